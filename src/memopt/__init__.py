@@ -1,0 +1,1 @@
+"""memopt: fits neural networks into microcontrollers."""
