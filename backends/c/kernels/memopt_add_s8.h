@@ -1,0 +1,24 @@
+/* ADD, int8: both inputs are brought to a common scale with 20 more bits, added
+ * and rounded back (TensorFlow Lite, reference/integer_ops/add.h). A row is
+ * `row_n` elements; input rows and output rows are the same rows, one stride each.
+ */
+#ifndef MEMOPT_ADD_S8_H
+#define MEMOPT_ADD_S8_H
+
+#include "memopt_common.h"
+
+typedef struct {
+  int32_t row_n;
+  int32_t left_shift;
+  int32_t a_zero_point, b_zero_point, output_zero_point;
+  int32_t a_multiplier, b_multiplier, output_multiplier;
+  int32_t a_shift, b_shift, output_shift; /* never positive */
+  int32_t act_min, act_max;
+  int32_t a_step, b_step; /* 1, or 0 for an operand of one element */
+} memopt_add_s8_params;
+
+/* `output` may be `a` or `b`. */
+MEMOPT_KERNEL void memopt_add_s8(const memopt_add_s8_params *p, const memopt_rows *rows,
+                                 const int8_t *a, const int8_t *b, int8_t *output);
+
+#endif

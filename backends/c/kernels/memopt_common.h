@@ -1,0 +1,99 @@
+/* What every kernel shares: the row range, and the int8 requantisation.
+ *
+ * A kernel computes rows [out_begin, out_end) of its output. `input` points at
+ * input row `in_first` and `output` at output row `out_begin`, so that the same
+ * kernel serves a whole tensor and a single row. Strides count elements.
+ *
+ * int8 arithmetic is that of TensorFlow Lite Micro ("double rounding"): first
+ * SaturatingRoundingDoublingHighMul, then RoundingDivideByPOT (gemmlowp,
+ * fixedpoint.h). Multipliers are never negative, so nothing can saturate.
+ */
+#ifndef MEMOPT_COMMON_H
+#define MEMOPT_COMMON_H
+
+#include <stdint.h>
+
+/* A project compiles kernels as files of their own; a single file makes them static. */
+#ifndef MEMOPT_KERNEL
+#define MEMOPT_KERNEL
+#endif
+
+typedef struct {
+  int32_t out_begin;  /* first output row to compute */
+  int32_t out_end;    /* one past the last */
+  int32_t in_first;   /* the input row that `input` points at */
+  int32_t in_stride;  /* elements from one input row to the next */
+  int32_t out_stride; /* elements from one output row to the next */
+} memopt_rows;
+
+/* C99 leaves >> of a negative number to the compiler; the test folds away. */
+static inline int32_t memopt_shift_right(int32_t value, int32_t bits) {
+  if ((-1 >> 1) == -1) {
+    return value >> bits;
+  }
+  return value < 0 ? ~(~value >> bits) : value >> bits;
+}
+
+static inline int64_t memopt_shift_right_64(int64_t value, int32_t bits) {
+  if ((-1 >> 1) == -1) {
+    return value >> bits;
+  }
+  return value < 0 ? ~(~value >> bits) : value >> bits;
+}
+
+/* Wraps where a signed shift would be undefined; the models that TFLM can run never wrap. */
+static inline int32_t memopt_shift_left(int32_t value, int32_t bits) {
+  return (int32_t)((uint32_t)value << bits);
+}
+
+/* round(a * b / 2^31), ties upwards: equal to gemmlowp's nudge and truncating
+ * division for every sign of a * b. Requires not (a == b == INT32_MIN). */
+static inline int32_t memopt_high_mul(int32_t a, int32_t b) {
+  return (int32_t)memopt_shift_right_64((int64_t)a * b + ((int64_t)1 << 30), 31);
+}
+
+/* round(value / 2^bits), ties away from zero. 0 <= bits <= 31. */
+static inline int32_t memopt_round_shift(int32_t value, int32_t bits) {
+  const int32_t mask = (int32_t)(((uint32_t)1 << bits) - 1u);
+  const int32_t remainder = value & mask;
+  const int32_t threshold = (mask >> 1) + (value < 0 ? 1 : 0);
+  return memopt_shift_right(value, bits) + (remainder > threshold ? 1 : 0);
+}
+
+/* value * multiplier * 2^(shift - 31), rounded twice. shift > 0 is to the left. */
+static inline int32_t memopt_requantize(int32_t value, int32_t multiplier, int32_t shift) {
+  const int32_t left = shift > 0 ? shift : 0;
+  const int32_t right = shift > 0 ? 0 : -shift;
+  return memopt_round_shift(memopt_high_mul(memopt_shift_left(value, left), multiplier), right);
+}
+
+static inline int32_t memopt_clamp(int32_t value, int32_t low, int32_t high) {
+  value = value < low ? low : value;
+  return value > high ? high : value;
+}
+
+static inline float memopt_clamp_f32(float value, float low, float high) {
+  value = value < low ? low : value;
+  return value > high ? high : value;
+}
+
+/* The taps [*begin, *end) of a window of `size` taps, `dilation` apart, that fall
+ * inside [0, extent) when the first tap stands at `origin`. */
+static inline void memopt_valid_taps(int32_t origin, int32_t extent, int32_t size,
+                                     int32_t dilation, int32_t *begin, int32_t *end) {
+  int32_t first = 0;
+  int32_t last = size;
+  if (origin < 0) {
+    first = (-origin + dilation - 1) / dilation;
+  }
+  if (origin + (size - 1) * dilation >= extent) {
+    last = origin < extent ? (extent - origin + dilation - 1) / dilation : 0;
+  }
+  if (first > last) {
+    first = last;
+  }
+  *begin = first;
+  *end = last;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* CONV_2D, float32, NHWC, weights OHWI. */
+#ifndef MEMOPT_CONV_2D_F32_H
+#define MEMOPT_CONV_2D_F32_H
+
+#include "memopt_common.h"
+
+typedef struct {
+  int32_t in_h, in_w, in_c;
+  int32_t out_w, out_c;
+  int32_t k_h, k_w, k_c; /* k_c = in_c / groups */
+  int32_t stride_h, stride_w;
+  int32_t dilation_h, dilation_w;
+  int32_t pad_top, pad_left;
+  float act_min, act_max;
+  const float *weights; /* [out_c][k_h][k_w][k_c] */
+  const float *bias;    /* [out_c] */
+} memopt_conv_2d_f32_params;
+
+MEMOPT_KERNEL void memopt_conv_2d_f32(const memopt_conv_2d_f32_params *p, const memopt_rows *rows,
+                                      const float *input, float *output);
+
+#endif

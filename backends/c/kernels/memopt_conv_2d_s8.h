@@ -1,0 +1,30 @@
+/* CONV_2D, int8, NHWC, weights OHWI, per-axis or per-tensor multipliers.
+ *
+ * `bias` holds bias - input_zero_point * sum(weights), per output channel: so the
+ * inner loop multiplies raw int8 values, and a padded tap counts as a value equal
+ * to the zero point.
+ */
+#ifndef MEMOPT_CONV_2D_S8_H
+#define MEMOPT_CONV_2D_S8_H
+
+#include "memopt_common.h"
+
+typedef struct {
+  int32_t in_h, in_w, in_c;
+  int32_t out_w, out_c;
+  int32_t k_h, k_w, k_c; /* k_c = in_c / groups */
+  int32_t stride_h, stride_w;
+  int32_t dilation_h, dilation_w;
+  int32_t pad_top, pad_left;
+  int32_t input_zero_point, output_zero_point;
+  int32_t act_min, act_max;
+  const int8_t *weights;     /* [out_c][k_h][k_w][k_c] */
+  const int32_t *bias;       /* [out_c] */
+  const int32_t *multiplier; /* [out_c] */
+  const int8_t *shift;       /* [out_c] */
+} memopt_conv_2d_s8_params;
+
+MEMOPT_KERNEL void memopt_conv_2d_s8(const memopt_conv_2d_s8_params *p, const memopt_rows *rows,
+                                     const int8_t *input, int8_t *output);
+
+#endif

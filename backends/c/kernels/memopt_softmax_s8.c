@@ -1,0 +1,72 @@
+#include "memopt_softmax_s8.h"
+
+/* value * 2^bits, saturated. */
+static int32_t softmax_s8_scale_up(int32_t value, int32_t bits) {
+  const int32_t limit = (int32_t)(((uint32_t)1 << (31 - bits)) - 1u);
+  if (value > limit) {
+    return INT32_MAX;
+  }
+  if (value < -limit) {
+    return INT32_MIN;
+  }
+  return memopt_shift_left(value, bits);
+}
+
+/* 1 / (1 + x), x and the result in Q0.31, x in [0, 1): gemmlowp's
+ * one_over_one_plus_x_for_x_in_0_1, three Newton steps from 48/17 - 32/17 d. */
+static int32_t softmax_s8_reciprocal(int32_t x) {
+  const int32_t half_denominator = (int32_t)(((int64_t)x + INT32_MAX + 1) / 2);
+  int32_t estimate = 1515870810 + memopt_high_mul(half_denominator, -1010580540);
+  int32_t i;
+  for (i = 0; i < 3; ++i) {
+    const int32_t product = memopt_high_mul(half_denominator, estimate);
+    const int32_t rest = ((int32_t)1 << 29) - product;
+    estimate += softmax_s8_scale_up(memopt_high_mul(estimate, rest), 2);
+  }
+  return softmax_s8_scale_up(estimate, 1);
+}
+
+static int32_t softmax_s8_leading_zeros(uint32_t value) {
+  int32_t zeros = 0;
+  while ((value & 0x80000000u) == 0u) {
+    value <<= 1;
+    ++zeros;
+  }
+  return zeros;
+}
+
+MEMOPT_KERNEL void memopt_softmax_s8(const memopt_softmax_s8_params *p, const memopt_rows *rows,
+                                     const int8_t *input, int8_t *output) {
+  int32_t row;
+  input += (rows->out_begin - rows->in_first) * rows->in_stride;
+  for (row = rows->out_begin; row < rows->out_end; ++row) {
+    int32_t max = -128;
+    int32_t sum = 0; /* Q12.19; positive, for the largest element counts as one */
+    int32_t zeros;
+    int32_t scale;
+    int32_t bits;
+    int32_t i;
+    for (i = 0; i < p->depth; ++i) {
+      max = input[i] > max ? input[i] : max;
+    }
+    for (i = 0; i < p->depth; ++i) {
+      const int32_t below = max - input[i];
+      if (below < p->entries) {
+        sum += memopt_round_shift(p->exponential[below], 12);
+      }
+    }
+    zeros = softmax_s8_leading_zeros((uint32_t)sum);
+    scale = softmax_s8_reciprocal((int32_t)(((uint32_t)sum << zeros) - 0x80000000u));
+    bits = 12 - zeros + 31 - 8;
+    for (i = 0; i < p->depth; ++i) {
+      const int32_t below = max - input[i];
+      int32_t value = -128;
+      if (below < p->entries && bits < 32) {
+        value += memopt_round_shift(memopt_high_mul(scale, p->exponential[below]), bits);
+      }
+      output[i] = (int8_t)memopt_clamp(value, -128, 127);
+    }
+    input += rows->in_stride;
+    output += rows->out_stride;
+  }
+}
