@@ -1,0 +1,354 @@
+"""Types and attributes of tensors and operators: how a tensor lies in memory, how it is computed.
+
+    tensor<1x8x8x3xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [-128]>>
+    window<[3, 3], stride = [2, 2], pad = [0, 0, 1, 1]>
+
+Everything prints in one way only, so equal attributes are equal bytes.
+"""
+
+import struct
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Literal, get_args
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    Float32Type,
+    IntAttr,
+    IntegerType,
+    StringAttr,
+    f32,
+    i64,
+)
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+Activation = Literal["relu", "relu6", "relu_n1_to_1", "tanh", "sign_bit"]
+Rounding = Literal["tflm_double", "tflite_single", "onnx_even"]
+
+
+@lru_cache(maxsize=65536)
+def float32_text(value: float) -> str:
+    """The shortest scientific text that reads back as the same float32."""
+    for digits in range(1, 9):
+        text = f"{value:.{digits}e}"
+        if struct.pack("<f", float(text)) == struct.pack("<f", value):
+            return text
+    raise VerifyException(f"{value} is not a finite float32")
+
+
+def parse_int_list(parser: AttrParser) -> tuple[int, ...]:
+    return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
+
+
+def parse_word(parser: AttrParser) -> str:
+    """An identifier in which dashes may stand: `cortex-m4`."""
+    text = parser.parse_identifier()
+    while parser.parse_optional_punctuation("-"):
+        text += "-" + parser.parse_identifier()
+    return text
+
+
+def parse_keys(parser: AttrParser, readers: dict[str, Callable[[], Any]]) -> dict[str, Any]:
+    """`key = value` pairs inside `<...>`, each key of `readers` at most once."""
+    found: dict[str, Any] = {}
+
+    def pair() -> None:
+        key = parser.parse_identifier()
+        if key not in readers:
+            parser.raise_error(f"unknown key {key!r}, expected one of: {', '.join(readers)}")
+        if key in found:
+            parser.raise_error(f"key {key!r} given twice")
+        parser.parse_punctuation("=")
+        found[key] = readers[key]()
+
+    parser.parse_comma_separated_list(parser.Delimiter.ANGLE, pair)
+    return found
+
+
+def need_keys(parser: AttrParser, found: dict[str, Any], *keys: str) -> None:
+    for key in keys:
+        if key not in found:
+            parser.raise_error(f"key {key!r} is missing")
+
+
+def one_of(value: str, allowed: Sequence[str], what: str) -> None:
+    if value not in allowed:
+        raise VerifyException(f"{what} {value!r} is not one of: {', '.join(allowed)}")
+
+
+class WordAttr(ParametrizedAttribute):
+    """An attribute of one word: `<relu>`."""
+
+    value: StringAttr
+
+    def __init__(self, value: str):
+        super().__init__(StringAttr(value))
+
+    @property
+    def data(self) -> str:
+        return self.value.data
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return (StringAttr(parse_word(parser)),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.data)
+
+
+@irdl_attr_definition
+class ActivationAttr(WordAttr):
+    """The activation that an operator applies to its result."""
+
+    name = "memgraph.activation"
+
+    def verify(self) -> None:
+        one_of(self.data, get_args(Activation), "activation")
+
+
+@irdl_attr_definition
+class RoundingAttr(WordAttr):
+    """The arithmetic of a requantising operation."""
+
+    name = "memgraph.rounding"
+
+    def verify(self) -> None:
+        one_of(self.data, get_args(Rounding), "rounding")
+
+
+@irdl_attr_definition
+class ChainType(ParametrizedAttribute, TypeAttribute):
+    """The 0-byte token that fixes the sequence of the segments of one module."""
+
+    name = "memgraph.chain"
+
+
+@irdl_attr_definition
+class RuntimeType(ParametrizedAttribute, TypeAttribute):
+    """An element type whose bytes only the run time knows: strings, resources, variants."""
+
+    name = "memgraph.runtime"
+    kind: StringAttr
+
+    def __init__(self, kind: str | StringAttr):
+        super().__init__(StringAttr(kind) if isinstance(kind, str) else kind)
+
+
+@irdl_attr_definition
+class EncodingAttr(ParametrizedAttribute):
+    """Physical layout and quantization of a tensor: real = scale * (stored - zero_point).
+
+    `scale` and `zero_point` have one entry, or one per index of dimension `axis` (then axis >= 0).
+    Empty: not quantized. `layout` names the dimensions (`nhwc`, `nchw`, `ohwi`), empty: none.
+    """
+
+    name = "memgraph.encoding"
+    layout: StringAttr
+    scale: DenseArrayBase[Float32Type]
+    zero_point: DenseArrayBase[IntegerType]
+    axis: IntAttr
+
+    def __init__(
+        self,
+        layout: str = "",
+        scale: Sequence[float] = (),
+        zero_point: Sequence[int] = (),
+        axis: int = -1,
+    ):
+        super().__init__(
+            StringAttr(layout),
+            DenseArrayBase.from_list(f32, list(scale)),
+            DenseArrayBase.from_list(i64, list(zero_point)),
+            IntAttr(axis),
+        )
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        return tuple(float(v) for v in self.scale.get_values())
+
+    @property
+    def zero_points(self) -> tuple[int, ...]:
+        return tuple(int(v) for v in self.zero_point.get_values())
+
+    @property
+    def quantized(self) -> bool:
+        return len(self.scale) > 0
+
+    def verify(self) -> None:
+        if len(self.scale) != len(self.zero_point):
+            raise VerifyException("scale and zero_point differ in length")
+        if len(self.scale) != 1 and self.quantized and self.axis.data < 0:
+            raise VerifyException("several scales need an axis")
+        if not self.quantized and self.axis.data >= 0:
+            raise VerifyException("an axis without scales")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        layout, scale, zero, axis = "", list[float](), tuple[int, ...](), -1
+        with parser.in_angle_brackets():
+            while (key := parser.parse_optional_identifier()) is not None:
+                if key == "scale":
+                    parser.parse_punctuation("=")
+                    scale = parser.parse_comma_separated_list(
+                        parser.Delimiter.SQUARE, lambda: float(parser.parse_number())
+                    )
+                elif key == "zero_point":
+                    parser.parse_punctuation("=")
+                    zero = parse_int_list(parser)
+                elif key == "axis":
+                    parser.parse_punctuation("=")
+                    axis = parser.parse_integer()
+                elif layout:
+                    parser.raise_error(f"unknown key {key!r}")
+                else:
+                    layout = key
+                if not parser.parse_optional_punctuation(","):
+                    break
+        if len(scale) > 1 and len(zero) == 1:
+            zero = zero * len(scale)
+        return cls(layout, scale, zero, axis).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        parts = [self.layout.data] if self.layout.data else []
+        if self.quantized:
+            zero = self.zero_points
+            if len(zero) > 1 and len(set(zero)) == 1:
+                zero = zero[:1]
+            parts.append(f"scale = [{', '.join(map(float32_text, self.scales))}]")
+            parts.append(f"zero_point = [{', '.join(map(str, zero))}]")
+        if self.axis.data >= 0:
+            parts.append(f"axis = {self.axis.data}")
+        with printer.in_angle_brackets():
+            printer.print_string(", ".join(parts))
+
+
+@irdl_attr_definition
+class WindowAttr(ParametrizedAttribute):
+    """A sliding window over height and width; `pad` is top, left, bottom, right, in elements.
+
+    `<[3, 3], stride = [2, 2], dilation = [1, 1], pad = [0, 0, 1, 1]>`; what is 1 or 0 is left out.
+    """
+
+    name = "memgraph.window"
+    kernel: DenseArrayBase[IntegerType]
+    stride: DenseArrayBase[IntegerType]
+    dilation: DenseArrayBase[IntegerType]
+    pad: DenseArrayBase[IntegerType]
+
+    def __init__(
+        self,
+        kernel: Sequence[int],
+        stride: Sequence[int] = (1, 1),
+        dilation: Sequence[int] = (1, 1),
+        pad: Sequence[int] = (0, 0, 0, 0),
+    ):
+        super().__init__(
+            *(DenseArrayBase.from_list(i64, list(v)) for v in (kernel, stride, dilation, pad))
+        )
+
+    @property
+    def sizes(self) -> tuple[tuple[int, ...], ...]:
+        """(kernel, stride, dilation, pad) as integers."""
+        return tuple(
+            tuple(int(x) for x in v.get_values())
+            for v in (self.kernel, self.stride, self.dilation, self.pad)
+        )
+
+    def verify(self) -> None:
+        kernel, stride, dilation, pad = self.sizes
+        if not (len(kernel) == len(stride) == len(dilation)) or len(pad) != 2 * len(kernel):
+            raise VerifyException("window: kernel, stride, dilation and pad do not fit together")
+        if any(v < 1 for v in (*kernel, *stride, *dilation)) or any(v < 0 for v in pad):
+            raise VerifyException("window: sizes must be positive, pads not negative")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            kernel = parse_int_list(parser)
+            n = len(kernel)
+            values = {"stride": (1,) * n, "dilation": (1,) * n, "pad": (0,) * (2 * n)}
+            while parser.parse_optional_punctuation(","):
+                key = parser.parse_identifier()
+                if key not in values:
+                    parser.raise_error(f"unknown key {key!r}")
+                parser.parse_punctuation("=")
+                values[key] = parse_int_list(parser)
+        return cls(kernel, **values).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        kernel, stride, dilation, pad = self.sizes
+        text = str(list(kernel))
+        for key, value, plain in (
+            ("stride", stride, 1),
+            ("dilation", dilation, 1),
+            ("pad", pad, 0),
+        ):
+            if any(v != plain for v in value):
+                text += f", {key} = {list(value)}"
+        with printer.in_angle_brackets():
+            printer.print_string(text)
+
+
+@irdl_attr_definition
+class WeightsAttr(ParametrizedAttribute):
+    """Weights by reference: the SHA-256 of a model file, and the tensor's name or index in it."""
+
+    name = "memgraph.weights"
+    sha256: StringAttr
+    key: StringAttr
+
+    def __init__(self, sha256: str, key: str):
+        super().__init__(StringAttr(sha256), StringAttr(key))
+
+
+@irdl_attr_definition
+class SourceAttr(ParametrizedAttribute):
+    """Where an operator stood in its file: subgraph, operator index, indices of its results."""
+
+    name = "memgraph.source"
+    subgraph: IntAttr
+    operator: IntAttr
+    tensors: DenseArrayBase[IntegerType]
+
+    def __init__(self, subgraph: int, operator: int, tensors: Sequence[int]):
+        super().__init__(
+            IntAttr(subgraph), IntAttr(operator), DenseArrayBase.from_list(i64, list(tensors))
+        )
+
+    @property
+    def tensor_ids(self) -> tuple[int, ...]:
+        return tuple(int(v) for v in self.tensors.get_values())
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            subgraph = parser.parse_integer()
+            parser.parse_punctuation(",")
+            operator = parser.parse_integer()
+            parser.parse_punctuation(",")
+            tensors = parse_int_list(parser)
+        return cls(subgraph, operator, tensors).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(
+                f"{self.subgraph.data}, {self.operator.data}, {list(self.tensor_ids)}"
+            )
+
+
+TENSOR_ATTRIBUTES: tuple[type[Attribute], ...] = (
+    ActivationAttr,
+    ChainType,
+    EncodingAttr,
+    RoundingAttr,
+    RuntimeType,
+    SourceAttr,
+    WeightsAttr,
+    WindowAttr,
+)

@@ -1,0 +1,271 @@
+"""Storage groups of one block: which values share an address, who writes and reads each group.
+
+A group is one base and one size. Views and slices join groups (union-find with byte offsets);
+an in-place alias keeps two groups, the second of which starts where the first ends.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import Alias, OperatorMemory, bytes_of, memory_of, name_of, place_of
+from memopt.dialects.plan_attributes import ModelAttr
+
+
+@dataclass
+class Storage:
+    """One storage group. `members` are values with their byte offset from the group's base;
+    `writers` and `readers` are indices of executing operations, ascending."""
+
+    members: list[tuple[SSAValue, int]]
+    size: int = 0
+    writers: list[int] = field(default_factory=list[int])
+    readers: list[int] = field(default_factory=list[int])
+    is_input: bool = False
+    is_output: bool = False
+    in_arena: bool = True
+
+    @property
+    def name(self) -> str:
+        return name_of(self.members[0][0])
+
+
+@dataclass
+class BlockMemory:
+    """A block as its executing operations and its storage groups.
+
+    `of_value` gives group and byte offset; `overwrites` the fixed in-place aliases as
+    (operator, result group, operand group); `views` the operations that cost nothing.
+    """
+
+    operations: list[Operation]
+    memory: list[OperatorMemory]
+    groups: list[Storage]
+    of_value: dict[SSAValue, tuple[int, int]]
+    overwrites: list[tuple[int, int, int]]
+    views: list[Operation]
+
+
+class _Union:
+    """Union-find over values; `find` gives the root and the value's byte offset from it."""
+
+    def __init__(self) -> None:
+        self.parent: dict[SSAValue, tuple[SSAValue, int]] = {}
+
+    def find(self, value: SSAValue) -> tuple[SSAValue, int]:
+        path: list[SSAValue] = []
+        while value in self.parent:
+            path.append(value)
+            value = self.parent[value][0]
+        total = 0
+        for v in reversed(path):
+            total += self.parent[v][1]
+            self.parent[v] = (value, total)
+        return (value, total if path else 0)
+
+    def join(self, result: SSAValue, operand: SSAValue, byte_offset: int, place: str) -> None:
+        """address(result) = address(operand) + byte_offset."""
+        (a, da), (b, db) = self.find(result), self.find(operand)
+        shift = db + byte_offset - da  # address(a) - address(b)
+        if a is b:
+            if shift:
+                raise MemoptError("aliases contradict each other", place)
+        else:
+            self.parent[a] = (b, shift)
+
+
+def executes(op: Operation, memory: OperatorMemory, pinned: Callable[[SSAValue], int]) -> bool:
+    """Whether the operation runs: constants and views do not, unless a view would tie together two
+    buffers that the caller holds apart."""
+    if memory.executes:
+        return True
+    free = [a for a in memory.aliases if a.kind != "inplace"]
+    return bool(free) and any(
+        pinned(op.results[a.result]) and pinned(op.operands[a.operand]) for a in free
+    )
+
+
+def block_memory(
+    block: Block, model: ModelAttr, returned: Iterable[SSAValue], kept: Iterable[SSAValue]
+) -> BlockMemory:
+    """Storage groups of `block`, whose arguments are inputs.
+
+    `returned` values stay to the end, `kept` ones (inputs) too. Raises MemoptError for sizes that
+    are not known and for aliases that contradict each other.
+    """
+    returned, kept = set(returned), set(kept)
+    caller = model.io.data == "caller" and isinstance(block.parent_op(), FuncOp)
+    union = _Union()
+    pins: dict[SSAValue, int] = {}  # root -> number of values in it that the caller holds
+    sizes: dict[SSAValue, int] = {}
+
+    def declare(value: SSAValue, size: int) -> None:
+        sizes[value] = size
+        if caller and (isinstance(value, BlockArgument) or value in returned):
+            pins[value] = 1
+
+    def pinned(value: SSAValue) -> int:
+        return pins.get(union.find(value)[0], 0) if value in sizes else 0
+
+    for argument in block.args:
+        size = bytes_of(argument.type)
+        if size is not None:
+            declare(argument, size)
+
+    operations: list[Operation] = []
+    memories: list[OperatorMemory] = []
+    views: list[Operation] = []
+    for op in block.ops:
+        memory = memory_of(op, model)
+        for result, size in zip(op.results, memory.results, strict=True):
+            if size is not None:
+                declare(result, size)
+        runs = executes(op, memory, pinned)
+        if runs:
+            operations.append(op)
+            memories.append(memory)
+        elif memory.aliases:
+            views.append(op)
+        for alias in memory.aliases:
+            if alias.kind == "inplace" or (runs and not memory.executes):
+                continue
+            _join(op, alias, union, sizes, pins)
+
+    roots: dict[SSAValue, list[tuple[SSAValue, int]]] = {}
+    for value in sizes:
+        root, offset = union.find(value)
+        roots.setdefault(root, []).append((value, offset))
+    groups: list[Storage] = []
+    of_value: dict[SSAValue, tuple[int, int]] = {}
+    for root, members in roots.items():
+        base = min(offset for _, offset in members)
+        placed = [(v, offset - base) for v, offset in members]
+        group = Storage(placed, max(offset + sizes[v] for v, offset in placed))
+        group.is_input = any(isinstance(v, BlockArgument) for v, _ in placed)
+        group.is_output = any(v in returned or v in kept for v, _ in placed)
+        group.in_arena = not pins.get(root)
+        for v, offset in placed:
+            of_value[v] = (len(groups), offset)
+        groups.append(group)
+
+    answer = BlockMemory(operations, memories, groups, of_value, [], views)
+    for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
+        _touch(answer, index, op, memory)
+    return answer
+
+
+def _join(
+    op: Operation,
+    alias: Alias,
+    union: _Union,
+    sizes: dict[SSAValue, int],
+    pins: dict[SSAValue, int],
+) -> None:
+    result, operand = op.results[alias.result], op.operands[alias.operand]
+    if result not in sizes:
+        return
+    if operand not in sizes:
+        raise MemoptError(f"{name_of(result)} aliases {name_of(operand)}, no buffer", place_of(op))
+    before = [pins.get(union.find(v)[0], 0) for v in (result, operand)]
+    union.join(result, operand, alias.byte_offset, place_of(op))
+    pins[union.find(result)[0]] = max(before)
+
+
+def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemory) -> None:
+    for group in {answer.of_value[v][0] for v in op.results if v in answer.of_value}:
+        answer.groups[group].writers.append(index)
+    for group in {answer.of_value[v][0] for v in read_values(op) if v in answer.of_value}:
+        answer.groups[group].readers.append(index)
+    for alias in memory.aliases:
+        pair = op.results[alias.result], op.operands[alias.operand]
+        if alias.kind == "inplace" and all(v in answer.of_value for v in pair):
+            (result, a), (operand, b) = (answer.of_value[v] for v in pair)
+            if a or b:
+                raise MemoptError("in place inside a larger buffer", place_of(op))
+            answer.overwrites.append((index, result, operand))
+
+
+def read_values(op: Operation) -> list[SSAValue]:
+    """Operands, and for operations with regions what these capture from outside."""
+    values = list(op.operands)
+    for region in op.regions:
+        for inner in region.walk():
+            for v in inner.operands:
+                owner = v.owner
+                block = owner if isinstance(owner, Block) else owner.parent
+                if block is not None and not op.is_ancestor(block):
+                    values.append(v)
+    return values
+
+
+def function_memory(func: FuncOp, model: ModelAttr) -> BlockMemory:
+    """Storage groups of a one-block function. Raises MemoptError if it has another form."""
+    block = body_of(func)
+    last = block.last_op
+    returned = list(last.operands) if last is not None else []
+    kept = list(block.args) if model.io.data == "kept" else []
+    return block_memory(block, model, returned, kept)
+
+
+def body_of(func: FuncOp) -> Block:
+    """The only block of a function. Raises MemoptError if there is none or there are several."""
+    if len(func.body.blocks) != 1:
+        raise MemoptError(
+            f"a function of {len(func.body.blocks)} blocks cannot be planned, only of one",
+            f"@{func.sym_name.data}",
+        )
+    return func.body.block
+
+
+def inner_profile(node: Operation, model: ModelAttr) -> tuple[int, int, int]:
+    """(hill, level_in, level_out) of a hyper-node in bytes, each buffer rounded up.
+
+    Operands die at their last inner reader unless the node lists them in `kept`; results live to
+    the node's end. The hill is the largest step (at least the first level), relative to level_in.
+    """
+    from memopt.dialects.structure import HyperNode
+
+    assert isinstance(node, HyperNode)
+    block = node.body.block
+    last = block.last_op
+    returned = list(last.operands) if last is not None else []
+    kept = [block.args[k] for k in node.kept_operands]
+    inner = block_memory(block, model, returned, kept)
+    alignment = model.alignment.data
+
+    def rounded(size: int) -> int:
+        return -(-size // alignment) * alignment
+
+    constant = {
+        inner.of_value[a][0]
+        for a, v in zip(block.args, node.inputs, strict=True)
+        if a in inner.of_value and isinstance(v, OpResult) and _outside_arena(v, model)
+    }
+    left = [len({*g.writers, *g.readers}) for g in inner.groups]
+    seen = [g.is_input for g in inner.groups]
+    size = [0 if i in constant else rounded(g.size) for i, g in enumerate(inner.groups)]
+    level = level_in = sum(s for s, g in zip(size, inner.groups, strict=True) if g.is_input)
+    hill = level
+    touched: list[list[int]] = [[] for _ in inner.operations]
+    for i, g in enumerate(inner.groups):
+        for v in {*g.writers, *g.readers}:
+            touched[v].append(i)
+    over = {v: (result, operand) for v, result, operand in inner.overwrites}
+    for v, memory in enumerate(inner.memory):
+        for i in touched[v]:
+            left[i] -= 1
+            if not seen[i]:
+                seen[i] = True
+                level += size[i]
+        saved = size[over[v][0]] if v in over else 0
+        hill = max(hill, level + sum(map(rounded, memory.workspace)) - saved)
+        level -= sum(size[i] for i in touched[v] if left[i] == 0 and not inner.groups[i].is_output)
+    return hill - level_in, level_in, level
+
+
+def _outside_arena(value: OpResult, model: ModelAttr) -> bool:
+    memory = memory_of(value.op, model)
+    return memory.results[value.index] is None

@@ -1,0 +1,10 @@
+"""The `memgraph` dialect: a network as operators, the buffers they make, and the plan for both."""
+
+from xdsl.ir import Dialect
+
+from memopt.dialects.attributes import TENSOR_ATTRIBUTES
+from memopt.dialects.operations import OPERATIONS
+from memopt.dialects.plan_attributes import PLAN_ATTRIBUTES
+from memopt.dialects.structure import STRUCTURE
+
+MEMGRAPH = Dialect("memgraph", [*OPERATIONS, *STRUCTURE], [*TENSOR_ATTRIBUTES, *PLAN_ATTRIBUTES])

@@ -1,0 +1,582 @@
+"""Typed compute operations of `memgraph`: what real models use, with the source's exact semantics.
+
+    %1 = memgraph.conv_2d %0, %w, %b window<[3, 3], stride = [2, 2], pad = [0, 0, 1, 1]>
+           activation<relu> rounding<tflm_double> : (T0, T1, T2) -> T3
+
+Tensors are NHWC or NCHW as their encoding says; convolution weights are `ohwi` (depthwise: `1hwo`)
+for NHWC and `oihw` for NCHW. Anything that has no typed operation is a `memgraph.opaque`.
+"""
+
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import (
+    I64,
+    DenseArrayBase,
+    Float32Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    UnitAttr,
+)
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.attributes import ActivationAttr, EncodingAttr, RoundingAttr, WindowAttr
+from memopt.dialects.memory import (
+    Alias,
+    MemoryInterface,
+    OperatorMemory,
+    bytes_of,
+    is_constant_like,
+)
+from memopt.dialects.plan_attributes import ModelAttr
+
+AnyTensor = TensorType[Attribute]
+Ints = DenseArrayBase[IntegerType]
+TYPES = "attr-dict `:` functional-type(operands, results)"
+ACTIVATION = " (`activation` `` $activation^)?"
+ROUNDING = " (`rounding` `` $rounding^)?"
+
+
+def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
+    """Whether `value` is known before run time: a constant, or a folding operation on such.
+
+    TFLite Micro runs every operator of its file, so there only constants themselves are constant.
+    """
+    if not isinstance(value, OpResult):
+        return False
+    if is_constant_like(value.op):
+        return True
+    folds = isinstance(value.op, ComputeOp) and value.op.FOLDS and model.target.data != "tflm"
+    return (
+        folds
+        and bool(value.op.operands)
+        and all(is_constant_expression(v, model) for v in value.op.operands)
+    )
+
+
+def encoding_of(value: SSAValue) -> EncodingAttr:
+    """The encoding of a tensor value; an empty one if the type has none."""
+    type_: Attribute = value.type
+    encoding = cast("AnyTensor", type_).encoding if isinstance(type_, TensorType) else None
+    return encoding if isinstance(encoding, EncodingAttr) else EncodingAttr()
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """Elements per dimension. Raises VerifyException if it is no tensor."""
+    if not isinstance(value.type, TensorType):
+        raise VerifyException("expected a ranked tensor")
+    return cast("AnyTensor", value.type).get_shape()
+
+
+class ComputeOp(IRDLOperation, MemoryInterface):
+    """Base of the typed operations: pure, fresh results.
+
+    `ELEMENTWISE`: results may take an operand's place. `FOLDS`: evaluated at compile time when all
+    operands are constants. `IS_VIEW`: the result is operand 0, with another shape.
+    """
+
+    ELEMENTWISE: ClassVar[bool] = False
+    FOLDS: ClassVar[bool] = False
+    IS_VIEW: ClassVar[bool] = False
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        if is_constant_expression(self.results[0], model):
+            return OperatorMemory((None,) * len(self.results), executes=False)
+        results = tuple(bytes_of(r.type) for r in self.results)
+        if self.IS_VIEW and model.has_views:
+            return OperatorMemory(results, (Alias(0, 0, "view"),), executes=False)
+        return OperatorMemory(results, inplace=self._inplace(model))
+
+    def _inplace(self, model: ModelAttr) -> tuple[tuple[int, int], ...]:
+        """Candidates: element i of the result reads element i of the operand and nothing after."""
+        if not (self.ELEMENTWISE and model.has_inplace):
+            return ()
+        shape, size = shape_of(self.results[0]), bytes_of(self.results[0].type) or 0
+        return tuple(
+            (0, i)
+            for i, v in enumerate(self.operands)
+            if shape_of(v) == shape
+            and size <= (bytes_of(v.type) or 0)
+            and not is_constant_expression(v, model)
+        )
+
+    def require(self, condition: bool, text: str) -> None:
+        if not condition:
+            raise VerifyException(f"{self.name}: {text}")
+
+
+class WindowedOp(ComputeOp):
+    """Base of what slides a window: the result's height and width follow from it."""
+
+    def check_window(self, window: WindowAttr, source: SSAValue, result: SSAValue) -> None:
+        shape, out = shape_of(source), shape_of(result)
+        self.require(len(shape) == len(out) == len(window.kernel) + 2, "rank does not fit window")
+        first = 2 if encoding_of(source).layout.data == "nchw" else 1
+        kernel, stride, dilation, pad = window.sizes
+        n = len(kernel)
+        for i in range(n):
+            span = dilation[i] * (kernel[i] - 1) + 1
+            expected = (shape[first + i] + pad[i] + pad[i + n] - span) // stride[i] + 1
+            self.require(
+                out[first + i] == expected,
+                f"dimension {first + i} of the result is {out[first + i]}, not {expected}",
+            )
+
+
+class ConvBase(WindowedOp):
+    input = operand_def(AnyTensor)
+    weights = operand_def(AnyTensor)
+    bias = opt_operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    window = prop_def(WindowAttr)
+    groups = prop_def(IntegerAttr[I64])
+    activation = opt_prop_def(ActivationAttr)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$input `,` $weights (`,` $bias^)? `window` `` $window `groups` $groups"
+        + ACTIVATION
+        + ROUNDING
+        + " "
+        + TYPES
+    )
+
+    def verify_(self) -> None:
+        self.check_window(self.window, self.input, self.result)
+        weights = shape_of(self.weights)
+        first = 2 if encoding_of(self.weights).layout.data == "oihw" else 1
+        kernel = self.window.sizes[0]
+        self.require(
+            weights[first : first + len(kernel)] == kernel,
+            f"weights {weights} do not have the window's kernel {kernel}",
+        )
+
+
+@irdl_op_definition
+class Conv2DOp(ConvBase):
+    """Two-dimensional convolution; `groups` > 1 splits channels."""
+
+    name = "memgraph.conv_2d"
+
+
+@irdl_op_definition
+class DepthwiseConv2DOp(ConvBase):
+    """Convolution of each channel by itself; `groups` is the number of input channels."""
+
+    name = "memgraph.depthwise_conv_2d"
+
+
+@irdl_op_definition
+class FullyConnectedOp(ComputeOp):
+    """result = input (rows of `weights`' last dimension) times transposed weights, plus bias."""
+
+    name = "memgraph.fully_connected"
+    input = operand_def(AnyTensor)
+    weights = operand_def(AnyTensor)
+    bias = opt_operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    keep_dims = opt_prop_def(UnitAttr)
+    activation = opt_prop_def(ActivationAttr)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$input `,` $weights (`,` $bias^)? (`keep_dims` $keep_dims^)?"
+        + ACTIVATION
+        + ROUNDING
+        + " "
+        + TYPES
+    )
+
+    def verify_(self) -> None:
+        weights = shape_of(self.weights)
+        self.require(len(weights) == 2, "weights must have two dimensions")
+        size = 1
+        for d in shape_of(self.input):
+            size *= d
+        self.require(
+            weights[1] == 0 or size % weights[1] == 0,
+            f"input of {size} elements does not split into rows of {weights[1]}",
+        )
+
+
+class PoolBase(WindowedOp):
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    window = prop_def(WindowAttr)
+    count_include_pad = opt_prop_def(UnitAttr)
+    activation = opt_prop_def(ActivationAttr)
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$input `window` `` $window (`count_include_pad` $count_include_pad^)?"
+        + ACTIVATION
+        + " "
+        + TYPES
+    )
+
+    def verify_(self) -> None:
+        self.check_window(self.window, self.input, self.result)
+
+
+@irdl_op_definition
+class AveragePool2DOp(PoolBase):
+    name = "memgraph.average_pool_2d"
+
+
+@irdl_op_definition
+class MaxPool2DOp(PoolBase):
+    name = "memgraph.max_pool_2d"
+
+
+class BinaryOp(ComputeOp):
+    """Element-wise with numpy's broadcasting."""
+
+    ELEMENTWISE: ClassVar[bool] = True
+    lhs = operand_def(AnyTensor)
+    rhs = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    activation = opt_prop_def(ActivationAttr)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = "$lhs `,` $rhs" + ACTIVATION + ROUNDING + " " + TYPES
+
+    def verify_(self) -> None:
+        a, b = shape_of(self.lhs), shape_of(self.rhs)
+        n = max(len(a), len(b))
+        a, b = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+        self.require(
+            all(x == y or 1 in (x, y) for x, y in zip(a, b, strict=True)),
+            f"shapes {a} and {b} do not broadcast",
+        )
+        expected = tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+
+
+@irdl_op_definition
+class AddOp(BinaryOp):
+    name = "memgraph.add"
+
+
+@irdl_op_definition
+class SubOp(BinaryOp):
+    name = "memgraph.sub"
+
+
+@irdl_op_definition
+class MulOp(BinaryOp):
+    name = "memgraph.mul"
+
+
+@irdl_op_definition
+class MaximumOp(BinaryOp):
+    name = "memgraph.maximum"
+
+
+@irdl_op_definition
+class MinimumOp(BinaryOp):
+    name = "memgraph.minimum"
+
+
+class UnaryOp(ComputeOp):
+    """Element-wise, same shape."""
+
+    ELEMENTWISE: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = "$input" + ROUNDING + " " + TYPES
+
+    def verify_(self) -> None:
+        self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")
+
+
+@irdl_op_definition
+class ReluOp(UnaryOp):
+    name = "memgraph.relu"
+
+
+@irdl_op_definition
+class Relu6Op(UnaryOp):
+    name = "memgraph.relu6"
+
+
+@irdl_op_definition
+class LogisticOp(UnaryOp):
+    name = "memgraph.logistic"
+
+
+@irdl_op_definition
+class TanhOp(UnaryOp):
+    name = "memgraph.tanh"
+
+
+@irdl_op_definition
+class HardSwishOp(UnaryOp):
+    name = "memgraph.hard_swish"
+
+
+@irdl_op_definition
+class QuantizeOp(UnaryOp):
+    """Real to stored, or one quantization to another; the types say which."""
+
+    name = "memgraph.quantize"
+    FOLDS: ClassVar[bool] = True
+
+
+@irdl_op_definition
+class DequantizeOp(UnaryOp):
+    """Stored to real (also float16 to float32)."""
+
+    name = "memgraph.dequantize"
+    FOLDS: ClassVar[bool] = True
+
+
+@irdl_op_definition
+class CastOp(UnaryOp):
+    """Another element type, same values."""
+
+    name = "memgraph.cast"
+    FOLDS: ClassVar[bool] = True
+
+
+@irdl_op_definition
+class SoftmaxOp(ComputeOp):
+    """exp(beta * x) normalised over `axis`."""
+
+    name = "memgraph.softmax"
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    beta = prop_def(FloatAttr[Float32Type])
+    traits = traits_def(Pure())
+    assembly_format = "$input `axis` $axis `beta` $beta " + TYPES
+
+    def verify_(self) -> None:
+        self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")
+        axis = self.axis.value.data
+        self.require(0 <= axis < max(1, len(shape_of(self.input))), f"axis {axis} out of range")
+
+
+@irdl_op_definition
+class ConcatOp(ComputeOp):
+    """Operands one after the other along `axis`."""
+
+    name = "memgraph.concat"
+    FOLDS: ClassVar[bool] = True
+    inputs = var_operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    activation = opt_prop_def(ActivationAttr)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = "$inputs `axis` $axis" + ACTIVATION + ROUNDING + " " + TYPES
+
+    def verify_(self) -> None:
+        axis, out = self.axis.value.data, shape_of(self.result)
+        self.require(0 <= axis < len(out), f"axis {axis} out of range")
+        shapes = [shape_of(v) for v in self.inputs]
+        self.require(bool(shapes), "nothing to join")
+        for s in shapes:
+            same = len(s) == len(out) and s[:axis] + s[axis + 1 :] == out[:axis] + out[axis + 1 :]
+            self.require(same, f"operand {s} does not fit {out}")
+        total = sum(s[axis] for s in shapes)
+        self.require(
+            total == out[axis], f"operands have {total} along axis {axis}, not {out[axis]}"
+        )
+
+
+@irdl_op_definition
+class SplitOp(ComputeOp):
+    """Parts of the operand along `axis`."""
+
+    name = "memgraph.split"
+    input = operand_def(AnyTensor)
+    parts = var_result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure())
+    assembly_format = "$input `axis` $axis " + TYPES
+
+    def verify_(self) -> None:
+        axis, whole = self.axis.value.data, shape_of(self.input)
+        self.require(0 <= axis < len(whole) and bool(self.parts), f"axis {axis} out of range")
+        total = sum(shape_of(p)[axis] for p in self.parts)
+        self.require(total == whole[axis], f"parts have {total} along axis {axis}")
+
+
+@irdl_op_definition
+class SliceOp(ComputeOp):
+    """`sizes` elements from `starts`, every `strides`-th."""
+
+    name = "memgraph.slice"
+    FOLDS: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    starts = prop_def(Ints)
+    strides = prop_def(Ints)
+    traits = traits_def(Pure())
+    assembly_format = "$input `starts` $starts `strides` $strides " + TYPES
+
+    def verify_(self) -> None:
+        shape, out = shape_of(self.input), shape_of(self.result)
+        starts = [int(v) for v in self.starts.get_values()]
+        strides = [int(v) for v in self.strides.get_values()]
+        self.require(len(starts) == len(strides) == len(shape) == len(out), "ranks differ")
+        for size, start, stride, count in zip(shape, starts, strides, out, strict=True):
+            last = start + (count - 1) * stride
+            self.require(
+                stride != 0 and (count == 0 or (0 <= start < size and 0 <= last < size)),
+                f"slice {start}:{last}:{stride} leaves the operand",
+            )
+
+
+@irdl_op_definition
+class PadOp(ComputeOp):
+    """`before` and `after` elements of the real `value` around each dimension."""
+
+    name = "memgraph.pad"
+    FOLDS: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    before = prop_def(Ints)
+    after = prop_def(Ints)
+    value = prop_def(FloatAttr[Float32Type])
+    traits = traits_def(Pure())
+    assembly_format = "$input `before` $before `after` $after `value` $value " + TYPES
+
+    def verify_(self) -> None:
+        before = [int(v) for v in self.before.get_values()]
+        after = [int(v) for v in self.after.get_values()]
+        shape, out = shape_of(self.input), shape_of(self.result)
+        self.require(len(before) == len(after) == len(shape) == len(out), "ranks differ")
+        self.require(min((*before, *after), default=0) >= 0, "negative padding")
+        expected = tuple(b + s + a for b, s, a in zip(before, shape, after, strict=True))
+        self.require(out == expected, f"the result's shape must be {expected}")
+
+
+@irdl_op_definition
+class MeanOp(ComputeOp):
+    """The mean over `axes`; with `keep_dims` these stay as 1."""
+
+    name = "memgraph.mean"
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axes = prop_def(Ints)
+    keep_dims = opt_prop_def(UnitAttr)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = "$input `axes` $axes (`keep_dims` $keep_dims^)?" + ROUNDING + " " + TYPES
+
+    def verify_(self) -> None:
+        axes, shape = [int(v) for v in self.axes.get_values()], shape_of(self.input)
+        self.require(all(0 <= a < len(shape) for a in axes), f"axes {axes} out of range")
+        keep = self.keep_dims is not None
+        expected = tuple(
+            1 if i in axes else d for i, d in enumerate(shape) if keep or i not in axes
+        )
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+
+
+@irdl_op_definition
+class ReshapeOp(ComputeOp):
+    """The same bytes with another shape (also squeeze, expand and flatten)."""
+
+    name = "memgraph.reshape"
+    FOLDS: ClassVar[bool] = True
+    IS_VIEW: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input " + TYPES
+
+    def verify_(self) -> None:
+        a, b = bytes_of(self.input.type), bytes_of(self.result.type)
+        self.require(a == b, f"{a} bytes cannot become {b} bytes")
+
+
+@irdl_op_definition
+class TransposeOp(ComputeOp):
+    """Dimension i of the result is dimension `permutation[i]` of the operand."""
+
+    name = "memgraph.transpose"
+    FOLDS: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    permutation = prop_def(Ints)
+    traits = traits_def(Pure())
+    assembly_format = "$input `permutation` $permutation " + TYPES
+
+    def verify_(self) -> None:
+        order = [int(v) for v in self.permutation.get_values()]
+        shape = shape_of(self.input)
+        self.require(sorted(order) == list(range(len(shape))), f"{order} is no permutation")
+        expected = tuple(shape[i] for i in order)
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+
+
+class ResizeBase(ComputeOp):
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    align_corners = opt_prop_def(UnitAttr)
+    half_pixel_centers = opt_prop_def(UnitAttr)
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$input (`align_corners` $align_corners^)? (`half_pixel_centers` $half_pixel_centers^)? "
+        + TYPES
+    )
+
+
+@irdl_op_definition
+class ResizeBilinearOp(ResizeBase):
+    name = "memgraph.resize_bilinear"
+
+
+@irdl_op_definition
+class ResizeNearestOp(ResizeBase):
+    name = "memgraph.resize_nearest"
+
+
+OPERATIONS: tuple[type[Operation], ...] = (
+    AddOp,
+    AveragePool2DOp,
+    CastOp,
+    ConcatOp,
+    Conv2DOp,
+    DepthwiseConv2DOp,
+    DequantizeOp,
+    FullyConnectedOp,
+    HardSwishOp,
+    LogisticOp,
+    MaxPool2DOp,
+    MaximumOp,
+    MeanOp,
+    MinimumOp,
+    MulOp,
+    PadOp,
+    QuantizeOp,
+    Relu6Op,
+    ReluOp,
+    ReshapeOp,
+    ResizeBilinearOp,
+    ResizeNearestOp,
+    SliceOp,
+    SoftmaxOp,
+    SplitOp,
+    SubOp,
+    TanhOp,
+    TransposeOp,
+)

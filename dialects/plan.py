@@ -1,0 +1,166 @@
+"""Reading and writing the plan's attributes, and the fingerprint that makes a plan stale.
+
+Everything is a discardable, prefixed attribute, so that it may sit on any dialect's operations.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, SlotAttr, UnplacedAttr
+
+ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
+PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
+DECIDED = frozenset({OFFSET, SCRATCH, PLAN, "memgraph.names", "memgraph.name", "memgraph.source"})
+
+Place = IntegerAttr | SlotAttr | UnplacedAttr
+
+
+def functions(module: Operation) -> Iterator[FuncOp]:
+    """The functions of a module that have a body, in order."""
+    if isinstance(module, ModuleOp):
+        for op in module.body.block.ops:
+            if isinstance(op, FuncOp) and op.body.blocks:
+                yield op
+
+
+def model_of(func: FuncOp) -> ModelAttr:
+    """The memory model the function carries, or the default one. Raises MemoptError."""
+    model = func.attributes.get(MODEL)
+    if model is None:
+        return ModelAttr()
+    if not isinstance(model, ModelAttr):
+        raise MemoptError("memgraph.model must be a #memgraph.model", f"@{func.sym_name.data}")
+    return model
+
+
+def plan_of(func: FuncOp) -> PlanAttr | None:
+    """The function's plan, if it has one. Raises MemoptError."""
+    plan = func.attributes.get(PLAN)
+    if plan is not None and not isinstance(plan, PlanAttr):
+        raise MemoptError("memgraph.plan must be a #memgraph.plan", f"@{func.sym_name.data}")
+    return plan
+
+
+def order_of(op: Operation) -> int | None:
+    """The operation's place in the schedule, if it has one."""
+    attr = op.attributes.get(ORDER)
+    return attr.value.data if isinstance(attr, IntegerAttr) else None
+
+
+def set_order(operations: Sequence[Operation]) -> None:
+    """Number the executing operations densely from 0, in the order given."""
+    for index, op in enumerate(operations):
+        op.attributes[ORDER] = IntegerAttr(index, i64)
+
+
+def argument_attributes(func: FuncOp) -> list[dict[str, Attribute]]:
+    """A copy of the attribute dictionary of each argument."""
+    count = len(func.body.block.args)
+    if func.arg_attrs is None:
+        return [{} for _ in range(count)]
+    return [dict(d.data) for d in func.arg_attrs.data]
+
+
+def set_argument_attributes(func: FuncOp, attributes: Sequence[Mapping[str, Attribute]]) -> None:
+    if any(attributes):
+        func.arg_attrs = ArrayAttr([DictionaryAttr(dict(a)) for a in attributes])
+    else:
+        func.arg_attrs = None
+
+
+def offsets_of(op: Operation) -> tuple[Place, ...] | None:
+    """The places of an operation's results, None if it has no `memgraph.offset`."""
+    attr = op.attributes.get(OFFSET)
+    if attr is None:
+        return None
+    entries = cast("ArrayAttr[Attribute]", attr).data if isinstance(attr, ArrayAttr) else ()
+    if len(entries) != len(op.results):
+        raise MemoptError("memgraph.offset must list one place per result", op.name)
+    return tuple(cast("Place", e) for e in entries)
+
+
+def argument_offsets(func: FuncOp) -> list[Place | None]:
+    """The places of a function's arguments."""
+    return [cast("Place | None", a.get(OFFSET)) for a in argument_attributes(func)]
+
+
+def bytes_offset(place: Place | None) -> int | None:
+    """The offset in bytes within the arena or its bank, None if the value is not placed."""
+    if isinstance(place, SlotAttr):
+        return place.offset.data
+    return place.value.data if isinstance(place, IntegerAttr) else None
+
+
+def drop_plan(func: FuncOp, inplace: bool = False) -> None:
+    """Remove everything that passes decided: order, offsets, scratch offsets, plan.
+
+    With `inplace`, also the in-place aliases (the scheduler owns them where the model has them on).
+    """
+    from memopt.dialects.memory import alias_lists, scratch_list
+    from memopt.dialects.plan_attributes import ScratchAttr
+
+    func.attributes.pop(PLAN, None)
+    arguments = argument_attributes(func)
+    for a in arguments:
+        a.pop(OFFSET, None)
+    set_argument_attributes(func, arguments)
+    for op in func.body.walk():
+        op.attributes.pop(ORDER, None)
+        op.attributes.pop(OFFSET, None)
+        scratch = scratch_list(op)
+        if scratch is not None:
+            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s.bytes.data) for s in scratch])
+        if inplace and ALIAS in op.attributes:
+            lists = [[a for a in e if a.kind.data != "inplace"] for e in alias_lists(op)]
+            op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])
+            if not any(lists):
+                del op.attributes[ALIAS]
+
+
+def fingerprint(func: FuncOp) -> str:
+    """SHA-256 over operations, types, properties, aliases, model and order (first 32 hex digits).
+
+    Names, sources and the plan itself do not count.
+    """
+    digest = hashlib.sha256()
+    texts: dict[Attribute, str] = {}
+    numbers: dict[SSAValue, int] = {}
+
+    def text(attr: Attribute) -> str:
+        found = texts.get(attr)
+        if found is None:
+            found = texts[attr] = str(attr)
+        return found
+
+    def dictionary(attributes: Mapping[str, Attribute]) -> str:
+        return ";".join(f"{k}={text(v)}" for k, v in sorted(attributes.items()) if k not in DECIDED)
+
+    def visit(block: Block) -> None:
+        for argument in block.args:
+            numbers[argument] = len(numbers)
+            digest.update(f"arg {text(argument.type)}\n".encode())
+        for op in block.ops:
+            for r in op.results:
+                numbers[r] = len(numbers)
+            used = [numbers.get(v, -1) for v in op.operands]
+            types = [text(r.type) for r in op.results]
+            digest.update(
+                f"{op.name} {used} {types} {dictionary(op.properties)} "
+                f"{dictionary(op.attributes)}\n".encode()
+            )
+            for region in op.regions:
+                for inner in region.blocks:
+                    digest.update(b"{\n")
+                    visit(inner)
+                    digest.update(b"}\n")
+
+    digest.update(text(model_of(func)).encode())
+    for block in func.body.blocks:
+        visit(block)
+    return digest.hexdigest()[:32]

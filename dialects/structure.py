@@ -1,0 +1,372 @@
+"""Operations of `memgraph` around the computing ones: opaque, constants, variables, hyper-nodes.
+
+%w = memgraph.constant #memgraph.weights<"5f0c...", "7"> : tensor<8x3x3x3xi8>
+%s = memgraph.variable "state" : tensor<1x64xi8>
+%1 = memgraph.opaque "SVDF"(%0, %w, %s) {memgraph.names = ["y"]} : (T0, T1, T2) -> T3
+%2 = memgraph.fused (%a = %1 : T3) -> T4 {
+  %b = memgraph.relu %a : (T3) -> T4
+  memgraph.yield %b : T4
+}
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self, cast
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    i64,
+)
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.irdl import AttrSizedOperandSegments as OperandSegments
+from xdsl.irdl import AttrSizedResultSegments as ResultSegments
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    lazy_traits_def,
+    opt_operand_def,
+    opt_prop_def,
+    opt_result_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.attributes import ChainType, WeightsAttr, parse_int_list
+from memopt.dialects.memory import WORLD, MemoryInterface, OperatorMemory, bytes_of
+from memopt.dialects.operations import Ints
+from memopt.dialects.plan_attributes import ModelAttr
+
+# Opaque operators that may write over an operand: element i depends on elements i alone.
+ELEMENTWISE = frozenset(
+    """
+    Abs Add Clip Div Elu Erf Exp HardSigmoid HardSwish LeakyRelu Log Max Min Mul Neg
+    Pow PRelu Relu Selu Sigmoid Sqrt Sub Tanh BatchNormalization ABS ADD DIV ELU EXP
+    LEAKY_RELU LOG NEG PRELU RELU_N1_TO_1 SQRT SUB
+    """.split()  # noqa: SIM905 (a list of words reads better)
+)
+
+
+Dense = DenseIntOrFPElementsAttr[Any]
+
+
+def _dense_type(value: Dense) -> Attribute:
+    return cast("Attribute", value.type)
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation, MemoryInterface):
+    """A tensor in flash: inline for small ones, else by reference into the model file."""
+
+    name = "memgraph.constant"
+    value = prop_def(Attribute)
+    result = result_def(Attribute)
+    traits = traits_def(Pure())
+
+    def __init__(self, value: WeightsAttr | Dense, type_: Attribute):
+        super().__init__(properties={"value": value}, result_types=[type_])
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        return OperatorMemory((None,), executes=False)
+
+    def verify_(self) -> None:
+        value: Attribute = self.value
+        if isinstance(value, WeightsAttr):
+            return
+        if not isinstance(value, DenseIntOrFPElementsAttr):
+            raise VerifyException("value must be dense elements or #memgraph.weights")
+        if _dense_type(cast("Dense", value)) != self.result.type:
+            raise VerifyException("the value's type is not the result's")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "ConstantOp":
+        value = parser.parse_attribute()
+        attributes = parser.parse_optional_attr_dict()
+        if isinstance(value, DenseIntOrFPElementsAttr):
+            value = cast("Dense", value)
+            type_ = _dense_type(value)
+        elif isinstance(value, WeightsAttr):
+            parser.parse_punctuation(":")
+            type_ = parser.parse_type()
+        else:
+            parser.raise_error("expected dense elements or #memgraph.weights")
+        op = cls(value, type_)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+        printer.print_op_attributes(self.attributes)
+        if isinstance(self.value, WeightsAttr):
+            printer.print_string(" : ")
+            printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class VariableOp(IRDLOperation, MemoryInterface):
+    """State that lives from one inference to the next: in memory, but not in the arena.
+
+    Operations that use the same variable keep their mutual order.
+    """
+
+    name = "memgraph.variable"
+    sym = prop_def(StringAttr)
+    result = result_def(Attribute)
+    assembly_format = "$sym attr-dict `:` type($result)"
+
+    def __init__(self, name: str, type_: Attribute):
+        super().__init__(properties={"sym": StringAttr(name)}, result_types=[type_])
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        return OperatorMemory((None,), executes=False)
+
+
+@irdl_op_definition
+class OpaqueOp(IRDLOperation, MemoryInterface):
+    """Any operator without a typed operation: scheduled, placed, written back unchanged.
+
+    `stateful`: nothing is known of its effects, so all stateful operators keep their mutual order.
+    `options` are the source's, for people.
+    """
+
+    name = "memgraph.opaque"
+    op_name = prop_def(StringAttr)
+    inputs = var_operand_def(Attribute)
+    outputs = var_result_def(Attribute)
+    stateful = opt_prop_def(UnitAttr)
+    options = opt_prop_def(DictionaryAttr)
+    assembly_format = (
+        "$op_name `(` $inputs `)` (`stateful` $stateful^)? (`options` $options^)? "
+        "attr-dict `:` functional-type($inputs, $outputs)"
+    )
+
+    def __init__(
+        self,
+        op_name: str,
+        inputs: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        stateful: bool = False,
+        options: DictionaryAttr | None = None,
+    ):
+        super().__init__(
+            operands=[list(inputs)],
+            result_types=[list(result_types)],
+            properties={
+                "op_name": StringAttr(op_name),
+                "stateful": UnitAttr() if stateful else None,
+                "options": options if options and options.data else None,
+            },
+        )
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        results = tuple(bytes_of(r.type) for r in self.results)
+        variables = tuple(
+            v for v in self.operands if isinstance(v, OpResult) and isinstance(v.op, VariableOp)
+        )
+        effects: tuple[object, ...] = (*variables, *((WORLD,) if self.stateful else ()))
+        inplace: tuple[tuple[int, int], ...] = ()
+        if model.has_inplace and self.op_name.data in ELEMENTWISE and len(results) == 1:
+            inplace = tuple(
+                (0, i)
+                for i, v in enumerate(self.operands)
+                if _shape(v) == _shape(self.results[0])
+                and (bytes_of(v.type) or 0) >= (results[0] or 0)
+            )
+        return OperatorMemory(results, inplace=inplace, effects=effects)
+
+
+def _shape(value: SSAValue) -> tuple[int, ...] | None:
+    type_ = value.type
+    return (
+        cast("TensorType[Attribute]", type_).get_shape() if isinstance(type_, TensorType) else None
+    )
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """Ends a hyper-node and names its results."""
+
+    name = "memgraph.yield"
+    values = var_operand_def(Attribute)
+    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(FusedOp, SegmentOp), Pure()))
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
+
+    def __init__(self, values: Sequence[SSAValue]):
+        super().__init__(operands=[list(values)])
+
+
+class HyperNode(IRDLOperation, MemoryInterface):
+    """Base of operations that run a fixed inner order as one step.
+
+    `kept` lists the operands that are still needed after it; the others die inside, where their
+    last inner reader is. The hill and the levels are never stored: they follow from the region.
+    """
+
+    kept = prop_def(Ints)
+    inputs = var_operand_def(Attribute)
+    outputs = var_result_def(Attribute)
+    body = region_def("single_block")
+
+    @property
+    def kept_operands(self) -> tuple[int, ...]:
+        return tuple(int(v) for v in self.kept.get_values())
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        from memopt.dialects.groups import inner_profile
+
+        hill, level_in, level_out = inner_profile(self, model)
+        results = tuple(bytes_of(r.type) for r in self.results)
+        return OperatorMemory(results, hill=hill, level_in=level_in, level_out=level_out)
+
+    def verify_(self) -> None:
+        block = self.body.block
+        if [a.type for a in block.args] != [v.type for v in self.inputs]:
+            raise VerifyException(f"{self.name}: arguments do not match the operands")
+        last = block.last_op
+        if not isinstance(last, YieldOp):
+            raise VerifyException(f"{self.name}: the body must end in memgraph.yield")
+        if [v.type for v in last.values] != [r.type for r in self.outputs]:
+            raise VerifyException(f"{self.name}: yielded values do not match the results")
+        if any(isinstance(op, HyperNode) for op in block.ops):
+            raise VerifyException(f"{self.name}: hyper-nodes do not nest")
+        kept = self.kept_operands
+        if list(kept) != sorted(set(kept)) or any(not 0 <= k < len(self.inputs) for k in kept):
+            raise VerifyException(f"{self.name}: kept must list operands, ascending")
+
+    @property
+    def tokens(self) -> tuple[SSAValue | None, SSAValue | None]:
+        """The chain operand and the chain result, where there are some."""
+        return (None, None)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        def binding() -> tuple[Parser.UnresolvedArgument, UnresolvedOperand, Attribute]:
+            argument = parser.parse_argument(expect_type=False)
+            parser.parse_punctuation("=")
+            operand = parser.parse_unresolved_operand()
+            parser.parse_punctuation(":")
+            return argument, operand, parser.parse_type()
+
+        bindings = parser.parse_comma_separated_list(parser.Delimiter.PAREN, binding)
+        after = None
+        if parser.parse_optional_keyword("after"):
+            after = parser.resolve_operand(parser.parse_unresolved_operand(), ChainType())
+        kept: tuple[int, ...] = ()
+        if parser.parse_optional_keyword("kept"):
+            kept = parse_int_list(parser)
+        parser.parse_punctuation("->")
+        types = parser.parse_optional_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_type
+        )
+        types = [parser.parse_type()] if types is None else types
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region([a.resolve(t) for a, _, t in bindings])
+        operands = [parser.resolve_operand(o, t) for _, o, t in bindings]
+        op = cls.create_node(operands, types, kept, body, after)
+        op.attributes |= attributes.data if attributes else {}
+        return op
+
+    def print(self, printer: Printer) -> None:
+        block = self.body.block
+        after, chain = self.tokens
+
+        def binding(pair: tuple[BlockArgument, SSAValue]) -> None:
+            printer.print_ssa_value(pair[0])
+            printer.print_string(" = ")
+            printer.print_ssa_value(pair[1])
+            printer.print_string(" : ")
+            printer.print_attribute(pair[1].type)
+
+        printer.print_string(" (")
+        printer.enter_scope()
+        printer.print_list(list(zip(block.args, self.inputs, strict=True)), binding)
+        printer.print_string(")")
+        if after is not None:
+            printer.print_string(" after ")
+            printer.print_ssa_value(after)
+        if self.kept_operands:
+            printer.print_string(f" kept {list(self.kept_operands)}")
+        printer.print_string(" -> ")
+        types: list[Attribute] = [r.type for r in self.outputs]
+        if chain is not None:
+            types.append(chain.type)
+        if len(types) == 1:
+            printer.print_attribute(types[0])
+        else:
+            with printer.in_parens():
+                printer.print_list(types, printer.print_attribute)
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        printer.exit_scope()
+
+    @classmethod
+    def create_node(
+        cls,
+        inputs: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        kept: Sequence[int],
+        body: Region,
+        after: SSAValue | None = None,
+    ) -> Self:
+        """Build one. A result type `!memgraph.chain` at the end is the chain result."""
+        types = list(result_types)
+        chained = bool(types) and isinstance(types[-1], ChainType)
+        chain = [types.pop()] if chained else []
+        segment = issubclass(cls, SegmentOp)
+        if not segment and (chained or after is not None):
+            raise VerifyException(f"{cls.name}: only a memgraph.segment has a chain")
+        return cls(
+            operands=[list(inputs), *([[after] if after else []] if segment else [])],
+            result_types=[types, *([chain] if segment else [])],
+            properties={"kept": DenseArrayBase.from_list(i64, list(kept))},
+            regions=[body],
+        )
+
+
+@irdl_op_definition
+class FusedOp(HyperNode):
+    """A contracted module that runs in one piece (theory.md T3). Isolated from above."""
+
+    name = "memgraph.fused"
+    traits = traits_def(IsolatedFromAbove())
+
+
+@irdl_op_definition
+class SegmentOp(HyperNode):
+    """One segment of a module's canonical chain (theory.md T2); the chain fixes the sequence."""
+
+    name = "memgraph.segment"
+    inputs = var_operand_def(Attribute)  # again, because fields are numbered in this order
+    after = opt_operand_def(ChainType)
+    outputs = var_result_def(Attribute)
+    chain = opt_result_def(ChainType)
+
+    @property
+    def tokens(self) -> tuple[SSAValue | None, SSAValue | None]:
+        return (self.after, self.chain)
+
+    traits = traits_def(IsolatedFromAbove())
+    irdl_options = (OperandSegments(as_property=True), ResultSegments(as_property=True))
+
+
+STRUCTURE: tuple[type[Operation], ...] = (
+    ConstantOp,
+    FusedOp,
+    OpaqueOp,
+    SegmentOp,
+    VariableOp,
+    YieldOp,
+)

@@ -1,0 +1,336 @@
+"""The plan verifier: re-derives everything that a plan claims from the IR alone.
+
+It shares no code with the solvers, nor with the passes that wrote the plan. Overlap is not looked
+for between live ranges but by running the function on paper: every executing operation writes the
+bytes of its results, and no byte that somebody still reads may be overwritten.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import BlockMemory, body_of, function_memory, read_values
+from memopt.dialects.memory import bytes_of, name_of, place_of, scratch_list
+from memopt.dialects.plan import (
+    ORDER,
+    Place,
+    argument_offsets,
+    bytes_offset,
+    fingerprint,
+    model_of,
+    offsets_of,
+    order_of,
+    plan_of,
+)
+from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.structure import HyperNode
+
+
+class StalePlanError(MemoptError):
+    """The function has changed since it was planned."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What the verifier recomputed, in bytes; `arena` is None for a plan without offsets."""
+
+    plan: PlanAttr
+    peak: int
+    arena: int | None
+
+
+@dataclass(frozen=True)
+class Content:
+    """Bytes [start, end) of one bank that hold `value` through step `last`."""
+
+    value: SSAValue
+    bank: str
+    start: int
+    end: int
+    last: int
+
+
+def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
+    """Check the plan of `func`; with `placed`, offsets are required.
+
+    Raises MemoptError (StalePlanError if the function has changed since) with the first fault.
+    """
+    place = f"@{func.sym_name.data}"
+    plan = plan_of(func)
+    if plan is None:
+        raise MemoptError("the function has no plan; run --schedule and --place first", place)
+    model = model_of(func)
+    block = body_of(func)
+    _check_definitions(block)
+    if any(isinstance(op, HyperNode) for op in block.ops):
+        raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
+    memory = function_memory(func, model)
+    if fingerprint(func) != plan.fingerprint.data:
+        raise StalePlanError("stale plan: the function has changed since it was planned", place)
+    _check_order(block, memory)
+    peak = recomputed_peak(memory, model)
+    if peak != plan.peak.data:
+        raise MemoptError(f"the peak is {peak} B, the plan says {plan.peak.data} B", place)
+    if not plan.placed:
+        if placed:
+            raise MemoptError("the plan has no offsets; run --place first", place)
+        return Verified(plan, peak, None)
+    arena = _check_places(func, block, memory, model)
+    if arena != plan.arena.data:
+        raise MemoptError(f"the arena needs {arena} B, the plan says {plan.arena.data} B", place)
+    return Verified(plan, peak, arena)
+
+
+def _check_definitions(block: Block) -> None:
+    defined: set[SSAValue] = set(block.args)
+    for op in block.ops:
+        for v in read_values(op):
+            inside = isinstance(v, OpResult) and v.op.parent is block
+            if (inside or isinstance(v, BlockArgument)) and v not in defined:
+                raise MemoptError(f"{name_of(v)} is used before it is made", place_of(op))
+        defined.update(op.results)
+
+
+def _check_order(block: Block, memory: BlockMemory) -> None:
+    position = {op: i for i, op in enumerate(memory.operations)}
+    for op in block.ops:
+        expected, found = position.get(op), order_of(op)
+        if expected is None and ORDER in op.attributes:
+            raise MemoptError("memgraph.order on an operation that does not execute", place_of(op))
+        if expected is not None and found != expected:
+            raise MemoptError(f"memgraph.order is {found}, block order {expected}", place_of(op))
+
+
+def recomputed_peak(memory: BlockMemory, model: ModelAttr) -> int:
+    """The peak of block order in bytes, from the groups' first write and last use."""
+    a = model.alignment.data
+    steps = max(len(memory.operations), 1)
+    load = [0] * steps
+    start_level = 0
+    for g in memory.groups:
+        if not g.in_arena:
+            continue
+        size = (g.size + a - 1) // a * a
+        first = 0 if g.is_input else g.writers[0]
+        last = steps - 1 if g.is_output else max((*g.writers, *g.readers), default=0)
+        start_level += size if g.is_input else 0
+        for t in range(first, last + 1):
+            load[t] += size
+    for t, m in enumerate(memory.memory):
+        load[t] += sum((w + a - 1) // a * a for w in m.workspace)
+    for t, result, operand in memory.overwrites:
+        inner, outer = memory.groups[result], memory.groups[operand]
+        dies = not outer.is_output and max((*outer.writers, *outer.readers), default=0) <= t
+        if not dies or not (inner.in_arena and outer.in_arena) or inner.size > outer.size:
+            raise MemoptError(
+                f"{inner.name} cannot take the place of {outer.name}",
+                place_of(memory.operations[t]),
+            )
+        load[t] -= (inner.size + a - 1) // a * a
+    return max(start_level, *load)
+
+
+def _check_places(func: FuncOp, block: Block, memory: BlockMemory, model: ModelAttr) -> int:
+    """Places of all values, then the run on paper. Returns the arena's bytes."""
+    where: dict[SSAValue, tuple[str, int]] = {}
+    top = 0
+    a = model.alignment.data
+
+    def take(value: SSAValue, place: Place | None, op: Operation) -> int:
+        group = memory.of_value.get(value)
+        if place is None:
+            raise MemoptError(f"{name_of(value)} has no place", place_of(op))
+        offset = bytes_offset(place)
+        if offset is None:
+            _check_unplaced(
+                value, place, group is not None and memory.groups[group[0]].in_arena, op
+            )
+            return 0
+        if group is None or not memory.groups[group[0]].in_arena:
+            raise MemoptError(
+                f"{name_of(value)} has an offset but is not in the arena", place_of(op)
+            )
+        if offset < 0 or (offset - group[1]) % a:
+            raise MemoptError(f"{name_of(value)}: offset {offset} is not aligned", place_of(op))
+        size = bytes_of(value.type) or 0
+        where[value] = (place.bank.data if isinstance(place, SlotAttr) else "", offset)
+        return offset - group[1] + (memory.groups[group[0]].size + a - 1) // a * a if size else 0
+
+    for argument, place in zip(block.args, argument_offsets(func), strict=True):
+        top = max(top, take(argument, place, func))
+    for op in block.ops:
+        places = offsets_of(op)
+        if not op.results:
+            continue
+        if places is None:
+            raise MemoptError("memgraph.offset is missing", place_of(op))
+        for value, place in zip(op.results, places, strict=True):
+            top = max(top, take(value, place, op))
+    return max(top, _run_on_paper(block, memory, where, a))
+
+
+def _check_unplaced(value: SSAValue, place: Place, in_arena: bool, op: Operation) -> None:
+    if not isinstance(place, UnplacedAttr):
+        raise MemoptError(f"{name_of(value)}: {place} is no place", place_of(op))
+    if in_arena and place.data != "runtime" and (bytes_of(value.type) or 0) > 0:
+        raise MemoptError(f"{name_of(value)} is a buffer of the arena, not {place}", place_of(op))
+
+
+def _run_on_paper(
+    block: Block, memory: BlockMemory, where: dict[SSAValue, tuple[str, int]], alignment: int
+) -> int:
+    """Every write against every content that is still read. Returns the end of the last scratch."""
+    position = {op: i for i, op in enumerate(memory.operations)}
+    holds: dict[SSAValue, frozenset[SSAValue]] = {v: frozenset((v,)) for v in block.args}
+    for op in block.ops:
+        sources = _view_sources(op, memory) if op not in position else {}
+        for r in op.results:
+            holds[r] = sources.get(r, frozenset((r,)))
+    last: dict[SSAValue, int] = {}
+    for op in block.ops:
+        step = len(position) if op is block.last_op else position.get(op)
+        for v in read_values(op) if step is not None else ():
+            for content in _flatten(v, holds):
+                last[content] = max(last.get(content, 0), step or 0)
+    if memory.groups and any(g.is_input and g.is_output for g in memory.groups):
+        for v in block.args:  # kept inputs
+            if v in memory.of_value and memory.groups[memory.of_value[v][0]].is_output:
+                last[v] = len(position)
+
+    live: list[Content] = []
+    for v in block.args:
+        _write(v, last.get(v, 0), where, live, (), func_op(block))
+    top = 0
+    for op in block.ops:
+        step = position.get(op)
+        if step is None:
+            _check_views(op, where, memory)
+            continue
+        live = [c for c in live if c.last >= step]
+        allowed = _overwritten(op, step, memory, holds, where)
+        for r in op.results:
+            _write(r, max(last.get(r, step), step), where, live, allowed, op)
+        for s in scratch_list(op) or ():
+            if s.offset.data >= 0:
+                end = s.offset.data + (s.bytes.data + alignment - 1) // alignment * alignment
+                if s.offset.data % alignment:
+                    raise MemoptError("scratch is not aligned", place_of(op))
+                _check_free(
+                    Content(op.results[0], "", s.offset.data, end, step), live, (), op, "scratch"
+                )
+                live.append(Content(op.results[0], "", s.offset.data, end, step))
+                top = max(top, end)
+    return top
+
+
+def func_op(block: Block) -> Operation:
+    op = block.parent_op()
+    assert op is not None
+    return op
+
+
+def _view_sources(op: Operation, memory: BlockMemory) -> dict[SSAValue, frozenset[SSAValue]]:
+    """For a view, the operands whose bytes each result shows."""
+    if op not in memory.views:
+        return {}
+    from memopt.dialects.memory import memory_of
+
+    func = func_op(op.parent) if op.parent else op
+    assert isinstance(func, FuncOp)
+    found: dict[SSAValue, set[SSAValue]] = {}
+    for alias in memory_of(op, model_of(func)).aliases:
+        found.setdefault(op.results[alias.result], set()).add(op.operands[alias.operand])
+    return {r: frozenset(v) for r, v in found.items()}
+
+
+def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> list[SSAValue]:
+    """The written values whose bytes `value` shows."""
+    found: list[SSAValue] = []
+    waiting = [value]
+    while waiting:
+        v = waiting.pop()
+        sources = holds.get(v, frozenset((v,)))
+        if sources == frozenset((v,)):
+            found.append(v)
+        else:
+            waiting.extend(sources)
+    return found
+
+
+def _check_views(
+    op: Operation, where: dict[SSAValue, tuple[str, int]], memory: BlockMemory
+) -> None:
+    """A view lies where its alias says."""
+    if op not in memory.views:
+        return
+    for r in op.results:
+        for v in op.operands:
+            if v in where and r in where and memory.of_value[v][0] == memory.of_value[r][0]:
+                shift = memory.of_value[r][1] - memory.of_value[v][1]
+                if where[r] != (where[v][0], where[v][1] + shift):
+                    raise MemoptError(
+                        f"{name_of(r)} is a view of {name_of(v)} but lies elsewhere", place_of(op)
+                    )
+
+
+def _overwritten(
+    op: Operation,
+    step: int,
+    memory: BlockMemory,
+    holds: dict[SSAValue, frozenset[SSAValue]],
+    where: dict[SSAValue, tuple[str, int]],
+) -> tuple[SSAValue, ...]:
+    """Contents that `op` may write over: its in-place operands, which must be at the same place."""
+    allowed: list[SSAValue] = []
+    for index, result, operand in memory.overwrites:
+        if index != step:
+            continue
+        for r in op.results:
+            for v in op.operands:
+                groups = memory.of_value.get(r), memory.of_value.get(v)
+                if groups[0] is None or groups[1] is None:
+                    continue
+                if groups[0][0] == result and groups[1][0] == operand:
+                    if where.get(r) != where.get(v):
+                        raise MemoptError(
+                            f"{name_of(r)} is in place of {name_of(v)} but lies elsewhere",
+                            place_of(op),
+                        )
+                    allowed.extend(_flatten(v, holds))
+    return tuple(allowed)
+
+
+def _write(
+    value: SSAValue,
+    last: int,
+    where: dict[SSAValue, tuple[str, int]],
+    live: list[Content],
+    allowed: Sequence[SSAValue],
+    op: Operation,
+) -> None:
+    size = bytes_of(value.type) if value in where else 0
+    if size:
+        bank, start = where[value]
+        content = Content(value, bank, start, start + size, last)
+        _check_free(content, live, allowed, op, name_of(value))
+        live.append(content)
+
+
+def _check_free(
+    new: Content, live: Sequence[Content], allowed: Sequence[SSAValue], op: Operation, name: str
+) -> None:
+    for old in live:
+        if (
+            new.bank == old.bank
+            and new.start < old.end
+            and old.start < new.end
+            and old.value not in allowed
+        ):
+            raise MemoptError(
+                f"{name} at [{new.start}, {new.end}) overwrites {name_of(old.value)} at "
+                f"[{old.start}, {old.end}), which is live until step {old.last}",
+                place_of(op),
+            )
