@@ -1,0 +1,105 @@
+"""Kill-moves: the only branches that a search over ideals needs.
+
+Running an operator that frees nothing and has no workspace can wait: it only raises the level. So
+from an ideal S it is enough to branch over the inclusion-minimal sets K that end in an *event*: a
+storage group is freed, or an operator with workspace runs. Up to its last operator such a K only
+allocates, so every order of it has the same peak.
+
+Proof. Take any schedule from S, let v be its first event and A what runs before v. Some minimal
+K has K within A + v, and v is in it, because nothing before v is an event. Run K first, then the
+rest of A in its old order. Before v, K allocates a subset of what A did. After v the level is at
+most t(S) + new(A) + new(v) - freed(K), below the old step of v as long as freed(K) is at least
+what the step of v was below t(S) + new(A) + new(v): that is 0 without in-place and with workspace
+>= 0. A negative workspace (a contracted module) is covered if the operator itself frees at least
+as much (`covers`). Costs never grow with the ideal, so what is postponed costs no more.
+
+In place the step of v is lower by its result if an operand x dies there, and a smaller K may not
+kill x. So for each candidate the set that kills x and ends in v is a branch of its own, minimal or
+not; with it the argument holds: K frees x, which is no smaller than the result.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from memopt.solvers.ideals import ancestors, descendants
+from memopt.solvers.problem import MemoryGraph
+
+
+@dataclass(frozen=True)
+class Kills:
+    """The kill-moves of a graph whose operators are numbered topologically."""
+
+    graph: MemoryGraph
+
+    @cached_property
+    def _ancestors(self) -> list[int]:
+        return ancestors(self.graph)
+
+    @cached_property
+    def _events(self) -> tuple[int, ...]:
+        """Masks of all that must have run for one event to be over, smallest first."""
+        graph, up = self.graph, self._ancestors
+        needs: set[int] = set()
+        for g, group in enumerate(graph.groups):
+            touchers = {*group.writers, *group.readers}
+            if graph.sizes[g] and touchers and not group.is_output:
+                needs.add(_closure(up, touchers))
+        needs.update(up[v] | 1 << v for v in range(len(graph)) if graph.extra[v])
+        return tuple(sorted(needs, key=int.bit_count))
+
+    @cached_property
+    def _inplace(self) -> tuple[tuple[int, int], ...]:
+        """(what must have run, operator that must be last) per in-place candidate."""
+        graph, up, down = self.graph, self._ancestors, descendants(self.graph)
+        result: dict[tuple[int, int], None] = {}
+        for c in graph.inplace:
+            touchers = graph.toucher_masks[c.operand]
+            if graph.sizes[c.result] and not touchers & down[c.operator]:
+                operand = graph.groups[c.operand]
+                need = _closure(up, {*operand.writers, *operand.readers})
+                result[need, c.operator] = None
+        return tuple(result)
+
+    @cached_property
+    def covers(self) -> bool:
+        """Whether the proof holds: no operator's workspace is below minus what it always frees."""
+        graph, up = self.graph, self._ancestors
+        for v, extra in enumerate(graph.extra):
+            if extra < 0:
+                mine = up[v] | 1 << v
+                freed = sum(
+                    graph.sizes[g]
+                    for g in graph.touches[v]
+                    if not graph.groups[g].is_output and not graph.toucher_masks[g] & ~mine
+                )
+                if freed + extra < 0:
+                    return False
+        return True
+
+    def moves(self, done: int) -> list[tuple[int, int, bool]]:
+        """(operators to run, operator to run last or -1, minimal) per branch at the ideal `done`.
+
+        Up to its last operator a minimal branch only allocates. Without any event left all that
+        remains is one branch.
+        """
+        todo = ~done
+        minimal: list[int] = []
+        for need in sorted({n & todo for n in self._events}, key=int.bit_count):
+            if need and not any(m & need == m for m in minimal):
+                minimal.append(need)
+        result = [(need, -1, True) for need in minimal]
+        for need, last in self._inplace:
+            if todo >> last & 1:
+                need &= todo
+                result.append((need, last, need in minimal))
+        if not result:
+            rest = (1 << len(self.graph)) - 1 & todo
+            return [(rest, -1, True)] if rest else []
+        return result
+
+
+def _closure(up: list[int], operators: set[int]) -> int:
+    mask = 0
+    for v in operators:
+        mask |= up[v] | 1 << v
+    return mask
