@@ -7,7 +7,8 @@
 typedef struct {
   int32_t row_n;
   float act_min, act_max;
-  int32_t a_step, b_step; /* 1, or 0 for an operand of one element */
+  int32_t a_step, b_step;         /* as in memopt_add_s8.h */
+  int32_t a_row_step, b_row_step; /* as in memopt_add_s8.h */
 } memopt_add_f32_params;
 
 /* `output` may be `a` or `b`. */

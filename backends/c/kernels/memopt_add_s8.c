@@ -4,8 +4,8 @@ MEMOPT_KERNEL void memopt_add_s8(const memopt_add_s8_params *p, const memopt_row
                                  const int8_t *a, const int8_t *b, int8_t *output) {
   const int32_t skip = (rows->out_begin - rows->in_first) * rows->in_stride;
   int32_t row;
-  a += skip * p->a_step;
-  b += skip * p->b_step;
+  a += skip * p->a_row_step;
+  b += skip * p->b_row_step;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
     const int8_t *at = a;
     const int8_t *bt = b;
@@ -23,8 +23,8 @@ MEMOPT_KERNEL void memopt_add_s8(const memopt_add_s8_params *p, const memopt_row
       at += p->a_step;
       bt += p->b_step;
     }
-    a += rows->in_stride * p->a_step;
-    b += rows->in_stride * p->b_step;
+    a += rows->in_stride * p->a_row_step;
+    b += rows->in_stride * p->b_row_step;
     output += rows->out_stride;
   }
 }

@@ -1,0 +1,116 @@
+"""The fixed-point numbers that int8 kernels need, computed when the code is written.
+
+Everything here equals TensorFlow Lite Micro bit for bit (kernels/internal/quantization_util.cc,
+kernels/kernel_util.cc) and gemmlowp (fixedpoint/fixedpoint.h), whose names are given. A
+*multiplier* stands for the real number `multiplier * 2**(shift - 31)`; a positive shift is to the
+left. Raw fixed-point values are plain integers in the range of an int32.
+"""
+
+import math
+import struct
+
+INT32_MAX = (1 << 31) - 1
+INT32_MIN = -(1 << 31)
+
+
+def float32(value: float) -> float:
+    """`value` rounded to float32: where the C++ source multiplies floats, so must we."""
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+def quantize_multiplier(real: float) -> tuple[int, int]:
+    """(multiplier, shift) of a real number >= 0 (QuantizeMultiplier, double rounding)."""
+    if real == 0.0:
+        return 0, 0
+    fraction, shift = math.frexp(real)
+    multiplier = math.floor(fraction * (1 << 31) + 0.5)
+    if multiplier == 1 << 31:
+        multiplier //= 2
+        shift += 1
+    if shift < -31:
+        return 0, 0
+    return multiplier, shift
+
+
+def high_mul(a: int, b: int) -> int:
+    """round(a * b / 2**31), ties upwards (SaturatingRoundingDoublingHighMul)."""
+    return min((a * b + (1 << 30)) >> 31, INT32_MAX)
+
+
+def round_shift(value: int, bits: int) -> int:
+    """round(value / 2**bits), ties away from zero (RoundingDivideByPOT)."""
+    mask = (1 << bits) - 1
+    threshold = (mask >> 1) + (1 if value < 0 else 0)
+    return (value >> bits) + (1 if value & mask > threshold else 0)
+
+
+def _exp_on_last_quarter(a: int) -> int:
+    """exp of a in [-1/4, 0), Q0.31 (exp_on_interval_between_negative_one_quarter_and_0_excl)."""
+    constant_term, one_third = 1895147668, 715827883
+    x = a + (1 << 28)
+    x2 = high_mul(x, x)
+    x3 = high_mul(x2, x)
+    x4_over_4 = round_shift(high_mul(x2, x2), 2)
+    rest = round_shift(high_mul(x4_over_4 + x3, one_third) + x2, 1)
+    return constant_term + high_mul(constant_term, x + rest)
+
+
+_EXP_FACTORS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
+"""exp(-2**k), k = -2 ... 4, in Q0.31."""
+
+
+def exp_on_negative_values(a: int) -> int:
+    """exp of a <= 0 in Q5.26, result in Q0.31 (exp_on_negative_values, 5 integer bits)."""
+    quarter = 1 << 24
+    within = (a & (quarter - 1)) - quarter
+    result = _exp_on_last_quarter(within << 5)
+    remainder = within - a
+    for k, factor in enumerate(_EXP_FACTORS):
+        if remainder & (1 << (24 + k)):
+            result = high_mul(result, factor)
+    return INT32_MAX if a == 0 else result
+
+
+def softmax_exponentials(beta: float, input_scale: float) -> tuple[int, ...]:
+    """exp(-d * beta * input_scale) in Q0.31 for d = 0, 1, ...: 1 to 256 entries.
+
+    Where TensorFlow Lite cuts off (PreprocessSoftmaxScaling, CalculateInputRadius) the table ends.
+    """
+    real = min(beta * input_scale * (1 << 26), float(INT32_MAX))
+    multiplier, shift = quantize_multiplier(real)
+    cut = math.floor(31.0 * (1 << 26) / (1 << shift))
+    return tuple(
+        exp_on_negative_values(high_mul(-d << shift, multiplier)) for d in range(min(cut, 255) + 1)
+    )
+
+
+def quantized_range(activation: str, scale: float, zero_point: int) -> tuple[int, int]:
+    """The int8 range that a fused activation leaves (CalculateActivationRangeQuantized)."""
+
+    def quantize(real: float) -> int:
+        # std::round of a float quotient: ties away from zero.
+        steps = float32(float32(real) / float32(scale))
+        return zero_point + int(math.copysign(math.floor(abs(steps) + 0.5), steps))
+
+    if activation == "":
+        return -128, 127
+    if activation == "relu":
+        return max(-128, quantize(0.0)), 127
+    if activation == "relu6":
+        return max(-128, quantize(0.0)), min(127, quantize(6.0))
+    if activation == "relu_n1_to_1":
+        return max(-128, quantize(-1.0)), min(127, quantize(1.0))
+    raise ValueError(f"activation {activation!r}")
+
+
+def float_range(activation: str) -> tuple[float, float]:
+    """The float32 range that a fused activation leaves; infinite where there is no limit."""
+    limits = {
+        "": (-math.inf, math.inf),
+        "relu": (0.0, math.inf),
+        "relu6": (0.0, 6.0),
+        "relu_n1_to_1": (-1.0, 1.0),
+    }
+    if activation not in limits:
+        raise ValueError(f"activation {activation!r}")
+    return limits[activation]

@@ -1,0 +1,118 @@
+"""What the emitter writes for one operator: a kernel, its parameters and its operands."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from xdsl.dialects.builtin import Float32Type, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import place_of
+from memopt.dialects.operations import encoding_of, shape_of
+
+C_TYPES = {"s8": "int8_t", "f32": "float", "u8": "uint8_t"}
+
+Array = Any  # numpy.ndarray: numpy is imported only where code is written
+
+
+@dataclass(frozen=True)
+class Table:
+    """A constant array in flash: C element type, the values in row-major order."""
+
+    c_type: str
+    values: Array
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A kernel's row range, see memopt_rows in kernels/memopt_common.h. Strides in elements."""
+
+    end: int
+    in_stride: int
+    out_stride: int
+
+
+@dataclass(frozen=True)
+class KernelCall:
+    """One call: kernel `memopt_<kernel>`, the fields of its parameters in order, its operands.
+
+    `operands` are the SSA values whose addresses are passed before that of the result;
+    `constants` the tables that take the place of operands. The call is repeated `batches` times,
+    `in_batch` and `out_batch` elements apart.
+    """
+
+    kernel: str
+    c_type: str
+    fields: tuple[tuple[str, "int | float | str | Table"], ...]
+    operands: tuple["SSAValue | Table", ...]
+    rows: Rows
+    batches: int = 1
+    in_batch: int = 0
+    out_batch: int = 0
+
+
+Constants = Callable[[SSAValue], "Array | None"]
+"""The array of a constant operand, or None if the value is only known at run time."""
+
+Lower = Callable[[Any, Constants], KernelCall]
+
+
+def refuse(op: Operation, text: str) -> MemoptError:
+    """The error for an operator that the C backend cannot write."""
+    return MemoptError(f"C backend: {text}", place_of(op))
+
+
+def element_kind(value: SSAValue) -> str:
+    """`s8`, `f32`, or the element type as text for anything without kernels."""
+    type_ = cast("TensorType[Attribute]", value.type)
+    element = type_.element_type
+    if isinstance(element, Float32Type):
+        return "f32"
+    name = str(element)
+    return "s8" if name in ("i8", "si8") else name
+
+
+def per_tensor(op: Operation, value: SSAValue) -> tuple[float, int]:
+    """(scale, zero point) of an activation. Refuses tensors without exactly one of each."""
+    encoding = encoding_of(value)
+    if len(encoding.scales) != 1:
+        raise refuse(op, "an int8 activation needs exactly one scale")
+    return encoding.scales[0], encoding.zero_points[0]
+
+
+def activation_of(op: Operation) -> str:
+    """The fused activation, "" for none. Refuses those that no kernel applies."""
+    attribute = op.properties.get("activation")
+    name = cast("str", attribute.data) if attribute is not None else ""  # type: ignore[attr-defined]
+    if name not in ("", "relu", "relu6", "relu_n1_to_1"):
+        raise refuse(op, f"no fused activation {name}")
+    return name
+
+
+def need_tflm_rounding(op: Operation) -> None:
+    """int8 kernels round twice as TensorFlow Lite Micro does; other arithmetic is refused."""
+    attribute = op.properties.get("rounding")
+    name = cast("str", attribute.data) if attribute is not None else ""  # type: ignore[attr-defined]
+    if name not in ("", "tflm_double"):
+        raise refuse(op, f"int8 kernels compute tflm_double, not {name}")
+
+
+def need_layout(op: Operation, value: SSAValue, *layouts: str) -> None:
+    """Refuse a tensor that lies in memory in another order than the kernel reads."""
+    layout = encoding_of(value).layout.data
+    if layout not in ("", *layouts):
+        raise refuse(op, f"the layout {layout} has no kernel, expected {' or '.join(layouts)}")
+
+
+def size_of(value: SSAValue) -> int:
+    """Elements of a tensor."""
+    return math.prod(shape_of(value))
+
+
+def split_rows(shape: tuple[int, ...]) -> tuple[int, int]:
+    """(rows, elements in each) of an element-wise operator: rows of an image, else one row."""
+    if len(shape) < 3:
+        return 1, math.prod(shape)
+    return math.prod(shape[:-2]), math.prod(shape[-2:])

@@ -1,0 +1,102 @@
+"""The header of a generated model: sizes, places and types of what goes in and out."""
+
+from typing import cast
+
+from xdsl.dialects.builtin import Float32Type, Float64Type
+from xdsl.ir import SSAValue
+
+from memopt.backends.c.layout import Layout, bytes_in
+from memopt.backends.c.text import float_literal, plain
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import name_of
+from memopt.dialects.operations import AnyTensor, encoding_of, shape_of
+
+__all__ = ["bytes_in", "c_type_of", "header", "run_signature"]
+
+
+def c_type_of(value: SSAValue) -> str:
+    """The C type of a tensor's elements. Refuses types that C99 has no equal of."""
+    element = cast("AnyTensor", value.type).element_type
+    if isinstance(element, Float32Type):
+        return "float"
+    if isinstance(element, Float64Type):
+        return "double"
+    name = str(element)
+    word = name.removeprefix("s").removeprefix("u")
+    if word == "i1":
+        return "uint8_t"
+    if word in ("i8", "i16", "i32", "i64"):
+        return f"{'u' if name.startswith('u') else ''}int{word[1:]}_t"
+    raise MemoptError(f"C backend: no C type for {name}, the type of {name_of(value)}")
+
+
+def run_signature(layout: Layout, name: str) -> str:
+    """The declaration of the run function, without semicolon."""
+    arguments = ["uint8_t *arena"]
+    arguments += [f"const {c_type_of(v)} *input_{i}" for i, v in enumerate(layout.inputs)]
+    arguments += [f"{c_type_of(v)} *output_{i}" for i, v in enumerate(layout.outputs)]
+    return f"int {name}_run({', '.join(arguments)})"
+
+
+def _tensor(layout: Layout, value: SSAValue, upper: str, what: str, index: int) -> str:
+    prefix = f"{upper}_{what}_{index}"
+    shape = shape_of(value)
+    lines = [
+        f"/* {what.lower()} {index}: {plain(name_of(value))}, {c_type_of(value)} "
+        f"[{']['.join(map(str, shape))}] */",
+        f"#define {prefix}_BYTES {bytes_in(value)}u",
+        f"#define {prefix}_RANK {len(shape)}",
+    ]
+    lines += [f"#define {prefix}_DIM_{axis} {size}" for axis, size in enumerate(shape)]
+    encoding = encoding_of(value)
+    if len(encoding.scales) == 1:
+        lines.append(f"#define {prefix}_SCALE {float_literal(encoding.scales[0])}")
+        lines.append(f"#define {prefix}_ZERO_POINT ({encoding.zero_points[0]})")
+    address = layout.addresses.get(value)
+    if address is not None and address.base == "arena":
+        lines.append(f"#define {prefix}_OFFSET {address.offset}u /* bytes into the arena */")
+    return "\n".join(lines) + "\n"
+
+
+def _contract(layout: Layout) -> str:
+    if layout.model.io.data == "caller":
+        where = (
+            " * Inputs and outputs are the caller's memory and must not overlap each other or the\n"
+            " * arena; none may be null (2).\n"
+        )
+    else:
+        kept = (
+            "Inputs keep their values."
+            if layout.model.io.data == "kept"
+            else "The run may overwrite the inputs."
+        )
+        where = (
+            " * Inputs and outputs lie in the arena, at the offsets above: fill and read them\n"
+            " * there and pass null, or pass pointers and they are copied in first and out after.\n"
+            f" * {kept}\n"
+        )
+    return "/* One inference. Returns 0; 1 if the arena is null or not aligned.\n" + where + " */\n"
+
+
+def header(layout: Layout, name: str) -> str:
+    """The text of `<name>.h`."""
+    upper = name.upper()
+    parts = [
+        f"#ifndef {upper}_H\n#define {upper}_H\n\n#include <stddef.h>\n#include <stdint.h>\n",
+        f"#define {upper}_ARENA_BYTES {layout.arena}u\n"
+        f"#define {upper}_ARENA_ALIGNMENT {layout.model.alignment.data}u\n",
+    ]
+    for what, values in (("INPUT", layout.inputs), ("OUTPUT", layout.outputs)):
+        parts += [_tensor(layout, v, upper, what, i) for i, v in enumerate(values)]
+        parts.append(
+            f"#define {upper}_{what}S {len(values)}\n"
+            f"#define {upper}_{what}_BYTES {sum(map(bytes_in, values))}u /* all of them */\n"
+        )
+    parts.append(
+        '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
+        + _contract(layout)
+        + run_signature(layout, name)
+        + ";\n\n#ifdef __cplusplus\n}\n#endif\n"
+    )
+    parts.append(f"#endif /* {upper}_H */\n")
+    return "\n".join(parts)

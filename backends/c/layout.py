@@ -1,0 +1,172 @@
+"""A planned function as the emitter needs it: what runs in which order, and where each tensor lies.
+
+Nothing is decided here. The plan verifier has re-derived all of it from the IR before.
+"""
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+
+from memopt.backends.c.call import refuse
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import BlockMemory, Storage, body_of, function_memory
+from memopt.dialects.memory import bytes_of, element_bits, name_of, place_of
+from memopt.dialects.operations import AnyTensor
+from memopt.dialects.plan import (
+    Place,
+    argument_offsets,
+    bytes_offset,
+    functions,
+    model_of,
+    offsets_of,
+)
+from memopt.dialects.plan_attributes import ModelAttr, SlotAttr
+from memopt.dialects.verify_plan import verify_plan
+
+C_TARGETS = ("host", "cortex-m4", "cortex-m7", "cortex-m55")
+
+
+@dataclass(frozen=True)
+class Address:
+    """`base` is `arena`, `input_K` or `output_K`; `offset` in bytes from there."""
+
+    base: str
+    offset: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`operations` in the order of execution; `addresses` of every buffer; sizes in bytes."""
+
+    func: FuncOp
+    model: ModelAttr
+    arena: int
+    memory: BlockMemory
+    inputs: tuple[SSAValue, ...]
+    outputs: tuple[SSAValue, ...]
+    addresses: dict[SSAValue, Address]
+
+    @property
+    def operations(self) -> list[Operation]:
+        return self.memory.operations
+
+
+def the_function(module: ModuleOp) -> FuncOp:
+    """The only function of a module. Refuses a module of several by their names."""
+    found = list(functions(module))
+    if len(found) != 1:
+        names = ", ".join("@" + f.sym_name.data for f in found) or "none"
+        raise MemoptError(f"C backend: one function expected, the module has: {names}")
+    return found[0]
+
+
+def check_model(func: FuncOp, target: str | None) -> ModelAttr:
+    """The memory model of a function. Refuses one that generated code does not keep to."""
+    place = f"@{func.sym_name.data}"
+    model = model_of(func)
+    allowed = ("generic", target) if target else ("generic", *C_TARGETS)
+    if model.target.data not in allowed:
+        wanted = target or "a C target"
+        raise MemoptError(
+            f"C backend: planned for target {model.target.data}, not for {wanted}", place
+        )
+    if model.scratch.data != "none":
+        raise MemoptError(
+            f"C backend: planned for scratch = {model.scratch.data}, generated code has none", place
+        )
+    return model
+
+
+def _place(value: SSAValue, func: FuncOp) -> Place | None:
+    if isinstance(value, OpResult):
+        places = offsets_of(value.op)
+        return places[value.index] if places else None
+    assert isinstance(value, BlockArgument)
+    return argument_offsets(func)[value.index]
+
+
+def _arena_base(func: FuncOp, group: Storage, alignment: int) -> int:
+    """Bytes from the start of the arena to the start of a group."""
+    if group.size == 0:
+        return 0
+    value, inside = group.members[0]
+    owner = place_of(value.op) if isinstance(value, OpResult) else name_of(value)
+    place = _place(value, func)
+    if isinstance(place, SlotAttr):
+        raise MemoptError("C backend: a plan over several memories", owner)
+    offset = bytes_offset(place)
+    if offset is None:
+        raise MemoptError(f"C backend: {name_of(value)} has no offset", owner)
+    for member, position in group.members:
+        width = max(1, element_bits(cast("AnyTensor", member.type).element_type) // 8)
+        if (offset - inside + position) % width or alignment % width:
+            raise MemoptError(
+                f"C backend: {name_of(member)} is not aligned to its {width} byte elements", owner
+            )
+    return offset - inside
+
+
+def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
+    """The layout of a module's planned function.
+
+    `target` is one of C_TARGETS, None for plain C. Raises MemoptError for a function without a
+    plan, with a stale or a wrong one, or with one made for another memory model.
+    """
+    func = the_function(module)
+    model = check_model(func, target)
+    verified = verify_plan(func, placed=True)
+    block = body_of(func)
+    returned = block.last_op
+    if not isinstance(returned, ReturnOp):
+        raise MemoptError("C backend: the function does not end in func.return")
+    memory = function_memory(func, model)
+    inputs, outputs = tuple(block.args), tuple(returned.operands)
+    addresses: dict[SSAValue, Address] = {}
+    for group in memory.groups:
+        if group.in_arena:
+            base, name = _arena_base(func, group, model.alignment.data), "arena"
+        else:
+            base, name = _caller_base(group.members, inputs, outputs)
+        for value, inside in group.members:
+            addresses[value] = Address(name, base + inside)
+    for op in memory.operations:
+        for value in op.results:
+            if value not in addresses:
+                raise refuse(op, "a result without a size")
+    return Layout(func, model, verified.arena or 0, memory, inputs, outputs, addresses)
+
+
+def _caller_base(
+    members: list[tuple[SSAValue, int]],
+    inputs: tuple[SSAValue, ...],
+    outputs: tuple[SSAValue, ...],
+) -> tuple[int, str]:
+    for prefix, values in (("input", inputs), ("output", outputs)):
+        for value, inside in members:
+            if value in values:
+                return -inside, f"{prefix}_{values.index(value)}"
+    raise MemoptError(
+        f"C backend: {name_of(members[0][0])} is the caller's, but no input or output"
+    )
+
+
+def live_groups(layout: Layout) -> list[list[int]]:
+    """For each operation the arena groups that are live while it runs, for comments only."""
+    live: list[list[int]] = [[] for _ in layout.operations]
+    for index, group in enumerate(layout.memory.groups):
+        if not group.in_arena:
+            continue
+        first = 0 if group.is_input else min(group.writers, default=0)
+        used = [*group.readers, *group.writers]
+        last = len(live) - 1 if group.is_output else max(used, default=0)
+        for step in range(first, last + 1):
+            live[step].append(index)
+    return live
+
+
+def bytes_in(value: SSAValue) -> int:
+    """Bytes of a tensor value."""
+    return bytes_of(value.type) or 0

@@ -1,0 +1,260 @@
+"""int8 operators to kernel calls: shapes and all fixed-point numbers become constants in flash."""
+
+from xdsl.ir import Operation, SSAValue
+
+from memopt.backends.c.arithmetic import (
+    float32,
+    quantize_multiplier,
+    quantized_range,
+    softmax_exponentials,
+)
+from memopt.backends.c.call import (
+    Array,
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    activation_of,
+    need_layout,
+    need_tflm_rounding,
+    per_tensor,
+    refuse,
+    size_of,
+)
+from memopt.backends.c.shapes import binary_steps, pool_fields, window_fields
+from memopt.dialects.operations import (
+    AddOp,
+    AveragePool2DOp,
+    Conv2DOp,
+    DepthwiseConv2DOp,
+    FullyConnectedOp,
+    MaxPool2DOp,
+    SoftmaxOp,
+    encoding_of,
+    shape_of,
+)
+
+
+def _result_range(op: Operation, result: SSAValue) -> tuple[tuple[str, int], ...]:
+    scale, zero_point = per_tensor(op, result)
+    low, high = quantized_range(activation_of(op), scale, zero_point)
+    return (("act_min", low), ("act_max", high))
+
+
+def _weights(
+    op: Operation, weights: SSAValue, channels: int, constants: Constants
+) -> tuple[Array, tuple[float, ...]]:
+    """(int8 array, one scale per channel or one in all). Refuses run-time or asymmetric weights."""
+    array = constants(weights)
+    if array is None:
+        raise refuse(op, "weights that are only known at run time")
+    if str(array.dtype) != "int8":
+        raise refuse(op, f"int8 kernels need int8 weights, not {array.dtype}")
+    encoding = encoding_of(weights)
+    if len(encoding.scales) not in (1, channels):
+        raise refuse(op, f"{len(encoding.scales)} weight scales for {channels} channels")
+    if any(encoding.zero_points):
+        raise refuse(op, "weights with a zero point other than 0")
+    return array, encoding.scales
+
+
+def _folded_bias(
+    op: Operation,
+    bias: SSAValue | None,
+    sums: Array,
+    magnitudes: Array,
+    zero_point: int,
+    constants: Constants,
+) -> Table:
+    """bias - zero_point * sum(weights) per channel, as int32.
+
+    Refuses what could overflow the int32 accumulator: every partial sum is below
+    |bias| + 128 * sum(|weights|).
+    """
+    import numpy as np
+
+    total = -zero_point * sums
+    if bias is not None:
+        array = constants(bias)
+        if array is None:
+            raise refuse(op, "a bias that is only known at run time")
+        if str(array.dtype) != "int32" or array.size != sums.size:
+            raise refuse(op, f"int8 kernels need one int32 bias per channel, not {array.dtype}")
+        total = total + array.reshape(-1).astype(np.int64)
+    if (np.abs(total) + 128 * magnitudes >= 1 << 31).any():
+        raise refuse(op, "the int32 accumulator could overflow")
+    return Table("int32_t", total.astype(np.int32))
+
+
+def _multipliers(reals: list[float]) -> tuple[Table, Table]:
+    import numpy as np
+
+    pairs = [quantize_multiplier(real) for real in reals]
+    return (
+        Table("int32_t", np.array([m for m, _ in pairs], dtype=np.int32)),
+        Table("int8_t", np.array([s for _, s in pairs], dtype=np.int8)),
+    )
+
+
+def _zero_points(op: Operation, source: SSAValue, result: SSAValue) -> tuple[tuple[str, int], ...]:
+    return (
+        ("input_zero_point", per_tensor(op, source)[1]),
+        ("output_zero_point", per_tensor(op, result)[1]),
+    )
+
+
+def conv_2d(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+    """CONV_2D and DEPTHWISE_CONV_2D."""
+    import numpy as np
+
+    need_tflm_rounding(op)
+    need_layout(op, op.input, "nhwc")
+    depthwise = isinstance(op, DepthwiseConv2DOp)
+    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
+    shape, out = shape_of(op.input), shape_of(op.result)
+    channels = out[3]
+    weights, scales = _weights(op, op.weights, channels, constants)
+    axes = (0, 1, 2) if depthwise else (1, 2, 3)
+    wide = weights.astype(np.int64)
+    (in_scale, zero_point), (out_scale, _) = per_tensor(op, op.input), per_tensor(op, op.result)
+    bias = _folded_bias(
+        op, op.bias, wide.sum(axis=axes), np.abs(wide).sum(axis=axes), zero_point, constants
+    )
+    per_channel = scales if len(scales) == channels else scales * channels
+    multiplier, shift = _multipliers([in_scale * s / out_scale for s in per_channel])
+    return KernelCall(
+        kernel="depthwise_conv_2d_s8" if depthwise else "conv_2d_s8",
+        c_type="int8_t",
+        fields=(
+            *window_fields(op),
+            *_zero_points(op, op.input, op.result),
+            *_result_range(op, op.result),
+            ("weights", Table("int8_t", weights)),
+            ("bias", bias),
+            ("multiplier", multiplier),
+            ("shift", shift),
+        ),
+        operands=(op.input,),
+        rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
+        batches=out[0],
+        in_batch=size_of(op.input) // shape[0],
+        out_batch=size_of(op.result) // out[0],
+    )
+
+
+def fully_connected(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    import numpy as np
+
+    need_tflm_rounding(op)
+    out_n, in_n = shape_of(op.weights)
+    weights, scales = _weights(op, op.weights, out_n, constants)
+    wide = weights.astype(np.int64)
+    (in_scale, zero_point), (out_scale, out_zero) = (
+        per_tensor(op, op.input),
+        per_tensor(op, op.result),
+    )
+    bias = _folded_bias(
+        op, op.bias, wide.sum(axis=1), np.abs(wide).sum(axis=1), zero_point, constants
+    )
+    per_axis = len(scales) > 1
+    # TFLM multiplies the two scales of a per-tensor operator as floats, of a per-axis one as
+    # doubles (GetQuantizedConvolutionMultipler, PopulateConvolutionQuantizationParams).
+    reals = (
+        [in_scale * s / out_scale for s in scales]
+        if per_axis
+        else [float32(in_scale * s) / out_scale for s in scales]
+    )
+    multiplier, shift = _multipliers(reals)
+    return KernelCall(
+        kernel="fully_connected_s8",
+        c_type="int8_t",
+        fields=(
+            ("in_n", in_n),
+            ("out_n", out_n),
+            ("output_zero_point", out_zero),
+            *_result_range(op, op.result),
+            ("per_axis", int(per_axis)),
+            ("weights", Table("int8_t", weights)),
+            ("bias", bias),
+            ("multiplier", multiplier),
+            ("shift", shift),
+        ),
+        operands=(op.input,),
+        rows=Rows(size_of(op.input) // in_n, in_n, out_n),
+    )
+
+
+def add(op: AddOp, constants: Constants) -> KernelCall:
+    need_tflm_rounding(op)
+    left_shift = 20
+    (a_scale, a_zero), (b_scale, b_zero) = per_tensor(op, op.lhs), per_tensor(op, op.rhs)
+    out_scale, out_zero = per_tensor(op, op.result)
+    twice = 2 * max(a_scale, b_scale)
+    reals = (a_scale / twice, b_scale / twice, twice / ((1 << left_shift) * out_scale))
+    if not all(0 < r < 1 for r in reals):
+        raise refuse(op, "the scales need an output multiplier of 1 or more")
+    numbers = tuple(quantize_multiplier(r) for r in reals)
+    row_n, rows, operands, steps = binary_steps(op, constants)
+    return KernelCall(
+        kernel="add_s8",
+        c_type="int8_t",
+        fields=(
+            ("row_n", row_n),
+            ("left_shift", left_shift),
+            ("a_zero_point", a_zero),
+            ("b_zero_point", b_zero),
+            ("output_zero_point", out_zero),
+            ("a_multiplier", numbers[0][0]),
+            ("b_multiplier", numbers[1][0]),
+            ("output_multiplier", numbers[2][0]),
+            ("a_shift", numbers[0][1]),
+            ("b_shift", numbers[1][1]),
+            ("output_shift", numbers[2][1]),
+            *_result_range(op, op.result),
+            *steps,
+        ),
+        operands=operands,
+        rows=rows,
+    )
+
+
+def pool_2d(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
+    """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization."""
+    need_layout(op, op.input, "nhwc")
+    (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    if abs(in_scale - out_scale) > 1.0e-6 or in_zero != out_zero:
+        raise refuse(op, "an int8 pool needs the same quantization before and after")
+    shape, out = shape_of(op.input), shape_of(op.result)
+    return KernelCall(
+        kernel="average_pool_2d_s8" if isinstance(op, AveragePool2DOp) else "max_pool_2d_s8",
+        c_type="int8_t",
+        fields=(("window", pool_fields(op)), *_result_range(op, op.result)),
+        operands=(op.input,),
+        rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
+        batches=out[0],
+        in_batch=size_of(op.input) // shape[0],
+        out_batch=size_of(op.result) // out[0],
+    )
+
+
+def softmax(op: SoftmaxOp, constants: Constants) -> KernelCall:
+    import numpy as np
+
+    shape = shape_of(op.input)
+    if op.axis.value.data != len(shape) - 1:
+        raise refuse(op, f"softmax over axis {op.axis.value.data}, only over the last one")
+    scale, _ = per_tensor(op, op.input)
+    if per_tensor(op, op.result) != (1.0 / 256.0, -128):
+        raise refuse(op, "an int8 softmax needs scale 1/256 and zero point -128 after it")
+    table = softmax_exponentials(float(op.beta.value.data), scale)
+    return KernelCall(
+        kernel="softmax_s8",
+        c_type="int8_t",
+        fields=(
+            ("depth", shape[-1]),
+            ("entries", len(table)),
+            ("exponential", Table("int32_t", np.array(table, dtype=np.int32))),
+        ),
+        operands=(op.input,),
+        rows=Rows(size_of(op.input) // shape[-1], shape[-1], shape[-1]),
+    )

@@ -1,0 +1,199 @@
+"""A buildable project around a planned function: sources, Makefile, CMake, README, firmware.
+
+    write_project(module, Path("out"), "resnet8", "cortex-m4")
+    make -C out run IN=in.bin OUT=out.bin
+
+Everything is written into a temporary directory first and moved into place at the end: a failure
+leaves nothing half-written.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from memopt.backends.c.emit import Emitted, emit
+from memopt.backends.c.header import c_type_of
+from memopt.backends.c.kernels import DIRECTORY, needed_files
+from memopt.backends.c.layout import C_TARGETS, Layout, bytes_in
+from memopt.backends.c.machines import MACHINES, Machine
+from memopt.backends.c.text import identifier, plain
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import name_of
+from memopt.dialects.operations import shape_of
+from memopt.dialects.weights import Weights
+
+FIRMWARE = Path(__file__).parent / "firmware"
+_HOLE = re.compile(r"@(\w+)@")
+
+
+def fill(template: str, values: dict[str, str]) -> str:
+    """A file of firmware/ with every `@key@` replaced. Raises KeyError for a key without value."""
+    text = (FIRMWARE / template).read_text()
+    return _HOLE.sub(lambda m: values[m.group(1)], text)
+
+
+def _transfer(layout: Layout, name: str, what: str) -> str:
+    """The lines of main.c that read the inputs or write the outputs."""
+    values = layout.inputs if what == "input" else layout.outputs
+    call, total, file = ("read", "got", "in") if what == "input" else ("write", "put", "out")
+    lines: list[str] = []
+    for i, value in enumerate(values):
+        address = layout.addresses.get(value)
+        in_arena = address is not None and address.base == "arena"
+        where = f"arena + {name.upper()}_{what.upper()}_{i}_OFFSET" if in_arena else f"{what}_{i}"
+        lines.append(
+            f"    {total} += platform_{call}({file}, {where}, "
+            f"{name.upper()}_{what.upper()}_{i}_BYTES);\n"
+        )
+    return "".join(lines)
+
+
+def _buffers(layout: Layout) -> str:
+    """Memory of main.c for what does not lie in the arena."""
+    lines: list[str] = []
+    for what, values in (("input", layout.inputs), ("output", layout.outputs)):
+        for i, value in enumerate(values):
+            address = layout.addresses.get(value)
+            if address is None or address.base != "arena":
+                size = max(1, bytes_in(value) // max(1, _width(value)))
+                lines.append(f"static {c_type_of(value)} {what}_{i}[{size}];\n")
+    return "".join(lines) + ("\n" if lines else "")
+
+
+def _width(value: SSAValue) -> int:
+    elements = 1
+    for d in shape_of(value):
+        elements *= d
+    return bytes_in(value) // elements if elements else 1
+
+
+def _run_arguments(layout: Layout) -> str:
+    arguments = ["arena"]
+    for what, values in (("input", layout.inputs), ("output", layout.outputs)):
+        for i, value in enumerate(values):
+            address = layout.addresses.get(value)
+            in_arena = address is not None and address.base == "arena"
+            arguments.append("0" if in_arena else f"{what}_{i}")
+    return ", ".join(arguments)
+
+
+def _tensor_lines(layout: Layout) -> str:
+    lines = ["| | tensor | type | shape | bytes | arena offset |", "|---|---|---|---|---|---|"]
+    for what, values in (("input", layout.inputs), ("output", layout.outputs)):
+        for i, value in enumerate(values):
+            address = layout.addresses.get(value)
+            where = str(address.offset) if address and address.base == "arena" else "caller's"
+            lines.append(
+                f"| {what} {i} | {plain(name_of(value))} | {c_type_of(value)} | "
+                f"{'x'.join(map(str, shape_of(value)))} | {bytes_in(value)} | {where} |"
+            )
+    return "\n".join(lines)
+
+
+def _example(layout: Layout, name: str) -> str:
+    if layout.model.io.data == "caller":
+        return f"/* give {name}_run the arena, every input and room for every output */"
+    calls = ["0"] * (len(layout.inputs) + len(layout.outputs))
+    upper = name.upper()
+    return (
+        f"/* fill arena + {upper}_INPUT_0_OFFSET */\n"
+        f"if ({name}_run({', '.join(['arena', *calls])}) == 0) {{\n"
+        f"  /* read arena + {upper}_OUTPUT_0_OFFSET */\n}}"
+    )
+
+
+def _values(emitted: Emitted, name: str, target: str, machine: Machine) -> dict[str, str]:
+    layout = emitted.layout
+    kernel_sources = [f"kernels/memopt_{k}.c" for k in sorted(emitted.kernels)]
+    model_sources = [f"{name}.c", *kernel_sources]
+    platform_sources = [f"platform/{p}" for p in machine.platform if p.endswith(".c")]
+    program = name if target == "host" else f"{name}.elf"
+    cmake = (
+        f"\nadd_executable({name}_main main.c {' '.join(platform_sources)})\n"
+        f"target_include_directories({name}_main PRIVATE platform)\n"
+        f"target_link_libraries({name}_main PRIVATE {name})\n"
+        if target == "host"
+        else ""
+    )
+    return {
+        "name": name,
+        "NAME": name.upper(),
+        "target": target,
+        "program": program,
+        "arena": str(layout.arena),
+        "sources": " \\\n  ".join([*model_sources, "main.c", *platform_sources]),
+        "model_sources": "\n  ".join(["", *model_sources]),
+        "cmake_program": cmake,
+        "buffers": _buffers(layout),
+        "read_inputs": _transfer(layout, name, "input"),
+        "write_outputs": _transfer(layout, name, "output"),
+        "run_arguments": _run_arguments(layout),
+        "example": _example(layout, name),
+        "tensors": _tensor_lines(layout),
+        **machine.values(program),
+    }
+
+
+def _write(directory: Path, emitted: Emitted, name: str, target: str) -> None:
+    machine = MACHINES[target]
+    values = _values(emitted, name, target, machine)
+    (directory / f"{name}.h").write_text(f"/* Written by memopt: do not edit. */\n{emitted.header}")
+    (directory / f"{name}.c").write_text(f"/* Written by memopt: do not edit. */\n{emitted.source}")
+    (directory / "kernels").mkdir()
+    for file in needed_files(emitted.kernels):
+        shutil.copyfile(DIRECTORY / file, directory / "kernels" / file)
+    (directory / "platform").mkdir()
+    for file in machine.platform:
+        if file.endswith(".in"):
+            text = fill(file, values)
+            (directory / "platform" / file.removesuffix(".in")).write_text(text)
+        else:
+            shutil.copyfile(FIRMWARE / file, directory / "platform" / file)
+    for file in ("Makefile.in", "CMakeLists.txt.in", "README.md.in", "main.c.in"):
+        (directory / file.removesuffix(".in")).write_text(fill(file, values))
+
+
+def write_project(
+    module: ModuleOp,
+    directory: Path,
+    name: str,
+    target: str,
+    weights: Weights | None = None,
+) -> None:
+    """Write `<name>.c`, `<name>.h`, its kernels and a program around them into `directory`.
+
+    `target` is one of layout.C_TARGETS. `directory` is made if missing; files of the same name are
+    replaced, others stay. Raises MemoptError for what cannot be emitted or written.
+    """
+    if target not in C_TARGETS:
+        raise MemoptError(
+            f"C backend: no target {target!r}, expected one of {', '.join(C_TARGETS)}"
+        )
+    name = identifier(name)
+    emitted = emit(module, name, target, weights)
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}.") as tmp:
+            staged = Path(tmp) / "project"
+            staged.mkdir()
+            _write(staged, emitted, name, target)
+            if directory.exists():
+                _replace_entries(staged, directory)
+            else:
+                os.rename(staged, directory)  # noqa: PTH104
+    except OSError as error:
+        raise MemoptError(error.strerror or "cannot be written", str(directory)) from None
+
+
+def _replace_entries(staged: Path, directory: Path) -> None:
+    """Move every entry of `staged` over the one of the same name, each in one step."""
+    for entry in sorted(staged.iterdir()):
+        goal = directory / entry.name
+        if goal.is_dir():
+            shutil.rmtree(goal)
+        os.replace(entry, goal)  # noqa: PTH105

@@ -1,0 +1,51 @@
+"""C text: identifiers, comments, numbers and constant arrays."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+LINE = 100
+
+
+def identifier(text: str) -> str:
+    """`text` as a C identifier in lower case; never empty, never starting with a digit."""
+    word = re.sub(r"[^a-z0-9_]+", "_", text.lower()).strip("_")
+    return word if word and not word[0].isdigit() else f"model_{word}".rstrip("_")
+
+
+def plain(text: str, limit: int = 60) -> str:
+    """`text` fit for a comment or a string literal: a model's tensor names may hold anything."""
+    word = re.sub(r"[^A-Za-z0-9_.:;/+-]+", "_", text).replace("//", "/").replace("*/", "_")
+    return word if len(word) <= limit else "..." + word[3 - limit :]
+
+
+def float_literal(value: float) -> str:
+    """A float32 literal that reads back as the same number. Raises ValueError for inf and nan."""
+    if value != value or value in (float("inf"), float("-inf")):
+        raise ValueError(f"{value} has no literal in C99")
+    word = f"{value:.9g}"
+    return (word if "." in word or "e" in word else word + ".0") + "f"
+
+
+def int_literal(value: int) -> str:
+    """An int32 literal; the most negative one has none of its own in C."""
+    return "(-2147483647 - 1)" if value == -(1 << 31) else str(value)
+
+
+def _wrap(words: Iterable[str]) -> Iterable[str]:
+    line = ""
+    for word in words:
+        if line and len(line) + len(word) + 2 > LINE:
+            yield line
+            line = ""
+        line += f" {word}," if line else f"  {word},"
+    if line:
+        yield line
+
+
+def array(c_type: str, name: str, values: Any) -> str:
+    """`static const` definition of a numpy array, flattened."""
+    flat = values.reshape(-1).tolist()
+    literal = float_literal if c_type == "float" else int_literal
+    lines = "\n".join(_wrap(map(literal, flat or [0])))
+    return f"static const {c_type} {name}[{max(1, len(flat))}] = {{\n{lines}\n}};\n"

@@ -1,0 +1,41 @@
+"""Runs TensorFlow Lite Micro and writes every tensor that was asked for. A script, never imported:
+a model that TFLM dislikes aborts the whole process.
+
+    golden_tflm.py JOBS.json
+
+A job: {"model": path, "inputs": npz, "tensors": [index], "output": npz}. `inputs` holds arrays
+`input_K` of shape [runs, ...]; `output` gets arrays `tensor_I` of shape [runs, ...].
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from tflite_micro.python.tflite_micro import runtime
+
+ARENA = 64 << 20
+
+
+def run(job: dict) -> None:
+    model = Path(job["model"]).read_bytes()
+    inputs = np.load(job["inputs"])
+    keys = sorted(inputs.files, key=lambda k: int(k.removeprefix("input_")))
+    found: dict[str, list] = {f"tensor_{i}": [] for i in job["tensors"]}
+    for run_index in range(len(inputs[keys[0]])):
+        # A new interpreter for every run: nothing is left over from the one before.
+        interpreter = runtime.Interpreter.from_bytes(
+            model,
+            arena_size=ARENA,
+            intrepreter_config=runtime.InterpreterConfig.kPreserveAllTensors,
+        )
+        for k, key in enumerate(keys):
+            interpreter.set_input(inputs[key][run_index], k)
+        interpreter.invoke()
+        for i in job["tensors"]:
+            found[f"tensor_{i}"].append(interpreter.GetTensor(i, 0)["tensor_data"])
+    np.savez(job["output"], **{name: np.stack(values) for name, values in found.items()})
+
+
+for entry in json.loads(Path(sys.argv[1]).read_text()):
+    run(entry)
