@@ -71,21 +71,20 @@ class Search:
             if self._stop():
                 return
             branches = self._expand(done, level, peak)
-            while len(branches) == 1 and branches[0][0] <= peak:
+            while len(branches) == 1 and branches[0][0] <= peak:  # the one way on costs nothing
                 _, move, last, level = branches[0]
                 child = done | move
                 if child in closed:
                     branches = []
                     break
-                if child not in self._from:
-                    self._from[child] = (done, move, last)
+                self._from[child] = (done, move, last)  # no path to it is lower than this one
                 closed.add(child)
                 done = child
-                if done == self.full:
-                    self.order = self._path()
-                    self.exhausted = True
-                    return
                 branches = self._expand(done, level, peak)
+            if done == self.full:
+                self.order = self._path()
+                self.exhausted = True
+                return
             for step, move, last, after in branches:
                 child = done | move
                 reached = max(step, peak)

@@ -1,0 +1,81 @@
+"""Every scheduler and every bound against exhaustive search on random small graphs."""
+
+import random
+
+import pytest
+from oracles import naive_steps, optimum, random_graph, random_order
+
+from memopt.solvers.bounds import flow_bound, trivial
+from memopt.solvers.ideals import Walker, renumber
+from memopt.solvers.problem import ProblemError, profile
+from memopt.solvers.scheduling import auto, greedy, schedule, search
+
+GRAPHS = 20_000
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_search_auto_and_bounds_equal_brute_force(seed: int, fuzz: float) -> None:
+    rng = random.Random(seed)
+    for _ in range(int(GRAPHS * fuzz / 8)):
+        graph = random_graph(rng)
+        best = optimum(graph)
+        orders = [greedy.order(graph), random_order(rng, graph)]
+        bound = flow_bound(graph, orders)
+        assert trivial(graph) <= bound.value <= best, graph
+        for kill_moves, commits in ((True, True), (False, True), (True, False)):
+            found = search.solve(
+                graph, bound=0, incumbent=orders[1], kill_moves=kill_moves, commits=commits
+            )
+            found.verify(graph)
+            assert (found.peak, found.optimal) == (best, True), (graph, kill_moves, commits)
+        found = auto.solve(graph)
+        found.verify(graph)
+        assert (found.peak, found.optimal) == (best, True), graph
+
+
+@pytest.mark.parametrize("method", ["greedy", "rpo", "fwd-rpo", "source"])
+def test_heuristics_claim_only_what_is_true(method: str, fuzz: float) -> None:
+    rng = random.Random(method)
+    for _ in range(int(GRAPHS * fuzz / 8)):
+        graph = random_graph(rng, 7)
+        try:
+            found = schedule(graph, method)
+        except ProblemError as error:
+            assert method == "source" and "runs before" in str(error)
+            continue
+        best = optimum(graph)
+        assert found.lower_bound <= best <= found.peak, graph
+        assert not found.optimal or found.peak == best, graph
+
+
+def test_profile_walker_and_definition_agree(fuzz: float) -> None:
+    rng = random.Random(1)
+    for _ in range(int(GRAPHS * fuzz)):
+        graph, _ = renumber(random_graph(rng, 10))
+        order = random_order(rng, graph)
+        facts = profile(graph, order)
+        assert list(facts.steps) == naive_steps(graph, order), graph
+        walker, done, level = Walker(graph), 0, Walker(graph).start
+        for i, v in enumerate(order):
+            assert facts.levels[i] == graph.level(done)
+            assert facts.steps[i] == graph.step(done, v)
+            step, level = walker.run(done, level, v)
+            done |= 1 << v
+            assert step == facts.steps[i]
+            assert level == facts.levels[i + 1]
+
+
+def test_search_that_is_cut_short_stays_valid(fuzz: float) -> None:
+    rng = random.Random(2)
+    short = 0
+    for _ in range(int(GRAPHS * fuzz / 8)):
+        graph = random_graph(rng, 9)
+        found = search.solve(
+            graph, bound=0, max_states=rng.randint(0, 4), kill_moves=rng.random() < 0.5
+        )
+        found.verify(graph)
+        best = optimum(graph)
+        assert found.lower_bound <= best <= found.peak, graph
+        assert not found.optimal or found.peak == best, graph
+        short += found.proof == "none"
+    assert short
