@@ -1,0 +1,139 @@
+"""What TensorFlow Lite Micro makes of a plan: the head of its arena, scratch included.
+
+    arena = tflm_arena(func)         # of the plan in the IR
+    arena.head                       # bytes that TFLM will need besides its persistent tail
+    tflm_arena(func, planned=False)  # the same order, everything left to TFLM's own planner
+
+TFLM lays tensors with an offset first and packs the rest around them: first fit by falling size,
+later requests first among equals; scratch comes after all tensors. Source: tensorflow/tflite-micro,
+micro/memory_planner/greedy_memory_planner.cc (CalculateOffsetsIfNeeded) and
+micro/micro_allocation_info.cc (MarkAllocationLifetimes). Shares no code with the solvers.
+"""
+
+from bisect import insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.groups import body_of
+from memopt.dialects.memory import bytes_of
+from memopt.dialects.plan import argument_offsets, bytes_offset, offsets_of
+from memopt.dialects.structure import ConstantOp, VariableOp
+from memopt.dialects.tflm_scratch import scratch_bytes
+
+ALIGNMENT = 16
+
+
+@dataclass(frozen=True)
+class Request:
+    """A buffer as TFLM's planner sees it: bytes (not rounded), first and last use (inclusive; the
+    inputs are made at 0, operator i runs at i + 1), offset or None where TFLM shall find one."""
+
+    size: int
+    first: int
+    last: int
+    offset: int | None = None
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Offsets in bytes, one per request, and the end of the last buffer."""
+
+    offsets: tuple[int, ...]
+    head: int
+
+
+def greedy(requests: Sequence[Request]) -> Arena:
+    """TFLM's planner, exactly. Requests of 0 bytes are not planned there; they lie at 0 here."""
+    sizes = [-(-r.size // ALIGNMENT) * ALIGNMENT for r in requests]
+    offsets: list[int] = [r.offset or 0 for r in requests]
+    placed: list[tuple[int, int, int]] = []  # (offset, sequence, index), by offset
+    fixed = [i for i, r in enumerate(requests) if r.offset is not None and sizes[i]]
+    free = [i for i, r in enumerate(requests) if r.offset is None and sizes[i]]
+    free.sort(key=lambda i: (-sizes[i], -i))
+    for sequence, i in enumerate((*fixed, *free)):
+        r = requests[i]
+        if r.offset is None:
+            candidate = 0
+            for start, _, j in placed:
+                other = requests[j]
+                if other.first > r.last or r.first > other.last:
+                    continue
+                if start - candidate >= sizes[i]:
+                    break
+                candidate = max(candidate, start + sizes[j])
+            offsets[i] = candidate
+        insort(placed, (offsets[i], sequence, i))
+    head = max((start + sizes[i] for start, _, i in placed), default=0)
+    return Arena(tuple(offsets), head)
+
+
+def file_operators(func: FuncOp) -> list[tuple[Operation, int]]:
+    """The operations that stand for operators of the file, in block order, with their index in it.
+
+    Views are among them: TFLM runs every operator.
+    """
+    found: list[tuple[Operation, int]] = []
+    for op in body_of(func).ops:
+        source = op.attributes.get("memgraph.source")
+        if isinstance(source, SourceAttr) and source.operator.data >= 0:
+            found.append((op, source.operator.data))
+    return found
+
+
+def tensor_indices(func: FuncOp) -> dict[SSAValue, int]:
+    """The file's tensor index of every value that is not a constant."""
+    result: dict[SSAValue, int] = {}
+    source = func.attributes.get("memgraph.source")
+    block = body_of(func)
+    if isinstance(source, SourceAttr):
+        result.update(zip(block.args, source.tensor_ids, strict=False))
+    for op in block.ops:
+        source = op.attributes.get("memgraph.source")
+        if isinstance(source, SourceAttr):
+            result.update(zip(op.results, source.tensor_ids, strict=False))
+    return result
+
+
+def tflm_arena(func: FuncOp, planned: bool = True, source_order: bool = False) -> Arena:
+    """What TFLM does with a function imported from a .tflite file.
+
+    With `planned`, offsets in the IR are given to it; with `source_order` operators run as in the
+    file. `offsets` are those of the tensors, by tensor index, then of every scratch buffer.
+    """
+    return greedy(tflm_requests(func, planned, source_order))
+
+
+def tflm_requests(func: FuncOp, planned: bool, source_order: bool) -> list[Request]:
+    """The requests behind `tflm_arena`: tensors by index, then scratch by operator."""
+    block = body_of(func)
+    operators = file_operators(func)
+    if source_order:
+        operators.sort(key=lambda pair: pair[1])
+    step = {op: i + 1 for i, (op, _) in enumerate(operators)}
+    end = len(operators)
+    offsets: dict[SSAValue, int | None] = {}
+    if planned:
+        for argument, place in zip(block.args, argument_offsets(func), strict=True):
+            offsets[argument] = bytes_offset(place)
+        for op in block.ops:
+            for r, place in zip(op.results, offsets_of(op) or (), strict=False):
+                offsets[r] = bytes_offset(place)
+    returned = set(block.last_op.operands) if block.last_op else set[SSAValue]()
+    found: list[tuple[int, Request]] = []
+    for value, index in tensor_indices(func).items():
+        size = bytes_of(value.type)
+        maker = value.op if isinstance(value, OpResult) else None
+        if not size or isinstance(maker, ConstantOp | VariableOp):
+            continue  # constants are in flash, variables in the persistent tail
+        first = 0 if maker is None else step.get(maker, -1)
+        uses = [step[u.operation] for u in value.uses if u.operation in step]
+        last = end if value in returned else max((first, *uses))
+        found.append((index, Request(size, first, last, offsets.get(value))))
+    requests = [r for _, r in sorted(found, key=lambda pair: pair[0])]
+    for op, _ in operators:
+        requests += [Request(size, step[op], step[op]) for size in scratch_bytes(op) or ()]
+    return requests

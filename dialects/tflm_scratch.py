@@ -1,0 +1,197 @@
+"""Scratch that TensorFlow Lite Micro's reference kernels ask for when they are prepared.
+
+    scratch_bytes(op)    # (256, 64) for an SVDF, () for none, None where it is not known
+
+The file knows nothing of it: TFLM plans it at run time, around the tensors that have offsets.
+Source: the kernels' Prepare functions in tensorflow/tflite-micro (named at each formula), which
+were compared with the calls of RequestScratchBufferInArena in the PyPI wheel's binary: there are
+no other callers. CMSIS-NN's kernels ask for more.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    Float32Type,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from memopt.dialects import operations as ops
+from memopt.dialects.memory import element_bits
+from memopt.dialects.structure import OpaqueOp
+
+POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
+
+# Kernels that TFLM has and that ask for nothing: of these the answer is (), of all others None.
+QUIET = frozenset(
+    {
+        *("ABS", "ADD", "ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "AVERAGE_POOL_2D"),
+        *("BATCH_MATMUL", "BATCH_TO_SPACE_ND", "BROADCAST_ARGS", "BROADCAST_TO", "CALL_ONCE"),
+        *("CAST", "CEIL", "CONCATENATION", "COS", "CUMSUM", "DEPTH_TO_SPACE", "DEQUANTIZE"),
+        *("DIV", "DYNAMIC_UPDATE_SLICE", "ELU", "EMBEDDING_LOOKUP", "EQUAL", "EXP"),
+        *("EXPAND_DIMS", "FILL", "FLOOR", "FLOOR_DIV", "FLOOR_MOD", "GATHER", "GATHER_ND"),
+        *("GREATER", "GREATER_EQUAL", "HARD_SWISH", "IF", "L2_NORMALIZATION", "L2_POOL_2D"),
+        *("LEAKY_RELU", "LESS", "LESS_EQUAL", "LOG", "LOGICAL_AND", "LOGICAL_NOT"),
+        *("LOGICAL_OR", "LOGISTIC", "LOG_SOFTMAX", "MAXIMUM", "MAX_POOL_2D", "MINIMUM", "MUL"),
+        *("NEG", "NOT_EQUAL", "PACK", "PAD", "PADV2", "PRELU", "QUANTIZE", "READ_VARIABLE"),
+        *("RELU", "RELU6", "RESHAPE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"),
+        *("REVERSE_V2", "ROUND", "RSQRT", "SELECT_V2", "SHAPE", "SIN", "SLICE", "SOFTMAX"),
+        *("SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQRT", "SQUARE"),
+        *("SQUARED_DIFFERENCE", "SQUEEZE", "STRIDED_SLICE", "SUB", "TANH", "TRANSPOSE"),
+        *("UNPACK", "VAR_HANDLE", "WHILE", "ZEROS_LIKE", "UNINITIALIZED"),
+    }
+)
+
+
+def scratch_bytes(op: Operation) -> tuple[int, ...] | None:
+    """Bytes of each scratch buffer of `op` in the order of the requests, not rounded up.
+
+    None where TFLM has no such kernel or its requests are not known (custom operators).
+    """
+    if isinstance(op, ops.ConvBase | ops.FullyConnectedOp):
+        return _packed_weights(op.weights)
+    if isinstance(op, ops.MeanOp):
+        return _mean(op.input, op.result, len(op.axes))
+    if isinstance(op, OpaqueOp):
+        name = op.op_name.data
+        if name in QUIET:
+            return ()
+        formula = FORMULAS.get(name)
+        return formula(op) if formula else None
+    return () if isinstance(op, ops.ComputeOp) else None
+
+
+def elements(value: SSAValue) -> int:
+    count = 1
+    for d in ops.shape_of(value):
+        count *= d
+    return count
+
+
+def element_type(value: SSAValue) -> Attribute:
+    return cast("TensorType[Attribute]", value.type).element_type
+
+
+def is_small_integer(value: SSAValue) -> bool:
+    return element_type(value) in (IntegerType(8), IntegerType(16))
+
+
+def operand(op: OpaqueOp, position: int) -> SSAValue | None:
+    """The operand at a position of the file's list, None if it is left out there."""
+    absent: set[int] = set()
+    listed = op.options.data.get("absent") if op.options else None
+    if isinstance(listed, ArrayAttr):
+        entries = cast("ArrayAttr[Attribute]", listed).data
+        absent = {cast("IntegerAttr[Any]", a).value.data for a in entries}
+    if position in absent:
+        return None
+    index = position - sum(1 for a in absent if a < position)
+    return op.operands[index] if index < len(op.operands) else None
+
+
+def flag(op: OpaqueOp, key: str) -> bool:
+    return bool(number(op, key))
+
+
+def number(op: OpaqueOp, key: str) -> int | None:
+    found = op.options.data.get(key) if op.options else None
+    return cast("IntegerAttr[Any]", found).value.data if isinstance(found, IntegerAttr) else None
+
+
+def _packed_weights(weights: SSAValue | None) -> tuple[int, ...] | None:
+    """conv.cc, depthwise_conv.cc, fully_connected.cc: int4 weights are unpacked, a byte each."""
+    if weights is None:
+        return None
+    return (elements(weights),) if element_type(weights) == IntegerType(4) else ()
+
+
+def _mean(source: SSAValue, result: SSAValue, axes: int) -> tuple[int, ...]:
+    """reduce_common.cc, PrepareMeanOrSumHelper: sums, an index, the resolved axes."""
+    sums = (4 * elements(result),) if is_small_integer(source) else ()
+    return (*sums, 4 * len(ops.shape_of(source)), 4 * axes)
+
+
+def _weighted(op: OpaqueOp) -> tuple[int, ...] | None:
+    return _packed_weights(operand(op, 1))
+
+
+def _sum(op: OpaqueOp) -> tuple[int, ...] | None:
+    source, axes = operand(op, 0), operand(op, 1)
+    if source is None or axes is None:
+        return None
+    return _mean(source, op.results[0], elements(axes))
+
+
+def _reduce(op: OpaqueOp) -> tuple[int, ...] | None:
+    """reduce_common.cc, PrepareMinMaxHelper and PrepareAllHelper: an index, the resolved axes."""
+    source, axes = operand(op, 0), operand(op, 1)
+    if source is None or axes is None:
+        return None
+    return 4 * len(ops.shape_of(source)), 4 * elements(axes)
+
+
+def _svdf(op: OpaqueOp) -> tuple[int, ...] | None:
+    """svdf_common.cc: batch x filters, and for int8 batch x units, four bytes each."""
+    source, weights, rank = operand(op, 0), operand(op, 1), number(op, "rank")
+    if source is None or weights is None or not rank:
+        return None
+    batch, filters = ops.shape_of(source)[0], ops.shape_of(weights)[0]
+    if isinstance(element_type(source), Float32Type):
+        return (4 * batch * filters,)
+    return 4 * batch * filters, 4 * batch * (filters // rank)
+
+
+def _lstm(op: OpaqueOp) -> tuple[int, ...] | None:
+    """unidirectional_sequence_lstm.cc: four gates, each batch x state of the cell's type."""
+    source, state, cell = operand(op, 0), operand(op, 18), operand(op, 19)
+    if source is None or state is None or cell is None:
+        return None
+    batch = ops.shape_of(source)[1 if flag(op, "timeMajor") else 0]
+    each = batch * ops.shape_of(state)[1] * element_bits(element_type(cell)) // 8
+    return (each,) * 4
+
+
+def _transpose_conv(op: OpaqueOp) -> tuple[int, ...] | None:
+    """transpose_conv.cc: an accumulator per output element; int16 biases become int64."""
+    source, bias = operand(op, 2), operand(op, 3)
+    if source is None:
+        return None
+    count, type_ = elements(op.results[0]), element_type(source)
+    if type_ == IntegerType(8):
+        return (4 * count,)
+    if type_ != IntegerType(16):
+        return ()
+    widened = bias is not None and element_type(bias) == IntegerType(16)
+    return (8 * count, *((8 * elements(bias),) if bias is not None and widened else ()))
+
+
+def _mirror_pad(op: OpaqueOp) -> tuple[int, ...] | None:
+    """mirror_pad.cc: elements per dimension of output and input."""
+    rank = 4 * len(ops.shape_of(op.operands[0])) if op.operands else 0
+    return rank, rank
+
+
+def _add_n(op: OpaqueOp) -> tuple[int, ...] | None:
+    """add_n.cc: a pointer per operand."""
+    return (POINTER * len(op.operands),)
+
+
+FORMULAS: dict[str, Callable[[OpaqueOp], tuple[int, ...] | None]] = {
+    "ADD_N": _add_n,
+    "CONV_2D": _weighted,
+    "DEPTHWISE_CONV_2D": _weighted,
+    "FULLY_CONNECTED": _weighted,
+    "MEAN": _sum,
+    "MIRROR_PAD": _mirror_pad,
+    "REDUCE_ALL": _reduce,
+    "REDUCE_MAX": _reduce,
+    "REDUCE_MIN": _reduce,
+    "SUM": _sum,
+    "SVDF": _svdf,
+    "TRANSPOSE_CONV": _transpose_conv,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm,
+}
