@@ -85,9 +85,6 @@ class WordAttr(ParametrizedAttribute):
 
     value: StringAttr
 
-    def __init__(self, value: str):
-        super().__init__(StringAttr(value))
-
     @property
     def data(self) -> str:
         return self.value.data
@@ -108,6 +105,9 @@ class ActivationAttr(WordAttr):
 
     name = "memgraph.activation"
 
+    def __init__(self, value: str):
+        super().__init__(StringAttr(value))
+
     def verify(self) -> None:
         one_of(self.data, get_args(Activation), "activation")
 
@@ -117,6 +117,9 @@ class RoundingAttr(WordAttr):
     """The arithmetic of a requantising operation."""
 
     name = "memgraph.rounding"
+
+    def __init__(self, value: str):
+        super().__init__(StringAttr(value))
 
     def verify(self) -> None:
         one_of(self.data, get_args(Rounding), "rounding")

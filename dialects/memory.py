@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
     ComplexType,
+    FileLineColLoc,
     IndexType,
     IntegerType,
     StringAttr,
@@ -161,7 +162,10 @@ def operator_name(op: Operation) -> str:
 
 
 def place_of(op: Operation) -> str:
-    """Where an operation came from, for error messages."""
+    """Where an operation came from: `file:line:col`, else its operator in the model file."""
+    if isinstance(op.location, FileLineColLoc):
+        where = op.location
+        return f"{where.filename.data}:{where.line.data}:{where.column.data}"
     source = op.attributes.get("memgraph.source")
     where = ""
     if isinstance(source, SourceAttr):

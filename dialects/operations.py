@@ -3,7 +3,7 @@
     %1 = memgraph.conv_2d %0, %w, %b window<[3, 3], stride = [2, 2], pad = [0, 0, 1, 1]>
            activation<relu> rounding<tflm_double> : (T0, T1, T2) -> T3
 
-Tensors are NHWC or NCHW as their encoding says; convolution weights are `ohwi` (depthwise: `1hwo`)
+Tensors are NHWC or NCHW as their encoding says; convolution weights are `ohwi` (depthwise: `ihwo`)
 for NHWC and `oihw` for NCHW. Anything that has no typed operation is a `memgraph.opaque`.
 """
 
@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import (
     Float32Type,
     FloatAttr,
     IntegerAttr,
-    IntegerType,
     TensorType,
     UnitAttr,
+    i64,
 )
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import (
@@ -46,7 +46,7 @@ from memopt.dialects.memory import (
 from memopt.dialects.plan_attributes import ModelAttr
 
 AnyTensor = TensorType[Attribute]
-Ints = DenseArrayBase[IntegerType]
+INTS = DenseArrayBase.constr(i64)
 TYPES = "attr-dict `:` functional-type(operands, results)"
 ACTIVATION = " (`activation` `` $activation^)?"
 ROUNDING = " (`rounding` `` $rounding^)?"
@@ -426,8 +426,8 @@ class SliceOp(ComputeOp):
     FOLDS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    starts = prop_def(Ints)
-    strides = prop_def(Ints)
+    starts = prop_def(INTS)
+    strides = prop_def(INTS)
     traits = traits_def(Pure())
     assembly_format = "$input `starts` $starts `strides` $strides " + TYPES
 
@@ -452,8 +452,8 @@ class PadOp(ComputeOp):
     FOLDS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    before = prop_def(Ints)
-    after = prop_def(Ints)
+    before = prop_def(INTS)
+    after = prop_def(INTS)
     value = prop_def(FloatAttr[Float32Type])
     traits = traits_def(Pure())
     assembly_format = "$input `before` $before `after` $after `value` $value " + TYPES
@@ -475,7 +475,7 @@ class MeanOp(ComputeOp):
     name = "memgraph.mean"
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    axes = prop_def(Ints)
+    axes = prop_def(INTS)
     keep_dims = opt_prop_def(UnitAttr)
     rounding = opt_prop_def(RoundingAttr)
     traits = traits_def(Pure())
@@ -516,7 +516,7 @@ class TransposeOp(ComputeOp):
     FOLDS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
-    permutation = prop_def(Ints)
+    permutation = prop_def(INTS)
     traits = traits_def(Pure())
     assembly_format = "$input `permutation` $permutation " + TYPES
 

@@ -39,6 +39,9 @@ class UnplacedAttr(WordAttr):
 
     name = "memgraph.unplaced"
 
+    def __init__(self, value: str):
+        super().__init__(StringAttr(value))
+
     def verify(self) -> None:
         one_of(self.data, get_args(Why), "unplaced")
 

@@ -45,7 +45,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import ChainType, WeightsAttr, parse_int_list
 from memopt.dialects.memory import WORLD, MemoryInterface, OperatorMemory, bytes_of
-from memopt.dialects.operations import Ints
+from memopt.dialects.operations import INTS
 from memopt.dialects.plan_attributes import ModelAttr
 
 # Opaque operators that may write over an operand: element i depends on elements i alone.
@@ -214,7 +214,7 @@ class HyperNode(IRDLOperation, MemoryInterface):
     last inner reader is. The hill and the levels are never stored: they follow from the region.
     """
 
-    kept = prop_def(Ints)
+    kept = prop_def(INTS)
     inputs = var_operand_def(Attribute)
     outputs = var_result_def(Attribute)
     body = region_def("single_block")

@@ -64,7 +64,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
         raise MemoptError("the function has no plan; run --schedule and --place first", place)
     model = model_of(func)
     block = body_of(func)
-    _check_definitions(block)
+    check_definitions(block)
     if any(isinstance(op, HyperNode) for op in block.ops):
         raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
     memory = function_memory(func, model)
@@ -84,7 +84,8 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     return Verified(plan, peak, arena)
 
 
-def _check_definitions(block: Block) -> None:
+def check_definitions(block: Block) -> None:
+    """Raise MemoptError if a value is used before it is made (xDSL does not look)."""
     defined: set[SSAValue] = set(block.args)
     for op in block.ops:
         for v in read_values(op):

@@ -1,0 +1,177 @@
+"""From IR to the memory graph: the only place where operations become numbers.
+
+Operator i of the graph is `memory.operations[i]`, in block order; values outside the arena
+(constants, the caller's buffers) have no group.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import BlockMemory, function_memory, read_values
+from memopt.dialects.memory import BARRIER, WORLD, operator_name, place_of
+from memopt.dialects.plan import functions, model_of
+from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.structure import HyperNode
+from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError, round_up
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """A function as a memory graph. `group_of[g]` is the graph's group of the block's group g."""
+
+    func: FuncOp
+    model: ModelAttr
+    memory: BlockMemory
+    graph: MemoryGraph
+    group_of: tuple[int | None, ...]
+
+
+def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
+    """The memory graph of a function.
+
+    With `assume_pure`, operations of which nothing is known may move. Raises MemoptError for what
+    cannot be planned: unknown sizes, contradicting aliases, in-place chains without an order.
+    """
+    model = model_of(func)
+    memory = function_memory(func, model)
+    group_of: list[int | None] = []
+    groups: list[Group] = []
+    for g in memory.groups:
+        if not g.in_arena:
+            group_of.append(None)
+            continue
+        group_of.append(len(groups))
+        groups.append(
+            Group(g.name, g.size, tuple(g.writers), tuple(g.readers), g.is_input, g.is_output)
+        )
+    predecessors = [dict.fromkeys(ps) for ps in _data_predecessors(memory)]
+    _add_effects(memory, predecessors, assume_pure)
+    inplace = _forced(memory, predecessors, group_of) + _candidates(memory, group_of, groups, model)
+    graph = MemoryGraph(
+        tuple(operator_name(op) for op in memory.operations),
+        tuple(tuple(ps) for ps in predecessors),
+        tuple(groups),
+        tuple(_workspace(memory, i, groups, group_of, model) for i in range(len(predecessors))),
+        tuple(inplace),
+        model.alignment.data,
+    )
+    try:
+        graph.check()
+    except ProblemError as error:
+        raise MemoptError(str(error), f"@{func.sym_name.data}") from error
+    return Extracted(func, model, memory, graph, tuple(group_of))
+
+
+def extract_all(module: Operation, assume_pure: bool = False) -> list[Extracted]:
+    """Every function of a module that has a body."""
+    return [extract(f, assume_pure) for f in functions(module)]
+
+
+def _data_predecessors(memory: BlockMemory) -> list[list[int]]:
+    """For each operation the producers of its operands, in operand order, seen through views."""
+    index = {op: i for i, op in enumerate(memory.operations)}
+    through: dict[Operation, tuple[int, ...]] = {}
+
+    def producers(value: SSAValue) -> tuple[int, ...]:
+        if not isinstance(value, OpResult):
+            return ()
+        if value.op in index:
+            return (index[value.op],)
+        return through.get(value.op, ())
+
+    answer: list[list[int]] = []
+    block = memory.operations[0].parent if memory.operations else None
+    for op in block.ops if block else ():
+        found = dict.fromkeys(p for v in read_values(op) for p in producers(v))
+        if op in index:
+            answer.append([p for p in found if p != index[op]])
+        elif found:
+            through[op] = tuple(found)
+    return answer
+
+
+def _add_effects(memory: BlockMemory, predecessors: list[dict[int, None]], pure: bool) -> None:
+    """Operations that share an effect keep their order; nothing passes a barrier."""
+    last: dict[object, int] = {}
+    barrier: int | None = None
+    since: list[int] = []
+    for i, m in enumerate(memory.memory):
+        for effect in m.effects:
+            if effect == WORLD and pure:
+                continue
+            if effect in last:
+                predecessors[i][last[effect]] = None
+            last[effect] = i
+        if barrier is not None:
+            predecessors[i][barrier] = None
+        if BARRIER in m.effects:
+            predecessors[i].update(dict.fromkeys(since))
+            barrier, since = i, []
+        else:
+            since.append(i)
+
+
+def _forced(
+    memory: BlockMemory, predecessors: list[dict[int, None]], group_of: list[int | None]
+) -> list[InPlace]:
+    """In-place aliases written in the IR: all other users of the operand run before."""
+    answer: list[InPlace] = []
+    for v, result, operand in memory.overwrites:
+        outer = memory.groups[operand]
+        a, b = group_of[result], group_of[operand]
+        if a is None or b is None or outer.is_output:
+            raise MemoptError(
+                f"{memory.groups[result].name} cannot take the place of {outer.name}, which is "
+                "kept or not in the arena",
+                place_of(memory.operations[v]),
+            )
+        for user in (*outer.writers, *outer.readers):
+            if user != v:
+                predecessors[v][user] = None
+        answer.append(InPlace(v, a, b))
+    return answer
+
+
+def _candidates(
+    memory: BlockMemory, group_of: list[int | None], groups: list[Group], model: ModelAttr
+) -> list[InPlace]:
+    """What the operations offer, where whole groups are meant and the result fits."""
+    forced = {v for v, _, _ in memory.overwrites}
+    answer: list[InPlace] = []
+    for v, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
+        for result, operand in () if v in forced else m.inplace:
+            at = memory.of_value.get(op.results[result]), memory.of_value.get(op.operands[operand])
+            if at[0] is None or at[1] is None or at[0][1] or at[1][1]:
+                continue
+            a, b = group_of[at[0][0]], group_of[at[1][0]]
+            if a is None or b is None or a == b:
+                continue
+            inner, outer = groups[a], groups[b]
+            fits = round_up(inner.size, model.alignment.data) <= round_up(
+                outer.size, model.alignment.data
+            )
+            whole = inner.writers == (v,) and not inner.is_input and v not in outer.writers
+            candidate = InPlace(v, a, b)
+            if fits and whole and not outer.is_output and candidate not in answer[-4:]:
+                answer.append(candidate)
+    return answer
+
+
+def _workspace(
+    memory: BlockMemory,
+    index: int,
+    groups: list[Group],
+    group_of: list[int | None],
+    model: ModelAttr,
+) -> int:
+    """Bytes of workspace; for a hyper-node its hill without its results, which may be negative."""
+    op, m = memory.operations[index], memory.memory[index]
+    alignment = model.alignment.data
+    if not isinstance(op, HyperNode):
+        return sum(round_up(w, alignment) for w in m.workspace)
+    written = {memory.of_value[r][0] for r in op.results if r in memory.of_value}
+    known = [groups[g] for w in written if (g := group_of[w]) is not None]
+    return m.hill - sum(round_up(g.size, alignment) for g in known)

@@ -1,0 +1,58 @@
+"""`memgraph-model{target=tflm alignment=16 io=arena views=off inplace=off scratch=tflm}`
+
+Sets the memory model that functions are planned for; what is not given stays as it is. A plan made
+for another model is dropped.
+
+Before:  func.func @main(...) { ... }
+After `memgraph-model{alignment=1}`:
+         func.func @main(...) attributes {memgraph.model = #memgraph.model<target = generic,
+           alignment = 1, io = arena, views = on, inplace = off, scratch = none>} { ... }
+"""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException, VerifyException
+
+from memopt.dialects.plan import MODEL, drop_plan, functions, model_of
+from memopt.dialects.plan_attributes import ModelAttr
+
+
+@dataclass(frozen=True)
+class MemgraphModelPass(ModulePass):
+    """Set the memory model that functions are planned for."""
+
+    name = "memgraph-model"
+
+    target: str | None = None
+    alignment: int | None = None
+    io: str | None = None
+    views: str | None = None
+    inplace: str | None = None
+    scratch: str | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        given = {
+            key: value
+            for key in ("target", "alignment", "io", "views", "inplace", "scratch")
+            if (value := getattr(self, key)) is not None
+        }
+        for func in functions(op):
+            old = model_of(func)
+            kept = {
+                "target": old.target.data,
+                "alignment": old.alignment.data,
+                "io": old.io.data,
+                "views": old.views.data,
+                "inplace": old.inplace.data,
+                "scratch": old.scratch.data,
+            }
+            try:
+                model = ModelAttr.of(kept | given)
+            except VerifyException as error:
+                raise PassFailedException(f"memgraph-model: {error}") from error
+            if model != old:
+                drop_plan(func)
+            func.attributes[MODEL] = model

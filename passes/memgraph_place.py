@@ -1,0 +1,111 @@
+"""`memgraph-place{method=auto}`: give every buffer its offset in the arena.
+
+Before:  %a = memgraph.relu %x {memgraph.order = 0 : i64} : (T) -> T
+After:   %a = memgraph.relu %x {memgraph.order = 0 : i64, memgraph.offset = [1024 : i64]} : (T) -> T
+
+Arguments get theirs as an argument attribute, scratch in `memgraph.scratch`; what is not in the
+arena is `#memgraph.unplaced<constant|caller|runtime>`. A function without a schedule keeps its
+order, as `--schedule=source` would.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from memopt.dialects.memory import is_buffer
+from memopt.dialects.operations import is_constant_expression
+from memopt.dialects.plan import (
+    OFFSET,
+    PLAN,
+    SCRATCH,
+    argument_attributes,
+    fingerprint,
+    functions,
+    plan_of,
+    set_argument_attributes,
+)
+from memopt.dialects.plan_attributes import PlanAttr, ScratchAttr, UnplacedAttr
+from memopt.dialects.verify_plan import verify_plan
+from memopt.passes.extract import Extracted, extract
+from memopt.passes.memgraph_schedule import schedule_function
+from memopt.solvers.placement import place
+from memopt.solvers.problem import Placement, ProblemError, live_ranges, round_up
+
+Method = Literal["auto", "greedy-by-size", "greedy-by-breadth", "best-fit", "tflm"]
+
+
+@dataclass(frozen=True)
+class MemgraphPlacePass(ModulePass):
+    """Give every buffer its offset in the arena."""
+
+    name = "memgraph-place"
+
+    method: Method = "auto"
+    time_limit: int | float | None = None
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in functions(op):
+            place_function(func, self.method, self.time_limit)
+
+
+def place_function(func: FuncOp, method: Method, time_limit: float | None) -> Placement:
+    """Place one function's buffers. Raises PassFailedException if a solver refuses."""
+    if plan_of(func) is None:
+        schedule_function(func, "source", None)
+    plan = verify_plan(func).plan
+    extracted = extract(func)
+    problem = live_ranges(extracted.graph, range(len(extracted.graph)))
+    try:
+        answer = place(problem, method, time_limit)
+    except ProblemError as error:
+        raise PassFailedException(f"memgraph-place: @{func.sym_name.data}: {error}") from error
+    _write_offsets(extracted, answer.offsets)
+    func.attributes[PLAN] = PlanAttr(
+        plan.peak.data,
+        plan.lower_bound.data,
+        plan.proof.data,
+        answer.arena,
+        plan.lower_bound.data,
+        fingerprint(func),
+    )
+    return answer
+
+
+def _write_offsets(extracted: Extracted, offsets: Sequence[int]) -> None:
+    func, memory, model = extracted.func, extracted.memory, extracted.model
+
+    def where(value: SSAValue) -> Attribute:
+        at = memory.of_value.get(value)
+        group = extracted.group_of[at[0]] if at else None
+        if at and group is not None:
+            return IntegerAttr(offsets[group] + at[1], i64)
+        if at:
+            return UnplacedAttr("caller")
+        constant = is_buffer(value.type) and is_constant_expression(value, model)
+        return UnplacedAttr("constant" if constant else "runtime")
+
+    arguments = argument_attributes(func)
+    for argument, attributes in zip(func.body.block.args, arguments, strict=True):
+        attributes[OFFSET] = where(argument)
+    set_argument_attributes(func, arguments)
+    for op in func.body.block.ops:
+        if op.results:
+            op.attributes[OFFSET] = ArrayAttr([where(r) for r in op.results])
+    next_buffer = len(extracted.graph.groups)
+    for index, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
+        if extracted.graph.extra[index] <= 0:
+            continue
+        offset = offsets[next_buffer]
+        next_buffer += 1
+        scratch: list[ScratchAttr] = []
+        for size in m.workspace:
+            scratch.append(ScratchAttr(size, offset))
+            offset += round_up(size, model.alignment.data)
+        op.attributes[SCRATCH] = ArrayAttr(scratch)

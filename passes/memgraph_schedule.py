@@ -1,0 +1,106 @@
+"""`memgraph-schedule{method=auto time-limit=10}`: choose the order of operators with least peak.
+
+Before (peak 26: both branches' wide tensors are alive together):
+    %a = memgraph.opaque "wide"(%x) : (tensor<1xi8>) -> tensor<10xi8>
+    %b = memgraph.opaque "wide"(%x) : (tensor<1xi8>) -> tensor<10xi8>
+    %c = memgraph.opaque "narrow"(%a) : (tensor<10xi8>) -> tensor<5xi8>
+    ...
+After: operations stand in the chosen order and carry it, the function carries what is proven
+    func.func @main(...) attributes {memgraph.plan = #memgraph.plan<peak = 16, lower_bound = 16,
+        proof = flow, fingerprint = "...">}
+    %a = memgraph.opaque "wide"(%x) {memgraph.order = 0 : i64} : ...
+    %c = memgraph.opaque "narrow"(%a) {memgraph.order = 1 : i64} : ...
+
+Hyper-nodes are opened again, so that the function is flat. Where the model has in-place execution
+on, the chosen in-place results get a `memgraph.alias`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from memopt.dialects.memory import alias_lists
+from memopt.dialects.plan import (
+    ALIAS,
+    MODEL,
+    PLAN,
+    drop_plan,
+    fingerprint,
+    functions,
+    model_of,
+    set_order,
+)
+from memopt.dialects.plan_attributes import AliasAttr, PlanAttr
+from memopt.dialects.structure import HyperNode
+from memopt.passes.extract import Extracted, extract
+from memopt.passes.reorder import inline_hyper_nodes, reorder
+from memopt.solvers.problem import ProblemError, Schedule, profile
+from memopt.solvers.scheduling import schedule
+
+Method = Literal["auto", "search", "ilp", "greedy", "rpo", "fwd-rpo", "source"]
+
+
+@dataclass(frozen=True)
+class MemgraphSchedulePass(ModulePass):
+    """Choose the order of operators with the least peak, and say what is proven of it."""
+
+    name = "memgraph-schedule"
+
+    method: Method = "auto"
+    time_limit: int | float | None = None
+    assume_pure: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in functions(op):
+            schedule_function(func, self.method, self.time_limit, self.assume_pure)
+
+
+def schedule_function(
+    func: FuncOp, method: Method, time_limit: float | None, assume_pure: bool = False
+) -> Schedule:
+    """Schedule one function in place. Raises PassFailedException if a solver refuses."""
+    model = model_of(func)
+    drop_plan(func, inplace=model.has_inplace)
+    func.attributes[MODEL] = model
+    extracted = extract(func, assume_pure)
+    try:
+        answer = schedule(extracted.graph, method, time_limit)
+    except ProblemError as error:
+        raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
+    nodes = any(isinstance(o, HyperNode) for o in extracted.memory.operations)
+    reorder(extracted.memory, answer.order)
+    if nodes:
+        inline_hyper_nodes(func)
+        extracted = extract(func, assume_pure)
+    _write_inplace(extracted, None if nodes else answer.order)
+    set_order(extract(func, assume_pure).memory.operations)
+    func.attributes[PLAN] = PlanAttr(
+        answer.peak, answer.lower_bound, answer.proof, fingerprint=fingerprint(func)
+    )
+    return answer
+
+
+def _write_inplace(extracted: Extracted, order: tuple[int, ...] | None) -> None:
+    """Give the in-place results of the schedule their alias."""
+    graph, memory = extracted.graph, extracted.memory
+    forced = {v for v, _, _ in memory.overwrites}
+    for choice in profile(graph, order or tuple(range(len(graph)))).inplace:
+        if choice is None or choice.operator in forced:
+            continue
+        op = memory.operations[choice.operator]
+        block_groups = {g: i for i, g in enumerate(extracted.group_of) if g is not None}
+        result, operand = block_groups[choice.result], block_groups[choice.operand]
+        lists = [list(e) for e in alias_lists(op)] or [[] for _ in op.results]
+        for r, value in enumerate(op.results):
+            if memory.of_value.get(value, (None,))[0] != result:
+                continue
+            source = next(
+                i for i, v in enumerate(op.operands) if memory.of_value.get(v) == (operand, 0)
+            )
+            lists[r].append(AliasAttr(source, "inplace"))
+        op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])

@@ -1,0 +1,78 @@
+"""Moving operations of a block into a new order, and opening hyper-nodes."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from memopt.dialects.groups import BlockMemory, body_of, read_values
+from memopt.dialects.structure import HyperNode, YieldOp
+
+
+def reorder(memory: BlockMemory, order: Sequence[int]) -> None:
+    """Put the executing operations into `order` (indices into `memory.operations`).
+
+    What does not execute (constants, views) goes right before its first user; what nobody uses
+    goes to the end.
+    """
+    if not memory.operations:
+        return
+    block = memory.operations[0].parent
+    assert block is not None
+    executing = set(memory.operations)
+    last = block.last_op
+    sequence: list[Operation] = []
+    done: set[Operation] = set()
+
+    def emit(op: Operation) -> None:
+        stack = [op]
+        while stack:
+            current = stack[-1]
+            missing = [
+                v.op
+                for v in read_values(current)
+                if isinstance(v, OpResult)
+                and v.op.parent is block
+                and v.op not in done
+                and v.op not in executing
+            ]
+            if missing:
+                stack.extend(reversed(missing))
+                continue
+            stack.pop()
+            if current not in done:
+                done.add(current)
+                sequence.append(current)
+
+    for index in order:
+        emit(memory.operations[index])
+    for op in list(block.ops):
+        if op not in done and op is not last:
+            emit(op)
+    if last is not None and last not in done:
+        sequence.append(last)
+    for op in sequence:
+        op.detach()
+    block.add_ops(sequence)
+
+
+def inline_hyper_nodes(func: FuncOp) -> None:
+    """Replace every hyper-node by the operations inside it, in their order."""
+    nodes = [op for op in body_of(func).ops if isinstance(op, HyperNode)]
+    for node in reversed(nodes):  # the last first, so that no chain token is still in use
+        inner = node.body.block
+        end = inner.last_op
+        assert isinstance(end, YieldOp)
+        for argument, operand in zip(inner.args, node.inputs, strict=True):
+            argument.replace_all_uses_with(operand)
+        values = list(end.values)
+        end.detach()
+        end.drop_all_references()
+        for op in list(inner.ops):
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(node))
+        for result, value in zip(node.outputs, values, strict=True):
+            result.replace_all_uses_with(value)
+        node.detach()
+        node.erase()

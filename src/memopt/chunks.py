@@ -1,0 +1,68 @@
+"""One input file as pieces, and what happens to each: parse, run, emit."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from xdsl.passes import ModulePass
+
+from memopt.dialects.errors import MemoptError
+from memopt.driver import (
+    Options,
+    Shapes,
+    emit,
+    load_model,
+    load_text,
+    new_context,
+    run_pipeline,
+    set_model_path,
+)
+
+SEPARATOR = "// -----"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one run of `memopt-opt` was asked to do."""
+
+    name: str
+    is_model: bool
+    passes: tuple[ModulePass, ...]
+    options: Options
+    target: str
+    folder: Path
+    shapes: Shapes
+    model_path: str | None
+    generic: bool
+    allow_unregistered: bool
+
+
+def read_chunks(job: Job, split: bool) -> list[tuple[str | None, int]]:
+    """(text, lines before it) of each piece; a model file is one piece without text."""
+    if job.is_model:
+        return [(None, 0)]
+    if job.name != "stdin" and Path(job.name).suffix != ".mlir":
+        raise MemoptError("unknown kind of file, expected .mlir, .onnx, .tflite or .json", job.name)
+    data = sys.stdin.buffer.read() if job.name == "stdin" else Path(job.name).read_bytes()
+    text = data.decode("utf-8")
+    if not split:
+        return [(text, 0)]
+    pieces: list[tuple[str | None, int]] = []
+    line = 0
+    for piece in text.split(SEPARATOR):
+        pieces.append((piece, line))
+        line += piece.count("\n")
+    return pieces
+
+
+def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
+    """Parse one piece, run the pipeline, and give the target's text or bytes."""
+    context = new_context(job.allow_unregistered)
+    if text is None:
+        module = load_model(Path(job.name), job.shapes)
+    else:
+        module = load_text(context, text, job.name, line_offset)
+    if job.model_path is not None:
+        set_model_path(module, job.model_path)
+    run_pipeline(context, module, job.passes, job.options)
+    return emit(module, job.target, job.folder, job.generic)

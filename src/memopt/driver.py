@@ -1,0 +1,261 @@
+"""From a file to a module, through a pipeline, to a target: what both commands share."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import ArgSpecParseError
+
+from memopt.diagnostics import verify_module
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import body_of, function_memory
+from memopt.dialects.plan import functions, model_of, plan_of
+from memopt.dialects.verify_plan import check_definitions, recomputed_peak
+from memopt.plugin import PASSES
+from memopt.text import parse_module
+
+if TYPE_CHECKING:
+    from xdsl.utils.arg_spec import ArgSpec
+
+FILES = "memgraph.files"
+MODELS = (".onnx", ".tflite", ".json")
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+class UsageError(Exception):
+    """The command line is wrong: exit code 2."""
+
+
+def new_context(allow_unregistered: bool = False) -> Context:
+    """A context that knows every dialect of the environment, each loaded when it is met."""
+    from xdsl.universe import Universe
+
+    context = Context(allow_unregistered=allow_unregistered)
+    for name, factory in Universe.get_multiverse().all_dialects.items():
+        context.register_dialect(name, factory)
+    context.load_registered_dialect("builtin")
+    return context
+
+
+def extra_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """xDSL's own passes that are of use around a plan."""
+    from xdsl.transforms import get_all_passes
+
+    known = get_all_passes()
+    return {name: known[name] for name in ("canonicalize", "cse", "dce")}
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+def load_model(path: Path, shapes: Shapes) -> ModuleOp:
+    """Import a model file. Raises MemoptError and OSError."""
+    data = path.read_bytes()
+    name = str(path)
+    if path.suffix == ".tflite":
+        from memopt.frontends.tflite import read as read_tflite
+
+        return read_tflite(data, name, str(path))
+    if path.suffix == ".onnx":
+        from memopt.frontends.onnx import read as read_onnx
+
+        return read_onnx(data, name, path, dict(shapes))
+    from memopt.frontends.json_graph import read as read_json
+
+    return read_json(data, name)
+
+
+def load_text(context: Context, text: str, name: str, line_offset: int = 0) -> ModuleOp:
+    """Parse and verify IR; model files that it names are found beside it."""
+    module = parse_module(context, text, name, line_offset)
+    verify_module(module)
+    folder = Path(name).parent if name != "stdin" else Path()
+    _move_files(module, lambda path: os.path.normpath(folder / path))
+    return module
+
+
+def check_module(module: ModuleOp) -> None:
+    """Verify the IR, and that values are made before they are used, which xDSL does not look at."""
+    verify_module(module)
+    for func in functions(module):
+        for block in func.body.blocks:
+            check_definitions(block)
+
+
+def _move_files(module: ModuleOp, move: Callable[[str], str]) -> None:
+    files = module.attributes.get(FILES)
+    if isinstance(files, DictionaryAttr):
+        moved = {
+            key: StringAttr(move(value.data)) if isinstance(value, StringAttr) else value
+            for key, value in files.data.items()
+        }
+        module.attributes[FILES] = DictionaryAttr(moved)
+
+
+def set_model_path(module: ModuleOp, path: str) -> None:
+    """Let every weight reference resolve in `path`; the hash is still checked on use."""
+    _move_files(module, lambda _: path)
+
+
+def relative_files(module: ModuleOp, folder: Path) -> None:
+    """Name model files relative to the folder that the IR is written to."""
+    _move_files(
+        module, lambda path: path if Path(path).is_absolute() else os.path.relpath(path, folder)
+    )
+
+
+# -- running ------------------------------------------------------------------------------------
+
+
+@dataclass
+class PassRun:
+    """One pass that ran, and its own seconds."""
+
+    name: str
+    seconds: float
+
+
+@dataclass
+class Options:
+    """What to show while the pipeline runs; all of it goes to stderr."""
+
+    print_before: bool = False
+    print_after: bool = False
+    time_passes: bool = False
+    stats: bool = False
+    verify: bool = True
+    runs: list[PassRun] = field(default_factory=list[PassRun])
+
+
+def build_pipeline(text: str) -> tuple[ModulePass, ...]:
+    """The passes of a pipeline text. Raises UsageError."""
+    from xdsl.utils.arg_spec import parse_pipeline
+
+    try:
+        specs: list[ArgSpec] = list(parse_pipeline(text))
+    except ArgSpecParseError as error:
+        reason = str(error).strip().splitlines()[-1].strip(" ^-")
+        raise UsageError(f"cannot read the pipeline {text!r}: {reason}") from None
+    passes: list[ModulePass] = []
+    for spec in specs:
+        factory = PASSES.get(spec.name) or extra_passes().get(spec.name)
+        if factory is None:
+            known = ", ".join([*PASSES, *extra_passes()])
+            raise UsageError(f"unknown pass {spec.name!r}; there are: {known}")
+        try:
+            passes.append(factory().from_spec(spec))
+        except ValueError as error:
+            raise UsageError(f"{spec.name}: {error}") from None
+    return tuple(passes)
+
+
+def run_pipeline(
+    context: Context, module: ModuleOp, passes: Sequence[ModulePass], options: Options
+) -> None:
+    """Run passes in the order given, verifying after each."""
+    from memopt.text import module_text
+
+    if options.verify:
+        check_module(module)
+    for step in passes:
+        if options.print_before:
+            print(f"// IR before {step.name}\n{module_text(module)}", file=sys.stderr)
+        start = time.perf_counter()
+        with progress(step.name):
+            step.apply(context, module)
+        seconds = time.perf_counter() - start
+        options.runs.append(PassRun(step.name, seconds))
+        if options.verify:
+            check_module(module)
+        if options.time_passes:
+            print(f"{seconds:10.4f} s  {step.name}", file=sys.stderr)
+        if options.stats:
+            for line in statistics(module, step.name, seconds):
+                print(line, file=sys.stderr)
+        if options.print_after:
+            print(f"// IR after {step.name}\n{module_text(module)}", file=sys.stderr)
+
+
+def statistics(module: ModuleOp, name: str, seconds: float) -> list[str]:
+    """One JSON line per function: what holds after a pass. Bytes and seconds."""
+    lines: list[str] = []
+    for func in functions(module):
+        plan, model = plan_of(func), model_of(func)
+        memory = function_memory(func, model)
+        row = {
+            "pass": name,
+            "function": func.sym_name.data,
+            "operators": len(memory.operations),
+            "peak": plan.peak.data if plan else recomputed_peak(memory, model),
+            "lower_bound": plan.lower_bound.data if plan else None,
+            "proof": plan.proof.data if plan else "none",
+            "optimal": bool(plan and plan.optimal),
+            "arena": plan.arena.data if plan and plan.placed else None,
+            "seconds": round(seconds, 6),
+        }
+        lines.append(json.dumps(row))
+    return lines
+
+
+def progress(text: str) -> AbstractContextManager[object]:
+    """A spinner with the elapsed time, for people: only on a terminal, and after two seconds."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from memopt.progress import Spinner
+
+    return Spinner(text)
+
+
+# -- writing ------------------------------------------------------------------------------------
+
+
+def only_function(module: ModuleOp) -> object:
+    """The function a picture or a program is made of. Raises MemoptError unless it is one."""
+    found = list(functions(module))
+    if len(found) != 1:
+        raise MemoptError(f"expected one function, found {len(found)}")
+    body_of(found[0])
+    return found[0]
+
+
+def emit(module: ModuleOp, target: str, folder: Path, generic: bool = False) -> str | bytes:
+    """The module as `target`. Raises MemoptError for what the target does not support."""
+    from io import StringIO
+
+    if target == "mlir":
+        from memopt.text import module_text
+
+        relative_files(module, folder)
+        return module_text(module, generic)
+    if target == "c":
+        from memopt.backends.c.emit import emit_c
+
+        out = StringIO()
+        emit_c(module, out)
+        return out.getvalue()
+    if target == "tflite":
+        from memopt.backends.tflm import write_tflm
+
+        return write_tflm(module)
+    from memopt.backends import report
+
+    writers = {
+        "svg": report.module_svg,
+        "html": report.module_html,
+        "json": report.module_json,
+        "minimalloc-csv": report.module_csv,
+    }
+    return cast("str", writers[target](module))
+
+
+TARGETS = ("mlir", "c", "tflite", "json", "svg", "html", "minimalloc-csv")
+BINARY = ("tflite",)

@@ -1,0 +1,257 @@
+"""`memopt-opt`: read a model or IR, run passes in the order written, print the result.
+
+memopt-opt --fuse --schedule=ilp --place=auto in.mlir
+memopt-opt net.tflite -p "memgraph-schedule{method=search time-limit=30}" -t c -o net.c
+"""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from memopt.driver import BINARY, MODELS, TARGETS, Options, Shapes, UsageError
+
+EPILOG = """examples:
+  memopt-opt --fuse --schedule=ilp in.mlir          order of least peak, printed as IR
+  memopt-opt --schedule=auto --place=auto net.tflite -o net.mlir
+  memopt-opt --model=alignment=1 --prepare=frelu --schedule=auto net.json --stats=json >/dev/null
+  memopt-opt --schedule=auto --place=auto net.onnx -t svg -o arena.svg
+
+Shorthands run in the order in which they stand; every one takes at most one value, after "=".
+For any other option of a pass use -p, which does not mix with shorthands. Sizes: K = 1024.
+Exit codes: 0 done, 1 the input is wrong or not supported, 2 the command line is wrong."""
+
+
+class _Step(argparse.Action):
+    """Collects the shorthands in the order in which they stand."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        steps: list[tuple[str, str]] = getattr(namespace, "steps", None) or []
+        steps.append((self.dest, str(values) if isinstance(values, str) else ""))
+        namespace.steps = steps
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="memopt-opt",
+        description="Run memory planning passes on a neural network.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "input", nargs="?", help=".mlir, .onnx, .tflite or .json; IR from stdin if not given"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write here instead of stdout")
+    parser.add_argument("-t", "--target", default="mlir", choices=TARGETS, help="default: mlir")
+    group = parser.add_argument_group("passes, run in the order written")
+    methods = {
+        "--model": (
+            "KEY=VALUE,...",
+            "memory model: target, alignment, io, views, inplace, scratch",
+        ),
+        "--prepare": (
+            "frelu,view",
+            "conventions: ReLU merged into its producer, reshapes as views",
+        ),
+        "--schedule": ("METHOD", "auto, search, ilp, greedy, rpo, fwd-rpo or source"),
+        "--place": ("METHOD", "auto, greedy-by-size, greedy-by-breadth, best-fit or tflm"),
+    }
+    for flag, (metavar, text) in methods.items():
+        group.add_argument(flag, action=_Step, metavar=metavar, help=text)
+    group.add_argument("--fuse", action=_Step, nargs=0, help="contract modules where that is safe")
+    group.add_argument(
+        "--verify-plan", action=_Step, nargs=0, dest="verify_plan", help="check the plan"
+    )
+    group.add_argument("-p", "--passes", metavar="PIPELINE", help="the same, with every option")
+    group.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="for --schedule and --place"
+    )
+    group.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="NAME=1x3x224x224",
+        help="fixes symbolic dimensions of an ONNX input",
+    )
+    group.add_argument("--model-path", metavar="FILE", help="where the IR's weights are")
+    show = parser.add_argument_group("showing")
+    show.add_argument("--print-ir-before-all", action="store_true", help="to stderr")
+    show.add_argument("--print-ir-after-all", action="store_true", help="to stderr")
+    show.add_argument("--print-op-generic", action="store_true", help="MLIR's generic form")
+    show.add_argument("--time-passes", action="store_true", help="seconds per pass, to stderr")
+    show.add_argument("--stats", choices=("json",), help="one line of JSON per pass, to stderr")
+    show.add_argument("--split-input-file", action="store_true", help='pieces between "// -----"')
+    show.add_argument(
+        "--verify-diagnostics", action="store_true", help="match // expected-error {{text}}"
+    )
+    show.add_argument("--allow-unregistered-dialect", action="store_true")
+    show.add_argument("--list-passes", action="store_true")
+    show.add_argument("--show-dialects", action="store_true")
+    show.add_argument("--version", action="store_true")
+    return parser
+
+
+def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) -> str:
+    """The shorthands as a pipeline text."""
+    limit = "" if time_limit is None else f"time-limit={float(time_limit)!r}"
+    parts: list[str] = []
+    for flag, value in steps:
+        if flag == "model":
+            parts.append("memgraph-model{" + value.replace(",", " ") + "}")
+        elif flag == "prepare":
+            parts.append(
+                "memgraph-prepare{conventions=" + value + "}" if value else "memgraph-prepare"
+            )
+        elif flag in ("schedule", "place"):
+            parts.append(f"memgraph-{flag}{{{' '.join(filter(None, (f'method={value}', limit)))}}}")
+        else:
+            parts.append("memgraph-" + flag.replace("_", "-"))
+    return ",".join(parts)
+
+
+def parse_shapes(texts: Sequence[str]) -> Shapes:
+    """`NAME=1x3x224x224` as a mapping. Raises UsageError."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        match = re.fullmatch(r"(.+)=(\d+(?:x\d+)*)", text)
+        if match is None:
+            raise UsageError(f"--shape={text}: expected NAME=1x3x224x224")
+        shapes[match.group(1)] = tuple(map(int, match.group(2).split("x")))
+    return shapes
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code."""
+    parser = build_parser()
+    args = parser.parse_args(arguments)
+    try:
+        return run(args)
+    except UsageError as error:
+        print(f"memopt-opt: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("memopt-opt: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.version:
+        from importlib.metadata import version
+
+        print(f"memopt {version('memopt')} (xdsl {version('xdsl')})")
+        return 0
+    if args.list_passes:
+        return list_passes()
+    if args.show_dialects:
+        from memopt.driver import new_context
+
+        print("\n".join(sorted(new_context().registered_dialect_names)))
+        return 0
+    steps: list[tuple[str, str]] = getattr(args, "steps", None) or []
+    if steps and args.passes is not None:
+        raise UsageError("shorthands such as --schedule do not mix with -p")
+    if args.passes is not None and args.time_limit is not None:
+        raise UsageError("--time-limit goes with shorthands; in -p write time-limit=30.0")
+    if args.target in BINARY and args.output is None:
+        raise UsageError(f"-t {args.target} is binary: name a file with -o")
+    text = args.passes if args.passes is not None else pipeline_text(steps, args.time_limit)
+    from memopt.driver import build_pipeline
+
+    passes = build_pipeline(text) if text else ()
+    options = Options(
+        print_before=args.print_ir_before_all,
+        print_after=args.print_ir_after_all,
+        time_passes=args.time_passes,
+        stats=args.stats == "json",
+    )
+    return process(args, passes, options)
+
+
+def process(args: argparse.Namespace, passes: Sequence[object], options: Options) -> int:
+    """Read, run and write each piece of the input; errors become one line each."""
+    from memopt.chunks import Job, read_chunks, run_chunk
+    from memopt.diagnostics import diagnose, unmatched, write_file
+
+    name = args.input or "stdin"
+    job = Job(
+        name=name,
+        is_model=Path(name).suffix in MODELS,
+        passes=tuple(passes),  # type: ignore[arg-type]
+        options=options,
+        target=args.target,
+        folder=Path(args.output).parent if args.output else Path(),
+        shapes=parse_shapes(args.shape),
+        model_path=args.model_path,
+        generic=args.print_op_generic,
+        allow_unregistered=args.allow_unregistered_dialect,
+    )
+    outputs: list[str | bytes] = []
+    failed = False
+    try:
+        chunks = read_chunks(job, args.split_input_file)
+    except Exception as error:
+        print(diagnose(error, name), file=sys.stderr)
+        return 1
+    for text, line_offset in chunks:
+        found = None
+        try:
+            outputs.append(run_chunk(job, text, line_offset))
+        except Exception as error:
+            if os.environ.get("MEMOPT_DEBUG"):
+                raise
+            found = diagnose(error, name, line_offset)
+        if args.verify_diagnostics:
+            for problem in unmatched(text or "", [found] if found else [], line_offset):
+                print(problem, file=sys.stderr)
+                failed = True
+        elif found is not None:
+            print(found, file=sys.stderr)
+            failed = True
+    if failed:
+        return 1
+    try:
+        if args.output:
+            joined = outputs[0] if outputs and isinstance(outputs[0], bytes) else None
+            write_file(args.output, joined or "// -----\n".join(map(str, outputs)))
+        else:
+            sys.stdout.write("// -----\n".join(map(str, outputs)))
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(diagnose(error, args.output or "stdout"), file=sys.stderr)
+        return 1
+    return 0
+
+
+def list_passes() -> int:
+    """Every pass with its options and the first line of its docstring."""
+    from xdsl.passes import get_pass_option_infos
+
+    from memopt.driver import extra_passes
+    from memopt.plugin import PASSES
+
+    for name, factory in {**PASSES, **extra_passes()}.items():
+        made = factory()
+        summary = (made.__doc__ or "").strip().splitlines()
+        print(f"{name}\n    {summary[0] if summary else ''}")
+        for option in get_pass_option_infos(made):
+            default = "" if option.default_value is None else f" = {option.default_value}"
+            print(f"      {option.name.replace('_', '-')}: {option.expected_type}{default}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""IR as text: a parser that knows where each operation stands, a printer with type aliases.
+
+Long tensor types are printed once, as `!t0 = tensor<...>` at the top of the file.
+"""
+
+from bisect import bisect_right
+from io import StringIO
+from typing import IO, Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    FileLineColLoc,
+    IntAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnknownLoc,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from memopt.dialects.attributes import EncodingAttr
+
+
+class LocatingParser(Parser):
+    """xDSL's parser, which also notes file, line and column of every operation."""
+
+    def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
+        super().__init__(ctx, text, name)
+        self._name = StringAttr(name)
+        self._offset = line_offset
+        self._lines = [0]
+        start = text.find("\n")
+        while start >= 0:
+            self._lines.append(start + 1)
+            start = text.find("\n", start + 1)
+
+    def parse_operation(self) -> Operation:
+        start = self._current_token.span.start
+        op = super().parse_operation()
+        if isinstance(op.location, UnknownLoc):
+            line = bisect_right(self._lines, start)
+            column = start - self._lines[line - 1] + 1
+            op.location = FileLineColLoc(self._name, IntAttr(line + self._offset), IntAttr(column))
+        return op
+
+
+def parse_module(ctx: Context, text: str, name: str, line_offset: int = 0) -> ModuleOp:
+    """Parse a module. Raises xDSL's ParseError and VerifyException."""
+    return LocatingParser(ctx, text, name, line_offset).parse_module()
+
+
+class AliasPrinter(Printer):
+    """Prints the types in `aliases` by their short names."""
+
+    def __init__(self, stream: IO[str], aliases: dict[Attribute, str], **options: Any) -> None:
+        super().__init__(stream, **options)
+        self.aliases = aliases
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        alias = self.aliases.get(attribute) if isinstance(attribute, TensorType) else None
+        if alias is None:
+            super().print_attribute(attribute)
+        else:
+            self.print_string(alias)
+
+
+def module_text(module: ModuleOp, generic: bool = False) -> str:
+    """The module as text that parses back to the same module and prints to the same bytes."""
+    types: dict[Attribute, str] = {}
+
+    def note(type_: Attribute) -> None:
+        if (
+            isinstance(type_, TensorType)
+            and isinstance(type_.encoding, EncodingAttr)
+            and type_ not in types
+        ):
+            types[type_] = f"!t{len(types)}"
+
+    for op in module.walk():
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.args:
+                    note(argument.type)
+        for result in op.results:
+            note(result.type)
+    out = StringIO()
+    plain = Printer(out)
+    for type_, alias in types.items():
+        out.write(f"{alias} = ")
+        plain.print_attribute(type_)
+        out.write("\n")
+    AliasPrinter(out, types, print_generic_format=generic).print_op(module)
+    out.write("\n")
+    return out.getvalue()
