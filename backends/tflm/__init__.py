@@ -1,0 +1,167 @@
+"""The TensorFlow Lite Micro writer: the imported file again, in the planned order, with the plan.
+
+    data = write_tflm(module, folder=Path("where/the/ir/is"))
+
+Only the order of the operators, the metadata `OfflineMemoryAllocation` and what depends on the
+order change; everything else is copied from the file that the module refers to. TFLM checks
+nothing of a plan, so everything is checked here, and the result is read back before it is returned.
+"""
+
+import struct
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+
+from memopt.backends.tflm.check import check_function, check_written
+from memopt.dialects import tflite_control
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.plan import Place, argument_offsets, bytes_offset, functions, offsets_of
+from memopt.dialects.plan_attributes import SlotAttr
+from memopt.dialects.tflite_file import Model, read_model
+from memopt.dialects.tflm_arena import file_operators, tensor_indices, tflm_arena
+from memopt.dialects.tflm_scratch import scratch_bytes
+from memopt.dialects.weights import Weights, files_of
+
+PLAN_NAME = "OfflineMemoryAllocation"
+
+
+def write_tflm(
+    module: ModuleOp,
+    folder: Path = Path(),
+    model_path: Path | None = None,
+    source: bytes | None = None,
+) -> bytes:
+    """The .tflite file for a planned module, whose target is `tflm`.
+
+    `source` is the imported file; by default it is found as the module says (see Weights). Raises
+    MemoptError: no or a stale plan, another target, control flow between subgraphs, operators that
+    are not the file's, and a plan with which TFLM would need more than without.
+    """
+    from memopt.backends.tflm.extent import trailing_bytes
+    from memopt.backends.tflm.repack import outside_ranges, pack, unpack
+
+    files = files_of(module)
+    if len(files) != 1:
+        text = f"the module refers to {len(files)} model files, a .tflite can be written from one"
+        raise MemoptError(text)
+    (sha256, name), *_ = files.items()
+    data = Weights(files, folder, model_path).data(sha256) if source is None else source
+    model = read_model(data, name)
+    func = only_function(module, model)
+    check_function(func, model)
+    check_gain(func)
+    order = [index for _, index in file_operators(func)]
+    offsets = tensor_offsets(func, len(model.subgraphs[0].tensors))
+    plan = struct.pack(f"<3i{len(offsets)}i", 1, 1, len(offsets), *offsets)
+
+    objects = unpack(data)
+    trailing = trailing_bytes(data, outside_ranges(objects))
+    graph = objects.subgraphs[0]
+    if graph.operators:
+        graph.operators = [graph.operators[i] for i in order]
+    _set_metadata(objects, PLAN_NAME, plan)
+    _move_control_dependencies(objects, model, data, order, name)
+    result = pack(objects, data, trailing)
+    check_written(data, model, result, order, plan, name)
+    return result
+
+
+def only_function(module: ModuleOp, model: Model) -> FuncOp:
+    """The module's function. Raises MemoptError if there are several subgraphs, by the name of the
+    operator that runs another one, if there is one."""
+    found = list(functions(module))
+    if len(model.subgraphs) == 1 and len(found) == 1:
+        return found[0]
+    callers = ("CALL", "CALL_ONCE", "IF", "WHILE")
+    for g, graph in enumerate(model.subgraphs):
+        for i, op in enumerate(graph.operators):
+            if op.name in callers or op.name.startswith(("STABLEHLO_WHILE", "STABLEHLO_C")):
+                text = f"{op.name} runs another subgraph; such models cannot be written yet"
+                raise MemoptError(text, f"subgraph {g} operator {i} ({op.name})")
+    text = f"the model has {len(model.subgraphs)} subgraphs, the module {len(found)} functions"
+    raise MemoptError(f"{text}; only one of each can be written")
+
+
+def check_gain(func: FuncOp) -> None:
+    """Raise MemoptError if TFLM would need a larger head with the plan than the file needs now."""
+    with_plan = tflm_arena(func).head
+    without = tflm_arena(func, planned=False, source_order=True).head
+    if with_plan > without:
+        raise MemoptError(
+            f"with this plan TFLM needs {with_plan} B, with the file as it is {without} B: its "
+            "kernels' scratch is laid around the tensors; plan with scratch=tflm",
+            f"@{func.sym_name.data}",
+        )
+
+
+def unknown_scratch(func: FuncOp) -> list[str]:
+    """Names of the operators whose scratch in TFLM is not known: for these nothing is promised."""
+    names = [model_name for op, _ in file_operators(func) if (model_name := _unknown(op))]
+    return sorted(set(names))
+
+
+def _unknown(op: Any) -> str:
+    if scratch_bytes(op) is not None:
+        return ""
+    return op.op_name.data if op.name == "memgraph.opaque" else op.name
+
+
+def tensor_offsets(func: FuncOp, count: int) -> list[int]:
+    """Bytes from the start of the head per tensor of the file; -1 where TFLM shall find a place."""
+    offsets = [-1] * count
+    places: dict[SSAValue, Place | None] = {}
+    places.update(zip(func.body.block.args, argument_offsets(func), strict=True))
+    for op in func.body.block.ops:
+        places.update(zip(op.results, offsets_of(op) or (), strict=False))
+    for value, index in tensor_indices(func).items():
+        place = places.get(value)
+        if isinstance(place, SlotAttr):
+            raise MemoptError(f"TFLM has one arena, tensor {index} is placed in {place.bank.data}")
+        offset = bytes_offset(place)
+        offsets[index] = -1 if offset is None else offset
+    return offsets
+
+
+def _set_metadata(objects: Any, name: str, data: bytes) -> None:
+    """Replace the metadata `name`, or add it; its old buffer is used again if it is its own."""
+    from memopt.backends.tflm.repack import AlignedBuffer
+    from memopt.dialects.tflite_file import litert_schema
+
+    entries: list[Any] = list(objects.metadata or [])
+    same = [m for m in entries if text_of(m.name) == name]
+    entry = same[0] if same else litert_schema().MetadataT(name=name)
+    users = [m.buffer for m in entries if m is not entry and m not in same]
+    users += [t.buffer for g in objects.subgraphs for t in g.tensors or ()]
+    if not same or entry.buffer in users or entry.buffer == 0:
+        objects.buffers.append(AlignedBuffer(data))
+        entry.buffer = len(objects.buffers) - 1
+    else:
+        objects.buffers[entry.buffer] = AlignedBuffer(data)
+    if same:
+        entries = [m for m in entries if m is entry or m not in same]
+    else:
+        entries.append(entry)
+    objects.metadata = entries
+
+
+def text_of(name: Any) -> str:
+    return name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else str(name or "")
+
+
+def _move_control_dependencies(
+    objects: Any, model: Model, data: bytes, order: list[int], name: str
+) -> None:
+    positions = [0] * len(order)
+    for new, old in enumerate(order):
+        positions[old] = new
+    for key, buffer in model.metadata:
+        if key != tflite_control.KEY:
+            continue
+        try:
+            moved = tflite_control.remap(data[slice(*model.buffers[buffer])], [positions])
+        except ValueError as error:
+            raise MemoptError(str(error), f"{name}: metadata {key}") from None
+        _set_metadata(objects, key, moved)

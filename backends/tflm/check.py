@@ -1,0 +1,138 @@
+"""What must hold of a function before it is written, and of the file before it is returned."""
+
+from dataclasses import replace
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import body_of
+from memopt.dialects.memory import place_of
+from memopt.dialects.plan import model_of
+from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
+from memopt.dialects.tflite_control import KEY
+from memopt.dialects.tflite_file import Model, Subgraph, read_model
+from memopt.dialects.tflm_arena import ALIGNMENT, file_operators, tensor_indices
+from memopt.dialects.verify_plan import verify_plan
+
+# Vela compiles addresses into the command stream: its plan and its model are one.
+BOUND_TO_PLAN = ("CUSTOM:ethos-u",)
+
+
+def check_function(func: FuncOp, model: Model) -> None:
+    """Raise MemoptError unless `func` is planned for TFLM and is the file's subgraph, reordered."""
+    place = f"@{func.sym_name.data}"
+    verify_plan(func, placed=True)
+    memory = model_of(func)
+    if memory.target.data != "tflm":
+        text = (
+            f"planned for target {memory.target.data}, not for tflm; plan with --model=target=tflm"
+        )
+        raise MemoptError(text, place)
+    if memory.alignment.data % ALIGNMENT:
+        raise MemoptError(f"TFLM aligns to {ALIGNMENT}, the plan to {memory.alignment.data}", place)
+    if memory.io.data == "caller":
+        raise MemoptError("TFLM has inputs and outputs in its arena, the plan has not", place)
+    graph = model.subgraphs[0]
+    for index, operator in enumerate(graph.operators):
+        if operator.name in BOUND_TO_PLAN:
+            raise MemoptError(
+                "was compiled for the plan that is in the file, another one would break it",
+                f"subgraph 0 operator {index} ({operator.name})",
+            )
+    _check_operators(func, graph)
+
+
+def _check_operators(func: FuncOp, graph: Subgraph) -> None:
+    """The same operators on the same tensors, each once."""
+    found = file_operators(func)
+    known = {op for op, _ in found}
+    numbers = [index for _, index in found]
+    block = body_of(func)
+    for op in block.ops:
+        ours = isinstance(op, ConstantOp | VariableOp) or op is block.last_op or _is_memory(op)
+        if op not in known and not ours:
+            text = "is not an operator of the file; rewritten functions cannot be written back"
+            raise MemoptError(text, place_of(op))
+    if len(set(numbers)) != len(numbers):
+        twice = next(i for i in numbers if numbers.count(i) > 1)
+        raise MemoptError(f"operator {twice} of the file appears twice", f"@{func.sym_name.data}")
+    for index in range(len(graph.operators)):
+        if index not in set(numbers):
+            text = f"operator {index} ({graph.operators[index].name}) of the file is missing"
+            raise MemoptError(text, f"@{func.sym_name.data}")
+    tensor = tensor_indices(func)
+    for op, index in found:
+        if index >= len(graph.operators):
+            raise MemoptError(f"the file has no operator {index}", place_of(op))
+        expected = [i for i in graph.operators[index].inputs if i >= 0 and not constant(graph, i)]
+        reads = [tensor[v] for v in op.operands if v in tensor]
+        makes = [tensor.get(v, -1) for v in op.results]
+        if reads != expected or makes != [i for i in graph.operators[index].outputs if i >= 0]:
+            raise MemoptError("reads or makes other tensors than in the file", place_of(op))
+    _check_effects(found)
+    returned = [tensor[v] for v in block.last_op.operands if v in tensor] if block.last_op else []
+    arguments = [tensor.get(a, -1) for a in block.args]
+    outputs = [i for i in graph.outputs if not constant(graph, i)]
+    if returned != outputs or arguments != list(graph.inputs):
+        raise MemoptError("inputs or outputs are not the file's", f"@{func.sym_name.data}")
+
+
+def _check_effects(found: list[tuple[Operation, int]]) -> None:
+    """Stateful operators, and those that share a variable, run in the file's order."""
+    last: dict[object, int] = {}
+    for op, index in found:
+        effects: list[object] = [
+            v for v in op.operands if isinstance(v, OpResult) and isinstance(v.op, VariableOp)
+        ]
+        if isinstance(op, OpaqueOp) and op.stateful is not None:
+            effects.append("stateful")
+        for effect in effects:
+            if last.get(effect, -1) > index:
+                text = f"must run before operator {last[effect]} of the file: both have state"
+                raise MemoptError(text, place_of(op))
+            last[effect] = index
+
+
+def _is_memory(op: Operation) -> bool:
+    return isinstance(op, OpaqueOp) and op.op_name.data == "UNINITIALIZED"
+
+
+def constant(graph: Subgraph, index: int) -> bool:
+    return graph.tensors[index].is_constant
+
+
+def check_written(
+    data: bytes, model: Model, result: bytes, order: list[int], plan: bytes, name: str
+) -> None:
+    """Read the written file again: the same model, in the new order, with exactly this plan.
+
+    Raises MemoptError otherwise: that would be a bug of ours, and nothing must be written then.
+    """
+    again = read_model(result, f"{name} (written)")
+
+    def fail(what: str) -> None:
+        raise MemoptError(f"internal error: the written file differs in {what}", name)
+
+    def bare(graph: Subgraph) -> Subgraph:
+        plain = [replace(o, options=(), custom_options=(0, 0)) for o in graph.operators]
+        return replace(graph, operators=tuple(plain))
+
+    first, *rest = map(bare, model.subgraphs)
+    moved = replace(first, operators=tuple(first.operators[i] for i in order))
+    if (moved, *rest) != tuple(map(bare, again.subgraphs)):
+        fail("its subgraphs")
+    replaced = {b for key, b in model.metadata if key in (KEY, "OfflineMemoryAllocation")}
+    for index, (old, new) in enumerate(zip(model.buffers, again.buffers, strict=False)):
+        if index not in replaced and data[slice(*old)] != result[slice(*new)]:
+            fail(f"buffer {index}")
+    for index, (start, stop) in enumerate(again.buffers):
+        if stop > start and start % ALIGNMENT:
+            fail(f"the alignment of buffer {index}")
+    plans = [b for key, b in again.metadata if key == "OfflineMemoryAllocation"]
+    if len(plans) != 1 or result[slice(*again.buffers[plans[0]])] != plan:
+        fail("its plan")
+    for new, old in enumerate(order):
+        a, b = model.subgraphs[0].operators[old], again.subgraphs[0].operators[new]
+        if data[slice(*a.custom_options)] != result[slice(*b.custom_options)]:
+            fail(f"the custom options of operator {new}")
