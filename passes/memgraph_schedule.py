@@ -24,7 +24,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.memory import alias_lists
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import alias_lists, place_of
 from memopt.dialects.plan import (
     ALIAS,
     MODEL,
@@ -39,6 +40,7 @@ from memopt.dialects.plan_attributes import AliasAttr, PlanAttr
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.reorder import inline_hyper_nodes, reorder
+from memopt.solvers.fusion_check import is_safe
 from memopt.solvers.problem import ProblemError, Schedule, profile
 from memopt.solvers.scheduling import schedule
 
@@ -72,12 +74,9 @@ def schedule_function(
         answer = schedule(extracted.graph, method, time_limit)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
-    nodes = any(isinstance(o, HyperNode) for o in extracted.memory.operations)
     reorder(extracted.memory, answer.order)
-    if nodes:
-        inline_hyper_nodes(func)
-        extracted = extract(func, assume_pure)
-    _write_inplace(extracted, None if nodes else answer.order)
+    extracted = _flatten(func, extracted, answer, assume_pure)
+    _write_inplace(extracted)
     set_order(extract(func, assume_pure).memory.operations)
     func.attributes[PLAN] = PlanAttr(
         answer.peak, answer.lower_bound, answer.proof, fingerprint=fingerprint(func)
@@ -85,22 +84,37 @@ def schedule_function(
     return answer
 
 
-def _write_inplace(extracted: Extracted, order: tuple[int, ...] | None) -> None:
-    """Give the in-place results of the schedule their alias."""
+def _flatten(func: FuncOp, extracted: Extracted, answer: Schedule, assume_pure: bool) -> Extracted:
+    """Open the hyper-nodes, now in their final places, after checking that they were safe."""
+    nodes = [op for op in extracted.memory.operations if isinstance(op, HyperNode)]
+    members = [(place_of(node), list(node.body.block.ops)) for node in nodes]
+    if nodes:
+        inline_hyper_nodes(func)
+    flat = extract(func, assume_pure)
+    index = {op: i for i, op in enumerate(flat.memory.operations)}
+    for place, inner in members:
+        if not is_safe(flat.graph, [index[op] for op in inner if op in index]):
+            raise MemoptError("a hyper-node that is not safe: running it in one go may cost", place)
+    peak = profile(flat.graph, range(len(flat.graph))).peak
+    if peak != answer.peak:
+        name = func.sym_name.data
+        raise MemoptError(f"@{name}: {peak} B flat but {answer.peak} B with hyper-nodes")
+    return flat
+
+
+def _write_inplace(extracted: Extracted) -> None:
+    """Give the in-place results of the schedule, which is block order by now, their alias."""
     graph, memory = extracted.graph, extracted.memory
     forced = {v for v, _, _ in memory.overwrites}
-    for choice in profile(graph, order or tuple(range(len(graph)))).inplace:
+    block_groups = {g: i for i, g in enumerate(extracted.group_of) if g is not None}
+    for choice in profile(graph, range(len(graph))).inplace:
         if choice is None or choice.operator in forced:
             continue
         op = memory.operations[choice.operator]
-        block_groups = {g: i for i, g in enumerate(extracted.group_of) if g is not None}
         result, operand = block_groups[choice.result], block_groups[choice.operand]
         lists = [list(e) for e in alias_lists(op)] or [[] for _ in op.results]
         for r, value in enumerate(op.results):
-            if memory.of_value.get(value, (None,))[0] != result:
-                continue
-            source = next(
-                i for i, v in enumerate(op.operands) if memory.of_value.get(v) == (operand, 0)
-            )
-            lists[r].append(AliasAttr(source, "inplace"))
+            if memory.of_value.get(value, (None,))[0] == result:
+                source = [memory.of_value.get(v) for v in op.operands].index((operand, 0))
+                lists[r].append(AliasAttr(source, "inplace"))
         op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])

@@ -59,7 +59,7 @@ class AliasPrinter(Printer):
         self.aliases = aliases
 
     def print_attribute(self, attribute: Attribute) -> None:
-        alias = self.aliases.get(attribute) if isinstance(attribute, TensorType) else None
+        alias = self.aliases.get(attribute) if self.aliases else None
         if alias is None:
             super().print_attribute(attribute)
         else:
