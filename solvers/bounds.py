@@ -143,6 +143,17 @@ class Network:
             solver.set_arc_capacity(arc, 0)
         return result
 
+    def level(self, run: int, not_run: int) -> int | None:
+        """The least level in bytes over ideals with operator `run` and without `not_run`."""
+        ties = (self.tie_operator[run], self.tie_sink[not_run])
+        for arc in ties:
+            self.solver.set_arc_capacity(arc, self.infinite)
+        self.solver.solve(self.source, self.sink)
+        value = int(self.solver.optimal_flow())
+        for arc in ties:
+            self.solver.set_arc_capacity(arc, 0)
+        return value if value < self.infinite else None
+
     def _read(self, operator: int, candidate: InPlace | None, value: int, constant: int) -> Cut:
         import numpy as np
 

@@ -44,7 +44,7 @@ class Module:
 
 @dataclass(frozen=True)
 class Rules:
-    """The conditions of a legal fusion. Each can be switched off, so that tests see it is needed."""
+    """The conditions of a legal fusion. Tests switch each off to see that it is needed."""
 
     same_side: bool = True  # (1)
     shared_reads: bool = True  # (2)

@@ -1,12 +1,14 @@
 """The best order that the time allows, and what is proven about it.
 
 Heuristics first, then the bound T6: on real networks they often meet, and nothing is left to
-search. Otherwise the exact search takes over. Without a time limit the answer is deterministic.
+search. Otherwise modules are contracted (T3), the contracted graph gets the same treatment, and the
+exact search takes over. Without a time limit the answer is deterministic.
 """
 
 import time
 
 from memopt.solvers.bounds import flow_bound
+from memopt.solvers.fusion import contract, expand, modules
 from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, check_order, profile
 from memopt.solvers.scheduling import fwd_rpo, greedy, rpo, search
 
@@ -25,18 +27,39 @@ def heuristics(graph: MemoryGraph) -> list[tuple[int, ...]]:
 
 
 def solve(
-    graph: MemoryGraph, time_limit: float | None = None, max_states: int = search.MAX_STATES
+    graph: MemoryGraph,
+    time_limit: float | None = None,
+    max_states: int = search.MAX_STATES,
+    fuse: bool = True,
 ) -> Schedule:
-    """The best order known after `time_limit` seconds, with the bound proven by then."""
+    """The best order known after `time_limit` seconds, with the bound proven by then.
+
+    `proof` is `flow` where T6 on `graph` itself gives the bound, `search` where contraction and
+    search are needed. `fuse` off searches the graph as it is; `max_states` bounds memory.
+    """
     started = time.monotonic()
+
+    def left() -> float | None:
+        if time_limit is None:
+            return None
+        return max(0.0, time_limit - (time.monotonic() - started))
+
     orders = heuristics(graph)
-    peak = profile(graph, orders[0]).peak
-    bound = flow_bound(graph, orders, time_limit=time_limit)
-    if bound.value == peak:
-        return Schedule(orders[0], peak, peak, "flow")
-    left = None if time_limit is None else max(0.0, time_limit - (time.monotonic() - started))
-    found = search.solve(graph, left, bound=bound.value, incumbent=orders[0], max_states=max_states)
-    if bound.value in (found.peak, found.lower_bound):
-        # what T6 proves is worth more than what a search says: anyone can check a flow
-        return Schedule(found.order, found.peak, bound.value, "flow", found.states)
-    return found
+    best = orders[0]
+    peak = profile(graph, best).peak
+    bound = flow_bound(graph, orders, time_limit=left()).value
+    if bound == peak:
+        return Schedule(best, peak, bound, "flow")
+    small, members = contract(graph, modules(graph) if fuse else [])
+    inner = heuristics(small)
+    start = inner[0]
+    if profile(small, start).peak < peak:
+        best, peak = expand(start, members), profile(small, start).peak
+    floor = max(bound, flow_bound(small, inner, time_limit=left()).value)
+    found = search.solve(small, left(), floor, start, max_states, ceiling=peak)
+    if found.peak < peak:
+        best, peak = expand(found.order, members), found.peak
+    if bound in (peak, found.lower_bound):
+        # what T6 proves of the graph itself is worth more than a search: anyone can check a flow
+        return Schedule(best, peak, bound, "flow", found.states)
+    return Schedule(best, peak, min(found.lower_bound, peak), found.proof, found.states)

@@ -162,22 +162,27 @@ def solve(
     max_states: int = MAX_STATES,
     kill_moves: bool = True,
     commits: bool = True,
+    ceiling: int | None = None,
 ) -> Schedule:
     """A proven optimal order, or the best known with a valid bound when time or states run out.
 
     `bound` is a proven lower bound in bytes (T6 is computed if none is given), `incumbent` an order
-    to beat (the better of greedy and reverse post-order if none is given).
+    to beat (the better of greedy and reverse post-order if none is given). Only orders of a peak
+    below `ceiling` (bytes) are looked for: with one below the optimum, `peak` stays the
+    incumbent's, and `lower_bound` says that nothing is below the ceiling.
     """
     deadline = None if time_limit is None else time.monotonic() + time_limit
     orders = [incumbent] if incumbent is not None else [greedy(graph), rpo(graph)]
     best = min(orders, key=lambda o: profile(graph, o).peak)
     peak = profile(graph, best).peak
+    given = bound is not None
     if bound is None:
         bound = flow_bound(graph, orders, time_limit=time_limit).value
-    if bound == peak:
-        return Schedule(best, peak, bound, "flow")
+    top = peak if ceiling is None else min(ceiling, peak)
+    if bound >= top:
+        return Schedule(best, peak, bound, "search" if given else "flow")
     numbered, old = renumber(graph)
-    search = Search(numbered, bound, peak, deadline, max_states, kill_moves, commits)
+    search = Search(numbered, bound, top, deadline, max_states, kill_moves, commits)
     search.run()
     if search.order is not None:
         best = tuple(old[v] for v in search.order)

@@ -45,8 +45,7 @@ def random_graph(
         for _ in range(rng.randint(0, 2))
     ]
     for v in range(n):
-        for _ in range(rng.choice((0, 1, 1, 1, 1, 2, 2))):
-            drafts.append(_Draft(_size(rng), {v}))
+        drafts += [_Draft(_size(rng), {v}) for _ in range(rng.choice((0, 1, 1, 1, 1, 2, 2)))]
     for v in range(n):
         mine = [d for d in drafts if d.writers and v - 2 * width <= min(d.writers) < v]
         for d in rng.sample(mine, min(len(mine), rng.choice((0, 1, 1, 2, 2, 3)))):
@@ -70,13 +69,19 @@ def random_graph(
     new = list(range(n))
     if rng.random() < 0.5:
         rng.shuffle(new)
+
+    def moved(operators: set[int]) -> tuple[int, ...]:
+        return tuple(new[v] for v in sorted(operators))
+
     groups = tuple(
-        Group(f"g{i}", d.size, _moved(new, d.writers), _moved(new, d.readers), d.is_input, d.is_output)
+        Group(
+            f"g{i}", d.size, _moved(new, d.writers), _moved(new, d.readers), d.is_input, d.is_output
+        )
         for i, d in enumerate(drafts)
     )
     predecessors: list[tuple[int, ...]] = [()] * n
     for v in range(n):
-        predecessors[new[v]] = _moved(new, edges[v])
+        predecessors[new[v]] = moved(edges[v])
     signs = (0, 0, 0, 0, 1, 1, -1) if negative else (0, 0, 1)
     workspace = tuple(rng.choice(signs) * rng.randint(0, 12) for _ in range(n))
     names = tuple(f"op{v}" for v in range(n))
@@ -93,10 +98,6 @@ def _size(rng: random.Random) -> int:
 
 def _some(rng: random.Random, items: Sequence[int], most: int) -> set[int]:
     return set(rng.sample(items, min(len(items), rng.randint(0, most))))
-
-
-def _moved(new: list[int], operators: set[int]) -> tuple[int, ...]:
-    return tuple(new[v] for v in sorted(operators))
 
 
 def _join(rng: random.Random, drafts: list[_Draft]) -> None:
@@ -153,9 +154,7 @@ def naive_steps(graph: MemoryGraph, order: Sequence[int]) -> list[int]:
         ranges.append((first, last))
     steps: list[int] = []
     for i, v in enumerate(order):
-        live = sum(
-            size for size, (a, b) in zip(graph.sizes, ranges, strict=True) if a <= i <= b
-        )
+        live = sum(size for size, (a, b) in zip(graph.sizes, ranges, strict=True) if a <= i <= b)
         dying = [c for c in graph.candidates[v] if ranges[c.operand][1] == i]
         saved = graph.sizes[dying[0].result] if dying else 0
         steps.append(live + graph.extra[v] - saved)

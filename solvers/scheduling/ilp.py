@@ -1,0 +1,237 @@
+"""Zhong's integer program, as corrected, solved by CP-SAT.
+
+Variables (Zhong table I): O[i,j] operator i runs in step j; T[g,j] storage group g is in memory
+during step j. Constraints, numbered as in the paper:
+
+    (1) sum over i of O[i,j] = 1          (2) sum over j of O[i,j] = 1
+    (3) O[i,j] <= T[g,j] for what i reads
+    (4) T[g,j] <= T[g,j-1] + O[w,j] for its writer w
+    (5) T[g,-1] = 0 unless g is an input
+    (6) sum of T[g,j] size + workspace - what is taken over in place <= mem, for each j
+    (7)-(10) variables outside the span that ancestors and descendants leave are not made
+
+Corrections (theory.md section 2): as printed nothing keeps a tensor in the step that makes it, nor
+an output to the end, so T[g,j] >= O[w,j] and T[output, last] = 1 are added; (10) takes the `max` of
+the readers' descendants where only `min` is right, and does not apply to outputs.
+
+Wider than the paper: a group of several writers, which may be read in part, is in memory from its
+first write to its last use (T[g,j] >= [w done by j] - [u done before j]); edges that no single
+writer's group implies are stated; an operator saves its result's bytes in step j (Z[c,j]) if all
+other users of the candidate operand are done before j.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import ceil, gcd
+from typing import Any
+
+from memopt.solvers.bounds import trivial
+from memopt.solvers.ideals import ancestors, descendants
+from memopt.solvers.problem import InPlace, MemoryGraph, Schedule, check_order, profile
+from memopt.solvers.scheduling import greedy, rpo
+
+
+@dataclass
+class Program:
+    """The model of one graph. Steps count from 0. `variables` counts O, T and Z."""
+
+    graph: MemoryGraph
+    model: Any
+    pruning: bool = True
+    variables: int = 0
+    runs: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
+    held: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
+    saved: dict[tuple[InPlace, int], Any] = field(default_factory=dict[tuple[InPlace, int], Any])
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """First and last step that ancestors and descendants leave to each operator: (7), (9)."""
+        last = len(self.graph) - 1
+        if not self.pruning:
+            return [(0, last)] * len(self.graph)
+        up, down = ancestors(self.graph), descendants(self.graph)
+        return [(a.bit_count(), last - d.bit_count()) for a, d in zip(up, down, strict=True)]
+
+    @cached_property
+    def lives(self) -> list[tuple[int, int]]:
+        """First and last step in which each group can be in memory: (8), (10)."""
+        result: list[tuple[int, int]] = []
+        for g in self.graph.groups:
+            touchers = (*g.writers, *g.readers)
+            first = 0 if g.is_input else min(self.spans[w][0] for w in g.writers)
+            last = max((self.spans[v][1] for v in touchers), default=-1)
+            result.append((first, len(self.graph) - 1 if g.is_output else last))
+        return result
+
+    def build(self) -> Any:
+        """Add all variables and constraints; returns `mem`, in units of `unit` bytes."""
+        graph, model = self.graph, self.model
+        for v, (first, last) in enumerate(self.spans):
+            for j in range(first, last + 1):
+                self.runs[v, j] = model.new_bool_var(f"O{v},{j}")
+        for g, (first, last) in enumerate(self.lives):
+            if graph.sizes[g]:
+                for j in range(first, last + 1):
+                    self.held[g, j] = model.new_bool_var(f"T{g},{j}")
+        for c in graph.inplace:
+            if graph.sizes[c.result]:
+                for j in range(self.spans[c.operator][0], self.spans[c.operator][1] + 1):
+                    self.saved[c, j] = model.new_bool_var(f"Z{c.operator},{c.operand},{j}")
+        self.variables = len(self.runs) + len(self.held) + len(self.saved)
+        self._assignment()
+        self._precedence()
+        for g, group in enumerate(graph.groups):
+            if graph.sizes[g]:
+                if len(set(group.writers)) + group.is_input == 1:
+                    self._chain(g)
+                else:
+                    self._several(g)
+        self._inplace()
+        return self._memory()
+
+    @cached_property
+    def unit(self) -> int:
+        """Greatest common divisor of all sizes, in bytes."""
+        return gcd(*self.graph.sizes, *self.graph.extra) or 1
+
+    def _assignment(self) -> None:
+        n = len(self.graph)
+        for v, (first, last) in enumerate(self.spans):
+            self.model.add_exactly_one(self.runs[v, j] for j in range(first, last + 1))
+        for j in range(n):
+            self.model.add_exactly_one(self.runs[v, j] for v in range(n) if (v, j) in self.runs)
+
+    def done(self, operator: int, step: int) -> Any:
+        """[operator has run in `step` or before] as a linear expression."""
+        first, last = self.spans[operator]
+        if step >= last:
+            return 1
+        return sum(self.runs[operator, j] for j in range(first, step + 1))
+
+    def _precedence(self) -> None:
+        graph = self.graph
+        for v, before in enumerate(graph.predecessors):
+            for p in sorted(set(before)):
+                for j in range(self.spans[v][0], self.spans[p][1] + 1):
+                    self.model.add(self.done(v, j) <= self.done(p, j - 1))
+
+    def _chain(self, g: int) -> None:
+        """(3)-(5), corrected, for an input or a group of one writer."""
+        group, model = self.graph.groups[g], self.model
+        first, last = self.lives[g]
+        for j in range(first, last + 1):
+            now = self.held[g, j]
+            made = [self.runs[w, j] for w in group.writers if (w, j) in self.runs]
+            before = [1] if group.is_input and j == 0 else []
+            before += [self.held[g, j - 1]] if j > first else []
+            model.add(now <= sum(before) + sum(made))
+            for v in sorted({*group.writers, *group.readers}):
+                if (v, j) in self.runs:
+                    model.add_implication(self.runs[v, j], now)
+        if group.is_output:
+            model.add(self.held[g, last] == 1)
+
+    def _several(self, g: int) -> None:
+        """In memory from the first write, or the start, to the last use, or the end."""
+        group = self.graph.groups[g]
+        first, last = self.lives[g]
+        users = sorted({*group.writers, *group.readers})
+        for j in range(first, last + 1):
+            begun = [1] if group.is_input else [self.done(w, j) for w in sorted(set(group.writers))]
+            over = [0] if group.is_output else [self.done(u, j - 1) for u in users]
+            for b in begun:
+                for o in over:
+                    self.model.add(self.held[g, j] >= b - o)
+
+    def _inplace(self) -> None:
+        for (c, j), z in self.saved.items():
+            operand = self.graph.groups[c.operand]
+            self.model.add_implication(z, self.runs[c.operator, j])
+            for u in sorted({*operand.writers, *operand.readers} - {c.operator}):
+                self.model.add(z <= self.done(u, j - 1))
+        for v, cs in enumerate(self.graph.candidates):
+            for j in range(self.spans[v][0], self.spans[v][1] + 1):
+                mine = [self.saved[c, j] for c in cs if (c, j) in self.saved]
+                if len(mine) > 1:
+                    self.model.add_at_most_one(mine)
+
+    def _memory(self) -> Any:
+        graph, unit = self.graph, self.unit
+        top = (sum(graph.sizes) + sum(max(0, e) for e in graph.extra)) // unit
+        mem = self.model.new_int_var(trivial(graph) // unit, top, "mem")
+        loads: list[list[Any]] = [[] for _ in range(len(graph))]
+        for (g, j), t in self.held.items():
+            loads[j].append(t * (graph.sizes[g] // unit))
+        for (v, j), o in self.runs.items():
+            if graph.extra[v]:
+                loads[j].append(o * (graph.extra[v] // unit))
+        for (c, j), z in self.saved.items():
+            loads[j].append(z * -(graph.sizes[c.result] // unit))
+        for j, load in enumerate(loads):
+            unread = graph.unread_inputs // unit if j == 0 else 0
+            self.model.add(sum(load) + unread <= mem)
+        return mem
+
+    def hints(self, order: tuple[int, ...]) -> Iterator[tuple[Any, int]]:
+        """(variable, value) of every variable under a known order."""
+        check_order(self.graph, order)
+        place = {v: j for j, v in enumerate(order)}
+        for (v, j), o in self.runs.items():
+            yield o, int(place[v] == j)
+        for (g, j), t in self.held.items():
+            group = self.graph.groups[g]
+            users = [place[v] for v in (*group.writers, *group.readers)]
+            begin = 0 if group.is_input else min(place[w] for w in group.writers)
+            end = len(order) if group.is_output else max(users)
+            yield t, int(begin <= j <= end)
+        used = dict(enumerate(profile(self.graph, order).inplace))
+        for (c, j), z in self.saved.items():
+            yield z, int(used[j] == c)
+
+
+def solve(
+    graph: MemoryGraph,
+    time_limit: float | None = None,
+    bound: int | None = None,
+    warm_start: tuple[int, ...] | None = None,
+    pruning: bool = True,
+    seed: int = 0,
+) -> Schedule:
+    """The optimum by integer programming, or the best order found with the solver's bound.
+
+    `bound` (bytes) is a proven lower bound to start from, such as T6; without it the proof is the
+    solver's alone. `warm_start` is an order to improve on. `pruning` off leaves out (7)-(10). One
+    worker, so the same call gives the same answer unless the time limit strikes; then, and when the
+    solver has found nothing, the best of greedy, reverse post-order and `warm_start` is returned.
+    """
+    from importlib import import_module
+
+    known = [greedy.order(graph), rpo.order(graph)] + ([warm_start] if warm_start else [])
+    best = min(known, key=lambda o: profile(graph, o).peak)
+    if len(graph) == 0:
+        return Schedule((), graph.level(0), graph.level(0), "ilp")
+    cp_model: Any = import_module("ortools.sat.python.cp_model")
+    model = cp_model.CpModel()
+    program = Program(graph, model, pruning)
+    mem = program.build()
+    if bound is not None:
+        model.add(mem >= -(-bound // program.unit))
+    if warm_start is not None:
+        for variable, value in program.hints(warm_start):
+            model.add_hint(variable, value)
+    model.minimize(mem)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = seed
+    if time_limit is not None:
+        solver.parameters.max_time_in_seconds = time_limit
+    status = solver.solve(model)
+    lower = max(trivial(graph), bound or 0, ceil(solver.best_objective_bound - 1e-6) * program.unit)
+    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        steps = [(j, v) for (v, j), o in program.runs.items() if solver.boolean_value(o)]
+        found = tuple(v for _, v in sorted(steps))
+        best = min(best, found, key=lambda o: profile(graph, o).peak)
+    peak = profile(graph, best).peak
+    proof = "ilp" if status == cp_model.OPTIMAL else "none"
+    return Schedule(best, peak, min(lower, peak), proof, program.variables)
