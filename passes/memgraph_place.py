@@ -32,11 +32,13 @@ from memopt.dialects.plan import (
     set_argument_attributes,
 )
 from memopt.dialects.plan_attributes import PlanAttr, ScratchAttr, UnplacedAttr
+from memopt.dialects.tflm_arena import file_operators, tflm_arena
+from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.solvers.placement import place
-from memopt.solvers.problem import Placement, ProblemError, live_ranges, round_up
+from memopt.solvers.problem import ProblemError, live_ranges, round_up
 
 Method = Literal["auto", "greedy-by-size", "greedy-by-breadth", "best-fit", "tflm"]
 
@@ -55,27 +57,64 @@ class MemgraphPlacePass(ModulePass):
             place_function(func, self.method, self.time_limit)
 
 
-def place_function(func: FuncOp, method: Method, time_limit: float | None) -> Placement:
-    """Place one function's buffers. Raises PassFailedException if a solver refuses."""
+def place_function(func: FuncOp, method: Method, time_limit: float | None) -> int:
+    """Place one function's buffers and return the arena in bytes.
+
+    Raises PassFailedException if a solver refuses.
+    """
     if plan_of(func) is None:
         schedule_function(func, "source", None)
     plan = verify_plan(func).plan
     extracted = extract(func)
+    if extracted.model.scratch.data == "tflm":
+        arena = _settle(extracted, method, time_limit)
+    else:
+        arena = _solve(extracted, method, time_limit)
+    bound = plan.lower_bound.data
+    func.attributes[PLAN] = PlanAttr(
+        plan.peak.data, bound, plan.proof.data, arena, bound, fingerprint(func)
+    )
+    return arena
+
+
+def _solve(extracted: Extracted, method: Method, time_limit: float | None) -> int:
+    """Solve, write the offsets, and return the arena in bytes."""
     problem = live_ranges(extracted.graph, range(len(extracted.graph)))
     try:
         answer = place(problem, method, time_limit)
     except ProblemError as error:
-        raise PassFailedException(f"memgraph-place: @{func.sym_name.data}: {error}") from error
+        name = extracted.func.sym_name.data
+        raise PassFailedException(f"memgraph-place: @{name}: {error}") from error
     _write_offsets(extracted, answer.offsets)
-    func.attributes[PLAN] = PlanAttr(
-        plan.peak.data,
-        plan.lower_bound.data,
-        plan.proof.data,
-        answer.arena,
-        plan.lower_bound.data,
-        fingerprint(func),
+    return answer.arena
+
+
+def _settle(extracted: Extracted, method: Method, time_limit: float | None) -> int:
+    """Place for TFLM's run time, which packs scratch around the tensors that have offsets.
+
+    So the arena is what its planner makes of our offsets, not what we would make of the scratch:
+    several placements are tried, among them TFLM's own, and the scratch is written where it will
+    lie.
+    """
+    tries: tuple[Method, ...] = (
+        ("auto", "greedy-by-size", "tflm") if method == "auto" else (method,)
     )
-    return answer
+    heads: list[tuple[int, int]] = []
+    for index, attempt in enumerate(tries):
+        _solve(extracted, attempt, time_limit)
+        heads.append((tflm_arena(extracted.func).head, index))
+    best = min(heads)[1]
+    if best != len(tries) - 1:
+        _solve(extracted, tries[best], time_limit)
+    arena = tflm_arena(extracted.func)
+    wanted = [(op, scratch_bytes(op) or ()) for op, _ in file_operators(extracted.func)]
+    at = len(arena.offsets) - sum(len(sizes) for _, sizes in wanted)
+    for op, sizes in wanted:
+        if sizes:
+            pairs = zip(sizes, arena.offsets[at : at + len(sizes)], strict=True)
+            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s, offset) for s, offset in pairs])
+            at += len(sizes)
+    return arena.head
 
 
 def _write_offsets(extracted: Extracted, offsets: Sequence[int]) -> None:
