@@ -11,6 +11,7 @@ import struct
 
 INT32_MAX = (1 << 31) - 1
 INT32_MIN = -(1 << 31)
+FLOAT32_MAX = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 
 
 def float32(value: float) -> float:
@@ -104,10 +105,10 @@ def quantized_range(activation: str, scale: float, zero_point: int) -> tuple[int
 
 
 def float_range(activation: str) -> tuple[float, float]:
-    """The float32 range that a fused activation leaves; infinite where there is no limit."""
+    """The float32 range that a fused activation leaves (CalculateActivationRange)."""
     limits = {
-        "": (-math.inf, math.inf),
-        "relu": (0.0, math.inf),
+        "": (-FLOAT32_MAX, FLOAT32_MAX),
+        "relu": (0.0, FLOAT32_MAX),
         "relu6": (0.0, 6.0),
         "relu_n1_to_1": (-1.0, 1.0),
     }

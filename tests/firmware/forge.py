@@ -1,0 +1,260 @@
+"""Makes .tflite files of random operators, so that kernels meet shapes that no real model has."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.tools import flatbuffer_utils
+
+INT8, INT32, FLOAT32 = (
+    schema.TensorType.INT8,
+    schema.TensorType.INT32,
+    schema.TensorType.FLOAT32,
+)
+DTYPES = {INT8: np.int8, INT32: np.int32, FLOAT32: np.float32}
+ACTIVATIONS = (0, 1, 2, 3)  # none, relu, relu_n1_to_1, relu6
+SAME, VALID = 0, 1
+
+
+class Forge:
+    """One subgraph that grows operator by operator. Every operator gets inputs of its own."""
+
+    def __init__(self, rng: np.random.Generator, quantized: bool) -> None:
+        self.rng = rng
+        self.quantized = quantized
+        self.model: Any = schema.ModelT()
+        self.graph: Any = schema.SubGraphT()
+        self.graph.name = "main"
+        self.graph.tensors, self.graph.operators = [], []
+        self.graph.inputs, self.graph.outputs = [], []
+        self.model.version, self.model.subgraphs = 3, [self.graph]
+        self.model.buffers = [schema.BufferT()]
+        self.model.operatorCodes = []
+        self.codes: dict[int, int] = {}
+
+    def scale(self) -> float:
+        return float(np.float32(self.rng.uniform(0.01, 0.4)))
+
+    def tensor(
+        self,
+        shape: Sequence[int],
+        type_: int,
+        data: Any = None,
+        scales: Sequence[float] = (),
+        zero_points: Sequence[int] = (),
+        axis: int = 0,
+    ) -> int:
+        tensor: Any = schema.TensorT()
+        tensor.name = f"t{len(self.graph.tensors)}"
+        tensor.shape, tensor.type, tensor.buffer = list(shape), type_, 0
+        if data is not None:
+            buffer: Any = schema.BufferT()
+            buffer.data = np.frombuffer(np.asarray(data, DTYPES[type_]).tobytes(), np.uint8)
+            tensor.buffer = len(self.model.buffers)
+            self.model.buffers.append(buffer)
+        if len(scales):
+            quantization: Any = schema.QuantizationParametersT()
+            quantization.scale = [float(s) for s in scales]
+            quantization.zeroPoint = [int(z) for z in zero_points]
+            quantization.quantizedDimension = axis
+            tensor.quantization = quantization
+        self.graph.tensors.append(tensor)
+        return len(self.graph.tensors) - 1
+
+    def activation(self, shape: Sequence[int], like: int | None = None) -> int:
+        if not self.quantized:
+            return self.tensor(shape, FLOAT32)
+        if like is not None:
+            old = self.graph.tensors[like].quantization
+            return self.tensor(shape, INT8, None, old.scale, old.zeroPoint)
+        zero = int(self.rng.integers(-128, 128))
+        return self.tensor(shape, INT8, None, [self.scale()], [zero])
+
+    def input(self, shape: Sequence[int]) -> int:
+        index = self.activation(shape)
+        self.graph.inputs.append(index)
+        return index
+
+    def weights(self, shape: Sequence[int], channels: int, axis: int, per_axis: bool) -> int:
+        if not self.quantized:
+            return self.tensor(shape, FLOAT32, self.rng.normal(size=shape))
+        data = self.rng.integers(-127, 128, shape)
+        count = channels if per_axis else 1
+        scales = [float(np.float32(self.rng.uniform(0.001, 0.02))) for _ in range(count)]
+        return self.tensor(shape, INT8, data, scales, [0] * count, axis if per_axis else 0)
+
+    def bias(self, source: int, weights: int, channels: int, needed: bool) -> int:
+        if self.rng.random() < 0.2 and not needed:
+            return -1
+        if not self.quantized:
+            return self.tensor([channels], FLOAT32, self.rng.normal(size=channels))
+        scale = self.graph.tensors[source].quantization.scale[0]
+        scales = [scale * s for s in self.graph.tensors[weights].quantization.scale]
+        data = self.rng.integers(-3000, 3000, channels)
+        return self.tensor([channels], INT32, data, scales, [0] * len(scales))
+
+    def operator(
+        self, code: int, inputs: Sequence[int], output: int, options: Any, kind: int
+    ) -> None:
+        if code not in self.codes:
+            entry: Any = schema.OperatorCodeT()
+            entry.builtinCode, entry.deprecatedBuiltinCode, entry.version = code, min(code, 127), 3
+            self.codes[code] = len(self.model.operatorCodes)
+            self.model.operatorCodes.append(entry)
+        operator: Any = schema.OperatorT()
+        operator.opcodeIndex = self.codes[code]
+        operator.inputs, operator.outputs = list(inputs), [output]
+        operator.builtinOptions, operator.builtinOptionsType = options, kind
+        self.graph.operators.append(operator)
+        self.graph.outputs.append(output)
+
+    def save(self, path: Path) -> Path:
+        flatbuffer_utils.write_model(self.model, str(path))
+        return path
+
+    def pick(self, *values: Any) -> Any:
+        return values[int(self.rng.integers(len(values)))]
+
+    def window(self) -> tuple[list[int], list[int], list[int], int]:
+        """(input height and width, kernel, stride, padding)."""
+        size = [int(v) for v in self.rng.integers(1, 10, 2)]
+        kernel = [int(v) for v in self.rng.integers(1, 5, 2)]
+        stride = [int(v) for v in self.rng.integers(1, 4, 2)]
+        return size, kernel, stride, self.pick(SAME, VALID)
+
+
+def spatial(
+    size: Sequence[int],
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    dilation: Sequence[int],
+    padding: int,
+) -> list[int]:
+    """Output height and width as TensorFlow computes them."""
+    if padding == SAME:
+        return [-(-s // t) for s, t in zip(size, stride, strict=True)]
+    return [
+        (s - (k - 1) * d - 1) // t + 1
+        for s, k, t, d in zip(size, kernel, stride, dilation, strict=True)
+    ]
+
+
+def add_convolution(forge: Forge, depthwise: bool) -> None:
+    size, kernel, stride, padding = forge.window()
+    dilation = [1, 1] if forge.rng.random() < 0.6 else [int(v) for v in forge.rng.integers(1, 4, 2)]
+    if padding == VALID:
+        size = [max(s, (k - 1) * d + 1) for s, k, d in zip(size, kernel, dilation, strict=True)]
+    out = spatial(size, kernel, stride, dilation, padding)
+    batch, channels = forge.pick(1, 1, 2), int(forge.rng.integers(1, 10))
+    groups = 1
+    if depthwise:
+        multiplier = int(forge.pick(1, 1, 2, 5))
+        out_channels = channels * multiplier
+        shape, axis = [1, *kernel, out_channels], 3
+    else:
+        out_channels = int(forge.rng.integers(1, 10))
+        if forge.rng.random() < 0.2:
+            groups = int(forge.pick(2, 3))
+            channels, out_channels = channels * groups, out_channels * groups
+        shape, axis = [out_channels, *kernel, channels // groups], 0
+    source = forge.input([batch, *size, channels])
+    weights = forge.weights(shape, out_channels, axis, bool(forge.rng.random() < 0.7))
+    # LiteRT insists on a bias, TFLM does not.
+    bias = forge.bias(source, weights, out_channels, needed=not forge.quantized)
+    if depthwise:
+        options: Any = schema.DepthwiseConv2DOptionsT()
+        options.depthMultiplier = out_channels // channels
+        code, kind = (
+            schema.BuiltinOperator.DEPTHWISE_CONV_2D,
+            schema.BuiltinOptions.DepthwiseConv2DOptions,
+        )
+    else:
+        options = schema.Conv2DOptionsT()
+        code, kind = schema.BuiltinOperator.CONV_2D, schema.BuiltinOptions.Conv2DOptions
+    options.padding, (options.strideH, options.strideW) = padding, stride
+    options.dilationHFactor, options.dilationWFactor = dilation
+    options.fusedActivationFunction = forge.pick(*ACTIVATIONS)
+    result = forge.activation([batch, *out, out_channels])
+    inputs = [source, weights] + ([bias] if bias >= 0 else [])
+    forge.operator(code, inputs, result, options, kind)
+
+
+def add_fully_connected(forge: Forge) -> None:
+    rows, in_n, out_n = (int(forge.rng.integers(1, n)) for n in (4, 40, 12))
+    source = forge.input([rows, in_n])
+    weights = forge.weights([out_n, in_n], out_n, 0, bool(forge.rng.random() < 0.4))
+    bias = forge.bias(source, weights, out_n, needed=False)
+    options: Any = schema.FullyConnectedOptionsT()
+    options.fusedActivationFunction = forge.pick(*ACTIVATIONS)
+    forge.operator(
+        schema.BuiltinOperator.FULLY_CONNECTED,
+        [source, weights, bias],
+        forge.activation([rows, out_n]),
+        options,
+        schema.BuiltinOptions.FullyConnectedOptions,
+    )
+
+
+def add_pool(forge: Forge, code: int) -> None:
+    size, kernel, stride, padding = forge.window()
+    if padding == VALID:
+        size = [max(s, k) for s, k in zip(size, kernel, strict=True)]
+    out = spatial(size, kernel, stride, [1, 1], padding)
+    channels = int(forge.rng.integers(1, 10))
+    source = forge.input([1, *size, channels])
+    options: Any = schema.Pool2DOptionsT()
+    options.padding, (options.strideH, options.strideW) = padding, stride
+    options.filterHeight, options.filterWidth = kernel
+    options.fusedActivationFunction = forge.pick(*ACTIVATIONS)
+    result = forge.activation([1, *out, channels], like=source)
+    forge.operator(code, [source], result, options, schema.BuiltinOptions.Pool2DOptions)
+
+
+def add_binary(forge: Forge, code: int, options: Any, kind: int) -> None:
+    shape = [1, *(int(v) for v in forge.rng.integers(1, 7, 3))]
+    other = forge.pick(shape, shape, shape, [1, 1, 1, 1], [1, 1, 1, shape[3]])
+    pair = [shape, other]
+    if forge.rng.random() < 0.5:
+        pair.reverse()
+    options.fusedActivationFunction = forge.pick(*ACTIVATIONS)
+    inputs = [forge.input(s) for s in pair]
+    forge.operator(code, inputs, forge.activation(shape), options, kind)
+
+
+def add_softmax(forge: Forge) -> None:
+    shape = [int(forge.rng.integers(1, 4)), int(forge.rng.integers(1, 40))]
+    source = forge.input(shape)
+    options: Any = schema.SoftmaxOptionsT()
+    options.beta = float(np.float32(forge.pick(1.0, 1.0, 0.3, 2.5)))
+    if forge.quantized:
+        result = forge.tensor(shape, INT8, None, [1 / 256], [-128])
+    else:
+        result = forge.activation(shape)
+    forge.operator(
+        schema.BuiltinOperator.SOFTMAX,
+        [source],
+        result,
+        options,
+        schema.BuiltinOptions.SoftmaxOptions,
+    )
+
+
+def add_random(forge: Forge) -> None:
+    """One random operator of those that the C backend has kernels for."""
+    builtin = schema.BuiltinOperator
+    choices = (
+        lambda: add_convolution(forge, False),
+        lambda: add_convolution(forge, False),
+        lambda: add_convolution(forge, True),
+        lambda: add_convolution(forge, True),
+        lambda: add_fully_connected(forge),
+        lambda: add_pool(forge, builtin.AVERAGE_POOL_2D),
+        lambda: add_pool(forge, builtin.MAX_POOL_2D),
+        lambda: add_binary(
+            forge, builtin.ADD, schema.AddOptionsT(), schema.BuiltinOptions.AddOptions
+        ),
+        lambda: add_softmax(forge),
+    )
+    choices[int(forge.rng.integers(len(choices)))]()

@@ -1,0 +1,235 @@
+"""What the tests of generated C share: plan a model, write its project, run it, ask the oracles."""
+
+import importlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from memopt.backends.c.call import element_kind
+from memopt.backends.c.layout import layout_of
+from memopt.backends.c.project import write_project
+from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.memory import bytes_of
+from memopt.dialects.operations import shape_of
+from memopt.dialects.plan import ORDER, functions
+from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.passes.memgraph_place import MemgraphPlacePass
+from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+
+Array = NDArray[Any]
+HERE = Path(__file__).parent
+CORTEX = ("cortex-m4", "cortex-m7", "cortex-m55")
+SANITIZE = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a program left: exit code, messages, the numbers it printed, outputs, traced tensors."""
+
+    code: int
+    messages: str
+    numbers: dict[str, int]
+    output: bytes
+    trace: dict[int, list[bytes]]
+
+
+def read_model(path: Path) -> ModuleOp:
+    tflite = importlib.import_module("memopt.frontends.tflite")
+    module = tflite.read(path.read_bytes(), path.name, str(path))
+    assert isinstance(module, ModuleOp)
+    return module
+
+
+def plan(module: ModuleOp, schedule: str = "auto", **model: Any) -> ModuleOp:
+    """The module, planned in place: memory model, order, offsets."""
+    context = Context()
+    if model:
+        MemgraphModelPass(**model).apply(context, module)
+    MemgraphSchedulePass(method=schedule).apply(context, module)  # type: ignore[arg-type]
+    MemgraphPlacePass().apply(context, module)
+    return module
+
+
+def main_of(module: ModuleOp) -> FuncOp:
+    return next(functions(module))
+
+
+def tensors_of(module: ModuleOp) -> list[int]:
+    """The source's indices of all tensors that an executing operation writes."""
+    found: list[int] = []
+    for op in main_of(module).body.block.ops:
+        source = op.attributes.get("memgraph.source")
+        if ORDER in op.attributes and isinstance(source, SourceAttr):
+            found += source.tensor_ids
+    return found
+
+
+def top_padding(module: ModuleOp) -> int:
+    """Bytes between the end of the highest tensor and the end of the arena."""
+    layout = layout_of(module)
+    ends = [a.offset + (bytes_of(v.type) or 0) for v, a in layout.addresses.items()]
+    return layout.arena - max(ends)
+
+
+def random_inputs(module: ModuleOp, runs: int, seed: int) -> list[Array]:
+    """One array [runs, ...] per input: all int8 values, or floats in [-1, 1)."""
+    rng = np.random.default_rng(seed)
+    arrays: list[Array] = []
+    for argument in main_of(module).body.block.args:
+        shape = (runs, *shape_of(argument))
+        if element_kind(argument) == "f32":
+            arrays.append(rng.random(shape, dtype=np.float32) * 2 - 1)
+        else:
+            arrays.append(rng.integers(-128, 128, shape, dtype=np.int8))
+    return arrays
+
+
+def has_tools(target: str) -> bool:
+    """Whether compiler and emulator for a target are installed."""
+    tools = ("cc",) if target == "host" else ("arm-none-eabi-gcc", "qemu-system-arm")
+    return all(shutil.which(tool) for tool in ("make", *tools))
+
+
+def need_tools(target: str) -> None:
+    """Skip a test for a target whose compiler or emulator is not installed."""
+    if not has_tools(target):
+        pytest.skip(f"needs make, compiler and emulator for {target}")
+
+
+def run_project(
+    directory: Path,
+    inputs: Sequence[Array],
+    cflags: str | None = None,
+    build: str = "build",
+    trace: bool = True,
+) -> Run:
+    """Build a project and run it once on all inputs ([runs, ...] each)."""
+    data = b"".join(
+        array[run].tobytes() for run in range(len(inputs[0])) for array in inputs
+    )
+    (directory / "in.bin").write_bytes(data)
+    for old in ("out.bin", "trace.bin"):
+        (directory / old).unlink(missing_ok=True)
+    command = ["make", "-s", "-C", str(directory), "run", "IN=in.bin", "OUT=out.bin"]
+    command.append(f"BUILD={build}")
+    if trace:
+        command.append("TRACE=trace.bin")
+    flags = (cflags or "-O2") + (" -DMEMOPT_TRACE" if trace else "")
+    done = subprocess.run(
+        [*command, f"CFLAGS={flags}"], capture_output=True, text=True, timeout=300, check=False
+    )
+    output, traced = directory / "out.bin", directory / "trace.bin"
+    numbers: dict[str, int] = {}
+    for line in done.stderr.splitlines():
+        name, _, value = line.partition(" ")
+        if value.isdigit():
+            numbers[name] = int(value)
+    return Run(
+        done.returncode,
+        done.stderr + done.stdout,
+        numbers,
+        output.read_bytes() if output.exists() else b"",
+        read_trace(traced.read_bytes()) if traced.exists() else {},
+    )
+
+
+def read_trace(data: bytes) -> dict[int, list[bytes]]:
+    """Tensor index -> its bytes in every run."""
+    found: dict[int, list[bytes]] = {}
+    at = 0
+    while at < len(data):
+        tensor, size = (int(v) for v in np.frombuffer(data, np.uint32, 2, at))
+        found.setdefault(tensor, []).append(data[at + 8 : at + 8 + size])
+        at += 8 + size
+    return found
+
+
+def golden(
+    oracle: str, model: Path, inputs: Sequence[Array], tensors: Sequence[int], work: Path
+) -> dict[int, Array]:
+    """Tensor index -> [runs, ...], computed by golden_<oracle>.py in a process of its own."""
+    work.mkdir(parents=True, exist_ok=True)
+    np.savez(work / "inputs.npz", **{f"input_{i}": a for i, a in enumerate(inputs)})
+    job: dict[str, Any] = {
+        "model": str(model),
+        "inputs": str(work / "inputs.npz"),
+        "tensors": list(tensors),
+        "output": str(work / "golden.npz"),
+    }
+    (work / "jobs.json").write_text(json.dumps([job]))
+    done = subprocess.run(
+        [sys.executable, str(HERE / f"golden_{oracle}.py"), str(work / "jobs.json")],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    with np.load(work / "golden.npz") as found:
+        return {int(k.removeprefix("tensor_")): found[k] for k in found.files}
+
+
+def unequal_tensors(run: Run, want: Mapping[int, Array]) -> list[str]:
+    """Tensors that differ in any bit from the oracle, or were not traced once per run."""
+    faults: list[str] = []
+    for tensor, arrays in want.items():
+        got = run.trace.get(tensor, [])
+        if len(got) != len(arrays):
+            faults.append(f"tensor {tensor}: {len(got)} traces for {len(arrays)} runs")
+        for index, (a, b) in enumerate(zip(got, arrays, strict=False)):
+            if a != b.tobytes():
+                wrong = np.frombuffer(a, b.dtype).reshape(b.shape) != b
+                faults.append(f"tensor {tensor} run {index}: {wrong.sum()} of {b.size} differ")
+    return faults
+
+
+def worst_difference(run: Run, want: Mapping[int, Array]) -> float:
+    """max|a - b| / max|b| over all tensors and runs; every tensor must have been traced."""
+    worst = 0.0
+    for tensor, arrays in want.items():
+        assert len(run.trace[tensor]) == len(arrays)
+        for got, b in zip(run.trace[tensor], arrays, strict=True):
+            a = np.frombuffer(got, np.float32).reshape(b.shape)
+            scale = float(np.abs(b).max())
+            worst = max(worst, float(np.abs(a - b).max()) / (scale or 1.0))
+    return worst
+
+
+def write(module: ModuleOp, directory: Path, name: str, target: str) -> Path:
+    write_project(module, directory, name, target)
+    return directory
+
+
+_CALL = re.compile(r"memopt_(\w+)\(&(op\d+)_params, &op\d+_rows,((?:[^;]|\n)*)\);")
+
+
+def one_row_at_a_time(source: Path) -> int:
+    """Rewrite every kernel call into a loop over single output rows; how many calls there were."""
+
+    def loop(match: "re.Match[str]") -> str:
+        kernel, op, rest = match.groups()
+        result = rest.rsplit("ARENA(", 1)
+        pointer = f"{result[0]}ARENA({result[1]} + row * one.out_stride"
+        return (
+            f"{{ int32_t row; memopt_rows one = {op}_rows; "
+            f"for (row = 0; row < {op}_rows.out_end; ++row) {{ "
+            "one.out_begin = row; one.out_end = row + 1; "
+            f"memopt_{kernel}(&{op}_params, &one,{pointer}); }} }}"
+        )
+
+    text, count = _CALL.subn(loop, source.read_text())
+    source.write_text(text)
+    return count

@@ -1,0 +1,63 @@
+"""The arena of generated C: exactly as large as promised, and every memory model keeps its word."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memopt.backends.c.layout import layout_of
+from memopt.dialects.operations import AddOp
+
+
+@pytest.fixture
+def resnet8(shared: Path) -> Path:
+    return shared / "models" / "resnet8_int8.tflite"
+
+
+@pytest.mark.parametrize("target", ["host", "cortex-m4", "cortex-m7", "cortex-m55"])
+@pytest.mark.parametrize("name", ["resnet8_int8", "mobilenet_vww96_int8"])
+def test_an_arena_one_unit_smaller_trips_the_canaries(
+    name: str, target: str, shared: Path, tmp_path: Path, lab: Any
+) -> None:
+    lab.need_tools(target)
+    module = lab.plan(lab.read_model(shared / "models" / f"{name}.tflite"))
+    # The top buffer has no padding: the arena is the sum of unpadded sizes at its fullest.
+    assert lab.top_padding(module) == 0
+    inputs = lab.random_inputs(module, 1, seed=3)
+    directory = lab.write(module, tmp_path / "c", "net", target)
+    whole = lab.run_project(directory, inputs, trace=False)
+    assert whole.code == 0, whole.messages
+    small = lab.run_project(
+        directory, inputs, "-O2 -DMEMOPT_ARENA_SHRINK=16", build="shrunk", trace=False
+    )
+    assert small.code == 2 or "Error 2" in small.messages
+    assert "wrote outside its arena" in small.messages
+
+
+@pytest.mark.parametrize("io", ["arena", "kept", "caller"])
+@pytest.mark.parametrize(("views", "inplace"), [("on", "off"), ("off", "on")])
+def test_every_memory_model(
+    io: str, views: str, inplace: str, resnet8: Path, tmp_path: Path, lab: Any
+) -> None:
+    lab.need_tools("host")
+    module = lab.plan(lab.read_model(resnet8), io=io, views=views, inplace=inplace)
+    inputs = lab.random_inputs(module, 2, seed=5)
+    tensors = lab.tensors_of(module)
+    want = lab.golden("tflm", resnet8, inputs, tensors, tmp_path / "golden")
+    run = lab.run_project(lab.write(module, tmp_path / "c", "net", "host"), inputs, lab.SANITIZE)
+    assert run.code == 0, run.messages
+    assert lab.unequal_tensors(run, want) == []
+    last = want[tensors[-1]]
+    assert run.output == last.tobytes()
+
+
+def test_in_place_is_in_place(resnet8: Path, lab: Any) -> None:
+    module = lab.plan(lab.read_model(resnet8), inplace="on")
+    layout = layout_of(module)
+    adds = [op for op in layout.operations if isinstance(op, AddOp)]
+    over = [
+        op
+        for op in adds
+        if layout.addresses[op.result] in (layout.addresses[op.lhs], layout.addresses[op.rhs])
+    ]
+    assert len(adds) == 3 and over

@@ -1,0 +1,46 @@
+"""int8 models as C: every tensor equals TensorFlow Lite Micro bit for bit, on four machines."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MODELS = (
+    "resnet8_int8",
+    "dscnn_kws_int8",
+    "mobilenet_vww96_int8",
+    "ad01_autoencoder_int8",
+    "person_detect_int8",
+    "hello_world_int8",
+    "streaming_wakeword_int8",
+    "tinymaix_mnist_resnet_int8",
+)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_equal_to_tflm_everywhere(
+    name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
+    path = shared / "models" / f"{name}.tflite"
+    module = lab.plan(lab.read_model(path))
+    tensors = lab.tensors_of(module)
+    assert tensors
+    inputs = lab.random_inputs(module, max(3, int(10 * fuzz)), seed=len(name))
+    want = lab.golden("tflm", path, inputs, tensors, tmp_path / "golden")
+    ran = 0
+    for target in ("host", *lab.CORTEX):
+        directory = lab.write(module, tmp_path / target, name, target)
+        if not lab.has_tools(target):
+            continue
+        if target == "host":
+            run = lab.run_project(directory, inputs, lab.SANITIZE)
+            assert lab.unequal_tensors(run, want) == []
+        else:
+            run = lab.run_project(directory, [a[:1] for a in inputs])
+            assert lab.unequal_tensors(run, {k: v[:1] for k, v in want.items()}) == []
+            assert run.numbers["stack_bytes"] < 1024
+            assert run.numbers["instructions"] > 0
+        assert run.code == 0, run.messages
+        ran += 1
+    if ran < 4:
+        pytest.skip(f"compiled and run on {ran} of 4 machines: the others' tools are missing")

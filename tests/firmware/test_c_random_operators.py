@@ -1,0 +1,76 @@
+"""Random operators (strides, dilations, padding, groups, batches, activations) against the oracles."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+OPERATORS = 40  # per model
+
+
+def forged(lab: Any, seed: int, quantized: bool, path: Path) -> Path:
+    forge = lab.forge.Forge(np.random.default_rng(seed), quantized)
+    for _ in range(OPERATORS):
+        lab.forge.add_random(forge)
+    return forge.save(path)
+
+
+def test_int8_operators_equal_tflm(fuzz: float, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    for seed in range(max(2, int(40 * fuzz))):
+        work = tmp_path / str(seed)
+        work.mkdir()
+        path = forged(lab, seed, True, work / "random.tflite")
+        module = lab.plan(lab.read_model(path), schedule="source")
+        inputs = lab.random_inputs(module, 2, seed)
+        want = lab.golden("tflm", path, inputs, lab.tensors_of(module), work / "golden")
+        assert len(want) == OPERATORS
+        run = lab.run_project(lab.write(module, work / "c", "net", "host"), inputs, lab.SANITIZE)
+        assert run.code == 0, run.messages
+        assert lab.unequal_tensors(run, want) == [], f"seed {seed}"
+
+
+def test_int8_operators_equal_tflm_on_cortex_m4(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("cortex-m4")
+    path = forged(lab, 1000, True, tmp_path / "random.tflite")
+    module = lab.plan(lab.read_model(path), schedule="source")
+    inputs = lab.random_inputs(module, 1, 1)
+    want = lab.golden("tflm", path, inputs, lab.tensors_of(module), tmp_path / "golden")
+    for flags in ("-O2", "-O2 -DMEMOPT_NO_DSP", "-Os"):
+        directory = lab.write(module, tmp_path / "c", "net", "cortex-m4")
+        run = lab.run_project(directory, inputs, flags)
+        assert run.code == 0, run.messages
+        assert lab.unequal_tensors(run, want) == [], flags
+
+
+def test_float_operators_close_to_litert(fuzz: float, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    for seed in range(max(2, int(40 * fuzz))):
+        work = tmp_path / str(seed)
+        work.mkdir()
+        path = forged(lab, seed, False, work / "random.tflite")
+        module = lab.plan(lab.read_model(path), schedule="source")
+        inputs = lab.random_inputs(module, 2, seed)
+        want = lab.golden("litert", path, inputs, lab.tensors_of(module), work / "golden")
+        assert len(want) == OPERATORS
+        run = lab.run_project(lab.write(module, work / "c", "net", "host"), inputs, lab.SANITIZE)
+        assert run.code == 0, run.messages
+        assert lab.worst_difference(run, want) <= 1e-5, f"seed {seed}"
+
+
+@pytest.mark.parametrize("quantized", [True, False])
+def test_row_by_row_equals_the_whole_tensor(quantized: bool, tmp_path: Path, lab: Any) -> None:
+    """The kernels' row ranges: computing one output row at a time gives the same tensors."""
+    lab.need_tools("host")
+    path = forged(lab, 77, quantized, tmp_path / "random.tflite")
+    module = lab.plan(lab.read_model(path), schedule="source")
+    inputs = lab.random_inputs(module, 1, 4)
+    directory = lab.write(module, tmp_path / "c", "net", "host")
+    whole = lab.run_project(directory, inputs)
+    assert whole.code == 0, whole.messages
+    count = lab.one_row_at_a_time(directory / "net.c")
+    assert count == OPERATORS
+    rows = lab.run_project(directory, inputs, lab.SANITIZE, build="rows")
+    assert rows.code == 0, rows.messages
+    assert rows.trace == whole.trace
