@@ -74,9 +74,7 @@ def random_graph(
         return tuple(new[v] for v in sorted(operators))
 
     groups = tuple(
-        Group(
-            f"g{i}", d.size, _moved(new, d.writers), _moved(new, d.readers), d.is_input, d.is_output
-        )
+        Group(f"g{i}", d.size, moved(d.writers), moved(d.readers), d.is_input, d.is_output)
         for i, d in enumerate(drafts)
     )
     predecessors: list[tuple[int, ...]] = [()] * n
