@@ -28,11 +28,30 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from memopt.solvers.arena import Buffer, Placement, PlacementProblem, conflicts
+from memopt.solvers.errors import ProblemError
+
+__all__ = [
+    "Buffer",
+    "Group",
+    "InPlace",
+    "MemoryGraph",
+    "Placement",
+    "PlacementProblem",
+    "ProblemError",
+    "Profile",
+    "Proof",
+    "Schedule",
+    "bits",
+    "check_order",
+    "conflicts",
+    "live_ranges",
+    "profile",
+    "round_up",
+    "topological_order",
+]
+
 Proof = Literal["flow", "search", "ilp", "none"]
-
-
-class ProblemError(ValueError):
-    """A problem is malformed, or an answer does not fit its problem. The text says where."""
 
 
 def round_up(size: int, alignment: int) -> int:
@@ -351,97 +370,6 @@ class Schedule:
 
 
 # -- placement ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """Bytes that are live in steps [lower, upper). `base` is the index of the buffer whose offset
-    it shares (its own, if none): a buffer written in place sits where its operand sits."""
-
-    name: str
-    size: int
-    lower: int
-    upper: int
-    base: int
-    fixed: int | None = None
-    alignment: int = 1
-
-
-@dataclass(frozen=True)
-class PlacementProblem:
-    """Buffers to be given offsets. Sizes are already rounded up to their alignment."""
-
-    buffers: tuple[Buffer, ...]
-
-    def check(self) -> None:
-        """Raise ProblemError for empty live ranges, negative sizes or offsets, broken bases."""
-        for b in self.buffers:
-            if b.size < 0 or b.lower >= b.upper or b.alignment < 1:
-                raise ProblemError(f"buffer {b.name!r}: bad size, live range or alignment")
-            if b.fixed is not None and (b.fixed < 0 or b.fixed % b.alignment):
-                raise ProblemError(f"buffer {b.name!r}: bad fixed offset {b.fixed}")
-            if not 0 <= b.base < len(self.buffers) or (self.buffers[b.base].base != b.base):
-                raise ProblemError(f"buffer {b.name!r}: its base is not a base")
-
-    @cached_property
-    def load(self) -> int:
-        """The largest sum of live bytes over the steps: no placement is below it.
-
-        Buffers of one base that are live together count once, as the largest.
-        """
-        steps = sorted({b.lower for b in self.buffers})
-        best = 0
-        for t in steps:
-            live: dict[int, int] = {}
-            for b in self.buffers:
-                if b.lower <= t < b.upper:
-                    live[b.base] = max(live.get(b.base, 0), b.size)
-            best = max(best, sum(live.values()))
-        return best
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Offsets in bytes, one per buffer, and the arena they need."""
-
-    offsets: tuple[int, ...]
-    arena: int
-
-    def verify(self, problem: PlacementProblem) -> None:
-        """Raise ProblemError unless live buffers are disjoint, aligned, fixed where asked."""
-        if len(self.offsets) != len(problem.buffers):
-            raise ProblemError("one offset per buffer is needed")
-        top = 0
-        for b, offset in zip(problem.buffers, self.offsets, strict=True):
-            if offset < 0 or offset % b.alignment:
-                raise ProblemError(f"buffer {b.name!r}: offset {offset} is not aligned")
-            if b.fixed is not None and offset != b.fixed:
-                raise ProblemError(f"buffer {b.name!r}: offset {offset}, fixed at {b.fixed}")
-            if offset != self.offsets[b.base]:
-                raise ProblemError(f"buffer {b.name!r} is not where its base is")
-            top = max(top, offset + b.size)
-        if top != self.arena:
-            raise ProblemError(f"the arena is {top} B, the placement says {self.arena} B")
-        for i, j in conflicts(problem):
-            a, b = problem.buffers[i], problem.buffers[j]
-            if (
-                self.offsets[i] < self.offsets[j] + b.size
-                and self.offsets[j] < self.offsets[i] + a.size
-            ):
-                raise ProblemError(f"buffers {a.name!r} and {b.name!r} overlap")
-
-
-def conflicts(problem: PlacementProblem) -> Iterator[tuple[int, int]]:
-    """Pairs of buffers of positive size and different bases that are live in a common step."""
-    order = sorted(range(len(problem.buffers)), key=lambda i: problem.buffers[i].lower)
-    live: list[int] = []
-    for i in order:
-        b = problem.buffers[i]
-        if b.size == 0:
-            continue
-        live = [j for j in live if problem.buffers[j].upper > b.lower]
-        yield from ((j, i) for j in live if problem.buffers[j].base != b.base)
-        live.append(i)
 
 
 def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:

@@ -1,0 +1,183 @@
+"""Placement: buffers with live ranges, the offsets they are given, and what a good answer obeys.
+
+    problem = PlacementProblem((Buffer("a", 4, 0, 2, 0), Buffer("b", 6, 1, 3, 1)))
+    problem.load                                      # 10: no arena is smaller
+    Placement((0, 4), 10).verify(problem)
+
+Buffers with one base (`Buffer.base`) share one offset and may lie over each other: an in-place
+result where its operand was. Together they are a shape whose height changes with time; `pieces`
+cuts it where it changes. Bytes and steps throughout.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import pairwise
+
+from memopt.solvers.errors import ProblemError
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Bytes that are live in steps [lower, upper). `base` is the index of the buffer whose offset
+    it shares (its own, if none): a buffer written in place sits where its operand sits."""
+
+    name: str
+    size: int
+    lower: int
+    upper: int
+    base: int
+    fixed: int | None = None
+    alignment: int = 1
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Steps [lower, upper) in which a base holds `size` bytes, those of its buffer `index`."""
+
+    lower: int
+    upper: int
+    size: int
+    index: int
+
+
+@dataclass(frozen=True)
+class PlacementProblem:
+    """Buffers to be given offsets. Sizes are already rounded up to their alignment."""
+
+    buffers: tuple[Buffer, ...]
+
+    def check(self) -> None:
+        """Raise ProblemError for empty live ranges, negative sizes or offsets, broken bases."""
+        fixed: dict[int, int] = {}
+        for b in self.buffers:
+            if b.size < 0 or b.lower >= b.upper or b.alignment < 1:
+                raise ProblemError(f"buffer {b.name!r}: bad size, live range or alignment")
+            if b.fixed is not None and (b.fixed < 0 or b.fixed % b.alignment):
+                raise ProblemError(f"buffer {b.name!r}: bad fixed offset {b.fixed}")
+            if not 0 <= b.base < len(self.buffers) or (self.buffers[b.base].base != b.base):
+                raise ProblemError(f"buffer {b.name!r}: its base is not a base")
+            if b.fixed is not None and fixed.setdefault(b.base, b.fixed) != b.fixed:
+                raise ProblemError(f"buffer {b.name!r}: its base is fixed elsewhere")
+
+    @cached_property
+    def pieces(self) -> dict[int, tuple[Piece, ...]]:
+        """For every base its height over time, ascending; steps of height 0 are left out."""
+        members: dict[int, list[int]] = {}
+        for i, b in enumerate(self.buffers):
+            members.setdefault(b.base, []).append(i)
+        return {base: tuple(_outline(self, group)) for base, group in members.items()}
+
+    @cached_property
+    def load(self) -> int:
+        """The largest sum of live bytes over the steps: no placement is below it.
+
+        Buffers of one base that are live together count once, as the largest.
+        """
+        change: dict[int, int] = {}
+        for pieces in self.pieces.values():
+            for p in pieces:
+                change[p.lower] = change.get(p.lower, 0) + p.size
+                change[p.upper] = change.get(p.upper, 0) - p.size
+        best = level = 0
+        for step in sorted(change):
+            level += change[step]
+            best = max(best, level)
+        return best
+
+
+def _outline(problem: PlacementProblem, members: list[int]) -> Iterator[Piece]:
+    """The pieces of one base: between two changes the largest live member decides."""
+    buffers = problem.buffers
+    if len(members) == 1:
+        b = buffers[members[0]]
+        if b.size:
+            yield Piece(b.lower, b.upper, b.size, members[0])
+        return
+    steps = sorted({s for i in members for s in (buffers[i].lower, buffers[i].upper)})
+    waiting = sorted(members, key=lambda i: buffers[i].lower, reverse=True)
+    live: list[tuple[int, int]] = []  # (-size, member), those that ended are dropped at the top
+    open_piece: Piece | None = None
+    for lower, upper in pairwise(steps):
+        while waiting and buffers[waiting[-1]].lower <= lower:
+            i = waiting.pop()
+            heappush(live, (-buffers[i].size, i))
+        while live and buffers[live[0][1]].upper <= lower:
+            heappop(live)
+        size, index = (-live[0][0], live[0][1]) if live else (0, -1)
+        if open_piece and (open_piece.size, open_piece.upper) == (size, lower):
+            open_piece = Piece(open_piece.lower, upper, size, open_piece.index)
+            continue
+        if open_piece:
+            yield open_piece
+        open_piece = Piece(lower, upper, size, index) if size else None
+    if open_piece:
+        yield open_piece
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Offsets in bytes, one per buffer, and the arena they need."""
+
+    offsets: tuple[int, ...]
+    arena: int
+
+    def verify(self, problem: PlacementProblem) -> None:
+        """Raise ProblemError unless live buffers are disjoint, aligned, fixed where asked."""
+        if len(self.offsets) != len(problem.buffers):
+            raise ProblemError("one offset per buffer is needed")
+        top = 0
+        for b, offset in zip(problem.buffers, self.offsets, strict=True):
+            if offset < 0 or offset % b.alignment:
+                raise ProblemError(f"buffer {b.name!r}: offset {offset} is not aligned")
+            if b.fixed is not None and offset != b.fixed:
+                raise ProblemError(f"buffer {b.name!r}: offset {offset}, fixed at {b.fixed}")
+            if offset != self.offsets[b.base]:
+                raise ProblemError(f"buffer {b.name!r} is not where its base is")
+            top = max(top, offset + b.size)
+        if top != self.arena:
+            raise ProblemError(f"the arena is {top} B, the placement says {self.arena} B")
+        found = _overlap(problem, self.offsets)
+        if found:
+            a, b = (problem.buffers[i].name for i in found)
+            raise ProblemError(f"buffers {a!r} and {b!r} overlap")
+
+
+def _overlap(problem: PlacementProblem, offsets: tuple[int, ...]) -> tuple[int, int] | None:
+    """Two buffers that share a byte in a step, if any: a sweep over time, n log n.
+
+    What is live and disjoint so far is kept sorted by address, so only neighbours need a look.
+    """
+    pieces = [p for group in problem.pieces.values() for p in group]
+    events = sorted(
+        [(p.upper, 0, i) for i, p in enumerate(pieces)]
+        + [(p.lower, 1, i) for i, p in enumerate(pieces)]
+    )
+    live: list[tuple[int, int]] = []  # (offset, piece)
+    for _, starts, i in events:
+        entry = (offsets[pieces[i].index], i)
+        if not starts:
+            del live[bisect_left(live, entry)]
+            continue
+        at = bisect_left(live, entry)
+        if at < len(live) and live[at][0] < entry[0] + pieces[i].size:
+            return pieces[live[at][1]].index, pieces[i].index
+        if at and live[at - 1][0] + pieces[live[at - 1][1]].size > entry[0]:
+            return pieces[live[at - 1][1]].index, pieces[i].index
+        insort(live, entry)
+    return None
+
+
+def conflicts(problem: PlacementProblem) -> Iterator[tuple[int, int]]:
+    """Pairs of buffers of positive size and different bases that are live in a common step."""
+    order = sorted(range(len(problem.buffers)), key=lambda i: problem.buffers[i].lower)
+    live: list[int] = []
+    for i in order:
+        b = problem.buffers[i]
+        if b.size == 0:
+            continue
+        live = [j for j in live if problem.buffers[j].upper > b.lower]
+        yield from ((j, i) for j in live if problem.buffers[j].base != b.base)
+        live.append(i)

@@ -1,0 +1,121 @@
+"""Best fit as for strip packing (Burke et al. 2004; for arenas Sekiyama et al. 2018, section 3).
+
+A skyline over time starts flat at address 0. Again and again its lowest stretch (the earliest, if
+several) gets the longest-lived buffer that fits into it in time; if none does, the stretch is
+lifted to its lower neighbour and joined with it.
+
+Fixed buffers are placed first, and
+what the skyline proposes is moved up past them.
+"""
+
+from heapq import heappop, heappush
+
+import numpy as np
+
+from memopt.solvers.arena import Placement, PlacementProblem
+from memopt.solvers.placement.address_space import AddressSpace
+from memopt.solvers.placement.items import Item, items_of, placement_of
+
+
+def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
+    """`time_limit` is not used."""
+    items = items_of(problem)
+    space = AddressSpace(items)
+    for item in items:
+        if item.fixed is not None:
+            space.put(item, item.fixed)
+        elif not item.pieces:
+            space.put(item, 0)
+    movable = [i for i in items if i.fixed is None and i.pieces]
+    if movable:
+        _fill(movable, space)
+    return placement_of(problem, items, space.offsets)
+
+
+def _fill(movable: list[Item], space: AddressSpace) -> None:
+    movable = sorted(movable, key=lambda i: (i.lower - i.upper, -i.size, i.index))
+    lower = np.array([i.lower for i in movable])
+    upper = np.array([i.upper for i in movable])
+    waiting = np.ones(len(movable), bool)
+    skyline = _Skyline(min(i.lower for i in movable), max(i.upper for i in movable))
+    for _ in movable:
+        while True:
+            at, start, end, height = skyline.lowest()
+            fits = waiting & (lower >= start) & (upper <= end)
+            best = int(np.argmax(fits))
+            if fits[best]:
+                break
+            skyline.lift(at)
+        waiting[best] = False
+        item = movable[best]
+        offset = space.first_fit(item, height)
+        space.put(item, offset)
+        skyline.fill(at, [(p.lower, p.upper, offset + p.size) for p in item.pieces])
+
+
+Stretch = tuple[int, int, int]  # start, end, height
+
+
+class _Skyline:
+    """Stretches in a linked list, and a heap of them by height; what was replaced is None."""
+
+    def __init__(self, start: int, end: int) -> None:
+        self._stretches: list[Stretch | None] = [(start, end, 0)]
+        self._before, self._after = [-1], [-1]
+        self._heap = [(0, start, 0)]
+
+    def lowest(self) -> tuple[int, int, int, int]:
+        """(number, start, end, height) of the lowest stretch, the earliest of several."""
+        while self._stretches[self._heap[0][2]] is None:
+            heappop(self._heap)
+        at = self._heap[0][2]
+        stretch = self._stretches[at]
+        assert stretch
+        return at, *stretch
+
+    def lift(self, at: int) -> None:
+        """Lift stretch `at`, whose neighbours are higher, to the lower one and join them."""
+        stretch = self._stretches[at]
+        sides = [self._stretches[s] for s in (self._before[at], self._after[at]) if s >= 0]
+        assert stretch
+        self._replace(at, [(stretch[0], stretch[1], min(s[2] for s in sides if s))])
+
+    def fill(self, at: int, blocks: list[Stretch]) -> None:
+        """Put `blocks`, ascending and disjoint in time, on stretch `at`."""
+        stretch = self._stretches[at]
+        assert stretch
+        start, end, height = stretch
+        result: list[Stretch] = []
+        for block in blocks:
+            if start < block[0]:
+                result.append((start, block[0], height))
+            result.append(block)
+            start = block[1]
+        if start < end:
+            result.append((start, end, height))
+        self._replace(at, result)
+
+    def _replace(self, at: int, stretches: list[Stretch]) -> None:
+        before, after = self._before[at], self._after[at]
+        self._stretches[at] = None
+        for side, end in ((before, 0), (after, -1)):
+            neighbour = self._stretches[side] if side >= 0 else None
+            if neighbour and neighbour[2] == stretches[end][2]:
+                start = min(neighbour[0], stretches[end][0])
+                stretches[end] = (start, max(neighbour[1], stretches[end][1]), neighbour[2])
+                self._stretches[side] = None
+                if end == 0:
+                    before = self._before[side]
+                else:
+                    after = self._after[side]
+        for stretch in stretches:
+            new = len(self._stretches)
+            self._stretches.append(stretch)
+            self._before.append(before)
+            self._after.append(after)
+            if before >= 0:
+                self._after[before] = new
+            heappush(self._heap, (stretch[2], stretch[0], new))
+            before = new
+        if after >= 0:
+            self._before[after] = before

@@ -1,0 +1,21 @@
+"""Greedy by Size for Offset Calculation (Pisarchyk & Lee, section 5.2, Algorithm 3).
+
+Largest first, each into the smallest gap between the placed buffers it lives with. The paper leaves
+ties open: the longer-lived first, then the earlier.
+"""
+
+from memopt.solvers.arena import Placement, PlacementProblem
+from memopt.solvers.placement.address_space import smallest_gaps_in
+from memopt.solvers.placement.items import Item, fixed_first, items_of, placement_of
+
+
+def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
+    """`time_limit` is not used."""
+    items = items_of(problem)
+    offsets = smallest_gaps_in(fixed_first(items, by_size(items)), items)
+    return placement_of(problem, items, offsets)
+
+
+def by_size(items: tuple[Item, ...]) -> list[Item]:
+    """Largest first, then the longer-lived, then the earlier."""
+    return sorted(items, key=lambda i: (-i.size, i.lower - i.upper, i.index))

@@ -1,0 +1,94 @@
+"""Local search over orders of first fit, from the best greedy answer.
+
+What lies at the top of the arena is moved forward in the order, together with a random one of the
+items below it; a change is kept unless the arena grows. (Ethos-U's Vela allocates this way.)
+Seeded, and bounded in work when no time is given.
+"""
+
+from random import Random
+from time import monotonic
+
+from memopt.solvers.arena import Placement, PlacementProblem
+from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
+from memopt.solvers.placement.neighbours import Neighbour, fits_lowest, neighbours_of
+
+WORK = 3_000_000  # neighbours looked at without a time limit: about two seconds
+
+
+def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
+    """`time_limit` in seconds; without one the work is bounded."""
+    from memopt.solvers.placement import best_fit, greedy_by_size
+
+    best = min((greedy_by_size.solve(problem), best_fit.solve(problem)), key=lambda p: p.arena)
+    return improve(problem, items_of(problem), best, time_limit)
+
+
+def improve(
+    problem: PlacementProblem, items: tuple[Item, ...], best: Placement, seconds: float | None
+) -> Placement:
+    """The best placement found from `best`; stops at the floor."""
+    target = floor_of(problem, items)
+    if best.arena == target:
+        return best
+    near = neighbours_of(items)
+    deadline = None if seconds is None else monotonic() + seconds
+    cost = sum(map(len, near)) + len(items)
+    rounds = WORK // cost if deadline is None else 1 << 62
+    random = Random(0)
+    offsets = [best.offsets[i.members[0]] for i in items]
+    order = sorted((i.index for i in items if i.fixed is None), key=lambda i: (offsets[i], i))
+    fixed = [i.index for i in items if i.fixed is not None]
+    current = _height(items, offsets)
+    result, result_height = offsets, current
+    for _ in range(rounds):
+        if deadline is not None and monotonic() > deadline:
+            break
+        candidate = _moved(order, items, near, offsets, current, random)
+        found = _first_fit(fixed + candidate, items, near)
+        height = _height(items, found)
+        if height <= current:
+            order, offsets, current = candidate, found, height
+            if height < result_height:
+                result, result_height = found, height
+                if height == target:
+                    break
+        elif random.random() < 0.01:
+            order, offsets, current = candidate, found, height
+    return placement_of(problem, items, result)
+
+
+def _moved(
+    order: list[int],
+    items: tuple[Item, ...],
+    near: list[list[Neighbour]],
+    offsets: list[int],
+    height: int,
+    random: Random,
+) -> list[int]:
+    """`order` with one of the highest items, or one that it rests on, before another one."""
+    highest = [i for i in order if offsets[i] + items[i].size == height]
+    if not highest:
+        return random.sample(order, len(order))
+    chosen = random.choice(highest)
+    around = [n.item for n in near[chosen] if items[n.item].fixed is None]
+    if around and random.random() < 0.5:
+        chosen = random.choice(around)
+        around = [n.item for n in near[chosen] if items[n.item].fixed is None]
+    position = {i: at for at, i in enumerate(order)}
+    earlier = [i for i in around if position[i] < position[chosen]]
+    goal = position[random.choice(earlier)] if earlier else random.randrange(len(order))
+    rest = [i for i in order if i != chosen]
+    rest.insert(goal, chosen)
+    return rest
+
+
+def _first_fit(order: list[int], items: tuple[Item, ...], near: list[list[Neighbour]]) -> list[int]:
+    offsets = [-1] * len(items)
+    for i in order:
+        fixed = items[i].fixed
+        offsets[i] = fits_lowest(i, items, near, offsets) if fixed is None else fixed
+    return offsets
+
+
+def _height(items: tuple[Item, ...], offsets: list[int]) -> int:
+    return max(o + i.size for i, o in zip(items, offsets, strict=True))

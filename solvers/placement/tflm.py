@@ -1,0 +1,37 @@
+"""TensorFlow Lite Micro's own GreedyMemoryPlanner, reproduced exactly: the baseline.
+
+As in tensorflow/lite/micro/memory_planner/greedy_memory_planner.cc (Apache-2.0; read, not copied):
+buffers with an offline offset are laid first, as they come; the others are listed from the last
+added to the first, sorted by size, descending and stable, and put one by one into the first gap
+that holds them. Live ranges there are closed: [first, last] is [first, last + 1) here. A buffer of
+0 bytes still ends a gap.
+
+The ids there are the order in which the allocator adds the buffers: tensors by their index in the
+file, then scratch buffers. `order` gives that order where it is not the problem's own.
+"""
+
+from collections.abc import Sequence
+
+from memopt.solvers.arena import Placement, PlacementProblem
+from memopt.solvers.placement.address_space import AddressSpace
+from memopt.solvers.placement.items import items_of, placement_of
+
+
+def solve(
+    problem: PlacementProblem,
+    time_limit: float | None = None,
+    order: Sequence[int] | None = None,
+) -> Placement:
+    """`order` lists the buffers as TFLM would add them; `time_limit` is not used."""
+    items = items_of(problem)
+    item_of = {b: item for item in items for b in item.members}
+    added = [item_of[b] for b in (range(len(problem.buffers)) if order is None else order)]
+    ids = list(dict.fromkeys(added))
+    online = sorted((i for i in reversed(ids) if i.fixed is None), key=lambda i: -i.size)
+    space = AddressSpace(items)
+    for item in [i for i in ids if i.fixed is not None] + online:
+        offset = space.first_fit(item) if item.fixed is None else item.fixed
+        space.put(item, offset)
+        if not item.pieces:
+            space.block(item.lower, item.upper, offset, offset)
+    return placement_of(problem, items, space.offsets)
