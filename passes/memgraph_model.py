@@ -1,7 +1,8 @@
 """`memgraph-model{target=tflm alignment=16 io=arena views=off inplace=off scratch=tflm}`
 
-Sets the memory model that functions are planned for; what is not given stays as it is. A plan made
-for another model is dropped.
+Sets the memory model that functions are planned for; what is not given stays as it is, but a
+target brings its own rules (`PRESETS`): TFLite Micro runs reshapes and asks for scratch, our C does
+neither. A plan made for another model is dropped.
 
 Before:  func.func @main(...) { ... }
 After `memgraph-model{alignment=1}`:
@@ -18,6 +19,15 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from memopt.dialects.plan import MODEL, drop_plan, functions, model_of
 from memopt.dialects.plan_attributes import ModelAttr
+
+
+PRESETS: dict[str, dict[str, object]] = {
+    "tflm": {"alignment": 16, "io": "arena", "views": "off", "inplace": "off", "scratch": "tflm"},
+    **{
+        target: {"alignment": 16, "views": "on", "scratch": "none"}
+        for target in ("host", "cortex-m4", "cortex-m7", "cortex-m55")
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,7 @@ class MemgraphModelPass(ModulePass):
                 "scratch": old.scratch.data,
             }
             try:
-                model = ModelAttr.of(kept | given)
+                model = ModelAttr.of(kept | PRESETS.get(self.target or "", {}) | given)
             except VerifyException as error:
                 raise PassFailedException(f"memgraph-model: {error}") from error
             if model != old:

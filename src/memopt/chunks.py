@@ -1,5 +1,6 @@
 """One input file as pieces, and what happens to each: parse, run, emit."""
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from memopt.driver import (
     set_model_path,
 )
 
-SEPARATOR = "// -----"
+SEPARATOR = re.compile(r"^// -----[ \t]*\r?$", re.MULTILINE)  # a line of its own
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Job:
     passes: tuple[ModulePass, ...]
     options: Options
     target: str
-    folder: Path
+    folder: Path | None  # of the output; None is stdout
     shapes: Shapes
     model_path: str | None
     generic: bool
@@ -49,7 +50,7 @@ def read_chunks(job: Job, split: bool) -> list[tuple[str | None, int]]:
         return [(text, 0)]
     pieces: list[tuple[str | None, int]] = []
     line = 0
-    for piece in text.split(SEPARATOR):
+    for piece in SEPARATOR.split(text):
         pieces.append((piece, line))
         line += piece.count("\n")
     return pieces

@@ -106,11 +106,18 @@ def set_model_path(module: ModuleOp, path: str) -> None:
     _move_files(module, lambda _: path)
 
 
-def relative_files(module: ModuleOp, folder: Path) -> None:
-    """Name model files relative to the folder that the IR is written to."""
-    _move_files(
-        module, lambda path: path if Path(path).is_absolute() else os.path.relpath(path, folder)
-    )
+def relative_files(module: ModuleOp, folder: Path | None) -> None:
+    """Name model files relative to the folder that the IR is written to.
+
+    None is stdout: nobody knows where that ends up, so absolute paths stay.
+    """
+
+    def name(path: str) -> str:
+        if folder is None:
+            return path if Path(path).is_absolute() else os.path.relpath(path)
+        return os.path.relpath(path, folder)
+
+    _move_files(module, name)
 
 
 # -- running ------------------------------------------------------------------------------------
@@ -227,8 +234,8 @@ def only_function(module: ModuleOp) -> object:
     return found[0]
 
 
-def emit(module: ModuleOp, target: str, folder: Path, generic: bool = False) -> str | bytes:
-    """The module as `target`. Raises MemoptError for what the target does not support."""
+def emit(module: ModuleOp, target: str, folder: Path | None, generic: bool = False) -> str | bytes:
+    """The module as `target`, to be written in `folder` (None: stdout). Raises MemoptError for what the target does not support."""
     from io import StringIO
 
     if target == "mlir":

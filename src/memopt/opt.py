@@ -191,7 +191,7 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
         passes=tuple(passes),  # type: ignore[arg-type]
         options=options,
         target=args.target,
-        folder=Path(args.output).parent if args.output else Path(),
+        folder=Path(args.output).parent if args.output else None,
         shapes=parse_shapes(args.shape),
         model_path=args.model_path,
         generic=args.print_op_generic,

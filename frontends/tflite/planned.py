@@ -1,0 +1,101 @@
+"""A planned .tflite file read back as a planned function, so that its plan can be verified.
+
+The order is the file's; the offsets are those of its `OfflineMemoryAllocation`, and what that
+leaves open lies where TFLM's planner will put it.
+"""
+
+import struct
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import function_memory
+from memopt.dialects.plan import (
+    MODEL,
+    OFFSET,
+    PLAN,
+    SCRATCH,
+    argument_attributes,
+    fingerprint,
+    functions,
+    set_argument_attributes,
+    set_order,
+)
+from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, ScratchAttr, UnplacedAttr
+from memopt.dialects.tflite_file import read_model
+from memopt.dialects.tflm_arena import file_operators, tensor_indices, tflm_arena
+from memopt.dialects.tflm_scratch import scratch_bytes
+from memopt.dialects.verify_plan import recomputed_peak
+from memopt.frontends.tflite import read
+
+PLAN_NAME = "OfflineMemoryAllocation"
+
+
+def read_planned(data: bytes, name: str) -> ModuleOp:
+    """Import a .tflite together with its offline plan.
+
+    Nothing is known of a bound, so the plan claims none. Raises MemoptError if the file has no
+    plan or one that does not fit its tensors.
+    """
+    module = read(data, name, name)
+    found = list(functions(module))
+    if len(found) != 1:
+        raise MemoptError(f"{len(found)} subgraphs; a plan is read for one", name)
+    offsets = _plan_in(data, name)
+    func = found[0]
+    model = ModelAttr("tflm", 16, "arena", views=False, inplace=False, scratch="tflm")
+    func.attributes[MODEL] = model
+    _write(func, offsets, name)
+    arena = tflm_arena(func)
+    at = len(arena.offsets) - sum(len(scratch_bytes(op) or ()) for op, _ in file_operators(func))
+    for op, _ in file_operators(func):
+        sizes = scratch_bytes(op) or ()
+        if sizes:
+            pairs = zip(sizes, arena.offsets[at : at + len(sizes)], strict=True)
+            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s, o) for s, o in pairs])
+            at += len(sizes)
+    memory = function_memory(func, model)
+    set_order(memory.operations)
+    peak = recomputed_peak(memory, model)
+    func.attributes[PLAN] = PlanAttr(peak, 0, "none", arena.head, 0, fingerprint(func))
+    return module
+
+
+def _plan_in(data: bytes, name: str) -> tuple[int, ...]:
+    model = read_model(data, name)
+    buffers = [buffer for key, buffer in model.metadata if key == PLAN_NAME]
+    if len(buffers) != 1:
+        raise MemoptError(f"the file has no metadata {PLAN_NAME}", name)
+    start, end = model.buffers[buffers[0]]
+    if end - start < 12 or (end - start) % 4:
+        raise MemoptError(f"metadata {PLAN_NAME} has {end - start} bytes", name)
+    values = struct.unpack(f"<{(end - start) // 4}i", data[start:end])
+    if values[2] != len(values) - 3 or values[2] != len(model.subgraphs[0].tensors):
+        raise MemoptError(f"metadata {PLAN_NAME} has {values[2]} offsets for other tensors", name)
+    return values[3:]
+
+
+def _write(func: FuncOp, offsets: tuple[int, ...], name: str) -> None:
+    model = func.attributes[MODEL]
+    assert isinstance(model, ModelAttr)
+    memory = function_memory(func, model)
+    index = tensor_indices(func)
+
+    def place(value: SSAValue) -> Attribute:
+        at = memory.of_value.get(value)
+        if at is None:
+            return UnplacedAttr("runtime")
+        offset = offsets[index[value]] if value in index else -1
+        if offset < -1:
+            raise MemoptError(f"tensor {index[value]} has offset {offset}", name)
+        return IntegerAttr(offset, i64) if offset >= 0 else UnplacedAttr("runtime")
+
+    arguments = argument_attributes(func)
+    for argument, attributes in zip(func.body.block.args, arguments, strict=True):
+        attributes[OFFSET] = place(argument)
+    set_argument_attributes(func, arguments)
+    for op in func.body.block.ops:
+        if op.results:
+            op.attributes[OFFSET] = ArrayAttr([place(r) for r in op.results])

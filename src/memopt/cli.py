@@ -1,0 +1,140 @@
+"""`memopt`: compile a model for a device, report on it, verify a plan.
+
+memopt compile net.tflite --target=tflm -o out/
+memopt report net.onnx --html report.html
+memopt verify plan.mlir
+"""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from memopt.driver import UsageError
+
+TARGETS = ("host", "cortex-m4", "cortex-m7", "cortex-m55", "tflm")
+EPILOG = """examples:
+  memopt compile net.tflite --target=tflm -o out/       the same file, planned
+  memopt compile net.tflite --target=cortex-m4 --ram=256K -o fw/ && make -C fw run
+  memopt report net.tflite --html report.html           the arena over time, before and after
+
+memopt-opt runs single passes and prints the IR. Sizes: K = 1024, M = 1024 x 1024."""
+
+
+def bytes_of_text(text: str) -> int:
+    """`256K` as bytes. Raises UsageError."""
+    match = re.fullmatch(r"(\d+)([KMkm]?)", text)
+    if match is None:
+        raise UsageError(f"{text!r} is no size; write 65536, 64K or 1M")
+    return int(match.group(1)) * {"": 1, "K": 1024, "M": 1 << 20}[match.group(2).upper()]
+
+
+def _planning_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--schedule", default="auto", metavar="METHOD", help="default: auto")
+    parser.add_argument("--place", default="auto", metavar="METHOD", help="default: auto")
+    parser.add_argument("--no-fuse", action="store_true", help="schedule operator by operator")
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each solver")
+    parser.add_argument(
+        "--io", choices=("arena", "kept", "caller"), help="where inputs and outputs live"
+    )
+    parser.add_argument(
+        "--inplace", choices=("on", "off"), help="results over dying operands (C targets)"
+    )
+    parser.add_argument("--shape", action="append", default=[], metavar="NAME=1x3x224x224")
+    parser.add_argument("--model-path", metavar="FILE", help="where the weights of an .mlir are")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        prog="memopt",
+        description="Fits neural networks into microcontrollers, and proves it.",
+        epilog=EPILOG,
+        formatter_class=raw,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    compile_ = commands.add_parser(
+        "compile",
+        help="plan a model and write code or a planned .tflite",
+        description="Plan a model; leave report.json and the planned .tflite or a C project.",
+        formatter_class=raw,
+    )
+    compile_.add_argument("model", help=".tflite, .onnx, .json, or .mlir")
+    compile_.add_argument("--target", choices=TARGETS, default="host", help="default: host")
+    compile_.add_argument("--ram", metavar="256K", help="fail if the arena does not fit")
+    compile_.add_argument("-o", "--output", required=True, metavar="DIR")
+    _planning_arguments(compile_)
+    report = commands.add_parser(
+        "report",
+        help="the arena over time, before and after",
+        description="Print peak, bound, proof, arena and the table of operators.",
+        formatter_class=raw,
+    )
+    report.add_argument("model", metavar="MODEL|PLAN", help="a model, or .mlir with a plan")
+    report.add_argument("--json", action="store_true", help="the keys of report.json")
+    report.add_argument(
+        "--html", metavar="FILE", help="one file with the picture, no network needed"
+    )
+    report.add_argument("--target", choices=TARGETS, help="default: tflm for .tflite, else host")
+    _planning_arguments(report)
+    verify = commands.add_parser(
+        "verify",
+        help="check a plan, trusting nothing",
+        description="Re-derive order, live ranges, overlaps, peak and arena of a plan.",
+    )
+    verify.add_argument("plan", metavar="PLAN", help=".mlir with a plan, or a planned .tflite")
+    verify.add_argument("--json", action="store_true")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code: 0 done, 1 wrong input, 2 wrong usage."""
+    parser = build_parser()
+    args = parser.parse_args(arguments)
+    if args.version:
+        from importlib.metadata import version
+
+        print(f"memopt {version('memopt')} (xdsl {version('xdsl')})")
+        return 0
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    from memopt import commands
+    from memopt.diagnostics import diagnose
+
+    name = str(getattr(args, "model", None) or getattr(args, "plan", ""))
+    try:
+        action = {
+            "compile": commands.compile_model,
+            "report": commands.report_model,
+            "verify": commands.verify_file,
+        }[args.command]
+        action(args)
+        return 0
+    except UsageError as error:
+        print(f"memopt: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("memopt: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if os.environ.get("MEMOPT_DEBUG"):
+            raise
+        print(diagnose(error, name), file=sys.stderr)
+        return 1
+
+
+def stem_of(path: Path) -> str:
+    """A file name that is also an identifier in C."""
+    return re.sub(r"\W", "_", path.stem) or "model"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

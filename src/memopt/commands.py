@@ -1,0 +1,266 @@
+"""What `memopt compile`, `report` and `verify` do, once the command line is read."""
+
+import argparse
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from memopt.cli import bytes_of_text, stem_of
+from memopt.diagnostics import write_file
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.plan import functions, plan_of
+from memopt.dialects.verify_plan import verify_plan
+from memopt.driver import (
+    MODELS,
+    check_module,
+    load_model,
+    load_text,
+    new_context,
+    relative_files,
+    set_model_path,
+)
+from memopt.opt import parse_shapes
+from memopt.planning import (
+    Choices,
+    Seconds,
+    as_it_was,
+    main_function,
+    plan_facts,
+    plan_module,
+    report_dict,
+)
+from memopt.text import module_text
+
+
+def sizes(count: int) -> str:
+    """Bytes for people: `55,296 B (54.0 KiB)`."""
+    return f"{count:,} B ({count / 1024:.1f} KiB)"
+
+
+def _read(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[Context, ModuleOp]:
+    context = new_context(True)
+    found: list[ModuleOp] = []
+
+    def read() -> None:
+        if path.suffix in MODELS:
+            found.append(load_model(path, parse_shapes(args.shape)))
+        elif path.suffix == ".mlir":
+            found.append(load_text(context, path.read_text(encoding="utf-8"), str(path)))
+        else:
+            raise MemoptError("unknown kind of file, expected .tflite, .onnx, .json or .mlir")
+        if args.model_path:
+            set_model_path(found[0], args.model_path)
+        check_module(found[0])
+
+    seconds.run("import", read)
+    return context, found[0]
+
+
+def _choices(args: argparse.Namespace) -> Choices:
+    return Choices(
+        args.schedule, args.place, args.time_limit, not args.no_fuse, args.io, args.inplace
+    )
+
+
+def _plan(
+    context: Context,
+    module: ModuleOp,
+    target: str,
+    choices: Choices,
+    is_tflite: bool,
+    seconds: Seconds,
+) -> tuple[ModuleOp, ModuleOp]:
+    """(as it was, planned). For TFLM the file's own order stays where ours would need more."""
+    from memopt.driver import UsageError
+    from memopt.passes.memgraph_place import Method as PlaceMethod
+    from memopt.passes.memgraph_schedule import Method as ScheduleMethod
+
+    for value, kind, flag in (
+        (choices.schedule, ScheduleMethod, "--schedule"),
+        (choices.place, PlaceMethod, "--place"),
+    ):
+        if value not in kind.__args__:
+            raise UsageError(f"{flag}={value}: one of {', '.join(kind.__args__)}")
+    main_function(module)
+    before = as_it_was(context, module, is_tflite)
+    after = module.clone()
+    plan_module(context, after, target, choices, seconds)
+    old, new = plan_facts(main_function(before)), plan_facts(main_function(after))
+    if target == "tflm" and is_tflite and new.arena.data > old.arena.data:
+        after = before.clone()
+    return before, after
+
+
+def compile_model(args: argparse.Namespace) -> None:
+    """`memopt compile`. Nothing is left behind unless everything went well."""
+    path, directory, seconds = Path(args.model), Path(args.output), Seconds()
+    ram = bytes_of_text(args.ram) if args.ram else None
+    context, module = _read(args, path, seconds)
+    is_tflite = path.suffix == ".tflite"
+    if args.target == "tflm" and not is_tflite and path.suffix != ".mlir":
+        raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
+    before, after = _plan(context, module, args.target, _choices(args), is_tflite, seconds)
+    func = main_function(after)
+    if ram is not None:
+        check_ram(func, ram)
+    if directory.exists() and not directory.is_dir():
+        raise MemoptError("exists and is no folder", str(directory))
+    parent = directory.absolute().parent
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=f".{directory.name}.") as temporary:
+        staged = Path(temporary) / "out"
+        staged.mkdir()
+        facts: dict[str, Any] = {}
+        seconds.run("emit", lambda: facts.update(_emit(after, staged, path, args.target)))
+        report = report_dict(path.name, before, after, facts, seconds)
+        write_file(staged / "report.json", json.dumps(report, indent=2) + "\n")
+        relative_files(after, directory)
+        write_file(staged / "plan.mlir", module_text(after))
+        _move_into(staged, directory)
+    print(summary(report))
+    print(f"written   {directory}")
+
+
+def _move_into(staged: Path, directory: Path) -> None:
+    """Move every entry into `directory`, over what has the same name."""
+    directory.mkdir(exist_ok=True)
+    for entry in sorted(staged.iterdir()):
+        goal = directory / entry.name
+        if goal.is_dir() and not goal.is_symlink():
+            shutil.rmtree(goal)
+        entry.replace(goal)
+
+
+def _emit(module: ModuleOp, directory: Path, path: Path, target: str) -> dict[str, Any]:
+    """Write the target's files; returns the report's `target` entry."""
+    facts: dict[str, Any] = {
+        "name": target,
+        "arena": plan_facts(main_function(module)).arena.data,
+        "stack": None,
+        "static_ram": None,
+        "flash": None,
+    }
+    if target == "tflm":
+        from memopt.backends.tflm import write_tflm
+
+        write_file(directory / f"{path.stem}.tflite", write_tflm(module))
+        return facts
+    from memopt.backends.c.project import measure_project, write_project
+
+    write_project(module, directory, stem_of(path), target)
+    measured = measure_project(directory, target)
+    return facts | {k: v for k, v in measured.items() if k in facts and v is not None}
+
+
+def check_ram(func: FuncOp, ram: int) -> None:
+    """Raise MemoptError with operator, tensors and missing bytes if the arena exceeds `ram`."""
+    from memopt.backends.report import timeline_of
+
+    arena = plan_facts(func).arena.data
+    if arena <= ram:
+        return
+    line = timeline_of(func)
+    step = max(line.steps, key=lambda s: s.bytes)
+    tensors = sorted((line.buffers[i] for i in step.live), key=lambda b: -b.bytes)
+    named = ", ".join(f"{b.name} {b.bytes:,} B" for b in tensors[:6])
+    more = f" and {len(tensors) - 6} more" if len(tensors) > 6 else ""
+    raise MemoptError(
+        f"the arena of {sizes(arena)} does not fit into {sizes(ram)}: {arena - ram:,} B are "
+        f"missing; the peak is at {step.name} with {named}{more}"
+    )
+
+
+def summary(report: dict[str, Any]) -> str:
+    """Before and after, for people."""
+    source, plan = report["source"], report["plan"]
+    verdict = (
+        f"optimal, proof = {plan['proof']}"
+        if plan["optimal"]
+        else (f"bound {sizes(plan['lower_bound'])}, proof = {plan['proof']}")
+    )
+    lines = [
+        f"model     {report['model']}: {report['operators']} operators, "
+        f"{report['tensors']} tensors",
+        f"peak      {sizes(source['peak'])} -> {sizes(plan['peak'])}, {verdict}",
+        f"arena     {sizes(source['arena'])} -> {sizes(plan['arena'])}"
+        + (", smallest possible" if plan["arena_optimal"] else ""),
+    ]
+    return "\n".join(lines)
+
+
+def report_model(args: argparse.Namespace) -> None:
+    """`memopt report`: text, or JSON, and the picture."""
+    from memopt.backends.report import report_html, table_text, timeline_of
+
+    path, seconds = Path(args.model), Seconds()
+    context, module = _read(args, path, seconds)
+    func = main_function(module)
+    is_tflite = path.suffix == ".tflite"
+    target = args.target or ("tflm" if is_tflite else "host")
+    plan = plan_of(func)
+    if plan is not None and plan.placed:
+        verify_plan(func, placed=True)
+        before, after = as_it_was(context, module, False), module
+    else:
+        before, after = _plan(context, module, target, _choices(args), is_tflite, seconds)
+    nothing: dict[str, Any] = {
+        "name": target,
+        "arena": None,
+        "stack": None,
+        "static_ram": None,
+        "flash": None,
+    }
+    report = report_dict(path.name, before, after, nothing, seconds)
+    old, new = timeline_of(main_function(before)), timeline_of(main_function(after))
+    if args.html:
+        write_file(args.html, report_html(path.name, old, new))
+    if args.json:
+        print(json.dumps(report, indent=2))
+    else:
+        print(f"{summary(report)}\n\n{table_text(new)}")
+
+
+def verify_file(args: argparse.Namespace) -> None:
+    """`memopt verify`: every function of the plan, or the plan inside a .tflite."""
+    path = Path(args.plan)
+    if path.suffix == ".tflite":
+        from memopt.frontends.tflite.planned import read_planned
+
+        module = read_planned(path.read_bytes(), str(path))
+    elif path.suffix == ".mlir":
+        module = load_text(new_context(True), path.read_text(encoding="utf-8"), str(path))
+        check_module(module)
+    else:
+        raise MemoptError("a plan is an .mlir or a .tflite file")
+    found = list(functions(module))
+    if not found:
+        raise MemoptError("there is no function to verify")
+    rows: list[dict[str, object]] = []
+    for func in found:
+        verified = verify_plan(func)
+        rows.append(
+            {
+                "function": func.sym_name.data,
+                "peak": verified.peak,
+                "arena": verified.arena,
+                "lower_bound": verified.plan.lower_bound.data,
+                "proof": verified.plan.proof.data,
+                "optimality": "not checked",
+            }
+        )
+    if args.json:
+        print(json.dumps(rows, indent=2))
+        return
+    for row, func in zip(rows, found, strict=True):
+        arena = verify_plan(func).arena
+        placed = f"arena {sizes(arena)}" if arena is not None else "no offsets"
+        print(
+            f"@{func.sym_name.data}: plan is correct: peak {sizes(int(str(row['peak'])))}, {placed}"
+        )
+        print("optimality: not checked")

@@ -1,0 +1,131 @@
+"""The standard road from an imported module to a plan, and the figures of the file as it was."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import is_buffer
+from memopt.dialects.plan import functions, model_of, plan_of
+from memopt.dialects.plan_attributes import PlanAttr
+from memopt.driver import check_module, progress
+
+
+@dataclass
+class Seconds:
+    """Wall seconds of each stage of `memopt compile`."""
+
+    stages: dict[str, float] = field(default_factory=dict[str, float])
+
+    def run(self, stage: str, action: Callable[[], None]) -> None:
+        start = time.perf_counter()
+        with progress(stage):
+            action()
+        self.stages[stage] = self.stages.get(stage, 0.0) + time.perf_counter() - start
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How to plan: methods as on the command line, seconds per solver."""
+
+    schedule: str = "auto"
+    place: str = "auto"
+    time_limit: float | None = None
+    fuse: bool = True
+    io: str | None = None
+    inplace: str | None = None
+
+
+def plan_module(
+    context: Context, module: ModuleOp, target: str, choices: Choices, seconds: Seconds
+) -> None:
+    """Plan every function of `module` for `target`, verified at the end. Raises MemoptError."""
+    from memopt.passes.memgraph_fuse import MemgraphFusePass
+    from memopt.passes.memgraph_model import MemgraphModelPass
+    from memopt.passes.memgraph_place import MemgraphPlacePass
+    from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+    from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
+
+    limit = choices.time_limit
+    model = MemgraphModelPass(target, io=choices.io, inplace=choices.inplace)
+    schedule = MemgraphSchedulePass(choices.schedule, limit)  # type: ignore[arg-type]
+    place = MemgraphPlacePass(choices.place, limit)  # type: ignore[arg-type]
+    model.apply(context, module)
+    seconds.stages.setdefault("rewrite", 0.0)
+    if choices.fuse:
+        seconds.run("fuse", lambda: MemgraphFusePass().apply(context, module))
+    seconds.run("schedule", lambda: schedule.apply(context, module))
+    seconds.run("place", lambda: place.apply(context, module))
+    MemgraphVerifyPlanPass(placed=True).apply(context, module)
+    check_module(module)
+
+
+def as_it_was(context: Context, module: ModuleOp, is_tflite: bool) -> ModuleOp:
+    """A copy of the imported module in the file's own order, placed by TFLM's own planner.
+
+    For a .tflite file with the scratch that TFLM's kernels ask for; other formats have none.
+    """
+    from memopt.passes.memgraph_model import MemgraphModelPass
+    from memopt.passes.memgraph_place import MemgraphPlacePass
+    from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+
+    copy = module.clone()
+    scratch = None if is_tflite else "none"
+    MemgraphModelPass("tflm", scratch=scratch).apply(context, copy)
+    MemgraphSchedulePass("source").apply(context, copy)
+    MemgraphPlacePass("tflm").apply(context, copy)
+    return copy
+
+
+def main_function(module: ModuleOp) -> FuncOp:
+    """The function that is compiled: the only one. Raises MemoptError otherwise, with names."""
+    found = list(functions(module))
+    if len(found) != 1:
+        names = ", ".join(f"@{f.sym_name.data}" for f in found) or "none"
+        raise MemoptError(f"a model of one function is needed, this one has: {names}")
+    return found[0]
+
+
+def plan_facts(func: FuncOp) -> PlanAttr:
+    """The plan of a planned function. Raises MemoptError if there is none with offsets."""
+    plan = plan_of(func)
+    if plan is None or not plan.placed:
+        raise MemoptError("the function has no placed plan", f"@{func.sym_name.data}")
+    return plan
+
+
+def report_dict(
+    name: str, before: ModuleOp, after: ModuleOp, target: dict[str, Any], seconds: Seconds
+) -> dict[str, Any]:
+    """`report.json` of DESIGN.md: bytes and seconds."""
+    from memopt.dialects.groups import function_memory
+
+    func = main_function(after)
+    old, new = plan_facts(main_function(before)), plan_facts(func)
+    memory = function_memory(func, model_of(func))
+    tensors = sum(is_buffer(v.type) for v in memory.of_value)
+    stages = ("import", "rewrite", "fuse", "schedule", "place", "emit")
+    arena_optimal = new.proof.data != "none" and new.arena.data == new.arena_lower_bound.data
+    return {
+        "model": name,
+        "operators": len(memory.operations),
+        "tensors": tensors,
+        "source": {"peak": old.peak.data, "arena": old.arena.data},
+        "plan": {
+            "peak": new.peak.data,
+            "lower_bound": new.lower_bound.data,
+            "proof": new.proof.data,
+            "optimal": new.optimal,
+            "arena": new.arena.data,
+            "arena_lower_bound": new.arena_lower_bound.data,
+            "arena_optimal": arena_optimal,
+            "alignment": model_of(func).alignment.data,
+        },
+        "target": target,
+        "seconds": {stage: round(seconds.stages.get(stage, 0.0), 6) for stage in stages},
+    }
