@@ -7,6 +7,7 @@ bytes of its results, and no byte that somebody still reads may be overwritten.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
@@ -109,7 +110,7 @@ def recomputed_peak(memory: BlockMemory, model: ModelAttr) -> int:
     """The peak of block order in bytes, from the groups' first write and last use."""
     a = model.alignment.data
     steps = max(len(memory.operations), 1)
-    load = [0] * steps
+    change = [0] * (steps + 1)  # bytes that come to life, minus those that die, per step
     start_level = 0
     for g in memory.groups:
         if not g.in_arena:
@@ -118,8 +119,9 @@ def recomputed_peak(memory: BlockMemory, model: ModelAttr) -> int:
         first = 0 if g.is_input else g.writers[0]
         last = steps - 1 if g.is_output else max((*g.writers, *g.readers), default=0)
         start_level += size if g.is_input else 0
-        for t in range(first, last + 1):
-            load[t] += size
+        change[first] += size
+        change[last + 1] -= size
+    load = list(accumulate(change[:-1]))
     for t, m in enumerate(memory.memory):
         load[t] += sum((w + a - 1) // a * a for w in m.workspace)
     for t, result, operand in memory.overwrites:

@@ -150,9 +150,7 @@ def _candidates(
             if a is None or b is None or a == b:
                 continue
             inner, outer = groups[a], groups[b]
-            fits = round_up(inner.size, model.alignment.data) <= round_up(
-                outer.size, model.alignment.data
-            )
+            fits = inner.size <= outer.size
             whole = inner.writers == (v,) and not inner.is_input and v not in outer.writers
             candidate = InPlace(v, a, b)
             if fits and whole and not outer.is_output and candidate not in answer[-4:]:

@@ -20,7 +20,6 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from memopt.dialects.plan import MODEL, drop_plan, functions, model_of
 from memopt.dialects.plan_attributes import ModelAttr
 
-
 PRESETS: dict[str, dict[str, object]] = {
     "tflm": {"alignment": 16, "io": "arena", "views": "off", "inplace": "off", "scratch": "tflm"},
     **{
