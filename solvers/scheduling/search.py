@@ -121,10 +121,14 @@ class Search:
                 top, after = self.walker.run(done | before, level if not before else after, last)
                 step = max(step, top)
             branch = (step, move, last, after)
-            if self.commits and minimal and step <= limit and after <= level:
+            if self.commits and minimal and self.may_commit(step, after, level, limit):
                 return [branch]
             result.append(branch)
         return result
+
+    def may_commit(self, step: int, after: int, level: int, limit: int) -> bool:
+        """The two side conditions of T1 for a branch above whose start nothing in between is."""
+        return step <= limit and after <= level
 
     def _moves(self, done: int) -> list[tuple[int, int, bool]]:
         if self.by_kills and (done or not self.graph.unread_inputs):

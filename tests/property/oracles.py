@@ -205,3 +205,25 @@ def random_order(rng: random.Random, graph: MemoryGraph) -> tuple[int, ...]:
         order.append(v)
         done |= 1 << v
     return tuple(order)
+
+
+def optimum_in_blocks(graph: MemoryGraph, blocks: Sequence[Sequence[int]]) -> int | None:
+    """The least peak over the orders that run each block in one go, in its order; None if none."""
+    block_of = {v: tuple(b) for b in blocks for v in b}
+    best = {0: graph.level(0)}
+    for done in ideals(graph):  # by size, so every way to `done` is known when it is taken
+        if done not in best:
+            continue
+        for v in ready(graph, done):
+            run = block_of.get(v, (v,))
+            if run[0] != v:
+                continue
+            child, peak = done, best[done]
+            for u in run:
+                if graph.predecessor_masks[u] & ~child:
+                    break
+                peak = max(peak, graph.step(child, u))
+                child |= 1 << u
+            else:
+                best[child] = min(best.get(child, peak), peak)
+    return best.get((1 << len(graph)) - 1)
