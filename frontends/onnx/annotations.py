@@ -1,0 +1,131 @@
+"""What the types of values say beyond element and shape: layout, and quantization from Q/DQ pairs.
+
+Spatial operators say that their tensors are NCHW, and operators that keep the order of dimensions
+pass it on. `QuantizeLinear` and `DequantizeLinear` say what the integers mean, and operators that
+only move elements pass that on. A tensor has one meaning: where two operators disagree, the first
+wins and the other stays opaque.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from onnx import NodeProto
+
+from memopt.frontends.onnx.folding import Known
+from memopt.frontends.onnx.loading import DEFAULT_DOMAINS
+from memopt.frontends.onnx.types import Quantization
+
+SPATIAL: Final = frozenset({"AveragePool", "Conv", "GlobalAveragePool", "MaxPool", "Resize"})
+KEEPS_LAYOUT: Final = frozenset(
+    """
+    Abs Add AveragePool BatchNormalization Cast Clip Concat DequantizeLinear Div Elu Erf Exp
+    HardSigmoid HardSwish Identity LeakyRelu Log Max MaxPool Min Mul Neg PRelu Pad Pow
+    QuantizeLinear Relu Selu Sigmoid Slice Softmax Split Sqrt Sub Tanh
+    """.split()  # noqa: SIM905 (a list of words reads better)
+)
+MOVES: Final = frozenset(
+    {
+        "Concat",
+        "Flatten",
+        "Identity",
+        "MaxPool",
+        "Reshape",
+        "Slice",
+        "Split",
+        "Squeeze",
+        "Transpose",
+        "Unsqueeze",
+    }
+)
+INTEGERS: Final = frozenset({2, 3, 4, 5, 6, 21, 22, 25, 26})  # TensorProto's, quantized ones
+FLOAT32: Final = 1
+
+
+@dataclass
+class Annotations:
+    """Tensor name -> layout, and -> quantization."""
+
+    layouts: dict[str, str] = field(default_factory=dict[str, str])
+    quantizations: dict[str, Quantization] = field(default_factory=dict[str, Quantization])
+
+
+def annotate(known: Known) -> Annotations:
+    found = Annotations()
+    nodes = [n for _, n in known.graph.nodes if n.domain in DEFAULT_DOMAINS]
+    _find_layouts(known, nodes, found.layouts)
+    _find_quantizations(known, nodes, found.quantizations)
+    return found
+
+
+def _find_layouts(known: Known, nodes: Sequence[NodeProto], layouts: dict[str, str]) -> None:
+    def mark(name: str, layout: str) -> None:
+        type_ = known.graph.types.get(name)
+        if type_ is not None and type_.shape is not None and len(type_.shape) == 4:
+            layouts.setdefault(name, layout)
+
+    for node in nodes:
+        if node.op_type in SPATIAL:
+            mark(node.input[0], "nchw")
+            mark(node.output[0], "nchw")
+        if node.op_type == "Conv":
+            mark(node.input[1], "oihw")
+    for sequence, from_outputs in ((nodes, False), (nodes[::-1], True)):
+        for node in sequence:
+            if node.op_type in KEEPS_LAYOUT:
+                inputs = [i for i in node.input if i and not known.is_constant(i)]
+                ends = (node.output, inputs) if from_outputs else (inputs, node.output)
+                if any(layouts.get(name) == "nchw" for name in ends[0]):
+                    for name in ends[1]:
+                        mark(name, "nchw")
+
+
+def _find_quantizations(
+    known: Known, nodes: Sequence[NodeProto], found: dict[str, Quantization]
+) -> None:
+    for node in nodes:
+        if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+            meaning = quantization_of(known, node)
+            if meaning is not None:
+                found.setdefault(stored_side(node), meaning)
+        elif node.op_type in MOVES and node.input[0] in found:
+            meaning = found[node.input[0]]
+            if meaning.axis < 0:
+                for output in node.output:
+                    found.setdefault(output, meaning)
+
+
+def stored_side(node: NodeProto) -> str:
+    """The tensor of integers of a quantizing or dequantizing node."""
+    return node.output[0] if node.op_type == "QuantizeLinear" else node.input[0]
+
+
+def quantization_of(known: Known, node: NodeProto) -> Quantization | None:
+    """What a `QuantizeLinear` or `DequantizeLinear` says, if the IR has words for it.
+
+    Not for blocked scales, scales that are not float32 constants, and floating-point storage.
+    """
+    types = known.graph.types
+    attributes = {a.name: a.i for a in node.attribute}
+    if attributes.get("block_size") or attributes.get("precision"):
+        return None
+    stored = types[stored_side(node)]
+    if stored.element not in INTEGERS or types[node.input[1]].element != FLOAT32:
+        return None
+    scale = known.array(node.input[1])
+    if scale is None or scale.ndim > 1 or scale.size == 0:
+        return None
+    zero_name = node.input[2] if len(node.input) > 2 else ""
+    zero = known.array(zero_name) if zero_name else None
+    if zero_name and (zero is None or zero.size != scale.size or zero.dtype.kind not in "iu"):
+        return None
+    scales = tuple(float(s) for s in scale.reshape(-1))
+    zeros = (0,) * len(scales) if zero is None else tuple(int(z) for z in zero.reshape(-1))
+    if not all(math.isfinite(s) and s > 0 for s in scales):
+        return None
+    if len(scales) == 1:
+        return Quantization(scales, zeros)
+    rank = len(stored.shape or ())
+    axis = attributes.get("axis", 1)
+    return Quantization(scales, zeros, axis % rank) if rank and -rank <= axis < rank else None

@@ -1,0 +1,207 @@
+"""What is known before run time: small constants, and the subgraphs that compute shapes from them.
+
+Exporters write shapes as operators (`Shape`, `Gather`, `Concat`, ...). Where all their inputs are
+known and their results small, they are evaluated here, with onnx's reference implementation, and
+vanish. The same pass closes gaps in the types, one node at a time, with the values it knows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import onnx
+import onnx.defs
+import onnx.shape_inference
+from onnx import NodeProto, TensorProto
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.onnx_weights import array_of, fill_tensor
+from memopt.frontends.onnx.inline import inline
+from memopt.frontends.onnx.loading import (
+    DEFAULT_DOMAINS,
+    SMALL,
+    Graph,
+    ValueType,
+    element_count,
+    message,
+    type_of,
+)
+from memopt.frontends.onnx.types import tensor_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+FOLDABLE: Final = frozenset(
+    """
+    Abs Add And Cast Ceil Concat Div Equal Expand Flatten Floor Gather GatherElements GatherND
+    Greater GreaterOrEqual Identity Less LessOrEqual Max Min Mod Mul Neg NonZero Not Or Pow Range
+    ReduceMax ReduceMin ReduceProd ReduceSum Reshape Round ScatterND Sign Slice Split Sqrt Squeeze
+    Sub Tile Transpose Trilu Unsqueeze Where Xor
+    """.split()  # noqa: SIM905 (a list of words reads better)
+)
+KINDS: Final = "biuf"  # numpy's kinds of the arrays that folding looks at
+
+
+@dataclass
+class Known:
+    """Values that are known; `folded` are the outputs of nodes that need not run, `fills` the
+    `ConstantOfShape` nodes by their output's name."""
+
+    graph: Graph
+    arrays: "dict[str, Array]" = field(default_factory=dict[str, Any])
+    folded: set[str] = field(default_factory=set[str])
+    fills: dict[str, NodeProto] = field(default_factory=dict[str, NodeProto])
+
+    def array(self, name: str) -> "Array | None":
+        """The elements of a small constant; None if they are not known."""
+        if name not in self.arrays:
+            tensor = self.graph.constants.get(name)
+            if (
+                tensor is None
+                or tensor.data_location == TensorProto.EXTERNAL
+                or element_count(tensor.dims) > SMALL
+                or tensor.data_type == TensorProto.STRING
+            ):
+                return None
+            try:
+                self.arrays[name] = array_of(tensor, "")
+            except Exception as error:
+                place = f"{self.graph.name}: constant {name!r}"
+                raise MemoptError(message(error), place) from None
+        return self.arrays[name]
+
+    def is_constant(self, name: str) -> bool:
+        return name in self.graph.constants or name in self.folded or name in self.fills
+
+
+def fold(graph: Graph) -> Known:
+    """Evaluate what can be; complete `graph.types`. Raises MemoptError for what stays unknown."""
+    known = Known(graph)
+    for index, node in graph.nodes:
+        _complete_types(known, index, node)
+        if node.domain not in DEFAULT_DOMAINS or len(node.output) == 0:
+            continue
+        if node.op_type == "ConstantOfShape":
+            _fill(known, node)
+        elif node.op_type in ("Shape", "Size"):
+            _shape(known, node)
+        elif node.op_type in FOLDABLE:
+            _evaluate(known, node)
+    return known
+
+
+def _complete_types(known: Known, index: int, node: NodeProto) -> None:
+    """Types of this node's outputs, from onnx's inference for the one node with known inputs."""
+    graph = known.graph
+    outputs = [o for o in node.output if o]
+    missing = [o for o in outputs if o not in graph.types or graph.types[o].fixed is None]
+    if missing:
+        try:
+            found = _infer_node(known, node)
+        except Exception as error:
+            raise MemoptError(message(error), graph.place(index, node)) from None
+        for name in missing:
+            if name in found:
+                graph.types[name] = found[name]
+    for name in outputs:
+        found = graph.types.get(name)
+        if found is None or not found.element:
+            text = f"the type of its result {name!r} is not known, or is no tensor"
+            raise MemoptError(text, graph.place(index, node))
+        if found.fixed is None:
+            text = f"the shape of its result {name!r} is not known before run time"
+            raise MemoptError(text, graph.place(index, node))
+
+
+def _infer_node(known: Known, node: NodeProto) -> dict[str, ValueType]:
+    graph = known.graph
+    domain = "" if node.domain in DEFAULT_DOMAINS else node.domain
+    if not onnx.defs.has(node.op_type, domain):
+        return {}
+    schema = onnx.defs.get_schema(node.op_type, graph.opsets.get(domain, 1), domain)
+    if any(a.HasField("g") for a in node.attribute):
+        return {}
+    types: dict[str, onnx.TypeProto] = {}
+    data: dict[str, TensorProto] = {}
+    for name in node.input:
+        if name:
+            type_ = graph.types[name]
+            types[name] = onnx.helper.make_tensor_type_proto(type_.element, type_.shape)
+            array = known.array(name)
+            if array is not None:
+                data[name] = onnx.numpy_helper.from_array(array, name)
+    found = onnx.shape_inference.infer_node_outputs(
+        schema,
+        node,
+        types,
+        data,
+        opset_imports=[onnx.helper.make_opsetid(d, v) for d, v in graph.opsets.items()],
+    )
+    answer = {name: type_of(proto) for name, proto in found.items()}
+    return {name: type_ for name, type_ in answer.items() if type_ is not None}
+
+
+def _fill(known: Known, node: NodeProto) -> None:
+    """`ConstantOfShape` of a known shape is a constant, never materialised unless it is small."""
+    import numpy as np
+
+    if not known.is_constant(node.input[0]):
+        return
+    name = node.output[0]
+    known.fills[name] = node
+    shape = known.graph.types[name].fixed or ()
+    if element_count(shape) <= SMALL:
+        element = array_of(fill_tensor(node), "").reshape(-1)
+        if element.size and element.dtype.kind in KINDS:
+            known.arrays[name] = np.full(shape, element[0])
+
+
+def _shape(known: Known, node: NodeProto) -> None:
+    import numpy as np
+
+    found = known.graph.types.get(node.input[0])
+    shape = found.fixed if found else None
+    if shape is None:
+        return
+    if node.op_type == "Size":
+        array = np.array(element_count(shape), np.int64)
+    else:
+        bounds = {a.name: a.i for a in node.attribute}
+        array = np.array(shape[bounds.get("start", 0) : bounds.get("end", len(shape))], np.int64)
+    known.arrays[node.output[0]] = array
+    known.folded.add(node.output[0])
+
+
+def _evaluate(known: Known, node: NodeProto) -> None:
+    """Only small results of known and small inputs; all or none of a node's outputs."""
+    inputs: dict[str, Array] = {}
+    for name in node.input:
+        array = known.array(name) if name else None
+        if name and (array is None or array.dtype.kind not in KINDS):
+            return
+        if array is not None:
+            inputs[name] = array
+    types: Mapping[str, ValueType] = known.graph.types
+    outputs = [o for o in node.output if o]
+    if not inputs or any(element_count(types[o].fixed or ()) > SMALL for o in outputs):
+        return
+    import numpy as np
+    from onnx.reference import ReferenceEvaluator
+
+    evaluator: Any = ReferenceEvaluator(node, opsets={"": known.graph.opsets.get("", 0)})
+    try:
+        with np.errstate(all="ignore"):
+            arrays = [np.asarray(r) for r in evaluator.run(outputs, inputs)]
+    except Exception:  # what the reference cannot do, the run time may: the node stays
+        return
+    fits = all(
+        a.shape == types[o].fixed
+        and a.dtype == onnx.helper.tensor_dtype_to_np_dtype(types[o].element)
+        and inline(tensor_type(types[o].element, a.shape), a) is not None
+        for o, a in zip(outputs, arrays, strict=True)
+    )
+    if fits:
+        known.arrays.update(zip(outputs, arrays, strict=True))
+        known.folded.update(outputs)

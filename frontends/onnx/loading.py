@@ -1,0 +1,273 @@
+"""An .onnx file, checked, with the type of every value inferred by onnx itself.
+
+Everything that is wrong with a file ends here, or in `folding`, as one MemoptError with its place.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import onnx
+import onnx.checker
+import onnx.inliner
+import onnx.shape_inference
+from onnx import ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.onnx_weights import constant_tensor
+from memopt.frontends.onnx.types import ELEMENTS, STRING
+
+OLDEST_OPSET: Final = 13
+DEFAULT_DOMAINS: Final = ("", "ai.onnx")
+SMALL: Final = 1024  # elements of a constant that shape inference and folding may look at
+MAX_MESSAGE: Final = 400  # characters of onnx's own messages that are kept
+
+Shape = tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class ValueType:
+    """Element type (TensorProto.DataType) and shape of a tensor; None: not known."""
+
+    element: int
+    shape: Shape | None
+
+    @property
+    def fixed(self) -> tuple[int, ...] | None:
+        """The shape if all of it is known."""
+        if self.shape is None:
+            return None
+        dims = tuple(d for d in self.shape if d is not None)
+        return dims if len(dims) == len(self.shape) else None
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A checked main graph. `nodes` are (index in the file, node) without `Constant` nodes, whose
+    tensors are in `constants`, as the initializers are."""
+
+    name: str
+    sha256: str
+    opsets: Mapping[str, int]
+    nodes: tuple[tuple[int, NodeProto], ...]
+    constants: Mapping[str, TensorProto]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    types: dict[str, ValueType]
+
+    def place(self, index: int, node: NodeProto) -> str:
+        """Where a node stands, for messages."""
+        return node_place(self.name, index, node)
+
+
+def node_place(name: str, index: int, node: NodeProto) -> str:
+    return f"{name}: node {index} {node.name!r} ({kind_of(node)})"
+
+
+def kind_of(node: NodeProto) -> str:
+    """The operator's name, with its domain unless that is ONNX's own."""
+    return node.op_type if node.domain in DEFAULT_DOMAINS else f"{node.domain}.{node.op_type}"
+
+
+def load(data: bytes, name: str, path: Path | None, shapes: Mapping[str, tuple[int, ...]]) -> Graph:
+    """Parse, check and infer. `path` is needed where weights are in other files."""
+    try:
+        model = onnx.load_model_from_string(data)
+    except Exception as error:
+        raise MemoptError(f"no ONNX model: {message(error)}", name) from None
+    _check(model, data, name, path)
+    opsets = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in model.opset_import}
+    newest = onnx.defs.onnx_opset_version()
+    if not OLDEST_OPSET <= opsets.get("", OLDEST_OPSET) <= newest:
+        text = f"opset {opsets['']} is not supported, only {OLDEST_OPSET} to {newest}"
+        raise MemoptError(text, name)
+    if model.graph.sparse_initializer:
+        tensor = model.graph.sparse_initializer[0].values.name
+        raise MemoptError(f"sparse initializer {tensor!r} is not supported", name)
+    if model.functions:
+        try:
+            model = onnx.inliner.inline_local_functions(model)
+        except Exception as error:
+            raise MemoptError(message(error), name) from None
+    constants = {t.name: t for t in model.graph.initializer}
+    _check_external(constants, name, path)
+    inputs = [v for v in model.graph.input if v.name not in constants]
+    _fix_shapes(inputs, shapes, name)
+    return _infer(model, constants, inputs, opsets, name, hashlib.sha256(data).hexdigest())
+
+
+def message(error: BaseException) -> str:
+    """The text of somebody else's error on one line, not too long."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE] + " ..."
+
+
+def _check(model: ModelProto, data: bytes, name: str, path: Path | None) -> None:
+    external = [t for t in model.graph.initializer if t.data_location == TensorProto.EXTERNAL]
+    if external and path is None:
+        text = f"weights {external[0].name!r} are in another file: give the model by its path"
+        raise MemoptError(text, name)
+    checker: Any = onnx.checker
+    try:
+        checker.check_model(str(path) if external else data)
+    except Exception as error:
+        raise MemoptError(message(error), name) from None
+
+
+def _check_external(constants: Mapping[str, TensorProto], name: str, path: Path | None) -> None:
+    """The parts of other files that weights refer to exist and have the right length."""
+    for tensor in constants.values():
+        if tensor.data_location != TensorProto.EXTERNAL or path is None:
+            continue
+        entries = {e.key: e.value for e in tensor.external_data}
+        place = f"{name}: initializer {tensor.name!r}"
+        try:
+            offset = int(entries.get("offset", "0"))
+            size = (path.parent / entries.get("location", "")).stat().st_size
+            length = int(entries.get("length", str(size - offset)))
+        except (ValueError, OSError) as error:
+            raise MemoptError(message(error), place) from None
+        needed = byte_count(tensor)
+        if offset < 0 or offset + length > size or (needed is not None and length < needed):
+            text = f"needs {needed} bytes from {offset} of {entries['location']!r}, of {size} bytes"
+            raise MemoptError(text, place)
+
+
+def byte_count(tensor: TensorProto) -> int | None:
+    """Bytes of a tensor from its shape and type, None for strings."""
+    from memopt.dialects.memory import element_bits
+
+    if tensor.data_type == STRING or tensor.data_type not in ELEMENTS:
+        return None
+    return (element_count(tensor.dims) * element_bits(ELEMENTS[tensor.data_type]) + 7) // 8
+
+
+def element_count(shape: Any) -> int:
+    count = 1
+    for d in shape:
+        count *= d
+    return count
+
+
+# -- shapes -------------------------------------------------------------------------------------
+
+
+def _fix_shapes(
+    inputs: list[ValueInfoProto], shapes: Mapping[str, tuple[int, ...]], name: str
+) -> None:
+    """Give the graph's inputs the shapes of `--shape`. Raises MemoptError unless all are static."""
+    names = [v.name for v in inputs]
+    for given in shapes:
+        if given not in names:
+            text = f"--shape names {given!r}, but the inputs are: {', '.join(names)}"
+            raise MemoptError(text, name)
+    for value in inputs:
+        place = f"{name}: input {value.name!r}"
+        kind = value.type.WhichOneof("value")
+        if kind != "tensor_type":
+            raise MemoptError(f"is a {kind or 'nothing'}, only tensors are supported", place)
+        if value.name in shapes:
+            _fix(value.type.tensor_type, shapes[value.name], place)
+        found = type_of(value.type)
+        if found is None or found.fixed is None:
+            dims = value.type.tensor_type.shape.dim
+            text = "x".join(d.dim_param or (str(d.dim_value) if d.dim_value else "?") for d in dims)
+            raise MemoptError(
+                f"has the shape {text or '?'}; fix it with --shape={value.name}=1x...", place
+            )
+        if min(found.fixed, default=0) < 0:
+            raise MemoptError(f"has a negative dimension: {list(found.fixed)}", place)
+
+
+def _fix(tensor: TypeProto.Tensor, shape: tuple[int, ...], place: str) -> None:
+    text = "x".join(map(str, shape))
+    if not tensor.HasField("shape"):
+        for d in shape:
+            tensor.shape.dim.add().dim_value = d
+    if len(tensor.shape.dim) != len(shape):
+        rank = len(tensor.shape.dim)
+        raise MemoptError(f"has {rank} dimensions, --shape gives {text}", place)
+    for dim, size in zip(tensor.shape.dim, shape, strict=True):
+        if dim.HasField("dim_value") and dim.dim_value != size:
+            raise MemoptError(f"has a fixed {dim.dim_value} where --shape gives {text}", place)
+        dim.dim_value = size
+
+
+def type_of(proto: TypeProto) -> ValueType | None:
+    """A tensor's type as far as it is known, None for anything else."""
+    if proto.WhichOneof("value") != "tensor_type":
+        return None
+    tensor = proto.tensor_type
+    if not tensor.HasField("shape"):
+        return ValueType(tensor.elem_type, None)
+    dims = (d.dim_value if d.HasField("dim_value") else None for d in tensor.shape.dim)
+    return ValueType(tensor.elem_type, tuple(dims))
+
+
+def _infer(
+    model: ModelProto,
+    constants: dict[str, TensorProto],
+    inputs: list[ValueInfoProto],
+    opsets: dict[str, int],
+    name: str,
+    sha256: str,
+) -> Graph:
+    """Types of all values. Large weights are shown to onnx as inputs, so that they are not copied.
+
+    This takes `model` apart.
+    """
+    graph = model.graph
+    numbered = list(enumerate(graph.node))
+    for _, node in numbered:
+        if node.op_type == "Constant" and node.domain in DEFAULT_DOMAINS:
+            tensor = constant_tensor(node)
+            if tensor is not None:
+                constants[node.output[0]] = tensor
+    nodes = [(i, n) for i, n in numbered if not n.output or n.output[0] not in constants]
+    skeleton = ModelProto(ir_version=max(model.ir_version, 4), opset_import=model.opset_import)
+    inner = skeleton.graph
+    inner.name = "main"
+    inner.node.extend(n for _, n in nodes)
+    inner.input.extend(inputs)
+    inner.output.extend(graph.output)
+    inner.value_info.extend(v for v in graph.value_info if v.name not in constants)
+    for tensor in constants.values():
+        local = tensor.data_location != TensorProto.EXTERNAL
+        if local and element_count(tensor.dims) <= SMALL:
+            inner.initializer.append(tensor)
+        else:
+            value = inner.input.add(name=tensor.name)
+            value.type.tensor_type.elem_type = tensor.data_type
+            for d in tensor.dims:
+                value.type.tensor_type.shape.dim.add().dim_value = d
+            if not tensor.dims:
+                value.type.tensor_type.shape.SetInParent()
+    for value in (*inner.value_info, *inner.output):
+        for dim in value.type.tensor_type.shape.dim if type_of(value.type) else ():
+            if not dim.HasField("dim_value"):
+                dim.Clear()  # a symbol: inference says what it is
+    try:
+        inferred = onnx.shape_inference.infer_shapes(
+            skeleton, check_type=True, strict_mode=True, data_prop=True
+        ).graph
+    except Exception as error:
+        raise MemoptError(message(error), name) from None
+    types: dict[str, ValueType] = {}
+    for value in (*inferred.input, *inferred.value_info, *inferred.output):
+        found = type_of(value.type)
+        if found is not None:
+            types[value.name] = found
+    for tensor in constants.values():
+        types[tensor.name] = ValueType(tensor.data_type, tuple(tensor.dims))
+    return Graph(
+        name,
+        sha256,
+        opsets,
+        tuple(nodes),
+        constants,
+        tuple(v.name for v in inputs),
+        tuple(v.name for v in graph.output),
+        types,
+    )
