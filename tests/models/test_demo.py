@@ -1,0 +1,61 @@
+"""The demo's model in the real run times, before and after planning: needs no shared data."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from demo_model import Size, Type, demo_model
+from tflm_plan import planned, write
+from tflm_runner import Job, random_inputs, run
+
+from memopt.dialects.plan import plan_of
+
+RUNS = 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "before", "after"),
+    [
+        ("int8", "full", 129_024, 73_728),
+        ("float32", "full", 516_096, 294_912),
+        ("int8", "small", 1_792, 1_024),
+        ("float32", "small", 7_168, 4_096),
+    ],
+)
+def test_planned_demo_answers_the_same_in_less_ram(
+    kind: Type, size: Size, before: int, after: int, tmp_path: Path
+) -> None:
+    """Bytes of TFLM's arena head, measured: the file as it is, the file as planned."""
+    data = demo_model(kind, size)
+    module, func = planned(data)
+    plan = plan_of(func)
+    assert plan is not None and plan.optimal and plan.arena.data == after
+    inputs = random_inputs(data, RUNS, 1)
+    old, new = run([Job("tflm", data, inputs), Job("tflm", write(module, data), inputs)], tmp_path)
+    assert old.error == new.error == ""
+    assert (old.head, new.head) == (before, after)
+    assert old.total - new.total == before - after
+    assert len(old.outputs) == len(new.outputs) == RUNS
+    for one, other in zip(old.outputs, new.outputs, strict=True):
+        assert np.array_equal(one[0], other[0])
+    spread = [np.ptp(np.stack([o[0] for o in old.outputs]), axis=0).max(), np.ptp(old.outputs[0])]
+    assert all(spread), "the answer depends on the input, and is not the same for every class"
+
+
+@pytest.mark.parametrize("size", ["full", "small"])
+def test_int8_demo_agrees_with_its_float_original(size: Size, tmp_path: Path) -> None:
+    """Quantisation is good enough to be a network, not noise: same class, probabilities near."""
+    shape = (1, 96, 96, 3) if size == "full" else (1, 16, 16, 3)
+    stored = [np.random.default_rng(i).integers(-128, 128, shape, np.int8) for i in range(RUNS)]
+    reals = [x.astype(np.float32) / 128 for x in stored]
+    exact, quantised = run(
+        [
+            Job("litert", demo_model("float32", size), [[x] for x in reals]),
+            Job("tflm", demo_model("int8", size), [[x] for x in stored]),
+        ],
+        tmp_path,
+    )
+    assert exact.error == quantised.error == ""
+    for real, answer in zip(exact.outputs, quantised.outputs, strict=True):
+        found = (answer[0].astype(np.float32) + 128) / 256
+        assert np.abs(found - real[0]).max() < 0.05
