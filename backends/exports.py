@@ -1,0 +1,162 @@
+"""The memory graph for other tools: `-t json` (JSON graphs, with the plan) and minimalloc's CSV.
+
+id,lower,upper,size,offset
+conv1,0,2,4096,0
+"""
+
+import json
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import body_of, function_memory
+from memopt.dialects.memory import bytes_of, name_of, place_of, scratch_list
+from memopt.dialects.operations import shape_of
+from memopt.dialects.plan import (
+    argument_offsets,
+    bytes_offset,
+    functions,
+    model_of,
+    order_of,
+    plan_of,
+)
+from memopt.dialects.plan import offsets_of as places_of
+from memopt.dialects.structure import ConstantOp, HyperNode, VariableOp
+from memopt.dialects.verify_plan import verify_plan
+
+
+def one_function(module: ModuleOp) -> FuncOp:
+    """The only function of a module. Raises MemoptError otherwise."""
+    found = list(functions(module))
+    if len(found) != 1:
+        names = ", ".join("@" + f.sym_name.data for f in found) or "none"
+        raise MemoptError(f"one function can be written, the module has: {names}")
+    return found[0]
+
+
+def offsets_by_value(func: FuncOp) -> dict[SSAValue, int | None]:
+    """Bytes in the arena per argument and result, None where there is no offset."""
+    block = body_of(func)
+    found: dict[SSAValue, int | None] = {}
+    for argument, place in zip(block.args, argument_offsets(func), strict=True):
+        found[argument] = bytes_offset(place)
+    for op in block.ops:
+        for result, place in zip(op.results, places_of(op) or (), strict=False):
+            found[result] = bytes_offset(place)
+    return found
+
+
+def module_json(module: ModuleOp) -> str:
+    """The graph as JSON, as the frontend reads it; a plan adds `order`, `offset` and `plan`."""
+    func = one_function(module)
+    plan = plan_of(func)
+    if plan is not None:
+        verify_plan(func)
+    block = body_of(func)
+    offsets = offsets_by_value(func)
+    names: dict[SSAValue, str] = {}
+    taken: set[str] = set()
+    tensors: list[dict[str, object]] = []
+
+    def declare(value: SSAValue) -> None:
+        size = bytes_of(value.type)
+        if size is None:
+            return
+        name = base = name_of(value)
+        while name in taken:
+            name = f"{base}_{len(taken)}"
+        taken.add(name)
+        names[value] = name
+        row: dict[str, object] = {"name": name, "bytes": size, "is_weight": False}
+        row["shape"] = list(shape_of(value))
+        if offsets.get(value) is not None:
+            row["offset"] = offsets[value]
+        tensors.append(row)
+
+    for argument in block.args:
+        declare(argument)
+    nodes: list[dict[str, object]] = []
+    for op in block.ops:
+        if op is block.last_op or isinstance(op, ConstantOp | VariableOp):
+            continue
+        if isinstance(op, HyperNode):
+            raise MemoptError("hyper-nodes cannot be written; run --schedule first", place_of(op))
+        for result in op.results:
+            declare(result)
+        nodes.append(_node(op, names, len(nodes)))
+    last = block.last_op
+    answer: dict[str, object] = {
+        "name": func.sym_name.data,
+        "source": "memopt",
+        "tensors": tensors,
+        "nodes": nodes,
+        "graph_inputs": [names[a] for a in block.args if a in names],
+        "graph_outputs": [names[v] for v in (last.operands if last else ()) if v in names],
+    }
+    if plan is not None:
+        answer["plan"] = {
+            "peak": plan.peak.data,
+            "lower_bound": plan.lower_bound.data,
+            "proof": plan.proof.data,
+            "arena": plan.arena.data if plan.placed else None,
+            "alignment": model_of(func).alignment.data,
+        }
+    return json.dumps(answer, indent=1) + "\n"
+
+
+def _node(op: Operation, names: dict[SSAValue, str], index: int) -> dict[str, object]:
+    kind = op.properties.get("op_name")
+    written = op.attributes.get("memgraph.operator")
+    row: dict[str, object] = {
+        "name": written.data if isinstance(written, StringAttr) else f"node{index}",
+        "op": kind.data if isinstance(kind, StringAttr) else op.name.removeprefix("memgraph."),
+        "inputs": [names[v] for v in op.operands if v in names],
+        "outputs": [names[r] for r in op.results if r in names],
+    }
+    scratch = scratch_list(op)
+    if scratch:
+        row["workspace"] = sum(s.bytes.data for s in scratch)
+    if order_of(op) is not None:
+        row["order"] = order_of(op)
+    return row
+
+
+def module_csv(module: ModuleOp) -> str:
+    """minimalloc's CSV: one storage group per line, half-open intervals of steps, sizes in bytes.
+
+    Sizes are rounded up to the alignment. With a plan there is an `offset` column.
+    """
+    func = one_function(module)
+    plan = plan_of(func)
+    placed = plan is not None and plan.placed
+    if placed:
+        verify_plan(func, placed=True)
+    model = model_of(func)
+    memory = function_memory(func, model)
+    a, steps = model.alignment.data, max(len(memory.operations), 1)
+    offsets = offsets_by_value(func)
+    out = StringIO()
+    out.write("id,lower,upper,size,offset\n" if placed else "id,lower,upper,size\n")
+
+    def row(name: str, lower: int, upper: int, size: int, offset: int | None) -> None:
+        plain = "".join("_" if c in ',"\n\r' else c for c in name)
+        size = -(-size // a) * a
+        out.write(f"{plain},{lower},{upper},{size}" + (f",{offset}\n" if placed else "\n"))
+
+    for g in memory.groups:
+        if not g.in_arena:
+            continue
+        lower = 0 if g.is_input else min(g.writers)
+        upper = steps if g.is_output else max((*g.writers, *g.readers), default=0) + 1
+        value, inside = g.members[0]
+        offset = offsets.get(value)
+        row(g.name, lower, upper, g.size, None if offset is None else offset - inside)
+    for step, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
+        placed_scratch = scratch_list(op) or ()
+        for i, size in enumerate(m.workspace):
+            offset = placed_scratch[i].offset.data if i < len(placed_scratch) else None
+            row(f"scratch{i} of {step}", step, step + 1, size, offset)
+    return out.getvalue()
