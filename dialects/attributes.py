@@ -164,9 +164,13 @@ class EncodingAttr(ParametrizedAttribute):
         zero_point: Sequence[int] = (),
         axis: int = -1,
     ):
+        try:
+            scales = DenseArrayBase.from_list(f32, list(scale))
+        except OverflowError:
+            raise VerifyException(f"a scale of {list(scale)} is not a finite float32") from None
         super().__init__(
             StringAttr(layout),
-            DenseArrayBase.from_list(f32, list(scale)),
+            scales,
             DenseArrayBase.from_list(i64, list(zero_point)),
             IntAttr(axis),
         )
@@ -194,8 +198,12 @@ class EncodingAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         layout, scale, zero, axis = "", list[float](), tuple[int, ...](), -1
+        seen = set[str]()
         with parser.in_angle_brackets():
             while (key := parser.parse_optional_identifier()) is not None:
+                if key in seen:
+                    parser.raise_error(f"key {key!r} given twice")
+                seen.add(key)
                 if key == "scale":
                     parser.parse_punctuation("=")
                     scale = parser.parse_comma_separated_list(
@@ -276,10 +284,14 @@ class WindowAttr(ParametrizedAttribute):
             kernel = parse_int_list(parser)
             n = len(kernel)
             values = {"stride": (1,) * n, "dilation": (1,) * n, "pad": (0,) * (2 * n)}
+            seen = set[str]()
             while parser.parse_optional_punctuation(","):
                 key = parser.parse_identifier()
                 if key not in values:
                     parser.raise_error(f"unknown key {key!r}")
+                if key in seen:
+                    parser.raise_error(f"key {key!r} given twice")
+                seen.add(key)
                 parser.parse_punctuation("=")
                 values[key] = parse_int_list(parser)
         return cls(kernel, **values).parameters

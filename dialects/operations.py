@@ -7,21 +7,17 @@ Tensors are NHWC or NCHW as their encoding says; convolution weights are `ohwi` 
 for NHWC and `oihw` for NCHW. Anything that has no typed operation is a `memgraph.opaque`.
 """
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     I64,
-    DenseArrayBase,
     Float32Type,
     FloatAttr,
     IntegerAttr,
-    TensorType,
     UnitAttr,
-    i64,
 )
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Operation
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -33,152 +29,32 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import ActivationAttr, EncodingAttr, RoundingAttr, WindowAttr
-from memopt.dialects.memory import (
-    Alias,
-    MemoryInterface,
-    OperatorMemory,
-    bytes_of,
-    is_constant_like,
+from memopt.dialects.attributes import ActivationAttr, RoundingAttr
+from memopt.dialects.compute import (
+    ACTIVATION,
+    INTS,
+    ROUNDING,
+    TYPES,
+    AnyTensor,
+    ComputeOp,
+    elements_of,
+    shape_of,
 )
-from memopt.dialects.plan_attributes import ModelAttr
-
-AnyTensor = TensorType[Attribute]
-INTS = DenseArrayBase.constr(i64)
-TYPES = "attr-dict `:` functional-type(operands, results)"
-ACTIVATION = " (`activation` `` $activation^)?"
-ROUNDING = " (`rounding` `` $rounding^)?"
-
-
-def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
-    """Whether `value` is known before run time: a constant, or a folding operation on such.
-
-    TFLite Micro runs every operator of its file, so there only constants themselves are constant.
-    """
-    if not isinstance(value, OpResult):
-        return False
-    if is_constant_like(value.op):
-        return True
-    folds = isinstance(value.op, ComputeOp) and value.op.FOLDS and model.target.data != "tflm"
-    return (
-        folds
-        and bool(value.op.operands)
-        and all(is_constant_expression(v, model) for v in value.op.operands)
-    )
-
-
-def encoding_of(value: SSAValue) -> EncodingAttr:
-    """The encoding of a tensor value; an empty one if the type has none."""
-    type_: Attribute = value.type
-    encoding = cast("AnyTensor", type_).encoding if isinstance(type_, TensorType) else None
-    return encoding if isinstance(encoding, EncodingAttr) else EncodingAttr()
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """Elements per dimension. Raises VerifyException if it is no tensor."""
-    if not isinstance(value.type, TensorType):
-        raise VerifyException("expected a ranked tensor")
-    return cast("AnyTensor", value.type).get_shape()
-
-
-class ComputeOp(IRDLOperation, MemoryInterface):
-    """Base of the typed operations: pure, fresh results.
-
-    `ELEMENTWISE`: results may take an operand's place. `FOLDS`: evaluated at compile time when all
-    operands are constants. `IS_VIEW`: the result is operand 0, with another shape.
-    """
-
-    ELEMENTWISE: ClassVar[bool] = False
-    FOLDS: ClassVar[bool] = False
-    IS_VIEW: ClassVar[bool] = False
-
-    def memory(self, model: ModelAttr) -> OperatorMemory:
-        if is_constant_expression(self.results[0], model):
-            return OperatorMemory((None,) * len(self.results), executes=False)
-        results = tuple(bytes_of(r.type) for r in self.results)
-        if self.IS_VIEW and model.has_views:
-            return OperatorMemory(results, (Alias(0, 0, "view"),), executes=False)
-        return OperatorMemory(results, inplace=self._inplace(model))
-
-    def _inplace(self, model: ModelAttr) -> tuple[tuple[int, int], ...]:
-        """Candidates: element i of the result reads element i of the operand and nothing after."""
-        if not (self.ELEMENTWISE and model.has_inplace):
-            return ()
-        shape, size = shape_of(self.results[0]), bytes_of(self.results[0].type) or 0
-        return tuple(
-            (0, i)
-            for i, v in enumerate(self.operands)
-            if shape_of(v) == shape
-            and size <= (bytes_of(v.type) or 0)
-            and not is_constant_expression(v, model)
-        )
-
-    def require(self, condition: bool, text: str) -> None:
-        if not condition:
-            raise VerifyException(f"{self.name}: {text}")
-
-
-class WindowedOp(ComputeOp):
-    """Base of what slides a window: the result's height and width follow from it."""
-
-    def check_window(self, window: WindowAttr, source: SSAValue, result: SSAValue) -> None:
-        shape, out = shape_of(source), shape_of(result)
-        self.require(len(shape) == len(out) == len(window.kernel) + 2, "rank does not fit window")
-        first = 2 if encoding_of(source).layout.data == "nchw" else 1
-        kernel, stride, dilation, pad = window.sizes
-        n = len(kernel)
-        for i in range(n):
-            span = dilation[i] * (kernel[i] - 1) + 1
-            expected = (shape[first + i] + pad[i] + pad[i + n] - span) // stride[i] + 1
-            self.require(
-                out[first + i] == expected,
-                f"dimension {first + i} of the result is {out[first + i]}, not {expected}",
-            )
-
-
-class ConvBase(WindowedOp):
-    input = operand_def(AnyTensor)
-    weights = operand_def(AnyTensor)
-    bias = opt_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    window = prop_def(WindowAttr)
-    groups = prop_def(IntegerAttr[I64])
-    activation = opt_prop_def(ActivationAttr)
-    rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
-    assembly_format = (
-        "$input `,` $weights (`,` $bias^)? `window` `` $window `groups` $groups"
-        + ACTIVATION
-        + ROUNDING
-        + " "
-        + TYPES
-    )
-
-    def verify_(self) -> None:
-        self.check_window(self.window, self.input, self.result)
-        weights = shape_of(self.weights)
-        first = 2 if encoding_of(self.weights).layout.data == "oihw" else 1
-        kernel = self.window.sizes[0]
-        self.require(
-            weights[first : first + len(kernel)] == kernel,
-            f"weights {weights} do not have the window's kernel {kernel}",
-        )
-
-
-@irdl_op_definition
-class Conv2DOp(ConvBase):
-    """Two-dimensional convolution; `groups` > 1 splits channels."""
-
-    name = "memgraph.conv_2d"
-
-
-@irdl_op_definition
-class DepthwiseConv2DOp(ConvBase):
-    """Convolution of each channel by itself; `groups` is the number of input channels."""
-
-    name = "memgraph.depthwise_conv_2d"
+from memopt.dialects.compute import is_constant_expression as is_constant_expression
+from memopt.dialects.memory import (
+    bytes_of,
+)
+from memopt.dialects.windowed import (
+    AveragePool2DOp,
+    Conv2DOp,
+    DepthwiseConv2DOp,
+    MaxPool2DOp,
+    ResizeBilinearOp,
+    ResizeNearestOp,
+)
+from memopt.dialects.windowed import ConvBase as ConvBase
+from memopt.dialects.windowed import PoolBase as PoolBase
 
 
 @irdl_op_definition
@@ -205,41 +81,18 @@ class FullyConnectedOp(ComputeOp):
     def verify_(self) -> None:
         weights = shape_of(self.weights)
         self.require(len(weights) == 2, "weights must have two dimensions")
-        size = 1
-        for d in shape_of(self.input):
-            size *= d
+        size, out = elements_of(self.input), elements_of(self.result)
         self.require(
-            weights[1] == 0 or size % weights[1] == 0,
+            weights[1] > 0 and size % weights[1] == 0,
             f"input of {size} elements does not split into rows of {weights[1]}",
         )
-
-
-class PoolBase(WindowedOp):
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    window = prop_def(WindowAttr)
-    count_include_pad = opt_prop_def(UnitAttr)
-    activation = opt_prop_def(ActivationAttr)
-    traits = traits_def(Pure())
-    assembly_format = (
-        "$input `window` `` $window (`count_include_pad` $count_include_pad^)?"
-        + ACTIVATION
-        + " "
-        + TYPES
-    )
-
-    def verify_(self) -> None:
-        self.check_window(self.window, self.input, self.result)
-
-
-@irdl_op_definition
-class AveragePool2DOp(PoolBase):
-    name = "memgraph.average_pool_2d"
-
-
-@irdl_op_definition
-class MaxPool2DOp(PoolBase):
-    name = "memgraph.max_pool_2d"
+        rows = size // weights[1]
+        self.require(
+            out == rows * weights[0],
+            f"the result has {out} elements, not {rows} rows of {weights[0]}",
+        )
+        bias = weights[0] if self.bias is None else elements_of(self.bias)
+        self.require(bias == weights[0], f"a bias of {bias} for {weights[0]} columns")
 
 
 class BinaryOp(ComputeOp):
@@ -414,7 +267,11 @@ class SplitOp(ComputeOp):
     def verify_(self) -> None:
         axis, whole = self.axis.value.data, shape_of(self.input)
         self.require(0 <= axis < len(whole) and bool(self.parts), f"axis {axis} out of range")
-        total = sum(shape_of(p)[axis] for p in self.parts)
+        shapes = [shape_of(p) for p in self.parts]
+        for s in shapes:
+            same = s[:axis] + s[axis + 1 :] == whole[:axis] + whole[axis + 1 :]
+            self.require(same and len(s) == len(whole), f"part {s} does not fit {whole}")
+        total = sum(s[axis] for s in shapes)
         self.require(total == whole[axis], f"parts have {total} along axis {axis}")
 
 
@@ -526,28 +383,6 @@ class TransposeOp(ComputeOp):
         self.require(sorted(order) == list(range(len(shape))), f"{order} is no permutation")
         expected = tuple(shape[i] for i in order)
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
-
-
-class ResizeBase(ComputeOp):
-    input = operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    align_corners = opt_prop_def(UnitAttr)
-    half_pixel_centers = opt_prop_def(UnitAttr)
-    traits = traits_def(Pure())
-    assembly_format = (
-        "$input (`align_corners` $align_corners^)? (`half_pixel_centers` $half_pixel_centers^)? "
-        + TYPES
-    )
-
-
-@irdl_op_definition
-class ResizeBilinearOp(ResizeBase):
-    name = "memgraph.resize_bilinear"
-
-
-@irdl_op_definition
-class ResizeNearestOp(ResizeBase):
-    name = "memgraph.resize_nearest"
 
 
 OPERATIONS: tuple[type[Operation], ...] = (

@@ -91,7 +91,9 @@ class ConstantOp(IRDLOperation, MemoryInterface):
 
     @classmethod
     def parse(cls, parser: Parser) -> "ConstantOp":
+        start = parser.pos
         value = parser.parse_attribute()
+        end = parser.pos
         attributes = parser.parse_optional_attr_dict()
         if isinstance(value, DenseIntOrFPElementsAttr):
             value = cast("Dense", value)
@@ -100,7 +102,7 @@ class ConstantOp(IRDLOperation, MemoryInterface):
             parser.parse_punctuation(":")
             type_ = parser.parse_type()
         else:
-            parser.raise_error("expected dense elements or #memgraph.weights")
+            parser.raise_error("expected dense elements or #memgraph.weights", start, end)
         op = cls(value, type_)
         op.attributes |= attributes
         return op

@@ -235,7 +235,10 @@ def only_function(module: ModuleOp) -> object:
 
 
 def emit(module: ModuleOp, target: str, folder: Path | None, generic: bool = False) -> str | bytes:
-    """The module as `target`, to be written in `folder` (None: stdout). Raises MemoptError for what the target does not support."""
+    """The module as `target`, to be written in `folder` (None: stdout).
+
+    Raises MemoptError for what the target does not support.
+    """
     from io import StringIO
 
     if target == "mlir":

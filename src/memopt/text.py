@@ -4,6 +4,8 @@ Long tensor types are printed once, as `!t0 = tensor<...>` at the top of the fil
 """
 
 from bisect import bisect_right
+from collections.abc import Generator
+from contextlib import contextmanager
 from io import StringIO
 from typing import IO, Any
 
@@ -19,6 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from memopt.dialects.attributes import EncodingAttr
 
@@ -38,16 +41,34 @@ class LocatingParser(Parser):
 
     def parse_operation(self) -> Operation:
         start = self._current_token.span.start
-        op = super().parse_operation()
+        with self._errors_at(start):
+            op = super().parse_operation()
         if isinstance(op.location, UnknownLoc):
             line = bisect_right(self._lines, start)
             column = start - self._lines[line - 1] + 1
             op.location = FileLineColLoc(self._name, IntAttr(line + self._offset), IntAttr(column))
         return op
 
+    @contextmanager
+    def _errors_at(self, start: int | None = None) -> Generator[None]:
+        """Give a place to the errors that xDSL raises without one: `start`, else the token."""
+        try:
+            yield
+        except (ParseError, RecursionError, MemoryError):
+            raise
+        except Exception as error:
+            # an attribute or type that does not hold, or text that makes xDSL itself stumble
+            text = str(error) if isinstance(error, VerifyException) else f"cannot be read: {error}"
+            at = self._current_token.span.start if start is None else start
+            self.raise_error(text, at, at + 1)
+
+    def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
+        with self._errors_at():
+            return super().parse_module(allow_implicit_module)
+
 
 def parse_module(ctx: Context, text: str, name: str, line_offset: int = 0) -> ModuleOp:
-    """Parse a module. Raises xDSL's ParseError and VerifyException."""
+    """Parse a module. Raises xDSL's ParseError."""
     return LocatingParser(ctx, text, name, line_offset).parse_module()
 
 

@@ -1,0 +1,114 @@
+"""What all computing operations share: their memory behaviour, and how to read a tensor type."""
+
+from math import prod
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, OpResult, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.attributes import EncodingAttr
+from memopt.dialects.memory import (
+    Alias,
+    MemoryInterface,
+    OperatorMemory,
+    bytes_of,
+    is_constant_like,
+)
+from memopt.dialects.plan_attributes import ModelAttr
+
+AnyTensor = TensorType[Attribute]
+INTS = DenseArrayBase.constr(i64)
+TYPES = "attr-dict `:` functional-type(operands, results)"
+ACTIVATION = " (`activation` `` $activation^)?"
+ROUNDING = " (`rounding` `` $rounding^)?"
+
+
+def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
+    """Whether `value` is known before run time: a constant, or a folding operation on such.
+
+    TFLite Micro runs every operator of its file, so there only constants themselves are constant.
+    """
+    waiting: list[SSAValue] = [value]
+    seen: set[SSAValue] = {value}
+    while waiting:
+        v = waiting.pop()
+        if not isinstance(v, OpResult):
+            return False
+        if is_constant_like(v.op):
+            continue
+        folds = isinstance(v.op, ComputeOp) and v.op.FOLDS and model.target.data != "tflm"
+        if not folds or not v.op.operands:
+            return False
+        waiting += [o for o in v.op.operands if o not in seen]
+        seen.update(v.op.operands)
+    return True
+
+
+def encoding_of(value: SSAValue) -> EncodingAttr:
+    """The encoding of a tensor value; an empty one if the type has none."""
+    type_: Attribute = value.type
+    encoding = cast("AnyTensor", type_).encoding if isinstance(type_, TensorType) else None
+    return encoding if isinstance(encoding, EncodingAttr) else EncodingAttr()
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """Elements per dimension. Raises VerifyException if it is no tensor."""
+    type_: Attribute = value.type
+    if not isinstance(type_, TensorType):
+        raise VerifyException("expected a ranked tensor")
+    return cast("AnyTensor", type_).get_shape()
+
+
+def elements_of(value: SSAValue) -> int:
+    """Number of elements of a tensor."""
+    return prod(shape_of(value))
+
+
+def channels_of(value: SSAValue) -> int:
+    """Elements of the channel dimension: the second of NCHW, else the last."""
+    return shape_of(value)[1 if encoding_of(value).layout.data == "nchw" else -1]
+
+
+class ComputeOp(IRDLOperation, MemoryInterface):
+    """Base of the typed operations: pure, fresh results.
+
+    `ELEMENTWISE`: results may take an operand's place. `FOLDS`: evaluated at compile time when all
+    operands are constants. `IS_VIEW`: the result is operand 0, with another shape.
+    """
+
+    ELEMENTWISE: ClassVar[bool] = False
+    FOLDS: ClassVar[bool] = False
+    IS_VIEW: ClassVar[bool] = False
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        if is_constant_expression(self.results[0], model):
+            return OperatorMemory((None,) * len(self.results), executes=False)
+        results = tuple(bytes_of(r.type) for r in self.results)
+        if self.IS_VIEW and model.has_views:
+            return OperatorMemory(results, (Alias(0, 0, "view"),), executes=False)
+        return OperatorMemory(results, inplace=self._inplace(model))
+
+    def _inplace(self, model: ModelAttr) -> tuple[tuple[int, int], ...]:
+        """Candidates: element i of the result reads element i of the operand and nothing after."""
+        if not (self.ELEMENTWISE and model.has_inplace):
+            return ()
+        shape, size = shape_of(self.results[0]), bytes_of(self.results[0].type) or 0
+        return tuple(
+            (0, i)
+            for i, v in enumerate(self.operands)
+            if shape_of(v) == shape
+            and size <= (bytes_of(v.type) or 0)
+            and not is_constant_expression(v, model)
+        )
+
+    def require(self, condition: bool, text: str) -> None:
+        if not condition:
+            raise VerifyException(f"{self.name}: {text}")

@@ -1,0 +1,424 @@
+// Every rule of the dialect's own verifiers, and every refusal of its parsers, once.
+// RUN: memopt-opt --split-input-file --verify-diagnostics %s
+
+func.func @conv_window(%x: tensor<1x8x8x4xf32, #memgraph.encoding<nhwc>>, %w: tensor<4x3x3x4xf32, #memgraph.encoding<ohwi>>) {
+  // expected-error@+1 {{dimension 1 of the result is 8, not 6}}
+  %0 = memgraph.conv_2d %x, %w window<[3, 3]> groups 1 : (tensor<1x8x8x4xf32, #memgraph.encoding<nhwc>>, tensor<4x3x3x4xf32, #memgraph.encoding<ohwi>>) -> tensor<1x8x8x4xf32, #memgraph.encoding<nhwc>>
+  func.return
+}
+// -----
+func.func @conv_nchw(%x: tensor<1x4x8x8xf32, #memgraph.encoding<nchw>>, %w: tensor<4x4x3x3xf32, #memgraph.encoding<oihw>>) {
+  // expected-error@+1 {{dimension 2 of the result is 8, not 6}}
+  %0 = memgraph.conv_2d %x, %w window<[3, 3]> groups 1 : (tensor<1x4x8x8xf32, #memgraph.encoding<nchw>>, tensor<4x4x3x3xf32, #memgraph.encoding<oihw>>) -> tensor<1x4x8x8xf32, #memgraph.encoding<nchw>>
+  func.return
+}
+// -----
+func.func @conv_weights(%x: tensor<1x8x8x4xf32>, %w: tensor<4x5x5x4xf32>) {
+  // expected-error@+1 {{weights (4, 5, 5, 4) do not have the window's kernel (3, 3)}}
+  %0 = memgraph.conv_2d %x, %w window<[3, 3]> groups 1 : (tensor<1x8x8x4xf32>, tensor<4x5x5x4xf32>) -> tensor<1x6x6x4xf32>
+  func.return
+}
+// -----
+func.func @conv_batch(%x: tensor<1x8x8x4xf32>, %w: tensor<4x3x3x4xf32>) {
+  // expected-error@+1 {{memgraph.conv_2d: 1 batches in, 2 out}}
+  %0 = memgraph.conv_2d %x, %w window<[3, 3]> groups 1 : (tensor<1x8x8x4xf32>, tensor<4x3x3x4xf32>) -> tensor<2x6x6x4xf32>
+  func.return
+}
+// -----
+func.func @conv_channels(%x: tensor<1x8x8x4xf32>, %w: tensor<4x3x3x4xf32>) {
+  // expected-error@+1 {{memgraph.conv_2d: 4 filters cannot make 5 channels}}
+  %0 = memgraph.conv_2d %x, %w window<[3, 3]> groups 1 : (tensor<1x8x8x4xf32>, tensor<4x3x3x4xf32>) -> tensor<1x6x6x5xf32>
+  func.return
+}
+// -----
+func.func @conv_groups(%x: tensor<1x8x8x4xf32>, %w: tensor<4x3x3x4xf32>) {
+  // expected-error@+1 {{memgraph.conv_2d: filters of depth 4 in 2 groups do not fit 4 channels}}
+  %0 = memgraph.conv_2d %x, %w window<[3, 3]> groups 2 : (tensor<1x8x8x4xf32>, tensor<4x3x3x4xf32>) -> tensor<1x6x6x4xf32>
+  func.return
+}
+// -----
+func.func @conv_bias(%x: tensor<1x8x8x4xf32>, %w: tensor<4x3x3x4xf32>, %b: tensor<3xf32>) {
+  // expected-error@+1 {{memgraph.conv_2d: a bias of 3 for 4 channels}}
+  %0 = memgraph.conv_2d %x, %w, %b window<[3, 3]> groups 1 : (tensor<1x8x8x4xf32>, tensor<4x3x3x4xf32>, tensor<3xf32>) -> tensor<1x6x6x4xf32>
+  func.return
+}
+// -----
+func.func @depthwise_channels(%x: tensor<1x8x8x4xf32>, %w: tensor<1x3x3x6xf32>) {
+  // expected-error@+1 {{memgraph.depthwise_conv_2d: 6 filters cannot make 4 channels}}
+  %0 = memgraph.depthwise_conv_2d %x, %w window<[3, 3]> groups 4 : (tensor<1x8x8x4xf32>, tensor<1x3x3x6xf32>) -> tensor<1x6x6x4xf32>
+  func.return
+}
+// -----
+func.func @pool_channels(%x: tensor<1x8x8x4xf32>) {
+  // expected-error@+1 {{memgraph.max_pool_2d: 4 channels in, 3 out}}
+  %0 = memgraph.max_pool_2d %x window<[2, 2], stride = [2, 2]> : (tensor<1x8x8x4xf32>) -> tensor<1x4x4x3xf32>
+  func.return
+}
+// -----
+func.func @fully_connected_result(%x: tensor<2x6xf32>, %w: tensor<3x6xf32>) {
+  // expected-error@+1 {{memgraph.fully_connected: the result has 8 elements, not 2 rows of 3}}
+  %0 = memgraph.fully_connected %x, %w : (tensor<2x6xf32>, tensor<3x6xf32>) -> tensor<2x4xf32>
+  func.return
+}
+// -----
+func.func @depthwise_rank(%x: tensor<8x8x4xf32>, %w: tensor<1x3x3x4xf32>) {
+  // expected-error@+1 {{rank does not fit window}}
+  %0 = memgraph.depthwise_conv_2d %x, %w window<[3, 3]> groups 4 : (tensor<8x8x4xf32>, tensor<1x3x3x4xf32>) -> tensor<6x6x4xf32>
+  func.return
+}
+// -----
+func.func @pool_window(%x: tensor<1x8x8x4xf32>) {
+  // expected-error@+1 {{memgraph.max_pool_2d: dimension 2 of the result is 5, not 4}}
+  %0 = memgraph.max_pool_2d %x window<[2, 2], stride = [2, 2]> : (tensor<1x8x8x4xf32>) -> tensor<1x4x5x4xf32>
+  func.return
+}
+// -----
+func.func @average_pool_window(%x: tensor<1x8x8x4xf32>) {
+  // expected-error@+1 {{memgraph.average_pool_2d: dimension 1 of the result is 7, not 4}}
+  %0 = memgraph.average_pool_2d %x window<[2, 2], stride = [2, 2]> : (tensor<1x8x8x4xf32>) -> tensor<1x7x4x4xf32>
+  func.return
+}
+// -----
+func.func @fully_connected_weights(%x: tensor<2x6xf32>, %w: tensor<3x6x1xf32>) {
+  // expected-error@+1 {{weights must have two dimensions}}
+  %0 = memgraph.fully_connected %x, %w : (tensor<2x6xf32>, tensor<3x6x1xf32>) -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @fully_connected_rows(%x: tensor<2x7xf32>, %w: tensor<3x6xf32>) {
+  // expected-error@+1 {{input of 14 elements does not split into rows of 6}}
+  %0 = memgraph.fully_connected %x, %w : (tensor<2x7xf32>, tensor<3x6xf32>) -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @broadcast(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) {
+  // expected-error@+1 {{memgraph.add: shapes (2, 3) and (2, 4) do not broadcast}}
+  %0 = memgraph.add %x, %y : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  func.return
+}
+// -----
+func.func @broadcast_result(%x: tensor<2x3xf32>, %y: tensor<3xf32>) {
+  // expected-error@+1 {{memgraph.mul: the result's shape must be (2, 3)}}
+  %0 = memgraph.mul %x, %y : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  func.return
+}
+// -----
+func.func @unary(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.relu: shapes differ}}
+  %0 = memgraph.relu %x : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  func.return
+}
+// -----
+func.func @softmax_axis(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.softmax: axis 2 out of range}}
+  %0 = memgraph.softmax %x axis 2 beta 1.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @softmax_shape(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.softmax: shapes differ}}
+  %0 = memgraph.softmax %x axis 1 beta 1.0 : (tensor<2x3xf32>) -> tensor<6xf32>
+  func.return
+}
+// -----
+func.func @concat_axis(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.concat: axis 2 out of range}}
+  %0 = memgraph.concat %x axis 2 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @concat_nothing() {
+  // expected-error@+1 {{memgraph.concat: nothing to join}}
+  %0 = "memgraph.concat"() <{axis = 0 : i64}> : () -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @concat_shape(%x: tensor<2x3xf32>, %y: tensor<3x3xf32>) {
+  // expected-error@+1 {{memgraph.concat: operand (3, 3) does not fit (2, 6)}}
+  %0 = memgraph.concat %x, %y axis 1 : (tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<2x6xf32>
+  func.return
+}
+// -----
+func.func @concat_total(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.concat: operands have 6 along axis 1, not 7}}
+  %0 = memgraph.concat %x, %x axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x7xf32>
+  func.return
+}
+// -----
+func.func @split_axis(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.split: axis 2 out of range}}
+  %0 = memgraph.split %x axis 2 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @split_total(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.split: parts have 4 along axis 1}}
+  %0:2 = memgraph.split %x axis 1 : (tensor<2x3xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>)
+  func.return
+}
+// -----
+func.func @split_rank(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.split: part (3,) does not fit (2, 3)}}
+  %0 = memgraph.split %x axis 1 : (tensor<2x3xf32>) -> (tensor<3xf32>)
+  func.return
+}
+// -----
+func.func @slice_ranks(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.slice: ranks differ}}
+  %0 = memgraph.slice %x starts [0] strides [1] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @slice_leaves(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.slice: slice 1:3:1 leaves the operand}}
+  %0 = memgraph.slice %x starts [0, 1] strides [1, 1] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @slice_stride(%x: tensor<3xf32>) {
+  // expected-error@+1 {{leaves the operand}}
+  %0 = memgraph.slice %x starts [0] strides [0] : (tensor<3xf32>) -> tensor<3xf32>
+  func.return
+}
+// -----
+func.func @pad_ranks(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.pad: ranks differ}}
+  %0 = memgraph.pad %x before [0] after [0, 0] value 0.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @pad_negative(%x: tensor<3xf32>) {
+  // expected-error@+1 {{memgraph.pad: negative padding}}
+  %0 = memgraph.pad %x before [-1] after [0] value 0.0 : (tensor<3xf32>) -> tensor<2xf32>
+  func.return
+}
+// -----
+func.func @pad_shape(%x: tensor<3xf32>) {
+  // expected-error@+1 {{memgraph.pad: the result's shape must be (5,)}}
+  %0 = memgraph.pad %x before [1] after [1] value 0.0 : (tensor<3xf32>) -> tensor<6xf32>
+  func.return
+}
+// -----
+func.func @mean_axes(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.mean: axes [2] out of range}}
+  %0 = memgraph.mean %x axes [2] : (tensor<2x3xf32>) -> tensor<2xf32>
+  func.return
+}
+// -----
+func.func @mean_shape(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.mean: the result's shape must be (2, 1)}}
+  %0 = memgraph.mean %x axes [1] keep_dims : (tensor<2x3xf32>) -> tensor<2xf32>
+  func.return
+}
+// -----
+func.func @reshape(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.reshape: 24 bytes cannot become 20 bytes}}
+  %0 = memgraph.reshape %x : (tensor<2x3xf32>) -> tensor<5xf32>
+  func.return
+}
+// -----
+func.func @transpose(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.transpose: [0, 0] is no permutation}}
+  %0 = memgraph.transpose %x permutation [0, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  func.return
+}
+// -----
+func.func @transpose_shape(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{memgraph.transpose: the result's shape must be (3, 2)}}
+  %0 = memgraph.transpose %x permutation [1, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  func.return
+}
+// -----
+func.func @resize_rank(%x: tensor<1x4x4x2xf32>) {
+  // expected-error@+1 {{memgraph.resize_nearest: only height and width may change}}
+  %0 = memgraph.resize_nearest %x : (tensor<1x4x4x2xf32>) -> tensor<1x4x4x3xf32>
+  func.return
+}
+// -----
+func.func @no_tensor(%x: i32) {
+  // expected-error@+1 {{i32 should be of base attribute tensor}}
+  %0 = memgraph.relu %x : (i32) -> i32
+  func.return
+}
+// -----
+// Structure.
+func.func @constant_value() {
+  // expected-error@+1 {{value must be dense elements or #memgraph.weights}}
+  %0 = "memgraph.constant"() <{value = 1 : i32}> : () -> tensor<1xi32>
+  func.return
+}
+// -----
+func.func @constant_type() {
+  // expected-error@+1 {{the value's type is not the result's}}
+  %0 = "memgraph.constant"() <{value = dense<1> : tensor<2xi32>}> : () -> tensor<1xi32>
+  func.return
+}
+// -----
+func.func @constant_parse() {
+  // expected-error@+1 {{expected dense elements or #memgraph.weights}}
+  %0 = memgraph.constant 1 : i32
+  func.return
+}
+// -----
+func.func @yield_outside(%x: tensor<4xi8>) {
+  // expected-error@+1 {{memgraph.yield}}
+  memgraph.yield %x : tensor<4xi8>
+}
+// -----
+func.func @hyper_arguments(%x: tensor<4xi8>) {
+  // expected-error@+1 {{memgraph.fused: arguments do not match the operands}}
+  %0 = "memgraph.fused"(%x) <{kept = array<i64>}> ({
+  ^bb0(%a: tensor<5xi8>):
+    memgraph.yield %a : tensor<5xi8>
+  }) : (tensor<4xi8>) -> tensor<5xi8>
+  func.return
+}
+// -----
+func.func @hyper_yield(%x: tensor<4xi8>) {
+  // expected-error@+1 {{memgraph.fused: yielded values do not match the results}}
+  %0 = memgraph.fused (%a = %x : tensor<4xi8>) -> tensor<5xi8> {
+    memgraph.yield %a : tensor<4xi8>
+  }
+  func.return
+}
+// -----
+func.func @hyper_end(%x: tensor<4xi8>) {
+  // expected-error@+1 {{memgraph.fused: the body must end in memgraph.yield}}
+  %0 = memgraph.fused (%a = %x : tensor<4xi8>) -> tensor<4xi8> {
+    %b = memgraph.relu %a : (tensor<4xi8>) -> tensor<4xi8>
+  }
+  func.return
+}
+// -----
+func.func @hyper_nested(%x: tensor<4xi8>) {
+  // expected-error@+1 {{memgraph.fused: hyper-nodes do not nest}}
+  %0 = memgraph.fused (%a = %x : tensor<4xi8>) -> tensor<4xi8> {
+    %b = memgraph.fused (%c = %a : tensor<4xi8>) -> tensor<4xi8> {
+      memgraph.yield %c : tensor<4xi8>
+    }
+    memgraph.yield %b : tensor<4xi8>
+  }
+  func.return
+}
+// -----
+func.func @hyper_kept(%x: tensor<4xi8>) {
+  // expected-error@+1 {{memgraph.fused: kept must list operands, ascending}}
+  %0 = memgraph.fused (%a = %x : tensor<4xi8>) kept [1] -> tensor<4xi8> {
+    memgraph.yield %a : tensor<4xi8>
+  }
+  func.return
+}
+// -----
+func.func @hyper_isolated(%x: tensor<4xi8>) {
+  // expected-error@+1 {{using value defined out of its IsolatedFromAbove parent}}
+  %0 = memgraph.fused () -> tensor<4xi8> {
+    %b = memgraph.relu %x : (tensor<4xi8>) -> tensor<4xi8>
+    memgraph.yield %b : tensor<4xi8>
+  }
+  func.return
+}
+// -----
+func.func @fused_chain(%x: tensor<4xi8>) {
+  // expected-error@+1 {{memgraph.fused: only a memgraph.segment has a chain}}
+  %0, %c = memgraph.fused (%a = %x : tensor<4xi8>) -> (tensor<4xi8>, !memgraph.chain) {
+    memgraph.yield %a : tensor<4xi8>
+  }
+  func.return
+}
+// -----
+// Attributes.
+// expected-error@+1 {{activation 'gelu' is not one of: relu, relu6, relu_n1_to_1, tanh, sign_bit}}
+func.func @activation() attributes {a = #memgraph.activation<gelu>}
+// -----
+// expected-error@+1 {{rounding 'up' is not one of: tflm_double, tflite_single, onnx_even}}
+func.func @rounding() attributes {a = #memgraph.rounding<up>}
+// -----
+// expected-error@+1 {{scale and zero_point differ in length}}
+func.func @encoding_length() attributes {a = #memgraph.encoding<scale = [1.0], zero_point = [1, 2]>}
+// -----
+// expected-error@+1 {{several scales need an axis}}
+func.func @encoding_axis() attributes {a = #memgraph.encoding<scale = [1.0, 2.0], zero_point = [1, 2]>}
+// -----
+// expected-error@+1 {{an axis without scales}}
+func.func @encoding_scales() attributes {a = #memgraph.encoding<nhwc, axis = 1>}
+// -----
+// expected-error@+1 {{unknown key 'nchw'}}
+func.func @encoding_key() attributes {a = #memgraph.encoding<nhwc, nchw>}
+// -----
+// expected-error@+1 {{is not a finite float32}}
+func.func @encoding_infinite() attributes {a = #memgraph.encoding<scale = [1.0e+200], zero_point = [0]>}
+// -----
+// expected-error@+1 {{key 'scale' given twice}}
+func.func @encoding_twice() attributes {a = #memgraph.encoding<scale = [1.0], scale = [2.0], zero_point = [0]>}
+// -----
+// expected-error@+1 {{key 'pad' given twice}}
+func.func @window_twice() attributes {a = #memgraph.window<[1, 1], pad = [0, 0, 1, 1], pad = [0, 0, 0, 0]>}
+// -----
+// expected-error@+1 {{window: kernel, stride, dilation and pad do not fit together}}
+func.func @window_fit() attributes {a = #memgraph.window<[3, 3], stride = [1]>}
+// -----
+// expected-error@+1 {{window: sizes must be positive, pads not negative}}
+func.func @window_positive() attributes {a = #memgraph.window<[3, 0]>}
+// -----
+// expected-error@+1 {{window: sizes must be positive, pads not negative}}
+func.func @window_pad() attributes {a = #memgraph.window<[3, 3], pad = [0, -1, 0, 0]>}
+// -----
+// expected-error@+1 {{unknown key 'pads'}}
+func.func @window_key() attributes {a = #memgraph.window<[3, 3], pads = [0, 0, 0, 0]>}
+// -----
+// expected-error@+1 {{alias kind 'copy' is not one of: view, inplace, slice}}
+func.func @alias_kind() attributes {a = #memgraph.alias<operand = 0, kind = copy>}
+// -----
+// expected-error@+1 {{alias: negative operand index}}
+func.func @alias_operand() attributes {a = #memgraph.alias<operand = -1, kind = view>}
+// -----
+// expected-error@+1 {{alias: only a slice has a byte offset or strides}}
+func.func @alias_offset() attributes {a = #memgraph.alias<operand = 0, kind = view, byte_offset = 4>}
+// -----
+// expected-error@+1 {{key 'kind' is missing}}
+func.func @alias_missing() attributes {a = #memgraph.alias<operand = 0>}
+// -----
+// expected-error@+1 {{key 'operand' given twice}}
+func.func @alias_twice() attributes {a = #memgraph.alias<operand = 0, operand = 0, kind = view>}
+// -----
+// expected-error@+1 {{unplaced 'flash' is not one of: constant, caller, runtime}}
+func.func @unplaced() attributes {a = #memgraph.unplaced<flash>}
+// -----
+// expected-error@+1 {{slot: negative offset}}
+func.func @slot() attributes {a = #memgraph.slot<dtcm, -16>}
+// -----
+// expected-error@+1 {{scratch: negative bytes or offset}}
+func.func @scratch() attributes {a = #memgraph.scratch<-1>}
+// -----
+// expected-error@+1 {{target 'avr' is not one of: generic, host, cortex-m4, cortex-m7, cortex-m55, tflm}}
+func.func @target() attributes {a = #memgraph.model<target = avr>}
+// -----
+// expected-error@+1 {{io 'stack' is not one of: arena, kept, caller}}
+func.func @io() attributes {a = #memgraph.model<io = stack>}
+// -----
+// expected-error@+1 {{scratch 'all' is not one of: none, tflm, cmsis-nn}}
+func.func @model_scratch() attributes {a = #memgraph.model<scratch = all>}
+// -----
+// expected-error@+1 {{views 'yes' is not one of: on, off}}
+func.func @views() attributes {a = #memgraph.model<views = yes>}
+// -----
+// expected-error@+1 {{alignment 0 is not within 1 .. 1048576}}
+func.func @alignment() attributes {a = #memgraph.model<alignment = 0>}
+// -----
+// expected-error@+1 {{unknown key 'align', expected one of: target, alignment, io}}
+func.func @model_key() attributes {a = #memgraph.model<align = 4>}
+// -----
+// expected-error@+1 {{proof 'yes' is not one of: flow, search, ilp, none}}
+func.func @proof() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = yes, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: lower_bound must be between 0 and peak}}
+func.func @plan_bound() attributes {a = #memgraph.plan<peak = 1, lower_bound = 2, proof = flow, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: arena below arena_lower_bound}}
+func.func @plan_arena() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = flow, arena = 2, arena_lower_bound = 3, fingerprint = "">}
+// -----
+// expected-error@+1 {{key 'fingerprint' is missing}}
+func.func @plan_missing() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = flow>}
+// -----
+// expected-error@+1 {{plan: lower_bound must be between 0 and peak}}
+func.func @plan_negative() attributes {a = #memgraph.plan<peak = -1, lower_bound = -1, proof = flow, fingerprint = "">}

@@ -1,0 +1,158 @@
+// Every operation, type and attribute prints to text that parses back to the same bytes, also
+// through the generic form.
+// RUN: %roundtrip
+
+// CHECK: #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [-128]>
+!act = tensor<1x8x8x4xi8, #memgraph.encoding<nhwc, scale = [0.5], zero_point = [-128]>>
+
+// CHECK-LABEL: @compute
+func.func @compute(%x: !act, %y: !act) -> !act {
+  // CHECK: memgraph.constant #memgraph.weights<"5f0c", "7"> : !t
+  %w = memgraph.constant #memgraph.weights<"5f0c", "7"> : tensor<4x3x3x4xi8, #memgraph.encoding<ohwi, scale = [1.0, 2.5e-01, 0.1, 3.0], zero_point = [0], axis = 0>>
+  %v = memgraph.constant #memgraph.weights<"5f0c", "name with \"quotes\""> : tensor<1x3x3x4xi8, #memgraph.encoding<ihwo>>
+  // CHECK: memgraph.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  %b = memgraph.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  // CHECK: memgraph.constant dense<7> : tensor<4xi32> {memgraph.names = ["splat"]}
+  %s = memgraph.constant dense<7> : tensor<4xi32> {memgraph.names = ["splat"]}
+  // CHECK: memgraph.conv_2d %{{.*}}, %{{.*}}, %{{.*}} window<[3, 3], pad = [1, 1, 1, 1]> groups 1 activation<relu> rounding<tflm_double> : (
+  %0 = memgraph.conv_2d %x, %w, %b window<[3, 3], stride = [1, 1], pad = [1, 1, 1, 1]> groups 1 activation<relu> rounding<tflm_double> : (!act, tensor<4x3x3x4xi8, #memgraph.encoding<ohwi, scale = [1.0, 2.5e-01, 0.1, 3.0], zero_point = [0], axis = 0>>, tensor<4xi32>) -> !act
+  // CHECK: memgraph.depthwise_conv_2d %{{.*}}, %{{.*}} window<[3, 3], dilation = [2, 2], pad = [2, 2, 2, 2]> groups 4 :
+  %1 = memgraph.depthwise_conv_2d %0, %v window<[3, 3], dilation = [2, 2], pad = [2, 2, 2, 2]> groups 4 : (!act, tensor<1x3x3x4xi8, #memgraph.encoding<ihwo>>) -> !act
+  // CHECK: memgraph.max_pool_2d %{{.*}} window<[2, 2], stride = [2, 2]> activation<relu6> :
+  %2 = memgraph.max_pool_2d %1 window<[2, 2], stride = [2, 2]> activation<relu6> : (!act) -> tensor<1x4x4x4xi8, #memgraph.encoding<nhwc>>
+  // CHECK: memgraph.average_pool_2d %{{.*}} window<[2, 2], stride = [2, 2]> count_include_pad :
+  %3 = memgraph.average_pool_2d %1 window<[2, 2], stride = [2, 2]> count_include_pad : (!act) -> tensor<1x4x4x4xi8, #memgraph.encoding<nhwc>>
+  // CHECK: memgraph.add %{{.*}}, %{{.*}} activation<relu_n1_to_1> rounding<tflite_single> :
+  %4 = memgraph.add %0, %1 activation<relu_n1_to_1> rounding<tflite_single> : (!act, !act) -> !act
+  // CHECK: memgraph.sub %{{.*}}, %{{.*}} activation<tanh> :
+  %5 = memgraph.sub %4, %y activation<tanh> : (!act, !act) -> !act
+  // CHECK: memgraph.mul %{{.*}}, %{{.*}} activation<sign_bit> rounding<onnx_even> :
+  %6 = memgraph.mul %5, %y activation<sign_bit> rounding<onnx_even> : (!act, !act) -> !act
+  // CHECK: memgraph.maximum %{{.*}}, %{{.*}} :
+  %7 = memgraph.maximum %6, %y : (!act, !act) -> !act
+  // CHECK: memgraph.minimum %{{.*}}, %{{.*}} :
+  %8 = memgraph.minimum %7, %b : (!act, tensor<4xi32>) -> !act
+  // CHECK: memgraph.relu %{{.*}} rounding<tflm_double> :
+  %9 = memgraph.relu %8 rounding<tflm_double> : (!act) -> !act
+  // CHECK: memgraph.relu6
+  %10 = memgraph.relu6 %9 : (!act) -> !act
+  // CHECK: memgraph.logistic
+  %11 = memgraph.logistic %10 : (!act) -> !act
+  // CHECK: memgraph.tanh
+  %12 = memgraph.tanh %11 : (!act) -> !act
+  // CHECK: memgraph.hard_swish
+  %13 = memgraph.hard_swish %12 : (!act) -> !act
+  func.return %13 : !act
+}
+// CHECK: // -----
+// -----
+
+// CHECK-LABEL: @shapes
+func.func @shapes(%x: tensor<2x6xf32>, %i: tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>) -> (tensor<6x2xf32>, tensor<2x1xf32>) {
+  %w = memgraph.constant #memgraph.weights<"ab", "w"> : tensor<3x6xf32>
+  // CHECK: memgraph.quantize %{{.*}} rounding<onnx_even> : (tensor<2x6xf32>) -> !t
+  %q = memgraph.quantize %x rounding<onnx_even> : (tensor<2x6xf32>) -> tensor<2x6xi8, #memgraph.encoding<scale = [1.0e-03], zero_point = [3]>>
+  // CHECK: memgraph.dequantize
+  %d = memgraph.dequantize %q : (tensor<2x6xi8, #memgraph.encoding<scale = [1.0e-03], zero_point = [3]>>) -> tensor<2x6xf32>
+  // CHECK: memgraph.cast %{{.*}} : (tensor<2x6xf32>) -> tensor<2x6xi64>
+  %k = memgraph.cast %d : (tensor<2x6xf32>) -> tensor<2x6xi64>
+  // CHECK: memgraph.fully_connected %{{.*}}, %{{.*}} keep_dims activation<relu> : (
+  %f = memgraph.fully_connected %d, %w keep_dims activation<relu> : (tensor<2x6xf32>, tensor<3x6xf32>) -> tensor<2x3xf32>
+  // CHECK: memgraph.softmax %{{.*}} axis 1 beta 1.000000e+00 :
+  %s = memgraph.softmax %f axis 1 beta 1.0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: memgraph.concat %{{.*}}, %{{.*}} axis 1 :
+  %c = memgraph.concat %s, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  // CHECK: memgraph.split %{{.*}} axis 1 : (tensor<2x6xf32>) -> (tensor<2x2xf32>, tensor<2x4xf32>)
+  %p:2 = memgraph.split %c axis 1 : (tensor<2x6xf32>) -> (tensor<2x2xf32>, tensor<2x4xf32>)
+  // CHECK: memgraph.slice %{{.*}} starts [0, 3] strides [1, -1] :
+  %l = memgraph.slice %p#1 starts [0, 3] strides [1, -1] : (tensor<2x4xf32>) -> tensor<2x2xf32>
+  // CHECK: memgraph.pad %{{.*}} before [0, 1] after [0, 3] value -1.000000e+00 :
+  %a = memgraph.pad %l before [0, 1] after [0, 3] value -1.0 : (tensor<2x2xf32>) -> tensor<2x6xf32>
+  // CHECK: memgraph.mean %{{.*}} axes [1] keep_dims :
+  %m = memgraph.mean %a axes [1] keep_dims : (tensor<2x6xf32>) -> tensor<2x1xf32>
+  // CHECK: memgraph.transpose %{{.*}} permutation [1, 0] :
+  %t = memgraph.transpose %a permutation [1, 0] : (tensor<2x6xf32>) -> tensor<6x2xf32>
+  // CHECK: memgraph.reshape %{{.*}} : (tensor<2x6xf32>) -> tensor<12xf32>
+  %r = memgraph.reshape %a : (tensor<2x6xf32>) -> tensor<12xf32>
+  // CHECK: memgraph.resize_bilinear %{{.*}} align_corners :
+  %u = memgraph.resize_bilinear %i align_corners : (tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>) -> tensor<1x8x8x2xf32, #memgraph.encoding<nhwc>>
+  // CHECK: memgraph.resize_nearest %{{.*}} half_pixel_centers :
+  %n = memgraph.resize_nearest %i half_pixel_centers : (tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>) -> tensor<1x8x8x2xf32, #memgraph.encoding<nhwc>>
+  func.return %t, %m : tensor<6x2xf32>, tensor<2x1xf32>
+}
+// -----
+
+// CHECK: builtin.module attributes {memgraph.files = {sha = "{{.*}}net.tflite"}}
+builtin.module attributes {memgraph.files = {sha = "net.tflite"}} {
+  // CHECK: func.func @structure(%x: tensor<8xi8> {memgraph.name = "input", memgraph.offset = 0 : i64}
+  func.func @structure(%x: tensor<8xi8> {memgraph.name = "input", memgraph.offset = 0 : i64}) -> tensor<8xi8> {
+    // CHECK: memgraph.variable "state" : tensor<4xi8>
+    %v = memgraph.variable "state" : tensor<4xi8>
+    // CHECK: memgraph.variable "handle" {memgraph.names = ["h"]} : tensor<!memgraph.runtime<"resource">>
+    %h = memgraph.variable "handle" {memgraph.names = ["h"]} : tensor<!memgraph.runtime<"resource">>
+    // CHECK: memgraph.opaque "CUSTOM \22op\22"(%x, %{{.*}}) stateful options {a = 1 : i64, b = "c"} {memgraph.source = #memgraph.source<0, 3, [7, 8]>} : (tensor<8xi8>, tensor<4xi8>) -> (tensor<8xi8>, tensor<4xi8>)
+    %a:2 = memgraph.opaque "CUSTOM \"op\""(%x, %v) stateful options {a = 1 : i64, b = "c"} {memgraph.source = #memgraph.source<0, 3, [7, 8]>} : (tensor<8xi8>, tensor<4xi8>) -> (tensor<8xi8>, tensor<4xi8>)
+    // CHECK: memgraph.opaque "sink"(%{{.*}}) : (tensor<4xi8>) -> ()
+    memgraph.opaque "sink"(%a#1) : (tensor<4xi8>) -> ()
+    // CHECK: memgraph.opaque "source"() : () -> tensor<8xi8>
+    %o = memgraph.opaque "source"() : () -> tensor<8xi8>
+    // CHECK: memgraph.fused (%{{.*}} = %{{.*}} : tensor<8xi8>, %{{.*}} = %{{.*}} : tensor<8xi8>) kept [1] -> tensor<8xi8> attributes {memgraph.names = ["f"]} {
+    %f = memgraph.fused (%p = %a#0 : tensor<8xi8>, %q = %o : tensor<8xi8>) kept [1] -> tensor<8xi8> attributes {memgraph.names = ["f"]} {
+      %i = memgraph.add %p, %q : (tensor<8xi8>, tensor<8xi8>) -> tensor<8xi8>
+      // CHECK: memgraph.yield %{{.*}} : tensor<8xi8>
+      memgraph.yield %i : tensor<8xi8>
+    }
+    // CHECK: memgraph.segment (%{{.*}} = %{{.*}} : tensor<8xi8>) -> (tensor<8xi8>, !memgraph.chain) {
+    %s, %c = memgraph.segment (%p = %f : tensor<8xi8>) -> (tensor<8xi8>, !memgraph.chain) {
+      %i = memgraph.relu %p : (tensor<8xi8>) -> tensor<8xi8>
+      memgraph.yield %i : tensor<8xi8>
+    }
+    // CHECK: memgraph.segment (%{{.*}} = %{{.*}} : tensor<8xi8>, %{{.*}} = %{{.*}} : tensor<8xi8>) after %{{.*}} -> tensor<8xi8> {
+    %e = memgraph.segment (%p = %s : tensor<8xi8>, %q = %o : tensor<8xi8>) after %c -> tensor<8xi8> {
+      %i = memgraph.sub %p, %q : (tensor<8xi8>, tensor<8xi8>) -> tensor<8xi8>
+      memgraph.yield %i : tensor<8xi8>
+    }
+    // CHECK: memgraph.segment () -> () {
+    memgraph.segment () -> () {
+      memgraph.yield
+    }
+    func.return %e : tensor<8xi8>
+  }
+}
+// -----
+
+// The plan's attributes: they may sit on any operation.
+// CHECK: attributes {memgraph.model = #memgraph.model<target = cortex-m4, alignment = 8, io = kept, views = off, inplace = on, scratch = tflm>, memgraph.plan = #memgraph.plan<peak = 64, lower_bound = 48, proof = flow, arena = 80, arena_lower_bound = 64, fingerprint = "00">}
+func.func @plan(%x: tensor<8xi8> {memgraph.offset = #memgraph.unplaced<caller>}) -> tensor<4xi8> attributes {
+    memgraph.model = #memgraph.model<alignment = 8, target = cortex-m4, io = kept, views = off, inplace = on, scratch = tflm>,
+    memgraph.plan = #memgraph.plan<lower_bound = 48, peak = 64, proof = flow, arena = 80, arena_lower_bound = 64, fingerprint = "00">} {
+  // CHECK: {memgraph.offset = [#memgraph.unplaced<constant>]}
+  %w = memgraph.constant dense<1> : tensor<8xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
+  // CHECK: memgraph.alias = {{\[\[}}#memgraph.alias<operand = 1, kind = inplace>], [#memgraph.alias<operand = 0, kind = slice, byte_offset = 4>, #memgraph.alias<operand = 1, kind = slice, byte_offset = -4, strides = [8, 1]>]]
+  // CHECK-SAME: memgraph.offset = [#memgraph.slot<dtcm, 1024>, #memgraph.slot<"odd bank", 0>], memgraph.order = 0 : i64, memgraph.scratch = [#memgraph.scratch<96>, #memgraph.scratch<32, 128>]
+  %a, %b = memgraph.opaque "two"(%x, %w) {memgraph.alias = [[#memgraph.alias<kind = inplace, operand = 1>], [#memgraph.alias<operand = 0, kind = slice, byte_offset = 4>, #memgraph.alias<operand = 1, kind = slice, byte_offset = -4, strides = [8, 1]>]],
+    memgraph.offset = [#memgraph.slot<dtcm, 1024>, #memgraph.slot<"odd bank", 0>], memgraph.order = 0 : i64, memgraph.scratch = [#memgraph.scratch<96>, #memgraph.scratch<32, 128>]} : (tensor<8xi8>, tensor<8xi8>) -> (tensor<8xi8>, tensor<4xi8>)
+  // CHECK: memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = view>]], memgraph.offset = [#memgraph.unplaced<runtime>]
+  %c = memgraph.reshape %b {memgraph.alias = [[#memgraph.alias<operand = 0, kind = view>]], memgraph.offset = [#memgraph.unplaced<runtime>]} : (tensor<4xi8>) -> tensor<4xi8>
+  func.return %c : tensor<4xi8>
+}
+// -----
+
+// Proof words, and what is left out of a model is the default.
+// CHECK: @default() attributes {memgraph.model = #memgraph.model<target = generic, alignment = 16, io = arena, views = on, inplace = off, scratch = none>, memgraph.plan = #memgraph.plan<peak = 0, lower_bound = 0, proof = none, fingerprint = "">}
+func.func @default() attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 0, lower_bound = 0, proof = none, fingerprint = "">} {
+  func.return
+}
+// CHECK: @empty_encoding(%{{.*}}: tensor<4xi8>, %{{.*}}: !t{{[0-9]+}})
+func.func @empty_encoding(%x: tensor<4xi8>, %y: tensor<4xi4, #memgraph.encoding<>>) {
+  func.return
+}
+// CHECK: @targets
+func.func @targets() attributes {
+    // CHECK-SAME: a = #memgraph.model<target = host, alignment = 1, io = caller
+    a = #memgraph.model<target = host, alignment = 1, io = caller>,
+    b = #memgraph.model<target = cortex-m7>, c = #memgraph.model<target = cortex-m55, scratch = cmsis-nn>,
+    // CHECK-SAME: d = #memgraph.model<target = tflm, alignment = 1048576
+    d = #memgraph.model<target = tflm, alignment = 1048576>} {
+  func.return
+}
