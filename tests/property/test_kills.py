@@ -1,0 +1,108 @@
+"""Kill-moves: every condition of their proof is needed, and graphs beyond it are still solved."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+from oracles import optimum, random_graph, random_order
+
+from memopt.solvers.ideals import Walker, renumber
+from memopt.solvers.problem import Group, InPlace, MemoryGraph
+from memopt.solvers.scheduling import search
+from memopt.solvers.scheduling.kills import Kills
+
+
+def some_answer_is_wrong(graphs: int) -> bool:
+    rng = random.Random(0)
+    for _ in range(graphs):
+        graph = random_graph(rng, 7)
+        found = search.solve(graph, bound=0, incumbent=random_order(rng, graph))
+        if found.peak != optimum(graph):
+            return True
+    return False
+
+
+def without_inplace_branches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Kills, "_inplace", ())
+
+
+def whatever_the_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Kills, "covers", True)
+
+
+def workspace_is_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = Kills._events.func  # pyright: ignore[reportPrivateUsage]
+
+    def events(self: Kills) -> tuple[int, ...]:
+        graph = self.graph
+        bare = MemoryGraph(
+            graph.names, graph.predecessors, graph.groups, (), graph.inplace, graph.alignment
+        )
+        return old(Kills(bare))
+
+    monkeypatch.setattr(Kills, "_events", property(events))
+
+
+def commit_past_a_valley(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = Kills.moves
+
+    def moves(self: Kills, done: int) -> list[tuple[int, int, bool]]:
+        return [(move, last, True) for move, last, _ in reversed(old(self, done))]
+
+    monkeypatch.setattr(Kills, "moves", moves)
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [
+        without_inplace_branches,
+        whatever_the_workspace,
+        workspace_is_no_event,
+    ],
+)
+def test_every_condition_is_needed(
+    mutant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not some_answer_is_wrong(200)
+    mutant(monkeypatch)
+    assert some_answer_is_wrong(6000)
+
+
+def test_only_a_minimal_move_may_be_committed_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To kill x in place takes a, b, v and ends below the start; P wants the valley after a."""
+    graph = MemoryGraph(
+        ("a", "b", "v", "P"),
+        ((), (0,), (), ()),
+        (
+            Group("u", 10, readers=(0,), is_input=True),
+            Group("x", 5, readers=(1, 2), is_input=True),
+            Group("w", 1, readers=(3,), is_input=True),
+            Group("p", 8, writers=(1,), is_output=True),
+            Group("q", 5, writers=(2,), is_output=True),
+            Group("o", 1, writers=(3,), is_output=True),
+        ),
+        (0, 0, 0, 20),
+        (InPlace(2, 4, 1),),
+    )
+    graph.check()
+    start = (0, 1, 2, 3)
+    assert search.solve(graph, bound=0, incumbent=start).peak == optimum(graph) == 27
+    commit_past_a_valley(monkeypatch)
+    assert search.solve(graph, bound=0, incumbent=start).peak == 35
+
+
+def test_up_to_its_last_operator_a_minimal_move_only_allocates(fuzz: float) -> None:
+    rng = random.Random(1)
+    for _ in range(int(5000 * fuzz)):
+        graph, _ = renumber(random_graph(rng, 8, unread=False))
+        walker, done = Walker(graph), 0
+        for v in random_order(rng, graph)[: rng.randrange(len(graph))]:
+            done |= 1 << v
+        start = graph.level(done)
+        for move, _, minimal in Kills(graph).moves(done):
+            inner, level = done, start
+            while move & (move - 1) and minimal:
+                low = move & -move
+                _, after = walker.run(inner, level, low.bit_length() - 1)
+                assert after >= level, graph
+                inner, level, move = inner | low, after, move ^ low

@@ -1,0 +1,161 @@
+"""The memory graph: what is well formed, what a schedule and a placement must keep to."""
+
+from dataclasses import replace
+
+import pytest
+
+from memopt.solvers.problem import (
+    Buffer,
+    Group,
+    InPlace,
+    MemoryGraph,
+    Placement,
+    PlacementProblem,
+    ProblemError,
+    Schedule,
+    live_ranges,
+    profile,
+    topological_order,
+)
+
+CHAIN = MemoryGraph(
+    ("a", "b"),
+    ((), (0,)),
+    (
+        Group("x", 10, readers=(0,), is_input=True),
+        Group("t", 4, writers=(0,), readers=(1,)),
+        Group("y", 1, writers=(1,), is_output=True),
+    ),
+)
+
+
+def test_profile_of_a_chain() -> None:
+    CHAIN.check()
+    facts = profile(CHAIN, (0, 1))
+    assert (facts.levels, facts.steps, facts.peak) == ((10, 4, 1), (14, 5), 14)
+
+
+def test_alignment_rounds_every_size() -> None:
+    assert profile(replace(CHAIN, alignment=16), (0, 1)).steps == (32, 32)
+
+
+def test_inputs_outputs_and_unread_inputs() -> None:
+    groups = (
+        *CHAIN.groups,
+        Group("unread", 100, is_input=True),
+        Group("returned", 1000, is_input=True, is_output=True),
+        Group("kept", 10000, readers=(0,), is_input=True, is_output=True),
+        Group("dead", 5, writers=(1,)),
+    )
+    facts = profile(replace(CHAIN, groups=groups), (0, 1))
+    assert facts.levels == (11110, 11004, 11001)
+    assert facts.steps == (11114, 11010)
+
+
+def test_a_group_of_two_writers_lives_from_the_first_write() -> None:
+    graph = MemoryGraph(
+        ("p", "q", "use"),
+        ((), (), (0, 1)),
+        (
+            Group("pq", 25, writers=(0, 1), readers=(2,)),
+            Group("y", 4, writers=(2,), is_output=True),
+        ),
+    )
+    assert profile(graph, (0, 1, 2)).steps == (25, 25, 29)
+
+
+def test_in_place_only_where_the_operand_dies() -> None:
+    groups = (
+        Group("x", 10, readers=(0, 1), is_input=True),
+        Group("p", 10, writers=(0,), is_output=True),
+        Group("q", 3, writers=(1,), is_output=True),
+    )
+    graph = MemoryGraph(("relu", "other"), ((), ()), groups, inplace=(InPlace(0, 1, 0),))
+    graph.check()
+    assert profile(graph, (1, 0)).steps == (13, 13)
+    assert profile(graph, (0, 1)).steps == (20, 23)
+    assert profile(graph, (1, 0)).inplace == (None, InPlace(0, 1, 0))
+    buffers = live_ranges(graph, (1, 0)).buffers
+    assert [b.base for b in buffers] == [0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"predecessors": ((1,), (0,))}, "cycle"),
+        ({"predecessors": ((), (7,))}, "out of range"),
+        ({"predecessors": ((),)}, "differ in length"),
+        ({"alignment": 0}, "not positive"),
+        ({"groups": (Group("x", -1, is_input=True),)}, "negative size"),
+        ({"groups": (Group("x", 1, readers=(9,), is_input=True),)}, "out of range"),
+        ({"groups": (Group("x", 1, readers=(0,)),)}, "neither an input nor written"),
+        ({"inplace": (InPlace(0, 9, 0),)}, "out of range"),
+        ({"inplace": (InPlace(0, 0, 1),)}, "written there and nowhere else"),
+        ({"inplace": (InPlace(1, 2, 0),)}, "read there and not be kept"),
+    ],
+)
+def test_malformed_problems_are_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        replace(CHAIN, **change).check()  # pyright: ignore[reportArgumentType]
+
+
+def test_a_larger_result_cannot_be_in_place() -> None:
+    groups = (CHAIN.groups[0], replace(CHAIN.groups[1], size=11), CHAIN.groups[2])
+    with pytest.raises(ProblemError, match="larger"):
+        replace(CHAIN, groups=groups, inplace=(InPlace(0, 1, 0),)).check()
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Schedule((1, 0), 14, 0, "none"), "runs before"),
+        (Schedule((0, 0), 14, 0, "none"), "not a permutation"),
+        (Schedule((0,), 14, 0, "none"), "not a permutation"),
+        (Schedule((0, 1), 13, 0, "none"), "peak is 14 B"),
+        (Schedule((0, 1), 14, 15, "none"), "above the peak"),
+    ],
+)
+def test_false_schedules_are_refused(answer: Schedule, message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        answer.verify(CHAIN)
+
+
+def test_optimal_needs_a_proof() -> None:
+    assert Schedule((0, 1), 14, 14, "flow").optimal
+    assert not Schedule((0, 1), 14, 14, "none").optimal
+    assert not Schedule((0, 1), 14, 13, "search").optimal
+
+
+def test_the_empty_problem() -> None:
+    graph = MemoryGraph((), (), (Group("x", 7, is_input=True),))
+    graph.check()
+    assert profile(graph, ()).peak == 7
+    assert topological_order(graph) == ()
+
+
+PLACEMENT = PlacementProblem(
+    (Buffer("a", 16, 0, 2, 0, None, 16), Buffer("b", 8, 1, 3, 1), Buffer("c", 4, 2, 3, 2, 0))
+)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "arena", "message"),
+    [
+        ((0, 16, 0), 25, "the arena is 24"),
+        ((0, 8, 0), 16, "overlap"),
+        ((8, 24, 0), 32, "not aligned"),
+        ((0, 16, 4), 24, "fixed at 0"),
+        ((0, 16), 24, "one offset per buffer"),
+        ((-16, 16, 0), 24, "not aligned"),
+    ],
+)
+def test_false_placements_are_refused(offsets: tuple[int, ...], arena: int, message: str) -> None:
+    PLACEMENT.check()
+    Placement((0, 16, 0), 24).verify(PLACEMENT)
+    with pytest.raises(ProblemError, match=message):
+        Placement(offsets, arena).verify(PLACEMENT)
+
+
+def test_load_is_the_largest_live_sum() -> None:
+    assert PLACEMENT.load == 24
+    assert live_ranges(CHAIN, (0, 1)).load == 14

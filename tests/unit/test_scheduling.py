@@ -1,0 +1,71 @@
+"""The one way into the schedulers: methods, options, what is loaded, what is refused."""
+
+import subprocess
+import sys
+
+import pytest
+
+from memopt.solvers.problem import Group, MemoryGraph, ProblemError
+from memopt.solvers.scheduling import METHODS, schedule
+
+GRAPH = MemoryGraph(
+    ("a", "b", "c"),
+    ((), (), (0, 1)),
+    (
+        Group("x", 10, readers=(0, 1), is_input=True),
+        Group("p", 4, writers=(0,), readers=(2,)),
+        Group("q", 40, writers=(1,), readers=(2,)),
+        Group("y", 1, writers=(2,), is_output=True),
+    ),
+)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_answers(method: str) -> None:
+    found = schedule(GRAPH, method, time_limit=10)
+    assert found.peak == 54
+    # T6 alone, which is all that a heuristic pays for, is 50 here
+    assert found.lower_bound == (54 if method in ("auto", "search", "ilp") else 50)
+    assert found.optimal == (found.lower_bound == 54)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_takes_the_empty_problem(method: str) -> None:
+    graph = MemoryGraph((), (), (Group("x", 7, is_input=True),))
+    found = schedule(graph, method)
+    assert (found.order, found.peak, found.optimal) == ((), 7, True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_takes_a_single_operator_without_tensors(method: str) -> None:
+    found = schedule(MemoryGraph(("a",), ((),), ()), method)
+    assert (found.order, found.peak) == ((0,), 0)
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(ProblemError, match="unknown method 'magic'"):
+        schedule(GRAPH, "magic")
+    with pytest.raises(ProblemError, match="'rpo' has no option 'seed'"):
+        schedule(GRAPH, "rpo", seed=1)
+
+
+def test_source_needs_a_legal_source_order() -> None:
+    backwards = MemoryGraph(("b", "a"), ((1,), ()), ())
+    with pytest.raises(ProblemError, match="'b' runs before 'a'"):
+        schedule(backwards, "source")
+    assert schedule(backwards, "auto").order == (1, 0)
+
+
+def test_malformed_problems_are_refused() -> None:
+    with pytest.raises(ProblemError, match="cycle"):
+        schedule(MemoryGraph(("a", "b"), ((1,), (0,)), ()), "auto")
+
+
+def test_a_method_loads_only_what_it_needs() -> None:
+    code = (
+        "import sys, memopt.solvers.scheduling as s; from memopt.solvers.problem import *;"
+        "assert not any(m.startswith('ortools') for m in sys.modules);"
+        "s.schedule(MemoryGraph(('a',), ((),), (Group('y', 1, (0,)),)), 'rpo');"
+        "assert not any(m.startswith('ortools') for m in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
