@@ -195,7 +195,8 @@ def _operator_code(table: Table) -> tuple[int, str, int]:
     if code < 0 or (old < 0):
         raise MalformedError(f"negative operator code {min(old, code)}")
     if code == CUSTOM:
-        name = f"CUSTOM:{table.string(1)}"
+        # ASCII, because xDSL's text reads any other literal back as bytes.
+        name = f"CUSTOM:{table.string(1)}".encode("ascii", "backslashreplace").decode()
     else:
         name = builtin_names().get(code, f"BUILTIN_{code}")
     return code, name, table.scalar(2, "i", 1)
@@ -292,13 +293,11 @@ def _quantization(table: Table | None, shape: tuple[int, ...]) -> Quantization |
     if len(scale) == 1:
         return Quantization(scale, zero, -1)
     axis = table.scalar(6, "i")
-    # Old converters wrote an axis beyond the rank; it is mended where only one dimension fits.
-    fitting = [d for d, n in enumerate(shape) if n == len(scale)]
     if not 0 <= axis < len(shape) or shape[axis] != len(scale):
+        # Old converters wrote an axis beyond the rank; it is mended where only one dimension fits.
+        fitting = [d for d, n in enumerate(shape) if n == len(scale)]
         if len(fitting) != 1:
-            raise MalformedError(
-                f"{len(scale)} scales do not fit dimension {axis} of {list(shape)}"
-            )
+            return Quantization((), (), -1, readable=False)
         axis = fitting[0]
     return Quantization(scale, zero, axis)
 

@@ -14,15 +14,13 @@ from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.groups import body_of
 from memopt.dialects.memory import bytes_of
-from memopt.dialects.plan import SCRATCH, argument_offsets, bytes_offset, offsets_of
-from memopt.dialects.plan_attributes import ScratchAttr
+from memopt.dialects.plan import argument_offsets, bytes_offset, offsets_of
 from memopt.dialects.structure import ConstantOp, VariableOp
 from memopt.dialects.tflm_scratch import scratch_bytes
 
@@ -139,18 +137,3 @@ def tflm_requests(func: FuncOp, planned: bool, source_order: bool) -> list[Reque
     for op, _ in operators:
         requests += [Request(size, step[op], step[op]) for size in scratch_bytes(op) or ()]
     return requests
-
-
-def settle_scratch(func: FuncOp) -> int:
-    """Write into the IR where TFLM will put the scratch, given the tensors' offsets there.
-
-    A planner's own scratch offsets are only wishes: TFLM does not see them. Returns the head in
-    bytes, which is the arena that the plan then really has.
-    """
-    arena = tflm_arena(func)
-    operators = [(op, scratch_bytes(op) or ()) for op, _ in file_operators(func)]
-    offsets = iter(arena.offsets[len(arena.offsets) - sum(len(s) for _, s in operators) :])
-    for op, sizes in operators:
-        if sizes:
-            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s, next(offsets)) for s in sizes])
-    return arena.head

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
+    BytesAttr,
     ComplexType,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
@@ -47,7 +48,12 @@ def files_of(module: ModuleOp) -> dict[str, str]:
     entries = module.attributes.get(FILES)
     if not isinstance(entries, DictionaryAttr):
         return {}
-    return {k: v.data for k, v in entries.data.items() if isinstance(v, StringAttr)}
+    return {k: text_of(v) for k, v in entries.data.items() if isinstance(v, StringAttr | BytesAttr)}
+
+
+def text_of(value: StringAttr | BytesAttr) -> str:
+    """A string attribute's text: xDSL reads literals that are not ASCII back as bytes."""
+    return value.data if isinstance(value, StringAttr) else value.data.decode("utf-8", "replace")
 
 
 def refer_to(module: ModuleOp, sha256: str, path: str) -> None:

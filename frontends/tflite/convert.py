@@ -137,7 +137,9 @@ class Importer:
         type_ = self.type(index)
         op: Operation
         if tensor.is_variable:
-            op = VariableOp(self.name(index), type_)
+            # ASCII, because xDSL's text reads any other literal back as bytes.
+            name = self.name(index).encode("ascii", "backslashreplace").decode()
+            op = VariableOp(name, type_)
         elif tensor.is_constant:
             op = ConstantOp(self._elements(index, tensor, type_), type_)
         else:

@@ -83,8 +83,8 @@ def typed(node: Node) -> Operation | None:
     try:
         op = build(node)
         op.verify_()
-    except (NotTyped, VerifyException, MemoptError):
-        return None
+    except (NotTyped, VerifyException, MemoptError, KeyError):
+        return None  # KeyError: the file gives no options, or a newer schema's
     return op
 
 

@@ -1,12 +1,12 @@
 """Small .tflite files for tests, written with LiteRT's generated object model.
 
-    data = build(Graph([T("x", [1, 8]), T("y", [1, 8])], [Op("RELU", [0], [1])], [0], [1]))
+data = build(Graph([T("x", [1, 8]), T("y", [1, 8])], [Op("RELU", [0], [1])], [0], [1]))
 """
 
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -157,13 +157,14 @@ def _signature(name: str, inputs: dict[str, int], outputs: dict[str, int]) -> An
 
 def dump(value: Any) -> Any:
     """An object of LiteRT's model as plain data, to compare."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.tobytes()
+    if hasattr(value, "tobytes"):
+        return str(value.dtype), value.tobytes()
     if isinstance(value, list | tuple):
-        return [dump(v) for v in value]
+        return [dump(v) for v in cast("list[Any]", value)]
     if value is None or isinstance(value, int | float | bytes | str):
         return value
-    return {k: dump(v) for k, v in vars(value).items()}
+    fields: dict[str, Any] = value.__dict__
+    return {k: dump(v) for k, v in fields.items()}
 
 
 def objects(data: bytes) -> Any:
