@@ -7,9 +7,10 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
 from memopt.dialects.errors import MemoptError
+from memopt.solvers.errors import ProblemError
 
 EXPECTED = re.compile(r"expected-error\s*(?:@([+-]\d+|above|below|unknown))?\s*\{\{(.*?)\}\}")
 
@@ -86,7 +87,11 @@ def diagnose(error: BaseException, file: str, line_offset: int = 0) -> Diagnosti
         return Diagnostic(file, "nested too deeply")
     if isinstance(error, MemoryError):
         return Diagnostic(file, "out of memory")
-    return Diagnostic(file, one_line(str(error)) or type(error).__name__)
+    if isinstance(error, DiagnosticException | ProblemError):
+        return Diagnostic(file, one_line(str(error)))
+    name = type(error).__name__
+    hint = "this is a bug in memopt; MEMOPT_DEBUG=1 shows where"
+    return Diagnostic(file, f"internal error: {name}: {one_line(str(error))} ({hint})")
 
 
 def unmatched(text: str, found: Iterable[Diagnostic], line_offset: int = 0) -> list[str]:
