@@ -14,7 +14,7 @@ from ortools.sat.python import cp_model
 from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
 
-WORK = 4.0  # CP-SAT's deterministic time: a few seconds
+WORK = 0.1  # CP-SAT's deterministic time: at most seconds on hundreds of items
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
     from memopt.solvers.placement import auto
 
     best = auto.solve(problem, time_limit)
-    return improve(problem, items_of(problem), best, time_limit, work=10 * WORK).placement
+    return improve(problem, items_of(problem), best, time_limit, work=100 * WORK).placement
 
 
 def improve(
@@ -53,11 +53,14 @@ def improve(
     offsets = _offsets(model, active, top, unit)
     if offsets is None:
         return Proven(best, best.arena)
+    steps = sorted({s for i in active for p in i.pieces for s in (p.lower, p.upper)})
+    rank = {s: r for r, s in enumerate(steps)}
     times: list[cp_model.IntervalVar] = []
     addresses: list[cp_model.IntervalVar] = []
     for item in active:
         for p in item.pieces:
-            times.append(model.new_fixed_size_interval_var(p.lower, p.upper - p.lower, ""))
+            lower = rank[p.lower]
+            times.append(model.new_fixed_size_interval_var(lower, rank[p.upper] - lower, ""))
             addresses.append(
                 model.new_fixed_size_interval_var(offsets[item.index], p.size // unit, "")
             )
