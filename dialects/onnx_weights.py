@@ -41,20 +41,23 @@ def constant_tensor(node: "NodeProto") -> "TensorProto | None":
 
 
 def fill_tensor(node: "NodeProto") -> "TensorProto":
-    """The one element that a `ConstantOfShape` node repeats: float32 zero unless it says."""
+    """The element that a `ConstantOfShape` node repeats, as a scalar: float32 zero by default."""
     import onnx
     from onnx import TensorProto
 
     for a in node.attribute:
         if a.name == "value":
-            return a.t
-    return onnx.helper.make_tensor("", TensorProto.FLOAT, [1], [0.0])
+            scalar = TensorProto()
+            scalar.CopyFrom(a.t)
+            del scalar.dims[:]
+            return scalar
+    return onnx.helper.make_tensor("", TensorProto.FLOAT, [], [0.0])
 
 
 def named_tensors(model: "ModelProto") -> "dict[str, TensorProto]":
     """Name -> tensor of everything that `#memgraph.weights` may refer to in the main graph.
 
-    A `ConstantOfShape` is there with its single element, to be repeated.
+    A `ConstantOfShape` is there as a scalar, to be repeated.
     """
     import onnx.inliner
 

@@ -1,8 +1,8 @@
 """Weights by reference: from `#memgraph.weights<"sha256", "key">` back to numpy arrays.
 
 A module that refers to model files carries `memgraph.files = {"<sha256>" = "path"}`, paths
-relative to the IR's own file. Keys are `subgraph/tensor` for .tflite, the initializer's name for
-.onnx. The hash is checked whenever a file is used.
+relative to the IR's own file. Keys are `subgraph/tensor` for .tflite, the tensor's name for .onnx.
+The hash is checked whenever a file is used.
 """
 
 import hashlib
@@ -124,6 +124,8 @@ class Weights:
         dtype, bits = numpy_dtype(type_.element_type)
         if isinstance(raw, bytes):
             flat = unpack(raw, bits, type_.element_type) if bits < 8 else np.frombuffer(raw, dtype)
+        elif raw.ndim == 0:  # a scalar, or what a ConstantOfShape repeats: never materialised
+            return np.broadcast_to(raw, type_.get_shape())
         else:
             flat = raw.reshape(-1)
         shape = type_.get_shape()
@@ -161,22 +163,22 @@ class Weights:
 
     def _onnx(self, sha256: str, data: bytes, key: str) -> "Array":
         import onnx
-        import onnx.numpy_helper
+
+        from memopt.dialects.onnx_weights import array_of, named_tensors
 
         path = self.path(sha256)
         if sha256 not in self._models:
             try:
-                model = onnx.load_model_from_string(data)
+                self._models[sha256] = named_tensors(onnx.load_model_from_string(data))
             except Exception as error:  # protobuf's errors have no common class
                 raise MemoptError(f"no model: {error}", str(path)) from None
-            self._models[sha256] = {t.name: t for t in model.graph.initializer}
         tensor = self._models[sha256].get(key)
         if tensor is None:
-            raise MemoptError(f"no initializer {key!r}", str(path))
+            raise MemoptError(f"no constant {key!r}", str(path))
         try:
-            return onnx.numpy_helper.to_array(tensor, base_dir=str(path.parent))
+            return array_of(tensor, str(path.parent))
         except Exception as error:  # also external data that is missing
-            raise MemoptError(f"initializer {key!r}: {error}", str(path)) from None
+            raise MemoptError(f"constant {key!r}: {error}", str(path)) from None
 
 
 def constant_of(value: SSAValue) -> ConstantOp | None:

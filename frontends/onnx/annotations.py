@@ -17,7 +17,9 @@ from memopt.frontends.onnx.folding import Known
 from memopt.frontends.onnx.loading import DEFAULT_DOMAINS
 from memopt.frontends.onnx.types import Quantization
 
-SPATIAL: Final = frozenset({"AveragePool", "Conv", "GlobalAveragePool", "MaxPool", "Resize"})
+SPATIAL: Final = frozenset(
+    {"AveragePool", "Conv", "GlobalAveragePool", "GlobalMaxPool", "MaxPool", "Resize"}
+)
 KEEPS_LAYOUT: Final = frozenset(
     """
     Abs Add AveragePool BatchNormalization Cast Clip Concat DequantizeLinear Div Elu Erf Exp

@@ -153,9 +153,9 @@ def _fill(known: Known, node: NodeProto) -> None:
     known.fills[name] = node
     shape = known.graph.types[name].fixed or ()
     if element_count(shape) <= SMALL:
-        element = array_of(fill_tensor(node), "").reshape(-1)
-        if element.size and element.dtype.kind in KINDS:
-            known.arrays[name] = np.full(shape, element[0])
+        element = array_of(fill_tensor(node), "")
+        if element.dtype.kind in KINDS:
+            known.arrays[name] = np.full(shape, element)
 
 
 def _shape(known: Known, node: NodeProto) -> None:

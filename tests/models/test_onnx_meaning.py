@@ -1,3 +1,5 @@
+# pyright: basic
+# (arrays of any element type, through lambdas: strict has nothing to say about them)
 """Typed operations mean what ONNX means: a small numpy interpreter of the IR against onnxruntime.
 
 The interpreter reads the IR alone (types, properties, constants), so a wrong padding, axis or
