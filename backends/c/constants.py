@@ -9,6 +9,7 @@ from typing import cast
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.backends.c.call import Array, Constants, refuse
+from memopt.dialects.compute import encoding_of, is_constant_expression, shape_of
 from memopt.dialects.operations import (
     CastOp,
     ConcatOp,
@@ -17,9 +18,6 @@ from memopt.dialects.operations import (
     ReshapeOp,
     SliceOp,
     TransposeOp,
-    encoding_of,
-    is_constant_expression,
-    shape_of,
 )
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp

@@ -53,7 +53,9 @@ def _table(out: _Source, table: Table, name: str) -> str:
     key = (table.c_type, table.values.tobytes())
     if key not in out.tables:
         if table.c_type == "float" and not _finite(table):
-            raise MemoptError(f"C backend: {name} has an infinite value or a NaN, which C99 cannot write")
+            raise MemoptError(
+                f"C backend: {name} has an infinite value or a NaN, which C99 cannot write"
+            )
         out.tables[key] = name
         out.data.append(array(table.c_type, name, table.values))
     return out.tables[key]

@@ -11,10 +11,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.backends.c.call import refuse
+from memopt.dialects.compute import AnyTensor
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import BlockMemory, Storage, body_of, function_memory
 from memopt.dialects.memory import bytes_of, element_bits, name_of, place_of
-from memopt.dialects.operations import AnyTensor
 from memopt.dialects.plan import (
     Place,
     argument_offsets,

@@ -15,16 +15,9 @@ from memopt.backends.c.call import (
     size_of,
 )
 from memopt.backends.c.shapes import binary_steps, pool_fields, window_fields
-from memopt.dialects.operations import (
-    AddOp,
-    AveragePool2DOp,
-    Conv2DOp,
-    DepthwiseConv2DOp,
-    FullyConnectedOp,
-    MaxPool2DOp,
-    SoftmaxOp,
-    shape_of,
-)
+from memopt.dialects.compute import shape_of
+from memopt.dialects.operations import AddOp, FullyConnectedOp, SoftmaxOp
+from memopt.dialects.windowed import AveragePool2DOp, Conv2DOp, DepthwiseConv2DOp, MaxPool2DOp
 
 
 def _range(op: Operation) -> tuple[tuple[str, float], ...]:

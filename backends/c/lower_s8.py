@@ -1,5 +1,7 @@
 """int8 operators to kernel calls: shapes and all fixed-point numbers become constants in flash."""
 
+from collections.abc import Sequence
+
 from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.arithmetic import (
@@ -22,17 +24,11 @@ from memopt.backends.c.call import (
     size_of,
 )
 from memopt.backends.c.shapes import binary_steps, pool_fields, window_fields
-from memopt.dialects.operations import (
-    AddOp,
-    AveragePool2DOp,
-    Conv2DOp,
-    DepthwiseConv2DOp,
-    FullyConnectedOp,
-    MaxPool2DOp,
-    SoftmaxOp,
-    encoding_of,
-    shape_of,
-)
+from memopt.dialects.compute import encoding_of, shape_of
+from memopt.dialects.operations import AddOp, FullyConnectedOp, SoftmaxOp
+from memopt.dialects.windowed import AveragePool2DOp, Conv2DOp, DepthwiseConv2DOp, MaxPool2DOp
+
+Fields = tuple[tuple[str, "int | float | str | Table"], ...]
 
 
 def _result_range(op: Operation, result: SSAValue) -> tuple[tuple[str, int], ...]:
@@ -58,41 +54,47 @@ def _weights(
     return array, encoding.scales
 
 
-def _folded_bias(
-    op: Operation,
-    bias: SSAValue | None,
-    sums: Array,
-    magnitudes: Array,
-    zero_point: int,
-    constants: Constants,
-) -> Table:
-    """bias - zero_point * sum(weights) per channel, as int32.
+WIDE = 64  # MEMOPT_WIDE in kernels/memopt_common.h
 
-    Refuses what could overflow the int32 accumulator: every partial sum is below
-    |bias| + 128 * sum(|weights|).
+
+def _accumulation(
+    op: Conv2DOp | DepthwiseConv2DOp | FullyConnectedOp,
+    weights: Array,
+    axes: tuple[int, ...],
+    reals: Sequence[float],
+    constants: Constants,
+) -> Fields:
+    """The fields bias, multiplier and shift of the real multipliers `reals`, one or per channel.
+
+    The bias is folded: bias - zero_point * sum(weights over axes). Every partial sum is below
+    |bias| + 128 * sum(|weights|); where that may reach 2**30 the channel's shift is marked as wide
+    (real models have such channels: dead ones, with a saturated bias). Refused is what could
+    overflow the int32 accumulator.
     """
     import numpy as np
 
-    total = -zero_point * sums
-    if bias is not None:
-        array = constants(bias)
+    wide = weights.astype(np.int64)
+    total = -per_tensor(op, op.input)[1] * wide.sum(axis=axes)
+    if op.bias is not None:
+        array = constants(op.bias)
         if array is None:
             raise refuse(op, "a bias that is only known at run time")
-        if str(array.dtype) != "int32" or array.size != sums.size:
+        if str(array.dtype) != "int32" or array.size != total.size:
             raise refuse(op, f"int8 kernels need one int32 bias per channel, not {array.dtype}")
         total = total + array.reshape(-1).astype(np.int64)
-    if (np.abs(total) + 128 * magnitudes >= 1 << 31).any():
-        raise refuse(op, "the int32 accumulator could overflow")
-    return Table("int32_t", total.astype(np.int32))
-
-
-def _multipliers(reals: list[float]) -> tuple[Table, Table]:
-    import numpy as np
-
+    largest = np.abs(total) + 128 * np.abs(wide).sum(axis=axes)
     pairs = [quantize_multiplier(real) for real in reals]
+    shift = np.array([s for _, s in pairs], dtype=np.int64)
+    largest <<= np.maximum(shift, 0)
+    if (largest >= 1 << 31).any():
+        raise refuse(op, "the int32 accumulator could overflow")
+    if shift.size == 1:
+        largest = largest.max(keepdims=True)
+    code = np.where((shift >= 0) | (largest >= 1 << 30), shift + WIDE, shift)
     return (
-        Table("int32_t", np.array([m for m, _ in pairs], dtype=np.int32)),
-        Table("int8_t", np.array([s for _, s in pairs], dtype=np.int8)),
+        ("bias", Table("int32_t", total.astype(np.int32))),
+        ("multiplier", Table("int32_t", np.array([m for m, _ in pairs], dtype=np.int32))),
+        ("shift", Table("int8_t", code.astype(np.int8))),
     )
 
 
@@ -105,7 +107,6 @@ def _zero_points(op: Operation, source: SSAValue, result: SSAValue) -> tuple[tup
 
 def conv_2d(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """CONV_2D and DEPTHWISE_CONV_2D."""
-    import numpy as np
 
     need_tflm_rounding(op)
     need_layout(op, op.input, "nhwc")
@@ -115,13 +116,9 @@ def conv_2d(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCal
     channels = out[3]
     weights, scales = _weights(op, op.weights, channels, constants)
     axes = (0, 1, 2) if depthwise else (1, 2, 3)
-    wide = weights.astype(np.int64)
-    (in_scale, zero_point), (out_scale, _) = per_tensor(op, op.input), per_tensor(op, op.result)
-    bias = _folded_bias(
-        op, op.bias, wide.sum(axis=axes), np.abs(wide).sum(axis=axes), zero_point, constants
-    )
+    in_scale, out_scale = per_tensor(op, op.input)[0], per_tensor(op, op.result)[0]
     per_channel = scales if len(scales) == channels else scales * channels
-    multiplier, shift = _multipliers([in_scale * s / out_scale for s in per_channel])
+    reals = [in_scale * s / out_scale for s in per_channel]
     return KernelCall(
         kernel="depthwise_conv_2d_s8" if depthwise else "conv_2d_s8",
         c_type="int8_t",
@@ -130,9 +127,7 @@ def conv_2d(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCal
             *_zero_points(op, op.input, op.result),
             *_result_range(op, op.result),
             ("weights", Table("int8_t", weights)),
-            ("bias", bias),
-            ("multiplier", multiplier),
-            ("shift", shift),
+            *_accumulation(op, weights, axes, reals, constants),
         ),
         operands=(op.input,),
         rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
@@ -143,19 +138,12 @@ def conv_2d(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCal
 
 
 def fully_connected(op: FullyConnectedOp, constants: Constants) -> KernelCall:
-    import numpy as np
 
     need_tflm_rounding(op)
     out_n, in_n = shape_of(op.weights)
     weights, scales = _weights(op, op.weights, out_n, constants)
-    wide = weights.astype(np.int64)
-    (in_scale, zero_point), (out_scale, out_zero) = (
-        per_tensor(op, op.input),
-        per_tensor(op, op.result),
-    )
-    bias = _folded_bias(
-        op, op.bias, wide.sum(axis=1), np.abs(wide).sum(axis=1), zero_point, constants
-    )
+    in_scale = per_tensor(op, op.input)[0]
+    out_scale, out_zero = per_tensor(op, op.result)
     per_axis = len(scales) > 1
     # TFLM multiplies the two scales of a per-tensor operator as floats, of a per-axis one as
     # doubles (GetQuantizedConvolutionMultipler, PopulateConvolutionQuantizationParams).
@@ -164,7 +152,6 @@ def fully_connected(op: FullyConnectedOp, constants: Constants) -> KernelCall:
         if per_axis
         else [float32(in_scale * s) / out_scale for s in scales]
     )
-    multiplier, shift = _multipliers(reals)
     return KernelCall(
         kernel="fully_connected_s8",
         c_type="int8_t",
@@ -175,9 +162,7 @@ def fully_connected(op: FullyConnectedOp, constants: Constants) -> KernelCall:
             *_result_range(op, op.result),
             ("per_axis", int(per_axis)),
             ("weights", Table("int8_t", weights)),
-            ("bias", bias),
-            ("multiplier", multiplier),
-            ("shift", shift),
+            *_accumulation(op, weights, (1,), reals, constants),
         ),
         operands=(op.input,),
         rows=Rows(size_of(op.input) // in_n, in_n, out_n),

@@ -5,17 +5,9 @@ from xdsl.ir import Operation
 from memopt.backends.c import lower_f32, lower_s8
 from memopt.backends.c.call import Constants, KernelCall, Lower, Rows, element_kind, refuse
 from memopt.dialects.memory import bytes_of, is_buffer
-from memopt.dialects.operations import (
-    AddOp,
-    AveragePool2DOp,
-    Conv2DOp,
-    DepthwiseConv2DOp,
-    FullyConnectedOp,
-    MaxPool2DOp,
-    ReshapeOp,
-    SoftmaxOp,
-)
+from memopt.dialects.operations import AddOp, FullyConnectedOp, ReshapeOp, SoftmaxOp
 from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.windowed import AveragePool2DOp, Conv2DOp, DepthwiseConv2DOp, MaxPool2DOp
 
 _KERNELS: dict[type[Operation], dict[str, Lower]] = {
     AddOp: {"s8": lower_s8.add, "f32": lower_f32.add},

@@ -5,13 +5,9 @@ import math
 from xdsl.ir import SSAValue
 
 from memopt.backends.c.call import C_TYPES, Constants, Rows, Table, element_kind, refuse, split_rows
-from memopt.dialects.operations import (
-    BinaryOp,
-    Conv2DOp,
-    DepthwiseConv2DOp,
-    PoolBase,
-    shape_of,
-)
+from memopt.dialects.compute import shape_of
+from memopt.dialects.operations import BinaryOp
+from memopt.dialects.windowed import Conv2DOp, DepthwiseConv2DOp, PoolBase
 
 Fields = tuple[tuple[str, int], ...]
 

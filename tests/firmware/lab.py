@@ -22,8 +22,8 @@ from memopt.backends.c.call import element_kind
 from memopt.backends.c.layout import layout_of
 from memopt.backends.c.project import write_project
 from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.compute import shape_of
 from memopt.dialects.memory import bytes_of
-from memopt.dialects.operations import shape_of
 from memopt.dialects.plan import ORDER, functions
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
@@ -117,9 +117,7 @@ def run_project(
     trace: bool = True,
 ) -> Run:
     """Build a project and run it once on all inputs ([runs, ...] each)."""
-    data = b"".join(
-        array[run].tobytes() for run in range(len(inputs[0])) for array in inputs
-    )
+    data = b"".join(array[run].tobytes() for run in range(len(inputs[0])) for array in inputs)
     (directory / "in.bin").write_bytes(data)
     for old in ("out.bin", "trace.bin"):
         (directory / old).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Random operators (strides, dilations, padding, groups, batches, activations) against the oracles."""
+"""Random operators (strides, dilations, padding, groups, activations) against the oracles."""
 
 from pathlib import Path
 from typing import Any

@@ -14,10 +14,10 @@ MEMOPT_KERNEL void memopt_add_s8(const memopt_add_s8_params *p, const memopt_row
       const int32_t av = memopt_shift_left(*at - p->a_zero_point, p->left_shift);
       const int32_t bv = memopt_shift_left(*bt - p->b_zero_point, p->left_shift);
       const int32_t sum =
-          memopt_round_shift(memopt_high_mul(av, p->a_multiplier), -p->a_shift) +
-          memopt_round_shift(memopt_high_mul(bv, p->b_multiplier), -p->b_shift);
+          memopt_round_shift(memopt_high_mul_30(av, p->a_multiplier), -p->a_shift) +
+          memopt_round_shift(memopt_high_mul_30(bv, p->b_multiplier), -p->b_shift);
       const int32_t value =
-          memopt_round_shift(memopt_high_mul(sum, p->output_multiplier), -p->output_shift) +
+          memopt_round_shift(memopt_high_mul_30(sum, p->output_multiplier), -p->output_shift) +
           p->output_zero_point;
       output[i] = (int8_t)memopt_clamp(value, p->act_min, p->act_max);
       at += p->a_step;

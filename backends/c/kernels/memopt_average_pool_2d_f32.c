@@ -2,7 +2,7 @@
 
 MEMOPT_KERNEL void memopt_average_pool_2d_f32(const memopt_average_pool_2d_f32_params *p,
                                               const memopt_rows *rows, const float *input,
-                                              float *output) {
+                                              float *restrict output) {
   const memopt_pool_2d_window *w = &p->window;
   int32_t oy;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {

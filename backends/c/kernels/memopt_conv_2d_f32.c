@@ -66,7 +66,7 @@ static void conv_2d_f32_pixels(const memopt_conv_2d_f32_params *p, const conv_2d
 }
 
 MEMOPT_KERNEL void memopt_conv_2d_f32(const memopt_conv_2d_f32_params *p, const memopt_rows *rows,
-                                      const float *input, float *output) {
+                                      const float *input, float *restrict output) {
   const int32_t dense = p->dilation_w == 1 && p->k_c == p->in_c;
   conv_2d_f32_window v;
   int32_t oy;

@@ -17,6 +17,6 @@ typedef struct {
 } memopt_conv_2d_f32_params;
 
 MEMOPT_KERNEL void memopt_conv_2d_f32(const memopt_conv_2d_f32_params *p, const memopt_rows *rows,
-                                      const float *input, float *output);
+                                      const float *input, float *restrict output);
 
 #endif

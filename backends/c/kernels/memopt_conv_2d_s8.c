@@ -1,178 +1,133 @@
 #include "memopt_conv_2d_s8.h"
 
-#include "memopt_dot_s8.h"
+#include "memopt_dot_2x2_s8.h"
 
-static inline int8_t conv_2d_s8_finish(const memopt_conv_2d_s8_params *p, int32_t oc, int32_t acc) {
-  const int32_t value =
-      memopt_requantize(acc, p->multiplier[oc], p->shift[oc]) + p->output_zero_point;
-  return (int8_t)memopt_clamp(value, p->act_min, p->act_max);
-}
-
-/* Where a pixel's window stands: kernel rows [ky_begin, ky_end) are inside the
- * input, and `x` is the first element of the first of them, at tap kx = 0 (only
- * formed when the column is inside too). */
+/* Where a window stands: its taps [ky_begin, ky_end) x [kx_begin, kx_end) are inside the input.
+ * Its elements are `pieces` blocks of the dot products' shape, one or, if taps are not
+ * neighbours in memory, one per kernel row. */
 typedef struct {
-  int32_t ky_begin, ky_end;
-  int32_t x_step; /* elements between two kernel rows in the input */
-  int32_t w_row;  /* weights in one kernel row */
-  int32_t runs;   /* contiguous stretches in one kernel row */
-  int32_t run;    /* elements in a stretch */
-  int32_t x_run;  /* elements between two stretches in the input */
+  int32_t ky_begin, ky_end, kx_begin, kx_end;
+  int32_t full;             /* no tap is padding */
+  int32_t pieces;
+  int32_t x_piece, w_piece; /* elements between two pieces */
+  memopt_dot_shape shape;
 } conv_2d_s8_window;
 
-/* Two neighbouring pixels whose columns are all inside the input, two channels. */
-static inline void conv_2d_s8_block(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
-                                    const int8_t *x0, const int8_t *x1, const int8_t *w0,
-                                    const int8_t *w1, int32_t acc[4]) {
+/* zero point * (weights of the padded taps) of the filter at w. */
+static int32_t conv_2d_s8_padding(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
+                                  const int8_t *w) {
+  const int32_t row = p->k_w * p->k_c;
+  const int32_t before = v->kx_begin * p->k_c;
+  const int32_t after = v->kx_end * p->k_c;
+  int32_t sum = memopt_sum_s8(w, v->ky_begin * row) +
+                memopt_sum_s8(w + v->ky_end * row, (p->k_h - v->ky_end) * row);
   int32_t ky;
-  for (ky = 0; ky < p->k_h; ++ky) {
-    if (ky < v->ky_begin || ky >= v->ky_end) {
-      const int32_t s0 = p->input_zero_point * memopt_sum_s8(w0, v->w_row);
-      const int32_t s1 = p->input_zero_point * memopt_sum_s8(w1, v->w_row);
-      acc[0] += s0;
-      acc[1] += s1;
-      acc[2] += s0;
-      acc[3] += s1;
-    } else {
-      int32_t r;
-      for (r = 0; r < v->runs; ++r) {
-        const int32_t xo = (ky - v->ky_begin) * v->x_step + r * v->x_run;
-        memopt_dot_2x2(x0 + xo, x1 + xo, w0 + r * v->run, w1 + r * v->run, v->run, acc);
-      }
-    }
-    w0 += v->w_row;
-    w1 += v->w_row;
+  for (ky = v->ky_begin; ky < v->ky_end; ++ky) {
+    sum += memopt_sum_s8(w + ky * row, before) +
+           memopt_sum_s8(w + ky * row + after, row - after);
   }
+  return sum * p->input_zero_point;
 }
 
-/* One pixel, taps [kx_begin, kx_end) inside the input, two channels. `x` is at tap kx_begin. */
-static inline void conv_2d_s8_edge(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
-                                   int32_t kx_begin, int32_t kx_end, const int8_t *x,
-                                   const int8_t *w0, const int8_t *w1, int32_t acc[2]) {
-  const int32_t before = kx_begin * p->k_c;
-  const int32_t inside = (kx_end - kx_begin) * p->k_c;
-  const int32_t after = (p->k_w - kx_end) * p->k_c;
-  int32_t pad0 = 0;
-  int32_t pad1 = 0;
-  int32_t ky;
-  for (ky = 0; ky < p->k_h; ++ky) {
-    if (ky < v->ky_begin || ky >= v->ky_end) {
-      pad0 += memopt_sum_s8(w0, v->w_row);
-      pad1 += memopt_sum_s8(w1, v->w_row);
-    } else {
-      const int8_t *row = x + (ky - v->ky_begin) * v->x_step;
-      pad0 += memopt_sum_s8(w0, before) + memopt_sum_s8(w0 + before + inside, after);
-      pad1 += memopt_sum_s8(w1, before) + memopt_sum_s8(w1 + before + inside, after);
-      if (v->runs == 1) {
-        memopt_dot_1x2(row, w0 + before, w1 + before, inside, acc);
+/* One pixel, or two neighbours with all columns inside. `x` is at the window's first tap
+ * inside. */
+static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
+                              const memopt_finish *finish, const int8_t *x, int32_t pixels,
+                              int8_t *restrict out) {
+  const int32_t per_group = p->out_c / (p->in_c / p->k_c);
+  const int32_t filter = v->shape.w_next;
+  const int8_t *w = p->weights + (v->ky_begin * p->k_w + v->kx_begin) * p->k_c;
+  int32_t group_end = per_group;
+  int32_t oc = 0;
+  while (oc < p->out_c) {
+    const int32_t left = group_end - oc;
+    const int32_t n = left < MEMOPT_TILE ? left : MEMOPT_TILE;
+    int32_t acc[2][MEMOPT_TILE + 1];
+    int32_t i;
+    for (i = 0; i < n; ++i) {
+      int32_t bias = p->bias[oc + i];
+      if (!v->full) {
+        bias += conv_2d_s8_padding(p, v, p->weights + (oc + i) * filter);
+      }
+      acc[0][i] = bias;
+      acc[1][i] = bias;
+    }
+    acc[0][n] = 0;
+    acc[1][n] = 0;
+    for (i = 0; i < v->pieces; ++i) {
+      if (pixels == 2) {
+        memopt_dot_2xn(x + i * v->x_piece, w + i * v->w_piece, &v->shape, n, acc);
       } else {
-        int32_t kx;
-        for (kx = 0; kx < kx_end - kx_begin; ++kx) {
-          const int32_t wo = before + kx * p->k_c;
-          memopt_dot_1x2(row + kx * v->x_run, w0 + wo, w1 + wo, p->k_c, acc);
-        }
+        memopt_dot_1xn(x + i * v->x_piece, w + i * v->w_piece, &v->shape, n, acc[0]);
       }
     }
-    w0 += v->w_row;
-    w1 += v->w_row;
-  }
-  acc[0] += p->input_zero_point * pad0;
-  acc[1] += p->input_zero_point * pad1;
-}
-
-static void conv_2d_s8_pair(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
-                            const int8_t *x, int8_t *out0, int8_t *out1) {
-  const int32_t per_group = p->out_c / (p->in_c / p->k_c);
-  const int32_t filter = p->k_h * v->w_row;
-  const int8_t *x1 = x + p->stride_w * p->in_c;
-  const int8_t *w = p->weights;
-  int32_t group_end = per_group;
-  int32_t oc = 0;
-  while (oc < p->out_c) {
-    const int32_t two = oc + 1 < group_end;
-    int32_t acc[4];
-    acc[0] = p->bias[oc];
-    acc[1] = two ? p->bias[oc + 1] : 0;
-    acc[2] = acc[0];
-    acc[3] = acc[1];
-    conv_2d_s8_block(p, v, x, x1, w, two ? w + filter : w, acc);
-    out0[oc] = conv_2d_s8_finish(p, oc, acc[0]);
-    out1[oc] = conv_2d_s8_finish(p, oc, acc[2]);
-    if (two) {
-      out0[oc + 1] = conv_2d_s8_finish(p, oc + 1, acc[1]);
-      out1[oc + 1] = conv_2d_s8_finish(p, oc + 1, acc[3]);
+    for (i = 0; i < pixels; ++i) {
+      memopt_finish_s8(finish, p->multiplier + oc, p->shift + oc, n, acc[i],
+                       out + i * p->out_c + oc);
     }
-    oc += two ? 2 : 1;
-    w += two ? 2 * filter : filter;
-    if (oc == group_end) {
-      group_end += per_group;
-      x += p->k_c;
-      x1 += p->k_c;
-    }
-  }
-}
-
-static void conv_2d_s8_single(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
-                              int32_t kx_begin, int32_t kx_end, const int8_t *x, int8_t *out) {
-  const int32_t per_group = p->out_c / (p->in_c / p->k_c);
-  const int32_t filter = p->k_h * v->w_row;
-  const int8_t *w = p->weights;
-  int32_t group_end = per_group;
-  int32_t oc = 0;
-  while (oc < p->out_c) {
-    const int32_t two = oc + 1 < group_end;
-    int32_t acc[2];
-    acc[0] = p->bias[oc];
-    acc[1] = two ? p->bias[oc + 1] : 0;
-    conv_2d_s8_edge(p, v, kx_begin, kx_end, x, w, two ? w + filter : w, acc);
-    out[oc] = conv_2d_s8_finish(p, oc, acc[0]);
-    if (two) {
-      out[oc + 1] = conv_2d_s8_finish(p, oc + 1, acc[1]);
-    }
-    oc += two ? 2 : 1;
-    w += two ? 2 * filter : filter;
+    oc += n;
+    w += n * filter;
     if (oc == group_end) {
       group_end += per_group;
       x += p->k_c;
     }
+  }
+}
+
+/* The dot products' shape for the taps that are inside. */
+static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, int32_t in_stride,
+                                 conv_2d_s8_window *v) {
+  const int32_t columns = v->kx_end - v->kx_begin;
+  const int32_t rows = v->ky_end - v->ky_begin;
+  v->full = columns == p->k_w && rows == p->k_h;
+  v->shape.x_next = p->stride_w * p->in_c;
+  v->shape.w_next = p->k_h * p->k_w * p->k_c;
+  if (p->dilation_w == 1 && p->k_c == p->in_c) {
+    v->pieces = 1;
+    v->shape.rows = rows;
+    v->shape.run = columns * p->k_c;
+    v->shape.x_row = p->dilation_h * in_stride;
+    v->shape.w_row = p->k_w * p->k_c;
+  } else {
+    v->pieces = rows;
+    v->x_piece = p->dilation_h * in_stride;
+    v->w_piece = p->k_w * p->k_c;
+    v->shape.rows = columns;
+    v->shape.run = p->k_c;
+    v->shape.x_row = p->dilation_w * p->in_c;
+    v->shape.w_row = p->k_c;
   }
 }
 
 MEMOPT_KERNEL void memopt_conv_2d_s8(const memopt_conv_2d_s8_params *p, const memopt_rows *rows,
-                                     const int8_t *input, int8_t *output) {
-  const int32_t dense = p->dilation_w == 1 && p->k_c == p->in_c;
-  conv_2d_s8_window v;
+                                     const int8_t *input, int8_t *restrict output) {
+  conv_2d_s8_window v = {0, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}};
+  memopt_finish finish;
   int32_t oy;
-  v.x_step = p->dilation_h * rows->in_stride;
-  v.w_row = p->k_w * p->k_c;
-  v.runs = dense ? 1 : p->k_w;
-  v.run = dense ? v.w_row : p->k_c;
-  v.x_run = p->dilation_w * p->in_c;
+  finish.zero_point = p->output_zero_point;
+  finish.act_min = p->act_min;
+  finish.act_max = p->act_max;
+  finish.step = 1;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
-    const int8_t *in_row = input;
     int8_t *out = output;
     int32_t ox = 0;
     memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
-    if (v.ky_begin < v.ky_end) {
-      in_row += (iy + v.ky_begin * p->dilation_h - rows->in_first) * rows->in_stride;
-    }
     while (ox < p->out_w) {
       const int32_t ix = ox * p->stride_w - p->pad_left;
-      int32_t kx_begin;
-      int32_t kx_end;
-      memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &kx_begin, &kx_end);
-      if (kx_begin == 0 && ox + 1 < p->out_w &&
-          ix + p->stride_w + (p->k_w - 1) * p->dilation_w < p->in_w) {
-        conv_2d_s8_pair(p, &v, in_row + ix * p->in_c, out, out + p->out_c);
-        out += 2 * p->out_c;
-        ox += 2;
-      } else {
-        const int32_t first = kx_begin < kx_end ? ix + kx_begin * p->dilation_w : 0;
-        conv_2d_s8_single(p, &v, kx_begin, kx_end, in_row + first * p->in_c, out);
-        out += p->out_c;
-        ox += 1;
+      const int32_t next_end = ix + p->stride_w + (p->k_w - 1) * p->dilation_w;
+      const int8_t *x = input;
+      int32_t two;
+      memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
+      two = v.kx_begin == 0 && ox + 1 < p->out_w && next_end < p->in_w;
+      conv_2d_s8_set_shape(p, rows->in_stride, &v);
+      if (v.ky_begin < v.ky_end && v.kx_begin < v.kx_end) {
+        x += (iy + v.ky_begin * p->dilation_h - rows->in_first) * rows->in_stride +
+             (ix + v.kx_begin * p->dilation_w) * p->in_c;
       }
+      conv_2d_s8_pixels(p, &v, &finish, x, two ? 2 : 1, out);
+      out += two ? 2 * p->out_c : p->out_c;
+      ox += two ? 2 : 1;
     }
     output += rows->out_stride;
   }

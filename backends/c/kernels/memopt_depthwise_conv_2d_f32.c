@@ -86,7 +86,7 @@ static void depthwise_f32_pixel(const memopt_depthwise_conv_2d_f32_params *p,
 
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_f32(const memopt_depthwise_conv_2d_f32_params *p,
                                                 const memopt_rows *rows, const float *input,
-                                                float *output) {
+                                                float *restrict output) {
   depthwise_f32_window v;
   int32_t oy;
   v.out_c = p->in_c * p->depth_multiplier;

@@ -18,6 +18,6 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_f32(const memopt_depthwise_conv_2d_f32_params *p,
                                                 const memopt_rows *rows, const float *input,
-                                                float *output);
+                                                float *restrict output);
 
 #endif

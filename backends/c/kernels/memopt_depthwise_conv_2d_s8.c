@@ -1,5 +1,7 @@
 #include "memopt_depthwise_conv_2d_s8.h"
 
+#include "memopt_finish_s8.h"
+
 /* The taps of one output pixel that fall inside the input. */
 typedef struct {
   int32_t ky_begin, ky_end, kx_begin, kx_end;
@@ -8,13 +10,6 @@ typedef struct {
   int32_t x_row, x_col;   /* elements between two taps in the input */
   int32_t w_row, out_c;   /* weights between two kernel rows, two taps */
 } depthwise_s8_window;
-
-static inline int8_t depthwise_s8_finish(const memopt_depthwise_conv_2d_s8_params *p, int32_t oc,
-                                         int32_t acc) {
-  const int32_t value =
-      memopt_requantize(acc, p->multiplier[oc], p->shift[oc]) + p->output_zero_point;
-  return (int8_t)memopt_clamp(value, p->act_min, p->act_max);
-}
 
 /* zero_point * (the weights of the padded taps) of channel oc. */
 static int32_t depthwise_s8_padding(const memopt_depthwise_conv_2d_s8_params *p,
@@ -35,54 +30,52 @@ static int32_t depthwise_s8_padding(const memopt_depthwise_conv_2d_s8_params *p,
   return sum * p->input_zero_point;
 }
 
-/* Four channels from oc; x_channel is 1 if each has an input channel of its own, 0 if they share it. */
-static inline void depthwise_s8_four(const memopt_depthwise_conv_2d_s8_params *p,
-                                     const depthwise_s8_window *v, int32_t oc, const int8_t *x,
-                                     const int32_t x_channel, int8_t *out) {
-  const int8_t *w = p->weights + v->ky_begin * v->w_row + v->kx_begin * v->out_c + oc;
-  const int32_t columns = v->kx_end - v->kx_begin;
-  int32_t a0 = p->bias[oc];
-  int32_t a1 = p->bias[oc + 1];
-  int32_t a2 = p->bias[oc + 2];
-  int32_t a3 = p->bias[oc + 3];
-  int32_t ky;
-  if (!v->full) {
-    a0 += depthwise_s8_padding(p, v, oc);
-    a1 += depthwise_s8_padding(p, v, oc + 1);
-    a2 += depthwise_s8_padding(p, v, oc + 2);
-    a3 += depthwise_s8_padding(p, v, oc + 3);
-  }
-  for (ky = v->ky_begin; ky < v->ky_end; ++ky) {
+/* acc[0..3] += the taps of four neighbouring channels, with weights from w on. x_channel is 1 if
+ * each has an input channel of its own, 0 if they share the one at x. */
+static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t *x,
+                                     const int8_t *w, const int32_t x_channel, int32_t *acc) {
+  const int32_t x_col = v->x_col;
+  const int32_t out_c = v->out_c;
+  int32_t a0 = acc[0];
+  int32_t a1 = acc[1];
+  int32_t a2 = acc[2];
+  int32_t a3 = acc[3];
+  int32_t rows;
+  for (rows = v->ky_end - v->ky_begin; rows > 0; --rows) {
     const int8_t *xt = x;
     const int8_t *wt = w;
     int32_t n;
-    for (n = columns; n > 0; --n) {
+    for (n = v->kx_end - v->kx_begin; n > 0; --n) {
       a0 += (int32_t)xt[0] * wt[0];
       a1 += (int32_t)xt[x_channel] * wt[1];
       a2 += (int32_t)xt[2 * x_channel] * wt[2];
       a3 += (int32_t)xt[3 * x_channel] * wt[3];
-      xt += v->x_col;
-      wt += v->out_c;
+      xt += x_col;
+      wt += out_c;
     }
     x += v->x_row;
     w += v->w_row;
   }
-  out[oc] = depthwise_s8_finish(p, oc, a0);
-  out[oc + 1] = depthwise_s8_finish(p, oc + 1, a1);
-  out[oc + 2] = depthwise_s8_finish(p, oc + 2, a2);
-  out[oc + 3] = depthwise_s8_finish(p, oc + 3, a3);
+  acc[0] = a0;
+  acc[1] = a1;
+  acc[2] = a2;
+  acc[3] = a3;
 }
 
-static void depthwise_s8_one(const memopt_depthwise_conv_2d_s8_params *p,
-                             const depthwise_s8_window *v, int32_t oc, const int8_t *x,
-                             int8_t *out) {
-  const int8_t *w = p->weights + v->ky_begin * v->w_row + v->kx_begin * v->out_c + oc;
-  int32_t acc = p->bias[oc];
-  int32_t ky;
-  if (!v->full) {
-    acc += depthwise_s8_padding(p, v, oc);
-  }
-  for (ky = v->ky_begin; ky < v->ky_end; ++ky) {
+static MEMOPT_NOINLINE void depthwise_s8_own(const depthwise_s8_window *v, const int8_t *x,
+                                             const int8_t *w, int32_t *acc) {
+  depthwise_s8_four(v, x, w, 1, acc);
+}
+
+static MEMOPT_NOINLINE void depthwise_s8_shared(const depthwise_s8_window *v, const int8_t *x,
+                                                const int8_t *w, int32_t *acc) {
+  depthwise_s8_four(v, x, w, 0, acc);
+}
+
+static int32_t depthwise_s8_one(const depthwise_s8_window *v, const int8_t *x, const int8_t *w) {
+  int32_t acc = 0;
+  int32_t rows;
+  for (rows = v->ky_end - v->ky_begin; rows > 0; --rows) {
     const int8_t *xt = x;
     const int8_t *wt = w;
     int32_t n;
@@ -94,38 +87,67 @@ static void depthwise_s8_one(const memopt_depthwise_conv_2d_s8_params *p,
     x += v->x_row;
     w += v->w_row;
   }
-  out[oc] = depthwise_s8_finish(p, oc, acc);
+  return acc;
+}
+
+/* Channels [oc, oc + n) of one pixel. They are channels of their own (shared is 0), or all made
+ * of the input channel at x. */
+static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
+                                  const depthwise_s8_window *v, const memopt_finish *finish,
+                                  int32_t oc, int32_t n, int32_t shared, const int8_t *x,
+                                  int8_t *restrict out) {
+  const int8_t *w = p->weights + v->ky_begin * v->w_row + v->kx_begin * v->out_c + oc;
+  int32_t acc[MEMOPT_TILE];
+  int32_t i;
+  for (i = 0; i < n; ++i) {
+    acc[i] = p->bias[oc + i];
+  }
+  if (!v->full) {
+    for (i = 0; i < n; ++i) {
+      acc[i] += depthwise_s8_padding(p, v, oc + i);
+    }
+  }
+  for (i = 0; i + 4 <= n; i += 4) {
+    if (shared) {
+      depthwise_s8_shared(v, x, w + i, acc + i);
+    } else {
+      depthwise_s8_own(v, x + i, w + i, acc + i);
+    }
+  }
+  for (; i < n; ++i) {
+    acc[i] += depthwise_s8_one(v, shared ? x : x + i, w + i);
+  }
+  memopt_finish_s8(finish, p->multiplier + oc, p->shift + oc, n, acc, out + oc);
 }
 
 static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
-                               const depthwise_s8_window *v, int8_t *out) {
-  int32_t ic;
+                               const depthwise_s8_window *v, const memopt_finish *finish,
+                               int8_t *restrict out) {
+  const int32_t shared = p->depth_multiplier != 1;
+  const int32_t each = shared ? p->depth_multiplier : v->out_c;
+  const int8_t *x = v->x;
   int32_t oc = 0;
-  if (p->depth_multiplier == 1) {
-    for (; oc + 4 <= v->out_c; oc += 4) {
-      depthwise_s8_four(p, v, oc, v->x + oc, 1, out);
+  while (oc < v->out_c) {
+    const int32_t end = oc + each;
+    while (oc < end) {
+      const int32_t n = end - oc < MEMOPT_TILE ? end - oc : MEMOPT_TILE;
+      depthwise_s8_channels(p, v, finish, oc, n, shared, shared ? x : x + oc, out);
+      oc += n;
     }
-    for (; oc < v->out_c; ++oc) {
-      depthwise_s8_one(p, v, oc, v->x + oc, out);
-    }
-    return;
-  }
-  for (ic = 0; ic < p->in_c; ++ic) {
-    const int32_t end = oc + p->depth_multiplier;
-    for (; oc + 4 <= end; oc += 4) {
-      depthwise_s8_four(p, v, oc, v->x + ic, 0, out);
-    }
-    for (; oc < end; ++oc) {
-      depthwise_s8_one(p, v, oc, v->x + ic, out);
-    }
+    ++x;
   }
 }
 
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const memopt_depthwise_conv_2d_s8_params *p,
                                                const memopt_rows *rows, const int8_t *input,
-                                               int8_t *output) {
+                                               int8_t *restrict output) {
   depthwise_s8_window v;
+  memopt_finish finish;
   int32_t oy;
+  finish.zero_point = p->output_zero_point;
+  finish.act_min = p->act_min;
+  finish.act_max = p->act_max;
+  finish.step = 1;
   v.out_c = p->in_c * p->depth_multiplier;
   v.w_row = p->k_w * v.out_c;
   v.x_row = p->dilation_h * rows->in_stride;
@@ -144,7 +166,7 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const memopt_depthwise_conv_2d_s8
         v.x += (iy + v.ky_begin * p->dilation_h - rows->in_first) * rows->in_stride +
                (ix + v.kx_begin * p->dilation_w) * p->in_c;
       }
-      depthwise_s8_pixel(p, &v, out);
+      depthwise_s8_pixel(p, &v, &finish, out);
       out += v.out_c;
     }
     output += rows->out_stride;

@@ -19,11 +19,11 @@ typedef struct {
   const int8_t *weights;     /* [k_h][k_w][out_c] */
   const int32_t *bias;       /* [out_c] */
   const int32_t *multiplier; /* [out_c] */
-  const int8_t *shift;       /* [out_c] */
+  const int8_t *shift;       /* [out_c], as memopt_requantize takes it */
 } memopt_depthwise_conv_2d_s8_params;
 
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const memopt_depthwise_conv_2d_s8_params *p,
                                                const memopt_rows *rows, const int8_t *input,
-                                               int8_t *output);
+                                               int8_t *restrict output);
 
 #endif

@@ -4,7 +4,7 @@
 
 MEMOPT_KERNEL void memopt_fully_connected_f32(const memopt_fully_connected_f32_params *p,
                                               const memopt_rows *rows, const float *input,
-                                              float *output) {
+                                              float *restrict output) {
   int32_t row;
   input += (rows->out_begin - rows->in_first) * rows->in_stride;
   for (row = rows->out_begin; row < rows->out_end; ++row) {

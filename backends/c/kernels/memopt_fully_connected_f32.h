@@ -13,6 +13,6 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_fully_connected_f32(const memopt_fully_connected_f32_params *p,
                                               const memopt_rows *rows, const float *input,
-                                              float *output);
+                                              float *restrict output);
 
 #endif

@@ -16,11 +16,11 @@ typedef struct {
   const int8_t *weights;     /* [out_n][in_n] */
   const int32_t *bias;       /* [out_n] */
   const int32_t *multiplier; /* [out_n] or [1] */
-  const int8_t *shift;       /* [out_n] or [1] */
+  const int8_t *shift;       /* [out_n] or [1], as memopt_requantize takes it */
 } memopt_fully_connected_s8_params;
 
 MEMOPT_KERNEL void memopt_fully_connected_s8(const memopt_fully_connected_s8_params *p,
                                              const memopt_rows *rows, const int8_t *input,
-                                             int8_t *output);
+                                             int8_t *restrict output);
 
 #endif

@@ -2,7 +2,7 @@
 
 MEMOPT_KERNEL void memopt_max_pool_2d_s8(const memopt_max_pool_2d_s8_params *p,
                                          const memopt_rows *rows, const int8_t *input,
-                                         int8_t *output) {
+                                         int8_t *restrict output) {
   const memopt_pool_2d_window *w = &p->window;
   int32_t oy;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {

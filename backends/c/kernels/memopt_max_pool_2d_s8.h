@@ -11,6 +11,6 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_max_pool_2d_s8(const memopt_max_pool_2d_s8_params *p,
                                      const memopt_rows *rows, const int8_t *input,
-                                     int8_t *output);
+                                     int8_t *restrict output);
 
 #endif
