@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.traits import IsTerminator
 
 from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import body_of
-from memopt.dialects.memory import bytes_of
+from memopt.dialects.memory import bytes_of, place_of
 from memopt.dialects.plan import argument_offsets, bytes_offset, offsets_of
 from memopt.dialects.structure import ConstantOp, VariableOp
 from memopt.dialects.tflm_scratch import scratch_bytes
@@ -74,13 +76,18 @@ def greedy(requests: Sequence[Request]) -> Arena:
 def file_operators(func: FuncOp) -> list[tuple[Operation, int]]:
     """The operations that stand for operators of the file, in block order, with their index in it.
 
-    Views are among them: TFLM runs every operator.
+    Views are among them: TFLM runs every operator. Raises MemoptError for an operation that is not
+    from a .tflite file.
     """
     found: list[tuple[Operation, int]] = []
     for op in body_of(func).ops:
         source = op.attributes.get("memgraph.source")
-        if isinstance(source, SourceAttr) and source.operator.data >= 0:
-            found.append((op, source.operator.data))
+        if isinstance(source, SourceAttr):
+            if source.operator.data >= 0:
+                found.append((op, source.operator.data))
+        elif not isinstance(op, ConstantOp | VariableOp) and not op.has_trait(IsTerminator):
+            text = "is not an operator of a .tflite file: TFLM cannot run it"
+            raise MemoptError(text, place_of(op))
     return found
 
 

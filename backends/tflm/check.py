@@ -9,7 +9,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import body_of
 from memopt.dialects.memory import place_of
 from memopt.dialects.plan import model_of
-from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
+from memopt.dialects.structure import OpaqueOp, VariableOp
 from memopt.dialects.tflite_control import KEY
 from memopt.dialects.tflite_file import Model, Subgraph, read_model
 from memopt.dialects.tflm_arena import ALIGNMENT, file_operators, tensor_indices
@@ -46,14 +46,8 @@ def check_function(func: FuncOp, model: Model) -> None:
 def _check_operators(func: FuncOp, graph: Subgraph) -> None:
     """The same operators on the same tensors, each once."""
     found = file_operators(func)
-    known = {op for op, _ in found}
     numbers = [index for _, index in found]
     block = body_of(func)
-    for op in block.ops:
-        ours = isinstance(op, ConstantOp | VariableOp) or op is block.last_op or _is_memory(op)
-        if op not in known and not ours:
-            text = "is not an operator of the file; rewritten functions cannot be written back"
-            raise MemoptError(text, place_of(op))
     if len(set(numbers)) != len(numbers):
         twice = next(i for i in numbers if numbers.count(i) > 1)
         raise MemoptError(f"operator {twice} of the file appears twice", f"@{func.sym_name.data}")
@@ -92,10 +86,6 @@ def _check_effects(found: list[tuple[Operation, int]]) -> None:
                 text = f"must run before operator {last[effect]} of the file: both have state"
                 raise MemoptError(text, place_of(op))
             last[effect] = index
-
-
-def _is_memory(op: Operation) -> bool:
-    return isinstance(op, OpaqueOp) and op.op_name.data == "UNINITIALIZED"
 
 
 def constant(graph: Subgraph, index: int) -> bool:
