@@ -15,7 +15,8 @@ as much (`covers`). Costs never grow with the ideal, so what is postponed costs 
 
 In place the step of v is lower by its result if an operand x dies there, and a smaller K may not
 kill x. So for each candidate the set that kills x and ends in v is a branch of its own, minimal or
-not; with it the argument holds: K frees x, which is no smaller than the result.
+not, unless another event is over before v; with it the argument holds: K frees x, which is no
+smaller than the result.
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,13 @@ from functools import cached_property
 
 from memopt.solvers.ideals import ancestors, descendants
 from memopt.solvers.problem import MemoryGraph
+
+# Events not yet over that contain no other such event, by index. Found again from one ideal to the
+# next instead of from all events, of which most are far away.
+Frontier = tuple[int, ...]
+
+# How many smaller events are compared with each to find what blocks it (quadratic otherwise).
+BLOCKERS = 1_000
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,56 @@ class Kills:
                     return False
         return True
 
-    def moves(self, done: int) -> list[tuple[int, int, bool]]:
+    @cached_property
+    def _blockers(self) -> list[list[int]]:
+        """Per event the largest events within it: while one of them is not over, it is no branch.
+
+        Only so many smaller ones are looked at; those left out cost time, not correctness.
+        """
+        events = self._events
+        within: list[int] = []
+        result: list[list[int]] = []
+        for e, need in enumerate(events):
+            first = max(0, e - BLOCKERS)
+            mine = sum(1 << b for b in range(first, e) if events[b] & need == events[b])
+            rest = mine
+            direct: list[int] = []
+            while rest:
+                b = rest.bit_length() - 1
+                direct.append(b)
+                rest &= ~(within[b] | 1 << b)
+            within.append(mine)
+            result.append(direct)
+        return result
+
+    @cached_property
+    def _unblocks(self) -> list[list[int]]:
+        result: list[list[int]] = [[] for _ in self._events]
+        for e, blockers in enumerate(self._blockers):
+            for b in blockers:
+                result[b].append(e)
+        return result
+
+    def start(self) -> Frontier:
+        """The events that nothing blocks before any operator has run."""
+        return tuple(e for e, blockers in enumerate(self._blockers) if not blockers)
+
+    def advance(self, frontier: Frontier, done: int) -> Frontier:
+        """The events that nothing blocks at `done`, from those of an ideal within it."""
+        events, todo = self._events, ~done
+        kept = [e for e in frontier if events[e] & todo]
+        if len(kept) == len(frontier):
+            return frontier
+        over = [e for e in frontier if not events[e] & todo]
+        seen: set[int] = set()
+        while over:
+            for e in self._unblocks[over.pop()]:
+                if e not in seen and not any(events[b] & todo for b in self._blockers[e]):
+                    seen.add(e)
+                    (kept if events[e] & todo else over).append(e)
+        return tuple(kept)
+
+    def moves(self, done: int, frontier: Frontier) -> list[tuple[int, int, bool]]:
         """(operators to run, operator to run last or -1, minimal) per branch at the ideal `done`.
 
         Up to its last operator a minimal branch only allocates. Without any event left all that
@@ -84,14 +141,16 @@ class Kills:
         """
         todo = ~done
         minimal: list[int] = []
-        for need in sorted({n & todo for n in self._events}, key=int.bit_count):
-            if need and not any(m & need == m for m in minimal):
+        for need in sorted({self._events[e] & todo for e in frontier}, key=int.bit_count):
+            if not any(m & need == m for m in minimal):
                 minimal.append(need)
         result = [(need, -1, True) for need in minimal]
         for need, last in self._inplace:
             if todo >> last & 1:
                 need &= todo
-                result.append((need, last, need in minimal))
+                before = need & ~(1 << last)
+                if not any(m & before == m for m in minimal):  # else `last` is no first event
+                    result.append((need, last, need in minimal))
         if not result:
             rest = (1 << len(self.graph)) - 1 & todo
             return [(rest, -1, True)] if rest else []

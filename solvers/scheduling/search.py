@@ -16,7 +16,7 @@ from memopt.solvers.bounds import flow_bound
 from memopt.solvers.ideals import Walker, renumber
 from memopt.solvers.problem import MemoryGraph, Schedule, profile
 from memopt.solvers.scheduling.greedy import order as greedy
-from memopt.solvers.scheduling.kills import Kills
+from memopt.solvers.scheduling.kills import Frontier, Kills
 from memopt.solvers.scheduling.rpo import order as rpo
 
 # A state costs about 400 B and two masks; 4 million of them stay below 2 GB on 500 operators.
@@ -55,12 +55,13 @@ class Search:
         """Search until proven, out of time, or out of states."""
         start = self.walker.start
         self.lower_bound = max(self.floor, self.graph.level(0))
-        heap = [(self.lower_bound, 0, 0, 0, start)]
+        frontier = self.kills.start() if self.by_kills else ()
+        heap = [(self.lower_bound, 0, 0, 0, start, frontier)]
         serial = 0
         best: dict[int, int] = {0: self.lower_bound}
         closed: set[int] = set()
         while heap:
-            peak, _, _, done, level = heapq.heappop(heap)
+            peak, _, _, done, level, frontier = heapq.heappop(heap)
             if peak >= self.ceiling:
                 break
             if done in closed:
@@ -70,7 +71,8 @@ class Search:
             self.states += 1
             if self._stop():
                 return
-            branches = self._expand(done, level, peak)
+            frontier = self.kills.advance(frontier, done)
+            branches = self._expand(done, level, peak, frontier)
             while len(branches) == 1 and branches[0][0] <= peak:  # the one way on costs nothing
                 _, move, last, level = branches[0]
                 child = done | move
@@ -80,7 +82,8 @@ class Search:
                 self._from[child] = (done, move, last)  # no path to it is lower than this one
                 closed.add(child)
                 done = child
-                branches = self._expand(done, level, peak)
+                frontier = self.kills.advance(frontier, done)
+                branches = self._expand(done, level, peak, frontier)
             if done == self.full:
                 self.order = self._path()
                 self.exhausted = True
@@ -94,7 +97,8 @@ class Search:
                     best[child] = reached
                     self._from[child] = (done, move, last)
                     serial += 1
-                    heapq.heappush(heap, (reached, -child.bit_count(), serial, child, after))
+                    entry = (reached, -child.bit_count(), serial, child, after, frontier)
+                    heapq.heappush(heap, entry)
         self.exhausted = True
         self.lower_bound = self.ceiling
 
@@ -105,14 +109,16 @@ class Search:
             self.deadline is not None and self.states % 64 == 0 and time.monotonic() > self.deadline
         )
 
-    def _expand(self, done: int, level: int, limit: int) -> list[tuple[int, int, int, int]]:
+    def _expand(
+        self, done: int, level: int, limit: int, frontier: Frontier
+    ) -> list[tuple[int, int, int, int]]:
         """(peak, operators, last operator or -1, level after) per branch; one alone if T1 commits.
 
         T1 (theory.md): a branch that stays within `limit`, ends no higher than `level`, and has
         no ideal in between below its end loses nothing: in between a minimal one only allocates.
         """
         result: list[tuple[int, int, int, int]] = []
-        for move, last, minimal in self._moves(done):
+        for move, last, minimal in self._moves(done, frontier):
             if last < 0:
                 step, after = self.walker.run_all(done, level, move)
             else:
@@ -130,9 +136,9 @@ class Search:
         """The two side conditions of T1 for a branch above whose start nothing in between is."""
         return step <= limit and after <= level
 
-    def _moves(self, done: int) -> list[tuple[int, int, bool]]:
+    def _moves(self, done: int, frontier: Frontier) -> list[tuple[int, int, bool]]:
         if self.by_kills and (done or not self.graph.unread_inputs):
-            return self.kills.moves(done)
+            return self.kills.moves(done, frontier)
         return [
             (1 << v, -1, True)
             for v, before in enumerate(self.graph.predecessor_masks)

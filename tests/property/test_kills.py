@@ -9,7 +9,7 @@ from oracles import optimum, random_graph, random_order
 from memopt.solvers.ideals import Walker, renumber
 from memopt.solvers.problem import Group, InPlace, MemoryGraph
 from memopt.solvers.scheduling import search
-from memopt.solvers.scheduling.kills import Kills
+from memopt.solvers.scheduling.kills import Frontier, Kills
 
 
 def some_answer_is_wrong(graphs: int) -> bool:
@@ -46,8 +46,8 @@ def workspace_is_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
 def commit_past_a_valley(monkeypatch: pytest.MonkeyPatch) -> None:
     old = Kills.moves
 
-    def moves(self: Kills, done: int) -> list[tuple[int, int, bool]]:
-        return [(move, last, True) for move, last, _ in reversed(old(self, done))]
+    def moves(self: Kills, done: int, frontier: Frontier) -> list[tuple[int, int, bool]]:
+        return [(move, last, True) for move, last, _ in reversed(old(self, done, frontier))]
 
     monkeypatch.setattr(Kills, "moves", moves)
 
@@ -69,26 +69,26 @@ def test_every_condition_is_needed(
 
 
 def test_only_a_minimal_move_may_be_committed_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To kill x in place takes a, b, v and ends below the start; P wants the valley after a."""
+    """b, v in place kills x and y and ends below the start; P wants the valley after v alone."""
     graph = MemoryGraph(
-        ("a", "b", "v", "P"),
-        ((), (0,), (), ()),
+        ("b", "v", "P"),
+        ((), (), ()),
         (
-            Group("u", 10, readers=(0,), is_input=True),
-            Group("x", 5, readers=(1, 2), is_input=True),
-            Group("w", 1, readers=(3,), is_input=True),
-            Group("p", 8, writers=(1,), is_output=True),
-            Group("q", 5, writers=(2,), is_output=True),
-            Group("o", 1, writers=(3,), is_output=True),
+            Group("x", 5, readers=(0, 1), is_input=True),
+            Group("y", 10, readers=(1,), is_input=True),
+            Group("w", 1, readers=(2,), is_input=True),
+            Group("p", 8, writers=(0,), is_output=True),
+            Group("q", 5, writers=(1,), is_output=True),
+            Group("o", 1, writers=(2,), is_output=True),
         ),
-        (0, 0, 0, 20),
-        (InPlace(2, 4, 1),),
+        (0, 0, 20),
+        (InPlace(1, 4, 0),),
     )
     graph.check()
-    start = (0, 1, 2, 3)
-    assert search.solve(graph, bound=0, incumbent=start).peak == optimum(graph) == 27
+    start = (2, 0, 1)
+    assert search.solve(graph, bound=24, incumbent=start).peak == optimum(graph) == 32
     commit_past_a_valley(monkeypatch)
-    assert search.solve(graph, bound=0, incumbent=start).peak == 35
+    assert search.solve(graph, bound=24, incumbent=start).peak == 35
 
 
 def test_up_to_its_last_operator_a_minimal_move_only_allocates(fuzz: float) -> None:
@@ -99,7 +99,8 @@ def test_up_to_its_last_operator_a_minimal_move_only_allocates(fuzz: float) -> N
         for v in random_order(rng, graph)[: rng.randrange(len(graph))]:
             done |= 1 << v
         start = graph.level(done)
-        for move, _, minimal in Kills(graph).moves(done):
+        kills = Kills(graph)
+        for move, _, minimal in kills.moves(done, kills.advance(kills.start(), done)):
             inner, level = done, start
             while move & (move - 1) and minimal:
                 low = move & -move
