@@ -21,11 +21,14 @@ from memopt.backends.c.header import c_type_of
 from memopt.backends.c.kernels import DIRECTORY, needed_files
 from memopt.backends.c.layout import C_TARGETS, Layout, bytes_in
 from memopt.backends.c.machines import MACHINES, Machine
+from memopt.backends.c.measure import measure_project
 from memopt.backends.c.text import identifier, plain
 from memopt.dialects.compute import shape_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import name_of
 from memopt.dialects.weights import Weights
+
+__all__ = ["fill", "measure_project", "write_project"]
 
 FIRMWARE = Path(__file__).parent / "firmware"
 _HOLE = re.compile(r"@(\w+)@")

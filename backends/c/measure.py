@@ -1,0 +1,89 @@
+"""What a written project really needs: its image is linked, its sections read, and it is run."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from memopt.dialects.errors import MemoptError
+
+FLASH = (".vectors", ".text", ".rodata", ".ARM.exidx", ".data")
+STATIC_RAM = (".data", ".bss")
+SECONDS = 120  # for one inference under emulation
+
+
+def _defined(directory: Path, what: str) -> int:
+    """The value of the model header's macro that ends in `what`, bytes."""
+    for header in sorted(directory.glob("*.h")):
+        found = re.search(rf"^#define \w+_{what} (\d+)u", header.read_text(), re.MULTILINE)
+        if found:
+            return int(found[1])
+    raise MemoptError(f"no header defines {what}", str(directory))
+
+
+def _make(directory: Path, build: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", "-s", "-C", str(directory), f"BUILD={build}", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def _sections(listing: str) -> dict[str, int]:
+    """Section name -> bytes, from `size -A`."""
+    rows = (line.split() for line in listing.splitlines())
+    return {row[0]: int(row[1]) for row in rows if len(row) == 3 and row[1].isdigit()}
+
+
+def measure_project(directory: Path, target: str) -> dict[str, Any]:
+    """Bytes that a project written by write_project needs, and instructions of one inference.
+
+    Keys: name, arena, stack (deepest use below the call, painted), static_ram (.data and .bss
+    besides arena and stack), flash (the whole image, with the program around the model),
+    instructions (emulated, not cycles). None where it does not apply or the tools are missing.
+    Nothing is left in `directory`. Raises MemoptError if the project does not compile.
+    """
+    facts: dict[str, Any] = {
+        "name": target,
+        "arena": _defined(directory, "ARENA_BYTES"),
+        "stack": None,
+        "static_ram": None,
+        "flash": None,
+        "instructions": None,
+    }
+    tools = ("make", "arm-none-eabi-gcc", "arm-none-eabi-size")
+    if target == "host" or not all(map(shutil.which, tools)):
+        return facts
+    with tempfile.TemporaryDirectory(prefix="memopt-") as build:
+        made = _make(directory, build)
+        if made.returncode:
+            text = (made.stderr.strip() or made.stdout.strip() or "make failed").splitlines()
+            errors = [line for line in text if "error" in line or "overflow" in line] or text
+            raise MemoptError(f"the image does not build: {errors[0]}", str(directory))
+        sections = _sections(_make(directory, build, "size").stdout)
+        facts["flash"] = sum(sections.get(name, 0) for name in FLASH)
+        facts["static_ram"] = sum(sections.get(name, 0) for name in STATIC_RAM)
+        if shutil.which("qemu-system-arm"):
+            facts |= _run(directory, build)
+    return facts
+
+
+def _run(directory: Path, build: str) -> dict[str, int]:
+    """Stack and instructions of one inference on zeros; empty if it takes too long."""
+    zeros = Path(build) / "zeros.bin"
+    zeros.write_bytes(bytes(_defined(directory, "INPUT_BYTES")))
+    try:
+        ran = _make(directory, build, "run", f"IN={zeros}", f"OUT={build}/out.bin")
+    except subprocess.TimeoutExpired:
+        return {}
+    if ran.returncode:
+        raise MemoptError(f"the image does not run: {ran.stderr.strip()[:200]}", str(directory))
+    numbers = dict(re.findall(r"^(\w+) (\d+)$", ran.stderr, re.MULTILINE))
+    return {
+        "stack": int(numbers["stack_bytes"]),
+        "instructions": int(numbers["instructions"]),
+    }
