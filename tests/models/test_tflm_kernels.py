@@ -1,0 +1,182 @@
+"""Scratch formulas against what TFLM's kernels really ask for: one small model per kernel."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tflite_builder import Extra, Graph, Op, T, build, objects
+from tflm_plan import import_for_tflm, planned, write
+from tflm_runner import Answer, Job, random_inputs, run
+
+from memopt.backends.tflm.repack import pack, unpack
+from memopt.dialects import tflite_control
+from memopt.dialects.plan import plan_of
+from memopt.dialects.tflm_arena import file_operators, tflm_arena
+from memopt.dialects.tflm_scratch import scratch_bytes
+
+AXES = np.array([1, 2], np.int32)
+UNIT = (1.0,)
+
+
+def one(op: Op, *tensors: T) -> bytes:
+    """A model of one operator: tensor 0 is its input, the last one its output. A LOGISTIC or a
+    NEG in front makes an intermediate tensor, so that there is something to plan."""
+    first = tensors[0]
+    front = "LOGISTIC" if first.type == "INT8" else "NEG"
+    scale = (1 / 256,) if first.type == "INT8" else ()
+    inner = T("inner", first.shape, first.type, scale=scale, zero=(-128,) if scale else ())
+    graph = [T("input", first.shape, first.type, scale=(0.1,) if scale else ()), *tensors[1:]]
+    graph.append(inner)
+    last = len(graph) - 1
+    moved = [last if i == 0 else i for i in op.inputs]
+    ops = [Op(front, [0], [last]), Op(op.name, moved, [last - 1], op.options)]
+    return build(Graph(graph, ops, [0], [last - 1]))
+
+
+def reduce(name: str, type_: str) -> bytes:
+    # The maximum keeps its operand's scale; sums and means may have any.
+    scale = () if type_ != "INT8" else (1 / 256,) if name == "REDUCE_MAX" else UNIT
+    zero = (-128,) if scale == (1 / 256,) else ()
+    return one(
+        Op(name, [0, 1], [2], ("Reducer", {"keepDims": False})),
+        T("x", [2, 5, 7, 9], type_),
+        T("axes", [2], "INT32", AXES),
+        T("y", [2, 9], type_, scale=scale, zero=zero),
+    )
+
+
+def packed(count: int) -> Any:
+    return np.full((count + 1) // 2, 0x21, np.uint8)
+
+
+def weighted(name: str, shape: list[int], out: list[int], options: tuple[str, dict[str, Any]]):
+    channels = shape[3] if name == "DEPTHWISE_CONV_2D" else shape[0]
+    axis = 3 if name == "DEPTHWISE_CONV_2D" else 0
+    return one(
+        Op(name, [0, 1, 2], [3], options),
+        T("x", [1, 6, 6, 4] if len(shape) == 4 else [1, 144], "INT8"),
+        T("w", shape, "INT4", packed(int(np.prod(shape))), scale=(0.5,) * channels, axis=axis)
+        if len(shape) == 4
+        else T("w", shape, "INT4", packed(int(np.prod(shape))), scale=(0.5,)),
+        T("b", [channels], "INT32", np.zeros(channels, np.int32)),
+        T("y", out, "INT8", scale=(2.0,)),
+    )
+
+
+def transpose_conv(type_: str) -> bytes:
+    real = type_ == "FLOAT32"
+    kind = np.float32 if real else np.int8
+    return one(
+        Op(
+            "TRANSPOSE_CONV",
+            [1, 2, 0],
+            [3],
+            ("TransposeConv", {"strideH": 2, "strideW": 2, "padding": 1}),
+        ),
+        T("x", [1, 3, 3, 2], type_),
+        T("shape", [4], "INT32", np.array([1, 7, 7, 1], np.int32)),
+        T("w", [1, 3, 3, 2], type_, np.ones((1, 3, 3, 2), kind), scale=() if real else UNIT),
+        T("y", [1, 7, 7, 1], type_, scale=() if real else (9.0,)),
+    )
+
+
+CONV = {"padding": 0, "strideH": 1, "strideW": 1, "dilationHFactor": 1, "dilationWFactor": 1}
+MODELS = {
+    "mean_int8": reduce("MEAN", "INT8"),
+    "mean_float": reduce("MEAN", "FLOAT32"),
+    "sum_int8": reduce("SUM", "INT8"),
+    "sum_float": reduce("SUM", "FLOAT32"),
+    "max_int8": reduce("REDUCE_MAX", "INT8"),
+    "max_float": reduce("REDUCE_MAX", "FLOAT32"),
+    "min_float": reduce("REDUCE_MIN", "FLOAT32"),
+    "mirror_pad": one(
+        Op("MIRROR_PAD", [0, 1], [2], ("MirrorPad", {})),
+        T("x", [5, 7, 3], "FLOAT32"),
+        T("pads", [3, 2], "INT32", np.array([[1, 2], [2, 1], [0, 0]], np.int32)),
+        T("y", [8, 10, 3], "FLOAT32"),
+    ),
+    "add_n": one(Op("ADD_N", [0, 0, 0], [1]), T("x", [3], "FLOAT32"), T("y", [3], "FLOAT32")),
+    "transpose_conv_int8": transpose_conv("INT8"),
+    "transpose_conv_float": transpose_conv("FLOAT32"),
+    "conv_int4": weighted("CONV_2D", [8, 3, 3, 4], [1, 6, 6, 8], ("Conv2D", CONV)),
+    "depthwise_int4": weighted(
+        "DEPTHWISE_CONV_2D",
+        [1, 5, 5, 4],
+        [1, 6, 6, 4],
+        ("DepthwiseConv2D", {**CONV, "depthMultiplier": 1}),
+    ),
+    "fully_connected_int4": weighted("FULLY_CONNECTED", [5, 144], [1, 5], ("FullyConnected", {})),
+}
+QUIET = {"transpose_conv_float"}
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
+    jobs = [Job("tflm", data, random_inputs(data, 1, 0)) for data in MODELS.values()]
+    return dict(zip(MODELS, run(jobs, tmp_path_factory.mktemp("kernels")), strict=True))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_tflm_asks_for_the_scratch_that_we_expect(name: str, answers: dict[str, Answer]) -> None:
+    _, func = import_for_tflm(MODELS[name])
+    scratch = [s for op, _ in file_operators(func) for s in scratch_bytes(op) or ()]
+    assert bool(scratch) == (name not in QUIET)
+    assert answers[name].error == ""
+    assert tflm_arena(func, planned=False).head == answers[name].head
+
+
+def test_planned_kernels_with_scratch_stay_within_their_plan(tmp_path: Path) -> None:
+    jobs: list[Job] = []
+    arenas: list[int] = []
+    for data in MODELS.values():
+        module, func = planned(data)
+        plan = plan_of(func)
+        assert plan is not None
+        arenas.append(plan.arena.data)
+        inputs = random_inputs(data, 2, 1)
+        jobs += [Job("tflm", d, inputs) for d in (data, write(module, data))]
+    found = run(jobs, tmp_path)
+    for name, arena, before, after in zip(MODELS, arenas, found[::2], found[1::2], strict=True):
+        assert after.head == arena <= before.head, name
+        assert len(before.outputs) == 2
+        for a, b in zip(before.outputs, after.outputs, strict=True):
+            assert np.array_equal(a[0], b[0]), name
+
+
+# -- LiteRT reads what moved --------------------------------------------------------------------
+
+
+def branches(extra: Extra | None = None) -> bytes:
+    tensors = [T("x", [64], "FLOAT32"), *[T(n, [64], "FLOAT32") for n in "abcd"]]
+    tensors += [T("y", [64], "FLOAT32"), T("w", [64], "FLOAT32", np.arange(64, dtype=np.float32))]
+    ops = [
+        Op("NEG", [0], [1]),
+        Op("ADD", [0, 6], [2], ("Add", {})),
+        Op("EXP", [1], [3]),
+        Op("ABS", [2], [4]),
+        Op("ADD", [3, 4], [5], ("Add", {})),
+    ]
+    return build(Graph(tensors, ops, [0], [5]), extra=extra)
+
+
+def test_litert_reads_moved_control_dependencies_and_buffers(tmp_path: Path) -> None:
+    edges = tflite_control.serialize([((0, 2), (1, 3))])
+    controlled = branches(Extra(metadata={tflite_control.KEY: edges}))
+    plain = branches()
+    model = unpack(plain)
+    index = model.subgraphs[0].tensors[6].buffer
+    weights: bytes = model.buffers[index].data
+    model.buffers[index].data = None
+    model.buffers[index].offset, model.buffers[index].size = len(plain), len(weights)
+    outside = pack(model, plain + weights, b"")
+    assert objects(outside).buffers[index].offset >= len(outside) - len(weights)
+    jobs: list[Job] = []
+    for data in (plain, controlled, outside):
+        inputs = random_inputs(data, 3, 5)
+        jobs += [Job("litert", data, inputs), Job("litert", write(planned(data)[0], data), inputs)]
+    found = run(jobs, tmp_path)
+    assert [a.error for a in found] == [""] * 6
+    first = found[0].outputs
+    assert all(np.array_equal(a, b) for f in found for a, b in zip(first, f.outputs, strict=True))
+    assert np.ptp(first[0][0]) > 1
