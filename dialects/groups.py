@@ -181,7 +181,10 @@ def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemor
         answer.groups[group].readers.append(index)
     for alias in memory.aliases:
         pair = op.results[alias.result], op.operands[alias.operand]
-        if alias.kind == "inplace" and all(v in answer.of_value for v in pair):
+        if alias.kind == "inplace":
+            for v in pair:
+                if v not in answer.of_value:
+                    raise MemoptError(f"in place, but {name_of(v)} is no buffer", place_of(op))
             (result, a), (operand, b) = (answer.of_value[v] for v in pair)
             if a or b:
                 raise MemoptError("in place inside a larger buffer", place_of(op))

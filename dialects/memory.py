@@ -223,6 +223,11 @@ def memory_of(op: Operation, model: ModelAttr) -> OperatorMemory:
             for r, entries in enumerate(lists)
             for a in entries
         )
+        from memopt.dialects.alias_rules import check_alias
+
+        strided = {(r, a.operand.data) for r, e in enumerate(lists) for a in e if len(a.strides)}
+        for alias in aliases:
+            check_alias(op, alias, (alias.result, alias.operand) in strided)
         answer = replace(
             answer, aliases=aliases, executes=answer.executes and not covers(op, aliases)
         )

@@ -61,7 +61,7 @@ def set_order(operations: Sequence[Operation]) -> None:
 
 def argument_attributes(func: FuncOp) -> list[dict[str, Attribute]]:
     """A copy of the attribute dictionary of each argument."""
-    count = len(func.body.block.args)
+    count = len(func.body.blocks[0].args)
     if func.arg_attrs is None:
         return [{} for _ in range(count)]
     return [dict(d.data) for d in func.arg_attrs.data]
@@ -81,7 +81,9 @@ def offsets_of(op: Operation) -> tuple[Place, ...] | None:
         return None
     entries = cast("ArrayAttr[Attribute]", attr).data if isinstance(attr, ArrayAttr) else ()
     if len(entries) != len(op.results):
-        raise MemoptError("memgraph.offset must list one place per result", op.name)
+        from memopt.dialects.memory import place_of
+
+        raise MemoptError("memgraph.offset must list one place per result", place_of(op))
     return tuple(cast("Place", e) for e in entries)
 
 
@@ -126,8 +128,10 @@ def drop_plan(func: FuncOp, inplace: bool = False) -> None:
 def fingerprint(func: FuncOp) -> str:
     """SHA-256 over operations, types, properties, aliases, model and order (first 32 hex digits).
 
-    Names, sources and the plan itself do not count.
+    Names, sources and places do not count; the bytes of scratch do.
     """
+    from memopt.dialects.memory import scratch_list
+
     digest = hashlib.sha256()
     texts: dict[Attribute, str] = {}
     numbers: dict[SSAValue, int] = {}
@@ -141,6 +145,9 @@ def fingerprint(func: FuncOp) -> str:
     def dictionary(attributes: Mapping[str, Attribute]) -> str:
         return ";".join(f"{k}={text(v)}" for k, v in sorted(attributes.items()) if k not in DECIDED)
 
+    def scratch_sizes(op: Operation) -> list[int]:
+        return [s.bytes.data for s in scratch_list(op) or ()]
+
     def visit(block: Block) -> None:
         for argument in block.args:
             numbers[argument] = len(numbers)
@@ -151,7 +158,7 @@ def fingerprint(func: FuncOp) -> str:
             used = [numbers.get(v, -1) for v in op.operands]
             types = [text(r.type) for r in op.results]
             digest.update(
-                f"{op.name} {used} {types} {dictionary(op.properties)} "
+                f"{op.name} {used} {types} {scratch_sizes(op)} {dictionary(op.properties)} "
                 f"{dictionary(op.attributes)}\n".encode()
             )
             for region in op.regions:

@@ -45,9 +45,9 @@ class Verified:
 
 @dataclass(frozen=True)
 class Content:
-    """Bytes [start, end) of one bank that hold `value` through step `last`."""
+    """Bytes [start, end) of one bank that hold `value` (None: scratch) through step `last`."""
 
-    value: SSAValue
+    value: SSAValue | None
     bank: str
     start: int
     end: int
@@ -148,9 +148,7 @@ def _check_places(func: FuncOp, block: Block, memory: BlockMemory, model: ModelA
             raise MemoptError(f"{name_of(value)} has no place", place_of(op))
         offset = bytes_offset(place)
         if offset is None:
-            _check_unplaced(
-                value, place, group is not None and memory.groups[group[0]].in_arena, op
-            )
+            _check_unplaced(value, place, memory, model, op)
             return 0
         if group is None or not memory.groups[group[0]].in_arena:
             raise MemoptError(
@@ -172,20 +170,27 @@ def _check_places(func: FuncOp, block: Block, memory: BlockMemory, model: ModelA
             raise MemoptError("memgraph.offset is missing", place_of(op))
         for value, place in zip(op.results, places, strict=True):
             top = max(top, take(value, place, op))
-    return max(top, _run_on_paper(block, memory, where, a))
+    return max(top, _run_on_paper(block, memory, where, model))
 
 
-def _check_unplaced(value: SSAValue, place: Place, in_arena: bool, op: Operation) -> None:
+def _check_unplaced(
+    value: SSAValue, place: Place, memory: BlockMemory, model: ModelAttr, op: Operation
+) -> None:
     if not isinstance(place, UnplacedAttr):
         raise MemoptError(f"{name_of(value)}: {place} is no place", place_of(op))
-    if in_arena and place.data != "runtime" and (bytes_of(value.type) or 0) > 0:
+    group = memory.of_value.get(value)
+    in_arena = group is not None and memory.groups[group[0]].in_arena
+    # only TFLM has a planner of its own at run time
+    left = place.data == "runtime" and model.target.data == "tflm"
+    if in_arena and not left and (bytes_of(value.type) or 0) > 0:
         raise MemoptError(f"{name_of(value)} is a buffer of the arena, not {place}", place_of(op))
 
 
 def _run_on_paper(
-    block: Block, memory: BlockMemory, where: dict[SSAValue, tuple[str, int]], alignment: int
+    block: Block, memory: BlockMemory, where: dict[SSAValue, tuple[str, int]], model: ModelAttr
 ) -> int:
     """Every write against every content that is still read. Returns the end of the last scratch."""
+    alignment = model.alignment.data
     position = {op: i for i, op in enumerate(memory.operations)}
     holds: dict[SSAValue, frozenset[SSAValue]] = {v: frozenset((v,)) for v in block.args}
     for op in block.ops:
@@ -216,17 +221,29 @@ def _run_on_paper(
         allowed = _overwritten(op, step, memory, holds, where)
         for r in op.results:
             _write(r, max(last.get(r, step), step), where, live, allowed, op)
-        for s in scratch_list(op) or ():
-            if s.offset.data >= 0:
-                end = s.offset.data + (s.bytes.data + alignment - 1) // alignment * alignment
-                if s.offset.data % alignment:
-                    raise MemoptError("scratch is not aligned", place_of(op))
-                _check_free(
-                    Content(op.results[0], "", s.offset.data, end, step), live, (), op, "scratch"
-                )
-                live.append(Content(op.results[0], "", s.offset.data, end, step))
-                top = max(top, end)
+        for start, size in _scratch_places(op, memory.memory[step].workspace, model):
+            end = start + (size + alignment - 1) // alignment * alignment
+            content = Content(None, "", start, end, step)
+            _check_free(content, live, (), op, "scratch")
+            live.append(content)
+            top = max(top, end)
     return top
+
+
+def _scratch_places(
+    op: Operation, workspace: Sequence[int], model: ModelAttr
+) -> list[tuple[int, int]]:
+    """(offset, bytes) of each scratch buffer. TFLM alone may be left to place some itself."""
+    scratch = scratch_list(op)
+    own_planner = model.scratch.data == "tflm"
+    if (scratch is None or any(s.offset.data < 0 for s in scratch)) and not own_planner:
+        if any(workspace):
+            raise MemoptError("scratch has no offset", place_of(op))
+        return []
+    places = [(s.offset.data, s.bytes.data) for s in scratch or () if s.offset.data >= 0]
+    if any(offset % model.alignment.data for offset, _ in places):
+        raise MemoptError("scratch is not aligned", place_of(op))
+    return places
 
 
 def func_op(block: Block) -> Operation:
@@ -332,8 +349,9 @@ def _check_free(
             and old.start < new.end
             and old.value not in allowed
         ):
+            held = name_of(old.value) if old.value else "scratch"
             raise MemoptError(
-                f"{name} at [{new.start}, {new.end}) overwrites {name_of(old.value)} at "
+                f"{name} at [{new.start}, {new.end}) overwrites {held} at "
                 f"[{old.start}, {old.end}), which is live until step {old.last}",
                 place_of(op),
             )

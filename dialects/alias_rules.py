@@ -1,0 +1,103 @@
+"""What an alias may claim: sizes that fit, and for typed operations what the operation really does.
+
+    #memgraph.alias<operand = 0, kind = slice, byte_offset = 32>
+
+A `memgraph.conv_2d` is never a view, a `memgraph.slice` starts where its `starts` say. Of opaque
+and foreign operations the sizes are all that can be checked.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.ir import Operation
+
+from memopt.dialects.compute import ComputeOp, shape_of
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import Alias, bytes_of, place_of
+from memopt.dialects.operations import ConcatOp, SliceOp, SplitOp
+
+
+def check_alias(op: Operation, alias: Alias, strided: bool) -> None:
+    """Raise MemoptError if `alias` cannot hold for `op`."""
+    fault = _size_fault(op, alias, strided)
+    if fault is None and isinstance(op, ComputeOp):
+        fault = _kind_fault(op, alias)
+    if fault is not None:
+        raise MemoptError(f"memgraph.alias: {fault}", place_of(op))
+
+
+def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
+    a, b = bytes_of(op.results[alias.result].type), bytes_of(op.operands[alias.operand].type)
+    if a is None or b is None:
+        return f"result {alias.result} and operand {alias.operand} must be buffers"
+    offset = alias.byte_offset
+    match alias.kind:
+        case "view":
+            return None if a == b else f"{a} B are no view of {b} B"
+        case "inplace":
+            return None if a <= b else f"{a} B do not fit in place of {b} B"
+        case "slice":
+            inside = 0 <= offset <= b if strided else 0 <= offset <= b - a
+            around = b - a <= offset <= 0
+            fits = inside or around
+            return (
+                None if fits else f"a slice of {a} B at {offset} B leaves the {b} B of its operand"
+            )
+
+
+def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
+    if alias.kind == "view":
+        return None if op.IS_VIEW else f"{op.name} is no view"
+    if alias.kind == "inplace":
+        same = shape_of(op.results[alias.result]) == shape_of(op.operands[alias.operand])
+        return None if (op.ELEMENTWISE or op.IS_VIEW) and same else f"{op.name} cannot run in place"
+    expected = _byte_offset(op, alias)
+    if expected is None:
+        return f"{op.name} is no contiguous slice"
+    return (
+        None
+        if expected == alias.byte_offset
+        else f"{op.name} lies at byte_offset {expected}, not {alias.byte_offset}"
+    )
+
+
+def _byte_offset(op: ComputeOp, alias: Alias) -> int | None:
+    """Where the result starts in the operand (concat: minus where the operand starts in it), in
+    bytes; None if it is not contiguous there."""
+    if isinstance(op, ConcatOp):
+        shapes = [shape_of(v) for v in op.inputs[: alias.operand]]
+        if prod(shape_of(op.result)[: op.axis.value.data]) != 1 or op.activation is not None:
+            return None
+        return -_bytes(op, alias, sum(map(prod, shapes)))
+    if isinstance(op, SplitOp):
+        shapes = [shape_of(v) for v in op.parts[: alias.result]]
+        if prod(shape_of(op.input)[: op.axis.value.data]) != 1:
+            return None
+        return _bytes(op, alias, sum(map(prod, shapes)))
+    if isinstance(op, SliceOp):
+        starts = [int(v) for v in op.starts.get_values()]
+        strides = [int(v) for v in op.strides.get_values()]
+        return _slice_offset(op, alias, starts, strides)
+    return None
+
+
+def _slice_offset(
+    op: SliceOp, alias: Alias, starts: Sequence[int], strides: Sequence[int]
+) -> int | None:
+    shape, out = shape_of(op.input), shape_of(op.result)
+    whole = True  # all dimensions after this one are complete
+    start, step = 0, 1
+    for i in reversed(range(len(shape))):
+        if out[i] > 1 and (strides[i] != 1 or not whole):
+            return None
+        whole = whole and out[i] == shape[i]
+        start += starts[i] * step
+        step *= shape[i]
+    return _bytes(op, alias, start)
+
+
+def _bytes(op: ComputeOp, alias: Alias, elements: int) -> int:
+    """Bytes of so many elements of the operand."""
+    value = op.operands[alias.operand]
+    count, size = prod(shape_of(value)), bytes_of(value.type) or 0
+    return elements * size // count if count else 0
