@@ -65,12 +65,14 @@ class Known:
                 or tensor.data_type == TensorProto.STRING
             ):
                 return None
-            try:
-                self.arrays[name] = array_of(tensor, "")
-            except Exception as error:
-                place = f"{self.graph.name}: constant {name!r}"
-                raise MemoptError(message(error), place) from None
+            self.arrays[name] = self.read(tensor, name)
         return self.arrays[name]
+
+    def read(self, tensor: TensorProto, name: str) -> "Array":
+        try:
+            return array_of(tensor, "")
+        except Exception as error:
+            raise MemoptError(message(error), f"{self.graph.name}: constant {name!r}") from None
 
     def is_constant(self, name: str) -> bool:
         return name in self.graph.constants or name in self.folded or name in self.fills
@@ -153,7 +155,7 @@ def _fill(known: Known, node: NodeProto) -> None:
     known.fills[name] = node
     shape = known.graph.types[name].fixed or ()
     if element_count(shape) <= SMALL:
-        element = array_of(fill_tensor(node), "")
+        element = known.read(fill_tensor(node), name)
         if element.dtype.kind in KINDS:
             known.arrays[name] = np.full(shape, element)
 

@@ -1,0 +1,217 @@
+"""The JSON frontend: what a graph becomes, and one line for everything that is wrong with one."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import function_memory
+from memopt.dialects.memgraph import MEMGRAPH
+from memopt.dialects.memory import memory_of, name_of
+from memopt.dialects.plan import functions, model_of
+from memopt.dialects.structure import OpaqueOp
+from memopt.frontends.json_graph import read
+from memopt.text import module_text, parse_module
+
+TINY: dict[str, Any] = {
+    "name": "tiny",
+    "graph_inputs": ["x"],
+    "graph_outputs": ["y"],
+    "tensors": [
+        {"name": "x", "bytes": 16, "shape": [2, 2], "dtype": "float32"},
+        {"name": "w", "bytes": 64, "is_weight": True},
+        {"name": "h", "bytes": 8, "shape": [2]},
+        {"name": "y", "bytes": 6, "shape": [3], "dtype": "int16"},
+    ],
+    "nodes": [
+        {
+            "name": "first",
+            "op": "MatMul",
+            "inputs": ["x", "w"],
+            "outputs": ["h"],
+            "attrs": {"k": 1, "a": [1.5, "t", True, None, {"b c": 2}]},
+            "workspace": 32,
+        },
+        {"name": "y", "op": "Add", "inputs": ["h", "x"], "outputs": ["y"]},
+    ],
+}
+
+
+def tiny(**changes: Any) -> dict[str, Any]:
+    return copy.deepcopy(TINY) | changes
+
+
+def load(graph: Any) -> ModuleOp:
+    return read(json.dumps(graph).encode(), "t.json")
+
+
+def operators(module: ModuleOp) -> list[OpaqueOp]:
+    return [op for op in module.walk() if isinstance(op, OpaqueOp)]
+
+
+def context() -> Context:
+    ctx = Context()
+    for dialect in (Builtin, Func, MEMGRAPH):
+        ctx.load_dialect(dialect)
+    return ctx
+
+
+def test_what_it_becomes() -> None:
+    module = load(TINY)
+    module.verify()
+    first, second = operators(module)
+    assert first.op_name.data == "MatMul" and len(first.operands) == 1  # the weight is no operand
+    assert [str(v.type) for v in (*first.operands, *first.results, *second.results)] == [
+        "tensor<2x2xf32>",
+        "tensor<2xf32>",  # 4 bytes per element: float32
+        "tensor<3xi16>",
+    ]
+    assert name_of(first.results[0]) == "h" and name_of(first.operands[0]) == "x"
+    assert str(first.attributes["memgraph.operator"]) == '"first"'
+    assert "memgraph.operator" not in second.attributes  # the same as its tensor's name
+    assert str(first.attributes["memgraph.source"]) == "#memgraph.source<0, 0, [2]>"
+    assert (
+        str(first.options)
+        == '{k = 1 : i64, a = [1.500000e+00 : f64, "t", true, unit, {"b c" = 2 : i64}]}'
+    )
+    func = next(functions(module))
+    assert memory_of(first, model_of(func)).workspace == (32,)
+    memory = function_memory(func, model_of(func))
+    assert [(g.name, g.size) for g in memory.groups] == [("x", 16), ("h", 8), ("y", 6)]
+    text = module_text(module)
+    ctx = context()
+    assert module_text(parse_module(ctx, text, "t")) == text
+    assert module_text(parse_module(ctx, module_text(module, generic=True), "t")) == text
+
+
+def test_types_of_tensors() -> None:
+    def type_of(**entry: Any) -> str:
+        tensors = [*TINY["tensors"][:3], {"name": "y", **entry}]
+        return str(operators(load(tiny(tensors=tensors)))[1].results[0].type)
+
+    assert type_of(bytes=5) == "tensor<5xi8>"
+    assert type_of(bytes=0) == "tensor<0xi8>"
+    assert type_of(bytes=16, shape=[2, 1]) == "tensor<16xi8>"  # no float32: bytes decide
+    assert type_of(bytes=4, shape=[]) == "tensor<f32>"
+    assert type_of(bytes=3, shape=[5], dtype="int4") == "tensor<5xi4>"
+    assert type_of(bytes=5, shape=[5], dtype="bool") == "tensor<5xi1>"
+    assert type_of(bytes=0, shape=[0, 7], dtype="uint8") == "tensor<0x7xui8>"
+
+
+def test_any_order_of_nodes() -> None:
+    """Topological, and the file's order where that is legal."""
+    nodes = [
+        {"name": "c", "op": "C", "inputs": ["b"], "outputs": ["c"]},
+        {"name": "d", "op": "D", "inputs": ["x"], "outputs": ["d"]},
+        {"name": "b", "op": "B", "inputs": ["x"], "outputs": ["b"]},
+        {"name": "e", "op": "E", "inputs": ["x"], "outputs": ["e"]},
+    ]
+    graph = {
+        "tensors": [{"name": n, "bytes": 1} for n in "xbcde"],
+        "nodes": nodes,
+        "graph_inputs": ["x"],
+        "graph_outputs": ["c"],
+    }
+    module = load(graph)
+    assert [op.op_name.data for op in operators(module)] == ["D", "B", "C", "E"]
+    assert "source<0, 2" in str(operators(module)[1].attributes["memgraph.source"])
+
+
+def with_tensor(**entry: Any) -> dict[str, Any]:
+    return tiny(tensors=[*TINY["tensors"], entry])
+
+
+def with_node(**entry: Any) -> dict[str, Any]:
+    base: dict[str, Any] = {"name": "n", "op": "N", "inputs": [], "outputs": []}
+    return tiny(nodes=[*TINY["nodes"], base | entry])
+
+
+NOT_THERE = {"name": "y", "op": "Add", "inputs": ["h", "gone"], "outputs": ["y"]}
+WRONG: dict[str, tuple[Any, str]] = {
+    "a list": ([], "t.json: error: expected an object"),
+    "no tensors": ({}, "t.json: tensors: error: expected a list"),
+    "no outputs": (tiny(graph_outputs=[]), "t.json: graph_outputs: error: the graph has no"),
+    "missing output": (tiny(graph_outputs=["w"]), "graph_outputs 0: error: 'w' is a weight"),
+    "unknown output": (tiny(graph_outputs=["q"]), "graph_outputs 0: error: 'q' is not in the"),
+    "twice an output": (tiny(graph_outputs=["y", "y"]), "graph_outputs 1: error: 'y' is there tw"),
+    "input that is made": (tiny(graph_inputs=["h"]), "error: 'h' is made by node 0 'first'"),
+    "no producer": (tiny(graph_inputs=[]), "t.json: node 0 'first': error: nothing makes its inp"),
+    "same tensor": (with_tensor(name="h", bytes=1), "t.json: tensor 4 'h': error: tensor 2 has th"),
+    "same node": (with_node(name="first"), "t.json: node 2 'first': error: node 0 has the same"),
+    "two producers": (with_node(outputs=["h"]), "node 2 'n': error: 'h' is made by node 0 too"),
+    "makes a weight": (with_node(outputs=["w"]), "node 2 'n': error: makes 'w', which is a we"),
+    "unknown input": (
+        tiny(nodes=[TINY["nodes"][0], NOT_THERE]),
+        "t.json: node 1 'y': error: input 'gone' is not in the list of tensors",
+    ),
+    "negative": (with_tensor(name="q", bytes=-1), "tensor 4 'q': error: bytes is negative: -1"),
+    "overflow": (with_tensor(name="q", bytes=1 << 63), "tensor 4 'q': error: bytes overflows"),
+    "fraction": (with_tensor(name="q", bytes=1.5), "tensor 4 'q': error: bytes must be an int"),
+    "true bytes": (with_tensor(name="q", bytes=True), "tensor 4 'q': error: bytes must be an int"),
+    "negative shape": (with_tensor(name="q", bytes=4, shape=[-1]), "error: a dimension is negati"),
+    "huge shape": (
+        with_tensor(name="q", bytes=4, shape=[1 << 40] * 9, dtype="int8"),
+        "tensor 4 'q': error: 4 bytes, but [",
+    ),
+    "many dimensions": (with_tensor(name="q", bytes=1, shape=[1] * 99), "more than 32 dimensions"),
+    "other bytes": (
+        with_tensor(name="q", bytes=5, shape=[2], dtype="int16"),
+        "tensor 4 'q': error: 5 bytes, but [2] of int16 is 4",
+    ),
+    "dtype": (with_tensor(name="q", bytes=5, dtype="string"), "error: dtype 'string' is not one"),
+    "no op": (with_node(op=3), "t.json: node 2 'n': error: op must be a string"),
+    "workspace": (with_node(workspace=-3), "t.json: node 2 'n': error: workspace is negative: -3"),
+    "attrs": (with_node(attrs={"a": 1 << 64}), "node 2 'n': attrs: error: 18446744073709551616"),
+    "surrogate": (with_tensor(name="\ud800", bytes=1), "tensor 4: error: name is no valid Unic"),
+    "weight flag": (with_tensor(name="q", bytes=1, is_weight=1), "is_weight must be true or false"),
+    "cycle": (
+        {
+            "tensors": [{"name": n, "bytes": 1} for n in "xabc"],
+            "graph_inputs": ["x"],
+            "graph_outputs": ["b"],
+            "nodes": [
+                {"name": "before", "op": "O", "inputs": ["x"], "outputs": ["c"]},
+                {"name": "one", "op": "O", "inputs": ["c", "b"], "outputs": ["a"]},
+                {"name": "two", "op": "O", "inputs": ["a"], "outputs": ["b"]},
+            ],
+        },
+        "t.json: node 1 'one': error: depends on itself: nodes 1 <- 2 <- 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_one_line_with_the_place(name: str) -> None:
+    graph, text = WRONG[name]
+    with pytest.raises(MemoptError) as caught:
+        load(graph)
+    assert text in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"", "t.json:1:1: error: Expecting value"),
+        (b'{"a": 1,\n "b" 2}', "t.json:2:6: error: Expecting ':' delimiter"),
+        (b"\xff\xfe\xfd", "t.json: error: no JSON"),
+        (b"[" * 100000, "t.json: error: no JSON"),
+        (b"1" * 5000, "t.json: error: no JSON"),
+    ],
+)
+def test_no_json(data: bytes, text: str) -> None:
+    with pytest.raises(MemoptError) as caught:
+        read(data, "t.json")
+    assert str(caught.value).startswith(text)
+
+
+def test_deep_attributes() -> None:
+    nested: Any = 1
+    for _ in range(200):
+        nested = [nested]
+    with pytest.raises(MemoptError, match="nested deeper than 32"):
+        load(with_node(attrs={"a": nested}))
