@@ -1,0 +1,43 @@
+"""The picture of a plan, its table and its page, for files and for the command line.
+
+    table_text(timeline_of(func))                      # text
+    report_html("net.tflite", before, after)           # one page, no network
+
+Drawn from the plan in the IR, nothing is re-planned; a stale plan or one without offsets is
+refused.
+"""
+
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.backends.exports import module_csv, module_json, one_function
+from memopt.backends.report.page import Panel, page_html, report_html
+from memopt.backends.report.svg import timeline_svg
+from memopt.backends.report.table import table_text
+from memopt.backends.report.timeline import Rect, Step, Timeline, timeline_of
+
+__all__ = [
+    "Panel",
+    "Rect",
+    "Step",
+    "Timeline",
+    "module_csv",
+    "module_html",
+    "module_json",
+    "module_svg",
+    "page_html",
+    "report_html",
+    "table_text",
+    "timeline_of",
+    "timeline_svg",
+]
+
+
+def module_svg(module: ModuleOp) -> str:
+    """`-t svg`: the plan of the module's only function. Raises MemoptError."""
+    return timeline_svg(timeline_of(one_function(module)))
+
+
+def module_html(module: ModuleOp) -> str:
+    """`-t html`: one page about the plan of the module's only function. Raises MemoptError."""
+    timeline = timeline_of(one_function(module))
+    return page_html(timeline.name, (Panel("Plan", "order and offsets of the IR", timeline),))

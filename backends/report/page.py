@@ -1,0 +1,235 @@
+"""`memopt report --html`: one self-contained page. Figures, two plans side by side on one scale,
+and under each picture Liberis' table; what the pointer is on lights up in both.
+
+No network, no font, no script from elsewhere; every name is escaped.
+"""
+
+from dataclasses import dataclass
+
+from memopt.backends.report.style import DRAWING, colours
+from memopt.backends.report.svg import default_width, timeline_svg
+from memopt.backends.report.timeline import Step, Timeline
+from memopt.backends.report.wording import both, kib, share, short, xml
+
+WIDE = 150  # from this many steps on the pictures stand one above the other
+CHIPS = 16  # tensors named in one row of the table
+
+PAGE = """\
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--ink);\
+font:14px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;\
+font-variant-numeric:tabular-nums}
+main{max-width:1560px;margin:0 auto;padding:28px 24px 48px}
+h1{font-size:22px;line-height:1.2;margin:0 0 4px;overflow-wrap:anywhere}
+h2{font-size:16px;margin:0}
+.lead,.sub,footer{color:var(--muted);margin:0}
+.figures{display:flex;flex-wrap:wrap;gap:12px;margin:20px 0 24px}
+.figure{background:var(--card);border-radius:10px;padding:12px 16px;min-width:150px;flex:1}
+.figure b{display:block;font-size:19px;line-height:1.3;white-space:nowrap}
+.figure span{color:var(--muted);font-size:12.5px}
+.figure .good{color:var(--good)}.figure .alarm{color:var(--alarm)}
+.panels{display:grid;gap:28px;grid-template-columns:minmax(0,1fr)}
+@media (min-width:1100px){.panels.two{grid-template-columns:repeat(2,minmax(0,1fr))}}
+.panel svg{display:block;width:100%;height:auto;margin:10px 0 6px}
+.legend{display:flex;flex-wrap:wrap;gap:6px 18px;color:var(--muted);font-size:12.5px;margin:20px 0}
+.legend i{display:inline-block;width:22px;height:11px;border-radius:2px;margin-right:6px;\
+vertical-align:-1px}
+.scroll{overflow:auto;max-height:620px;border:1px solid var(--grid);border-radius:8px}
+table{border-collapse:collapse;width:100%;font-size:13px}
+th{position:sticky;top:0;background:var(--card);text-align:left;font-weight:600;z-index:1}
+th,td{padding:4px 10px;border-bottom:1px solid var(--grid);vertical-align:top}
+td.n,th.n{text-align:right;white-space:nowrap}
+td .of{color:var(--muted);display:block;font-size:12px;overflow-wrap:anywhere}
+tr.p td{background:var(--band)}tr.p td.n{color:var(--alarm);font-weight:600}
+tr.hot td{box-shadow:inset 0 0 0 99px color-mix(in srgb,var(--activation-peak) 14%,transparent)}
+.c{display:inline-block;border-radius:4px;padding:0 6px;margin:1px 2px 1px 0;color:var(--on);\
+cursor:default}
+.c.activation{background:var(--activation)}.c.input{background:var(--input)}
+.c.output{background:var(--output)}.c.scratch{background:var(--scratch)}
+.c.hot{outline:2px solid var(--ink);outline-offset:-1px}
+footer{margin-top:28px;font-size:12.5px}
+"""
+
+SCRIPT = """\
+(function () {
+  "use strict";
+  var lit = [];
+  function light(element) { element.classList.add("hot"); lit.push(element); }
+  function all(root, selector) { return Array.from(root.querySelectorAll(selector)); }
+  function over(event) {
+    while (lit.length) { lit.pop().classList.remove("hot"); }
+    var target = event.target.closest && event.target.closest("[data-b],tr[data-t]");
+    if (!target) { return; }
+    var panel = target.closest(".panel");
+    if (target.dataset.b) {
+      all(panel, '[data-b="' + target.dataset.b + '"]').forEach(light);
+      var box = panel.querySelector('g[data-b="' + target.dataset.b + '"]');
+      if (!box) { return; }
+      all(panel, "tr[data-t]").forEach(function (row) {
+        if (+row.dataset.t >= +box.dataset.l && +row.dataset.t < +box.dataset.u) { light(row); }
+      });
+    } else {
+      light(target);
+      all(panel, "g[data-b]").forEach(function (box) {
+        var step = +target.dataset.t;
+        if (+box.dataset.l <= step && step < +box.dataset.u) { light(box); }
+      });
+    }
+  }
+  document.addEventListener("mouseover", over);
+  document.addEventListener("click", function (event) {
+    over(event);
+    var box = event.target.closest && event.target.closest("g[data-b]");
+    if (!box) { return; }
+    var row = box.closest(".panel").querySelector('tr[data-t="' + box.dataset.l + '"]');
+    var scroller = row && row.closest(".scroll");
+    if (scroller) { scroller.scrollTop = row.offsetTop - 40; }
+  });
+})();
+"""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plan on the page, with its heading."""
+
+    title: str
+    note: str
+    timeline: Timeline
+
+
+def report_html(name: str, before: Timeline, after: Timeline) -> str:
+    """The page of a model, before and after planning. Raises MemoptError without offsets."""
+    return page_html(
+        name,
+        (
+            Panel("Before", "the file's own order, TensorFlow Lite Micro's planner", before),
+            Panel("After", "order and placement by memopt", after),
+        ),
+    )
+
+
+def page_html(name: str, panels: tuple[Panel, ...]) -> str:
+    """A page of one or two plans on one scale. Raises MemoptError without offsets."""
+    last = panels[-1].timeline
+    top = max(max(p.timeline.arena, p.timeline.peak) for p in panels)
+    steps = max(len(p.timeline.steps) for p in panels)
+    two = len(panels) > 1 and steps < WIDE
+    width = 560.0 if two else max(default_width(steps), 1200.0)
+    body = "".join(
+        f'<section class="panel"><h2>{xml(p.title)}</h2><p class="sub">{xml(p.note)}</p>\n'
+        f"{timeline_svg(p.timeline, top, width, f'{k}-', inline=True)}"
+        f"{_table(p.timeline, f'{k}-')}</section>\n"
+        for k, p in enumerate(panels)
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        f"<title>{xml(name)}: memory plan</title>\n"
+        f"<style>\n{colours(':root')}{PAGE}{DRAWING}</style></head>\n<body><main>\n"
+        f'<h1>{xml(name)}</h1>\n<p class="lead">{_verdict(panels)}</p>\n'
+        f"{_figures(panels)}"
+        f'<div class="panels{" two" if two else ""}">\n{body}</div>\n{_legend()}'
+        f"<footer>Every buffer is rounded up to {last.alignment} B. Tensors go by the number "
+        "of the operator that makes them, in the order of the file; 0 is the input. Weights are in "
+        f"flash and not shown.</footer>\n</main>\n<script>\n{SCRIPT}</script></body></html>\n"
+    )
+
+
+def _verdict(panels: tuple[Panel, ...]) -> str:
+    last = panels[-1].timeline
+    proof = (
+        f"No order of these operators has a smaller peak (proof: {xml(last.proof)})."
+        if last.optimal
+        else f"No order has a peak below {both(last.lower_bound)}"
+        + (f" (proof: {xml(last.proof)})." if last.proof != "none" else "; not proven tight.")
+    )
+    if len(panels) == 1:
+        return f"The arena needs {both(last.arena)}. {proof}"
+    first = panels[0].timeline
+    return f"The arena needs {both(last.arena)} instead of {both(first.arena)}. {proof}"
+
+
+def _figures(panels: tuple[Panel, ...]) -> str:
+    first, last = panels[0].timeline, panels[-1].timeline
+
+    def figure(value: str, label: str, kind: str = "") -> str:
+        return f'<div class="figure"><b class="{kind}">{value}</b><span>{label}</span></div>\n'
+
+    def change(a: int, b: int, label: str) -> str:
+        if len(panels) == 1:
+            return figure(kib(b), f"{label}, {b:,} B")
+        kind = "good" if b < a else "alarm" if b > a else ""
+        return figure(f"{kib(a)} → {kib(b)}", f"{label}, {share(b, a)}", kind)
+
+    pieces = [
+        change(first.arena, last.arena, "arena"),
+        change(first.peak, last.peak, "peak"),
+        figure(
+            kib(last.lower_bound),
+            "lower bound of the peak" + (", met" if last.peak == last.lower_bound else ""),
+        ),
+        figure(
+            "optimal" if last.optimal else "open",
+            f"proof: {xml(last.proof)}",
+            "good" if last.optimal else "",
+        ),
+        figure(
+            " → ".join(dict.fromkeys(f"{100 * p.timeline.fragmentation:.1f} %" for p in panels)),
+            "fragmentation",
+        ),
+        figure(f"{len(last.steps):,}", f"operators, {len(last.buffers):,} buffers"),
+    ]
+    return f'<div class="figures">\n{"".join(pieces)}</div>\n'
+
+
+def _legend() -> str:
+    def swatch(name: str, text: str) -> str:
+        return (
+            f'<span><i style="background:linear-gradient(90deg,var(--{name}-peak) 50%,'
+            f'var(--{name}) 50%)"></i>{text}</span>'
+        )
+
+    names = ("input", "input"), ("activation", "intermediate"), ("output", "output")
+    kinds = "".join(swatch(n, text) for n, text in (*names, ("scratch", "scratch")))
+    return (
+        f'<div class="legend">{kinds}<span>strong colour: in RAM at the peak</span>'
+        '<span><i style="background:var(--band)"></i>step of the peak</span></div>\n'
+    )
+
+
+def _table(t: Timeline, panel: str) -> str:
+    """Liberis' Appendix A, one row per operator in the order of execution."""
+    peaks = set(t.peak_steps)
+    rows: list[str] = []
+    for i, s in enumerate(t.steps):
+        mark = ' class="p"' if i in peaks else ""
+        name = f'<span class="of" title="{xml(s.name)}">{xml(short(s.name, 60))}</span>'
+        rows.append(
+            f'<tr{mark} data-t="{i}"><td class="n">{i}</td>'
+            f"<td>{s.number} ({xml(s.op)}){name}</td><td>{_chips(t, s, panel)}</td>"
+            f'<td class="n">{s.bytes:,}</td></tr>\n'
+        )
+    return (
+        '<div class="scroll"><table><thead><tr><th class="n">Step</th><th>Operator</th>'
+        '<th>Tensors in RAM</th><th class="n">Bytes</th></tr></thead>\n'
+        f"<tbody>{''.join(rows)}</tbody></table></div>\n"
+    )
+
+
+def _chips(t: Timeline, step: Step, panel: str) -> str:
+    """The tensors of one row; of very many the largest."""
+    shown = t.by_label(step.live)
+    rest = ""
+    if len(shown) > CHIPS:
+        largest = sorted(shown, key=lambda i: (-t.buffers[i].bytes, i))
+        shown = t.by_label(largest[: CHIPS - 1])
+        left = sum(t.buffers[i].bytes for i in largest[CHIPS - 1 :])
+        rest = f' <span class="of">and {len(largest) - len(shown)} more, {both(left)}</span>'
+    chips = "".join(
+        f'<span class="c {b.kind}" data-b="{panel}{i}" title="{xml(b.name)}, {both(b.bytes)}">'
+        f"{xml(b.label or str(i))}</span>"
+        for i in shown
+        for b in (t.buffers[i],)
+    )
+    return chips + rest

@@ -1,0 +1,231 @@
+"""The arena as a picture: buffers over time (to the right) and address (upwards), as SVG text.
+
+Solid colours are the buffers live at the peak. Lines: arena, peak, and the lower bound of the peak.
+Below, the bytes in RAM at each step. A buffer's name, bytes and life are its tooltip.
+"""
+
+from memopt.backends.report.scale import Frame, address_ticks, number, step_ticks
+from memopt.backends.report.style import DRAWING, colours
+from memopt.backends.report.timeline import Rect, Timeline
+from memopt.backends.report.wording import both, kib, short, xml
+from memopt.dialects.errors import MemoptError
+
+LEFT, RIGHT, TOP = 60.0, 116.0, 12.0
+HEIGHT, STRIP, GAP, FOOT = 340.0, 44.0, 26.0, 34.0
+CHARACTER = 5.9  # average width of one at 11 px
+
+
+def timeline_svg(
+    timeline: Timeline, bytes_max: int = 0, width: float = 0, panel: str = "", inline: bool = False
+) -> str:
+    """One drawing as a complete SVG document, or with `inline` for a page that has the style.
+
+    `bytes_max` is the top of the address axis, for two drawings on one scale; `width` of the plot
+    in px (0: by the number of steps); `panel` prefixes what scripts find the buffers by. Raises
+    MemoptError for a timeline without offsets.
+    """
+    if timeline.arena < 0:
+        raise MemoptError("the plan has no offsets; run --place first", f"@{timeline.name}")
+    steps = max(len(timeline.steps), 1)
+    top = max(bytes_max, timeline.arena, timeline.peak, 1)
+    frame = Frame(LEFT, TOP, width or default_width(steps), HEIGHT, steps, top)
+    total = LEFT + frame.width + RIGHT, TOP + HEIGHT + GAP + STRIP + FOOT
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="mo" role="img" '
+        f'viewBox="0 0 {number(total[0])} {number(total[1])}" '
+        f'width="{number(total[0])}" height="{number(total[1])}">',
+        f"<title>{xml(_headline(timeline))}</title>",
+    ]
+    if not inline:
+        parts.append(f"<style>\n{colours('.mo')}{DRAWING}.mo{{background:var(--page)}}\n</style>")
+        parts.append('<rect width="100%" height="100%" fill="var(--page)"/>')
+    parts += _axes(frame)
+    parts += _band(timeline, frame)
+    parts += _buffers(timeline, frame, panel)
+    parts += _lines(timeline, frame)
+    parts += _strip(timeline, frame)
+    parts.append("</svg>")
+    return "\n".join(parts) + "\n"
+
+
+def default_width(steps: int) -> float:
+    """Wide columns for few steps, at least 2 px per step up to a thousand."""
+    return float(min(max(600, 8 * steps, 60 * min(steps, 12)), max(1200, 2 * steps)))
+
+
+def _headline(t: Timeline) -> str:
+    proof = f"optimal ({t.proof})" if t.optimal else f"lower bound {both(t.lower_bound)}"
+    return f"{t.name}: arena {both(t.arena)}, peak {both(t.peak)}, {proof}"
+
+
+def _axes(f: Frame) -> list[str]:
+    out: list[str] = []
+    for address, label in address_ticks(f.bytes):
+        y = number(f.y(address))
+        out.append(
+            f'<line class="grid" x1="{number(f.left)}" x2="{number(f.left + f.width)}" '
+            f'y1="{y}" y2="{y}"/>'
+            f'<text x="{number(f.left - 8)}" y="{y}" dy=".35em" text-anchor="end">{label}</text>'
+        )
+    y = number(f.y(0) + 16)
+    out += [
+        f'<text x="{number(f.x(t + 0.5))}" y="{y}" text-anchor="middle">{t}</text>'
+        for t in step_ticks(f.steps, f.width)
+    ]
+    return out
+
+
+def _band(t: Timeline, f: Frame) -> list[str]:
+    """The columns of the peak, behind everything, through plot and strip."""
+    bottom = f.top + f.height + GAP + STRIP
+    return [
+        f'<rect class="band" x="{number(f.x(i))}" y="{number(f.top)}" '
+        f'width="{number(f.column)}" height="{number(bottom - f.top)}"/>'
+        for i in t.peak_steps
+    ]
+
+
+def _buffers(t: Timeline, f: Frame, panel: str) -> list[str]:
+    at_peak = {i for s in t.peak_steps for i in t.steps[s].live}
+    # A buffer whose place is taken ends, for the eye, where its heir begins.
+    taken = {b.over: b.lower for b in t.buffers if b.over is not None}
+    thin = " thin" if f.column < 6 else ""
+    out = [f'<g class="buffers{thin}">']
+    for i, b in enumerate(t.buffers):
+        if b.offset is None or b.bytes == 0:
+            continue
+        peak = " p" if i in at_peak else ""
+        x, y = f.x(b.lower), f.y(b.offset + b.bytes)
+        width = f.x(max(min(b.upper, taken.get(i, b.upper)), b.lower + 1)) - x
+        height = f.y(b.offset) - y
+        out.append(
+            f'<g class="b {b.kind}{peak}" data-b="{panel}{i}" data-l="{b.lower}" '
+            f'data-u="{b.upper}"><title>{xml(tooltip(t, b))}</title>'
+            f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" '
+            f'height="{number(height)}" rx="{2 if min(width, height) > 8 else 0}"/>'
+            f"{_label(b, x, y, width, height)}</g>"
+        )
+    out.append("</g>")
+    return out
+
+
+def tooltip(t: Timeline, b: Rect) -> str:
+    """All about one buffer, a line each."""
+    padding = f", {b.used:,} B without padding" if 0 <= b.used != b.bytes else ""
+    lines = [
+        b.name,
+        f"{both(b.bytes)}{padding}",
+        f"address {b.offset or 0:,} to {(b.offset or 0) + b.bytes:,}",
+        f"steps {b.lower} to {b.upper - 1}" if b.upper - 1 > b.lower else f"step {b.lower}",
+        b.kind,
+    ]
+    if b.over is not None:
+        lines.append(f"in place of {t.buffers[b.over].name}")
+    if b.also:
+        more = f" and {len(b.also) - 3} more" if len(b.also) > 3 else ""
+        lines.append(f"also {', '.join(b.also[:3])}{more}")
+    return "\n".join(lines)
+
+
+def _label(b: Rect, x: float, y: float, width: float, height: float) -> str:
+    """Name and size inside the rectangle, as far as there is room."""
+    room = int((width - 8) / CHARACTER)
+    if height < 13 or room < 1 or len(b.label) > room:
+        return ""
+    text = b.label
+    if b.name != b.label and room - len(b.label) >= 5:
+        text = f"{b.label} {short(b.name, room - len(b.label) - 1)}".strip()
+    two = height >= 27 and room >= len(kib(b.bytes))
+    middle = y + height / 2
+    centre = number(x + width / 2)
+    first = f'<text x="{centre}" y="{number(middle - (6 if two else 0))}" dy=".35em" '
+    out = f'{first}text-anchor="middle">{xml(text)}</text>'
+    if two:
+        out += (
+            f'<text class="size" x="{centre}" y="{number(middle + 7)}" dy=".35em" '
+            f'text-anchor="middle">{kib(b.bytes)}</text>'
+        )
+    return out
+
+
+def _lines(t: Timeline, f: Frame) -> list[str]:
+    """Arena, peak and bound; equal ones share a label, and labels keep apart."""
+    values: dict[int, list[str]] = {}
+    for name, value in (("arena", t.arena), ("peak", t.peak), ("bound", t.lower_bound)):
+        values.setdefault(value, []).append(name)
+    right = f.left + f.width
+    out: list[str] = []
+    for value, names in values.items():
+        for name in names:
+            y = number(f.y(value))
+            out.append(
+                f'<line class="line {name}" x1="{number(f.left)}" x2="{number(right + 6)}" '
+                f'y1="{y}" y2="{y}"/>'
+            )
+    floor = f.top + f.height
+    places: list[float] = []
+    for value in sorted(values):  # from the bottom up, at least two text lines apart
+        at = min(f.y(value), floor - 14)
+        places.append(min(at, places[-1] - 31) if places else at)
+    if places and places[-1] < f.top + 2:
+        push = f.top + 2
+        for k in reversed(range(len(places))):
+            places[k] = max(places[k], push)
+            push = places[k] + 31
+    for value, at in zip(sorted(values), places, strict=True):
+        names = values[value]
+        y = f.y(value)
+        x = right + 16
+        spans = " = ".join(f'<tspan class="name {n}">{n}</tspan>' for n in names)
+        out.append(
+            f'<path class="leader" d="M{number(right + 6)} {number(y)}L{number(x - 3)} '
+            f'{number(at)}"/>'
+            f'<text x="{number(x)}" y="{number(at)}" dy=".35em">{spans}</text>'
+            f'<text x="{number(x)}" y="{number(at + 14)}" dy=".35em">{value:,} B'
+            f"{f' · {kib(value)}' if value >= 1024 else ''}</text>"
+        )
+    return out
+
+
+def _strip(t: Timeline, f: Frame) -> list[str]:
+    """Bytes in RAM at each step, as one area, the peak on top of it."""
+    top = f.top + f.height + GAP
+    bottom = top + STRIP
+    most = max((s.bytes for s in t.steps), default=0) or 1
+
+    def height(count: int) -> float:
+        return STRIP * count / most
+
+    path = [f"M{number(f.left)} {number(bottom)}"]
+    for i, s in enumerate(t.steps):
+        y = number(bottom - height(s.bytes))
+        path.append(f"L{number(f.x(i))} {y}L{number(f.x(i + 1))} {y}")
+    path.append(f"L{number(f.x(len(t.steps)))} {number(bottom)}Z")
+    out = [
+        f'<text x="{number(f.left - 8)}" y="{number(top + STRIP / 2)}" dy=".35em" '
+        'text-anchor="end">in RAM</text>',
+        f'<path class="load" d="{"".join(path)}"/>',
+    ]
+    out += [
+        f'<rect class="load p" x="{number(f.x(i))}" y="{number(top)}" '
+        f'width="{number(max(f.column, 1.5))}" height="{number(STRIP)}"/>'
+        for i in t.peak_steps
+    ]
+    out += [
+        f'<line class="axis" x1="{number(f.left)}" x2="{number(f.left + f.width)}" '
+        f'y1="{number(y)}" y2="{number(y)}"/>'
+        for y in (f.y(0), bottom)
+    ]
+    if peaks := list(t.peak_steps):
+        s = t.steps[peaks[0]]
+        more = f" and {len(peaks) - 1} more" if len(peaks) > 1 else ""
+        room = max(int((f.width - 40) / CHARACTER) - len(s.op) - len(more), 8)
+        text = f"peak: step {peaks[0]}, {s.number} {s.op} {short(s.name, min(room, 48))}{more}"
+        middle = f.x(peaks[0] + 0.5)
+        side = "start" if middle < f.left + f.width / 2 else "end"
+        x = f.x(peaks[0]) if side == "start" else f.x(peaks[0] + 1)
+        out.append(
+            f'<text x="{number(x)}" y="{number(bottom + 15)}" text-anchor="{side}" '
+            f'class="name peak">{xml(text)}</text>'
+        )
+    return out

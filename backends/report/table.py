@@ -1,0 +1,48 @@
+"""The table of Liberis' Appendix A as text: operator, tensors in RAM, bytes.
+
+Operator      Tensors in RAM (output of op. #)    Usage (B)
+1 (Conv2D)    {0, 1}                                  4,704
+"""
+
+from memopt.backends.report.timeline import Step, Timeline
+from memopt.backends.report.wording import short
+
+TENSORS_WIDTH = 44
+
+
+def tensors_in_ram(timeline: Timeline, step: Step, width: int = TENSORS_WIDTH) -> str:
+    """`{0, 1, 3}`: each buffer by the number of the operator that makes it, inputs 0. What does not
+    fit into `width` characters is counted."""
+    labels = [timeline.buffers[i].label or str(i) for i in timeline.by_label(step.live)]
+    text = "{" + ", ".join(labels) + "}"
+    kept = len(labels)
+    while len(text) > width and kept > 1:
+        kept -= 1
+        text = "{" + ", ".join(labels[:kept]) + f", +{len(labels) - kept}}}"
+    return text
+
+
+def printable(text: str) -> str:
+    """`text` without what would move a terminal's cursor or break a line."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def table_text(timeline: Timeline) -> str:
+    """One line per operator in the order of execution, the peak marked, and the peak below."""
+    peaks = set(timeline.peak_steps)
+    rows = [("Operator", "Tensors in RAM (output of op. #)", "Usage (B)", "Result")]
+    for i, s in enumerate(timeline.steps):
+        mark = "  <- peak" if i in peaks else ""
+        rows.append(
+            (
+                printable(f"{s.number} ({s.op})"),
+                tensors_in_ram(timeline, s),
+                f"{s.bytes:,}",
+                printable(short(s.name, 40)) + mark,
+            )
+        )
+    widths = [max(len(row[c]) for row in rows) for c in range(3)]
+    lines = [
+        f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d}".rstrip() for a, b, c, d in rows
+    ]
+    return "\n".join([*lines, f"Peak: {timeline.peak:,}"])

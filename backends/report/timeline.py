@@ -1,0 +1,243 @@
+"""What a plan looks like over time: the one thing that picture, table and page are drawn from.
+
+    timeline = timeline_of(func)
+    timeline.steps[3].bytes                # bytes in RAM while the fourth operator runs
+    timeline.buffers[0].offset             # where the first buffer lies
+
+Bytes throughout; steps count from 0, and a buffer is live in steps [lower, upper).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, Operation
+
+from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import BlockMemory, Storage, function_memory
+from memopt.dialects.memory import name_of, scratch_list
+from memopt.dialects.plan import (
+    Place,
+    argument_offsets,
+    bytes_offset,
+    model_of,
+    offsets_of,
+)
+from memopt.dialects.plan_attributes import SlotAttr
+from memopt.dialects.verify_plan import verify_plan
+
+Kind = Literal["input", "output", "activation", "scratch"]
+
+
+@dataclass(frozen=True)
+class Rect:
+    """A buffer: `bytes` rounded up to the alignment, at `offset` (None: not placed by the plan).
+
+    `label` is short: the number of the operator that makes it, as in Liberis' Appendix A (0: the
+    input). `used` is bytes without padding, `over` the buffer whose place it takes (in place),
+    `also` the names of views of it.
+    """
+
+    name: str
+    bytes: int
+    lower: int
+    upper: int
+    offset: int | None
+    kind: Kind
+    label: str = ""
+    used: int = -1
+    over: int | None = None
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operator: `name` of what it makes, its kind `op`, the indices of the buffers in RAM while
+    it runs and their bytes, and its `number` in the source's order, from 1."""
+
+    name: str
+    op: str
+    live: tuple[int, ...]
+    bytes: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A scheduled function. `arena` is -1 while it is not placed."""
+
+    name: str
+    steps: tuple[Step, ...]
+    buffers: tuple[Rect, ...]
+    peak: int
+    lower_bound: int
+    proof: str
+    arena: int
+    alignment: int
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no order has a smaller peak, proven."""
+        return self.proof != "none" and self.peak == self.lower_bound
+
+    @property
+    def fragmentation(self) -> float:
+        """(arena - peak) / arena; 0 for an empty arena."""
+        return (self.arena - self.peak) / self.arena if self.arena > 0 else 0.0
+
+    def by_label(self, buffers: Iterable[int]) -> tuple[int, ...]:
+        """Buffers in the order of the numbers in their labels."""
+
+        def key(index: int) -> tuple[list[int], str]:
+            label = self.buffers[index].label
+            return [int(n) for n in re.findall(r"\d+", label)], label
+
+        return tuple(sorted(buffers, key=key))
+
+    @property
+    def peak_steps(self) -> tuple[int, ...]:
+        """The steps with the most bytes."""
+        most = max((s.bytes for s in self.steps), default=0)
+        return tuple(i for i, s in enumerate(self.steps) if s.bytes == most and most)
+
+
+def timeline_of(func: FuncOp) -> Timeline:
+    """The timeline of a planned function, with or without offsets.
+
+    Raises MemoptError for a missing, wrong or stale plan, and for several memories.
+    """
+    plan = verify_plan(func).plan
+    model = model_of(func)
+    memory = function_memory(func, model)
+    rects = _rects(func, memory, model.alignment.data)
+    live: list[list[int]] = [[] for _ in memory.operations]
+    for i, r in enumerate(rects):
+        for t in range(r.lower, min(r.upper, len(live))):
+            live[t].append(i)
+    numbers = numbers_of(memory.operations)
+    steps: list[Step] = []
+    for t, op in enumerate(memory.operations):
+        taken = sum(
+            rects[i].bytes for i in live[t] if rects[i].lower == t and rects[i].over is not None
+        )
+        total = sum(rects[i].bytes for i in live[t]) - taken
+        steps.append(Step(_title(op), kind_of(op), tuple(live[t]), total, numbers[t]))
+    return Timeline(
+        func.sym_name.data,
+        tuple(steps),
+        tuple(rects),
+        plan.peak.data,
+        plan.lower_bound.data,
+        plan.proof.data,
+        plan.arena.data if plan.placed else -1,
+        model.alignment.data,
+    )
+
+
+def kind_of(op: Operation) -> str:
+    """`CONV_2D` for an opaque operation, else the mnemonic."""
+    kind = op.properties.get("op_name") or op.attributes.get("op_name__")
+    return kind.data if isinstance(kind, StringAttr) else op.name.removeprefix("memgraph.")
+
+
+def numbers_of(operations: list[Operation]) -> list[int]:
+    """The operators' numbers in the source, from 1; places in the order if not all are known and
+    different."""
+    found = [op.attributes.get("memgraph.source") for op in operations]
+    numbers = [s.operator.data + 1 for s in found if isinstance(s, SourceAttr)]
+    if len(set(numbers)) < len(operations):
+        return list(range(1, len(operations) + 1))
+    return numbers
+
+
+def _title(op: Operation) -> str:
+    name = op.attributes.get("memgraph.operator")
+    if isinstance(name, StringAttr):
+        return name.data
+    return name_of(op.results[0]) if op.results else kind_of(op)
+
+
+def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
+    def rounded(size: int) -> int:
+        return -(-size // alignment) * alignment
+
+    steps = max(len(memory.operations), 1)
+    places = _places(func, memory)
+    labels = _labels(memory)
+    index: dict[int, int] = {}
+    rects: list[Rect] = []
+    over = {result: operand for _, result, operand in memory.overwrites}
+    for g, storage in enumerate(memory.groups):
+        if not storage.in_arena:
+            continue
+        index[g] = len(rects)
+        lower = 0 if storage.is_input else storage.writers[0]
+        last = max((*storage.writers, *storage.readers), default=0)
+        rects.append(
+            Rect(
+                storage.name,
+                rounded(storage.size),
+                lower,
+                steps if storage.is_output else last + 1,
+                places.get(g),
+                "output" if storage.is_output and not storage.is_input else
+                "input" if storage.is_input else "activation",
+                labels[g],
+                storage.size,
+                index.get(over[g]) if g in over else None,
+                tuple(dict.fromkeys(name_of(v) for v, _ in storage.members[1:])),
+            )
+        )  # fmt: skip
+    numbers = numbers_of(memory.operations)
+    for t, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
+        offsets = [s.offset.data for s in scratch_list(op) or ()]
+        for k, size in enumerate(m.workspace):
+            offset = offsets[k] if k < len(offsets) and offsets[k] >= 0 else None
+            name = f"scratch of {_title(op)}"
+            label = f"{numbers[t]}w"
+            rects.append(Rect(name, rounded(size), t, t + 1, offset, "scratch", label, size))
+    return rects
+
+
+def _places(func: FuncOp, memory: BlockMemory) -> dict[int, int | None]:
+    """The offset of each group: that of a member less the member's place in the group."""
+    found: dict[int, int | None] = {}
+
+    def note(group: tuple[int, int] | None, place: Place | None) -> None:
+        if isinstance(place, SlotAttr):
+            raise MemoptError(
+                f"several memories cannot be drawn yet: {place}", f"@{func.sym_name.data}"
+            )
+        offset = bytes_offset(place)
+        if group is not None and offset is not None:
+            found[group[0]] = offset - group[1]
+
+    block = func.body.block
+    for argument, place in zip(block.args, argument_offsets(func), strict=True):
+        note(memory.of_value.get(argument), place)
+    for op in block.ops:
+        for result, place in zip(op.results, offsets_of(op) or (), strict=False):
+            note(memory.of_value.get(result), place)
+    return found
+
+
+def _labels(memory: BlockMemory) -> list[str]:
+    """Per group the number of its first writer, with .1, .2 for further results; inputs are 0, or
+    0.1, 0.2 if there are several."""
+    numbers = numbers_of(memory.operations)
+    inputs = sum(g.is_input for g in memory.groups)
+    seen: Counter[int] = Counter()
+
+    def label(storage: Storage) -> str:
+        first = isinstance(storage.members[0][0], BlockArgument) or storage.is_input
+        number = 0 if first or not storage.writers else numbers[storage.writers[0]]
+        seen[number] += 1
+        count = seen[number] if number == 0 and inputs > 1 else seen[number] - 1
+        return f"{number}.{count}" if count else str(number)
+
+    return [label(g) for g in memory.groups]
