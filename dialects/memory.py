@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
     FileLineColLoc,
     IndexType,
     IntegerType,
+    MemRefType,
     StringAttr,
     TensorType,
 )
@@ -272,11 +273,20 @@ def _describe(op: Operation, model: ModelAttr) -> OperatorMemory:
 
 
 def _foreign(op: Operation, model: ModelAttr) -> OperatorMemory:
-    """Careful defaults for an operation that nobody registered."""
+    """Careful defaults for an operation that nobody registered. Raises MemoptError for memrefs and
+    for buffers inside regions, whose bytes no plan would count."""
+    if any(isinstance(v.type, MemRefType) for v in (*op.operands, *op.results)):
+        raise MemoptError(f"{op.name} uses a memref; only tensors are planned", place_of(op))
+    inside = _inner_buffer(op)
+    if inside is not None:
+        raise MemoptError(
+            f"{op.name} has the buffer {name_of(inside)} in a region, which is not planned",
+            place_of(op),
+        )
     results = tuple(bytes_of(r.type) for r in op.results)
     if op.name == "tensor.empty" or is_constant_like(op):
         return OperatorMemory((None,) * len(results), executes=False)
-    if op.has_trait(IsTerminator):
+    if _ends_block(op):
         return OperatorMemory(results, executes=False)
     if op.name in ("tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape"):
         view = Alias(0, 0, "view")
@@ -287,12 +297,38 @@ def _foreign(op: Operation, model: ModelAttr) -> OperatorMemory:
         return OperatorMemory(results, effects=(BARRIER,))
     aliases: list[Alias] = []
     inits = [i for i, v in enumerate(op.operands) if v in set(destinations(op))]
-    if inits and len(inits) == len(op.results):
+    if inits and len(inits) == len(op.results):  # more: an init is read too, so it is not written
         aliases = [
             Alias(r, i, "inplace") for r, i in enumerate(inits) if not _is_empty(op.operands[i])
         ]
     pure = op.has_trait(Pure, value_if_unregistered=False) or op.name.startswith("linalg.")
     return OperatorMemory(results, tuple(aliases), effects=() if pure else (WORLD,))
+
+
+def _inner_buffer(op: Operation) -> SSAValue | None:
+    """A buffer that is made inside the operation's regions."""
+    for region in op.regions:
+        for block in region.blocks:
+            inner = (a for a in block.args if is_buffer(a.type))
+            made = (
+                r
+                for o in block.walk()
+                if o.name != "tensor.empty" and not is_constant_like(o)
+                for r in o.results
+                if is_buffer(r.type)
+            )
+            found = next(inner, None) or next(made, None)
+            if found is not None:
+                return found
+    return None
+
+
+def _ends_block(op: Operation) -> bool:
+    """Whether it is a terminator. One of a dialect that nobody knows ends its block, without
+    results."""
+    if op.name != "builtin.unregistered":
+        return op.has_trait(IsTerminator)
+    return not op.results and op.parent is not None and op.parent.last_op is op
 
 
 def destinations(op: Operation) -> tuple[SSAValue, ...]:
