@@ -10,7 +10,6 @@ micro/memory_planner/greedy_memory_planner.cc (CalculateOffsetsIfNeeded) and
 micro/micro_allocation_info.cc (MarkAllocationLifetimes). Shares no code with the solvers.
 """
 
-from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,24 +51,27 @@ def greedy(requests: Sequence[Request]) -> Arena:
     """TFLM's planner, exactly. Requests of 0 bytes are not planned there; they lie at 0 here."""
     sizes = [-(-r.size // ALIGNMENT) * ALIGNMENT for r in requests]
     offsets: list[int] = [r.offset or 0 for r in requests]
-    placed: list[tuple[int, int, int]] = []  # (offset, sequence, index), by offset
+    placed: list[tuple[int, int]] = []  # (offset, index), in the order that TFLM looks at them
     fixed = [i for i, r in enumerate(requests) if r.offset is not None and sizes[i]]
     free = [i for i, r in enumerate(requests) if r.offset is None and sizes[i]]
     free.sort(key=lambda i: (-sizes[i], -i))
-    for sequence, i in enumerate((*fixed, *free)):
+    # TFLM goes through all placed buffers; those of the same steps give the same answer sooner.
+    live: dict[int, list[tuple[int, int]]] = {}
+    for i in (*fixed, *free):
         r = requests[i]
         if r.offset is None:
             candidate = 0
-            for start, _, j in placed:
-                other = requests[j]
-                if other.first > r.last or r.first > other.last:
-                    continue
+            for start, j in sorted(
+                {e for t in range(r.first, r.last + 1) for e in live.get(t, ())}
+            ):
                 if start - candidate >= sizes[i]:
                     break
                 candidate = max(candidate, start + sizes[j])
             offsets[i] = candidate
-        insort(placed, (offsets[i], sequence, i))
-    head = max((start + sizes[i] for start, _, i in placed), default=0)
+        placed.append((offsets[i], i))
+        for t in range(r.first, r.last + 1):
+            live.setdefault(t, []).append(placed[-1])
+    head = max((start + sizes[i] for start, i in placed), default=0)
     return Arena(tuple(offsets), head)
 
 

@@ -48,11 +48,12 @@ def _check_operators(func: FuncOp, graph: Subgraph) -> None:
     found = file_operators(func)
     numbers = [index for _, index in found]
     block = body_of(func)
-    if len(set(numbers)) != len(numbers):
+    present = set(numbers)
+    if len(present) != len(numbers):
         twice = next(i for i in numbers if numbers.count(i) > 1)
         raise MemoptError(f"operator {twice} of the file appears twice", f"@{func.sym_name.data}")
     for index in range(len(graph.operators)):
-        if index not in set(numbers):
+        if index not in present:
             text = f"operator {index} ({graph.operators[index].name}) of the file is missing"
             raise MemoptError(text, f"@{func.sym_name.data}")
     tensor = tensor_indices(func)

@@ -12,6 +12,7 @@ from tflm_runner import Answer, Job, random_inputs, run
 from memopt.backends.tflm.repack import pack, unpack
 from memopt.dialects import tflite_control
 from memopt.dialects.plan import plan_of
+from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.tflm_arena import file_operators, tflm_arena
 from memopt.dialects.tflm_scratch import scratch_bytes
 
@@ -180,3 +181,70 @@ def test_litert_reads_moved_control_dependencies_and_buffers(tmp_path: Path) -> 
     first = found[0].outputs
     assert all(np.array_equal(a, b) for f in found for a, b in zip(first, f.outputs, strict=True))
     assert np.ptp(first[0][0]) > 1
+
+
+# -- results in their operands' place ------------------------------------------------------------
+
+UNARY = ("ABS", "ELU", "EXP", "LEAKY_RELU", "LOGISTIC", "NEG", "RELU", "RELU6", "SQRT", "TANH")
+BINARY = ("ADD", "DIV", "MAXIMUM", "MINIMUM", "MUL", "SUB")
+INT8_KERNELS = ("ADD", "LEAKY_RELU", "LOGISTIC", "MUL", "RELU", "RELU6", "SUB", "TANH")
+MOVES = {"RESHAPE": [1, 1024], "SQUEEZE": [32, 32], "EXPAND_DIMS": [1, 1, 32, 32]}
+SCALES = {"LOGISTIC": (1 / 256, -128), "TANH": (1 / 128, 0)}
+
+
+def in_a_row(name: str, type_: str) -> bytes:
+    """input -> RELU -> operator (with the input, for binary ones) -> ABS or RELU -> output."""
+    quantised = type_ == "INT8"
+    shape = MOVES.get(name, [1, 32, 32])
+    scale, zero = SCALES.get(name, (0.05, 0))
+
+    def tensor(label: str, s: list[int], made_by_it: bool = False) -> T:
+        if not quantised:
+            return T(label, s, type_)
+        return T(label, s, type_, scale=(scale if made_by_it else 0.05,), zero=(zero * made_by_it,))
+
+    tensors = [tensor("x", [1, 32, 32]), tensor("a", [1, 32, 32]), tensor("b", shape, True)]
+    tensors += [tensor("y", shape, True), T("axis", [1], "INT32", np.array([0], np.int32))]
+    tensors += [T("shape", [2], "INT32", np.array([1, 1024], np.int32))]
+    inputs = [1, 0] if name in BINARY else [1]
+    inputs += {"RESHAPE": [5], "EXPAND_DIMS": [4]}.get(name, [])
+    options: dict[str, tuple[str, dict[str, Any]]] = {
+        "LEAKY_RELU": ("LeakyRelu", {"alpha": 0.5}),
+        "SQUEEZE": ("Squeeze", {"squeezeDims": np.array([0], np.int32)}),
+        **{n: (n.title(), {}) for n in ("ADD", "DIV", "MUL", "SUB", "RESHAPE")},
+    }
+    ops = [
+        Op("RELU", [0], [1]),
+        Op(name, inputs, [2], options.get(name)),
+        Op("RELU" if quantised else "ABS", [2], [3]),
+    ]
+    return build(Graph(tensors, ops, [0], [3]))
+
+
+def test_results_may_take_their_operands_place_in_tflm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With views and in-place on, every such kernel of TFLM still gives the same answer."""
+    import tflm_plan
+
+    on = ModelAttr("tflm", 16, "arena", views=True, inplace=True, scratch="tflm")
+    cases = [(n, "FLOAT32") for n in (*UNARY, *BINARY, *MOVES)]
+    cases += [(n, "INT8") for n in (*INT8_KERNELS, *MOVES)]
+    jobs: list[Job] = []
+    arenas: list[int] = []
+    for name, type_ in cases:
+        data = in_a_row(name, type_)
+        monkeypatch.setattr(tflm_plan, "TFLM", on)
+        module, func = planned(data)
+        plan = plan_of(func)
+        assert plan is not None
+        arenas.append(plan.arena.data)
+        inputs = random_inputs(data, 2, 3)
+        jobs += [Job("tflm", d, inputs) for d in (data, write(module, data))]
+    found = run(jobs, tmp_path)
+    for case, arena, before, after in zip(cases, arenas, found[::2], found[1::2], strict=True):
+        assert (before.error, after.error) == ("", ""), case
+        assert after.head == arena < before.head, case
+        for a, b in zip(before.outputs, after.outputs, strict=True):
+            assert np.array_equal(a[0], b[0], equal_nan=True), case
+            assert np.ptp(np.nan_to_num(a[0])) > 0, case
