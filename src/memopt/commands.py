@@ -151,7 +151,8 @@ def _emit(module: ModuleOp, directory: Path, path: Path, target: str) -> dict[st
 
         write_file(directory / f"{path.stem}.tflite", write_tflm(module))
         return facts
-    from memopt.backends.c.project import measure_project, write_project
+    from memopt.backends.c.measure import measure_project
+    from memopt.backends.c.project import write_project
 
     write_project(module, directory, stem_of(path), target)
     measured = measure_project(directory, target)

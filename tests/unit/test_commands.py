@@ -1,0 +1,160 @@
+"""`memopt compile`, `report` and `verify` on the demo network, small variant."""
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+
+from memopt.cli import main
+
+FIGURE1 = {
+    "name": "figure1",
+    "tensors": [
+        {"name": f"t{i}", "bytes": size, "is_weight": False}
+        for i, size in enumerate((1568, 3136, 1568, 512, 512, 256, 256, 512))
+    ],
+    "nodes": [
+        {"name": "1", "op": "Conv", "inputs": ["t0"], "outputs": ["t1"]},
+        {"name": "2", "op": "Conv", "inputs": ["t1"], "outputs": ["t2"]},
+        {"name": "3", "op": "Conv", "inputs": ["t2"], "outputs": ["t3"]},
+        {"name": "4", "op": "Conv", "inputs": ["t1"], "outputs": ["t4"]},
+        {"name": "5", "op": "Conv", "inputs": ["t3"], "outputs": ["t5"]},
+        {"name": "6", "op": "Conv", "inputs": ["t4"], "outputs": ["t6"]},
+        {"name": "7", "op": "Concat", "inputs": ["t5", "t6"], "outputs": ["t7"]},
+    ],
+    "graph_inputs": ["t0"],
+    "graph_outputs": ["t7"],
+}
+
+
+@pytest.fixture
+def figure1(tmp_path: Path) -> Path:
+    path = tmp_path / "figure1.json"
+    path.write_text(json.dumps(FIGURE1))
+    return path
+
+
+@pytest.fixture
+def shrunk(tmp_path: Path) -> Path:
+    from demo_model import demo_model
+
+    path = tmp_path / "small.tflite"
+    path.write_bytes(demo_model(size="small"))
+    return path
+
+
+def test_report_json_has_the_keys_of_the_contract(
+    figure1: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(figure1), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert list(report) == ["model", "operators", "tensors", "source", "plan", "target", "seconds"]
+    assert report["operators"] == 7
+    assert report["tensors"] == 8
+    assert report["source"]["peak"] == 5216  # every size is a multiple of 16
+    assert report["plan"]["peak"] == report["plan"]["arena"] == 4960
+    assert report["plan"]["optimal"] is True
+    assert report["plan"]["arena_optimal"] is True
+    assert report["plan"]["alignment"] == 16
+
+
+def test_report_text_and_page(
+    figure1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "report.html"
+    assert main(["report", str(figure1), "--html", str(page)]) == 0
+    out = capsys.readouterr().out
+    assert "5,216 B (5.1 KiB) -> 4,960 B (4.8 KiB), optimal" in out
+    assert "4,960" in page.read_text()
+
+
+def test_ram_that_does_not_fit_is_refused_with_the_shortfall(
+    figure1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goal = tmp_path / "out"
+    assert main(["compile", str(figure1), "--ram=4K", "-o", str(goal)]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert f"{4960 - 4096} B are missing" in error.replace(",", "")
+    assert "t1 3,136 B" in error
+    assert not goal.exists()
+
+
+def test_what_c_does_not_support_leaves_nothing(
+    figure1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goal = tmp_path / "out"
+    assert main(["compile", str(figure1), "-o", str(goal)]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "Conv" in error
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["figure1.json"]
+
+
+def test_verify_reads_back_what_opt_wrote(
+    figure1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from memopt.opt import main as opt
+
+    plan = tmp_path / "plan.mlir"
+    assert opt(["--schedule=auto", "--place=auto", str(figure1), "-o", str(plan)]) == 0
+    assert main(["verify", str(plan)]) == 0
+    assert "optimality: not checked" in capsys.readouterr().out
+    text = plan.read_text()
+    plan.write_text(text.replace("arena = 4960", "arena = 4976"))
+    assert main(["verify", str(plan)]) == 1
+    assert "4960" in capsys.readouterr().err
+
+
+def test_a_planned_tflite_is_verified_and_a_broken_plan_is_not(
+    shrunk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goal = tmp_path / "out"
+    assert main(["compile", str(shrunk), "--target=tflm", "-o", str(goal)]) == 0
+    written = goal / "small.tflite"
+    assert main(["verify", str(written)]) == 0
+    capsys.readouterr()
+    data = written.read_bytes()
+    report = json.loads((goal / "report.json").read_text())
+    assert report["plan"]["arena"] <= report["source"]["arena"]
+    head = struct.pack("<2i", 1, 1)
+    at = [i for i in range(len(data)) if data.startswith(head, i)]
+    broken = bytearray(data)
+    for start in at:
+        count = struct.unpack_from("<i", data, start + 8)[0]
+        if not 5 < count < 1000 or start + 12 + 4 * count > len(data):
+            continue
+        offsets = struct.unpack_from(f"<{count}i", data, start + 12)
+        if all(v == -1 or (v >= 0 and v % 16 == 0) for v in offsets):
+            broken[start + 12 : start + 12 + 4 * count] = bytes(4 * count)  # all at offset 0
+    assert bytes(broken) != data
+    written.write_bytes(bytes(broken))
+    assert main(["verify", str(written)]) == 1
+    assert "overwrites" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["compile", "x.json"], "-o"),
+        (["report", "x.json", "--schedule=nonsense"], "No such file"),
+        (["frobnicate"], "invalid choice"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code = main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    assert code in (1, 2)
+    assert text in capsys.readouterr().err
+
+
+def test_unknown_method_and_size_are_usage_errors(
+    figure1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(figure1), "--schedule=nonsense"]) == 2
+    assert "auto" in capsys.readouterr().err
+    assert main(["compile", str(figure1), "--ram=lots", "-o", str(tmp_path / "o")]) == 2
+    assert "64K" in capsys.readouterr().err
