@@ -10,7 +10,7 @@ operators otherwise.
 
 import heapq
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from memopt.solvers.bounds import flow_bound
 from memopt.solvers.ideals import Walker, renumber
@@ -19,95 +19,108 @@ from memopt.solvers.scheduling.greedy import order as greedy
 from memopt.solvers.scheduling.kills import Frontier, Kills
 from memopt.solvers.scheduling.rpo import order as rpo
 
-# A state costs about 400 B and two masks; 4 million of them stay below 2 GB on 500 operators.
-MAX_STATES = 4_000_000
+# A known state costs about 450 B on 500 operators: 3 million of them stay below 2 GB.
+MAX_STATES = 3_000_000
+
+# (peak, preference, serial number, executed, level, frontier of the ideal before)
+Entry = tuple[int, float, int, int, int, Frontier]
 
 
 @dataclass
 class Search:
     """One run over a graph numbered topologically.
 
-    `floor` is a proven lower bound and `ceiling` the peak of a known schedule, in bytes. After
-    `run`, `order` is an order of a peak below `ceiling`, if there is one, and `lower_bound` is
-    proven whether the search ended or not.
+    `floor` (bytes) is where the peaks that count begin: all lower ones are taken as equal.
+    `ceiling` is the peak of a known order; only lower ones are looked for, and it may be lowered
+    between two runs. `run` sets `order` if it finds an order below `ceiling`: its peak is at most
+    `lower_bound`, and no order has a peak that is both below `lower_bound` and not below `floor`.
+    So with a proven `floor` it is optimal. `exhausted` says that the search is over.
     """
 
     graph: MemoryGraph
     floor: int
     ceiling: int
-    deadline: float | None = None
-    max_states: int = MAX_STATES
     kill_moves: bool = True
     commits: bool = True
-    states: int = 0
-    lower_bound: int = 0
+    states: int = 0  # taken; `known` ones are those put aside as well
     exhausted: bool = False
     order: tuple[int, ...] | None = None
-    _from: dict[int, tuple[int, int, int]] = field(default_factory=dict[int, tuple[int, int, int]])
 
     def __post_init__(self) -> None:
         self.walker = Walker(self.graph)
         self.kills = Kills(self.graph)
         self.by_kills = self.kill_moves and self.kills.covers
         self.full = (1 << len(self.graph)) - 1
-
-    def run(self) -> None:
-        """Search until proven, out of time, or out of states."""
-        start = self.walker.start
         self.lower_bound = max(self.floor, self.graph.level(0))
+        # an operator weighs a third of a mean buffer: neither depth nor level alone decides well
+        self.weight = sum(self.graph.sizes) / max(1, len(self.graph)) / 3
         frontier = self.kills.start() if self.by_kills else ()
-        heap = [(self.lower_bound, 0, 0, 0, start, frontier)]
-        serial = 0
-        best: dict[int, int] = {0: self.lower_bound}
-        closed: set[int] = set()
+        self._heap: list[Entry] = [(self.lower_bound, 0, 0, 0, self.walker.start, frontier)]
+        self._best: dict[int, int] = {0: self.lower_bound}
+        self._closed: set[int] = set()
+        self._from: dict[int, tuple[int, int, int]] = {}
+
+    @property
+    def known(self) -> int:
+        """States in memory."""
+        return len(self._best)
+
+    def run(
+        self,
+        states: int | None = None,
+        deadline: float | None = None,
+        max_known: int = MAX_STATES,
+    ) -> None:
+        """Search until it is over, `states` more are taken, or time or memory is spent."""
+        heap, closed = self._heap, self._closed
+        end = None if states is None else self.states + states
         while heap:
+            if self.states == end or self.known > max_known:
+                return
+            if deadline is not None and self.states % 64 == 0 and time.monotonic() > deadline:
+                return
             peak, _, _, done, level, frontier = heapq.heappop(heap)
             if peak >= self.ceiling:
                 break
             if done in closed:
                 continue
             self.lower_bound = peak  # every path of a lower peak has been exhausted
-            closed.add(done)
             self.states += 1
-            if self._stop():
+            if self._follow(peak, done, level, frontier):
                 return
-            frontier = self.kills.advance(frontier, done)
-            branches = self._expand(done, level, peak, frontier)
-            while len(branches) == 1 and branches[0][0] <= peak:  # the one way on costs nothing
-                _, move, last, level = branches[0]
-                child = done | move
-                if child in closed:
-                    branches = []
-                    break
-                self._from[child] = (done, move, last)  # no path to it is lower than this one
-                closed.add(child)
-                done = child
-                frontier = self.kills.advance(frontier, done)
-                branches = self._expand(done, level, peak, frontier)
-            if done == self.full:
-                self.order = self._path()
-                self.exhausted = True
-                return
-            for step, move, last, after in branches:
-                child = done | move
-                reached = max(step, peak)
-                if reached >= self.ceiling or child in closed:
-                    continue
-                if reached < best.get(child, self.ceiling):
-                    best[child] = reached
-                    self._from[child] = (done, move, last)
-                    serial += 1
-                    entry = (reached, -child.bit_count(), serial, child, after, frontier)
-                    heapq.heappush(heap, entry)
         self.exhausted = True
         self.lower_bound = self.ceiling
 
-    def _stop(self) -> bool:
-        if self.states > self.max_states:
+    def _follow(self, peak: int, done: int, level: int, frontier: Frontier) -> bool:
+        """Take one state and what it commits to; put the branches aside. True at the end."""
+        closed, best = self._closed, self._best
+        closed.add(done)
+        frontier = self.kills.advance(frontier, done)
+        branches = self._expand(done, level, peak, frontier)
+        while len(branches) == 1 and branches[0][0] <= peak:  # the one way on costs nothing
+            _, move, last, level = branches[0]
+            child = done | move
+            if child in closed:
+                return False
+            self._from[child] = (done, move, last)  # no path to it is lower than this one
+            closed.add(child)
+            done = child
+            frontier = self.kills.advance(frontier, done)
+            branches = self._expand(done, level, peak, frontier)
+        if done == self.full:
+            self.order = self._path()
+            self.exhausted = True
             return True
-        return (
-            self.deadline is not None and self.states % 64 == 0 and time.monotonic() > self.deadline
-        )
+        for step, move, last, after in branches:
+            child = done | move
+            reached = max(step, peak)
+            if child not in closed and reached < min(self.ceiling, best.get(child, reached + 1)):
+                best[child] = reached
+                self._from[child] = (done, move, last)
+                preference = after - child.bit_count() * self.weight
+                entry = (reached, preference, len(self._from), child, after, frontier)
+                heapq.heappush(self._heap, entry)
+        return False
 
     def _expand(
         self, done: int, level: int, limit: int, frontier: Frontier
@@ -179,7 +192,8 @@ def solve(
     `bound` is a proven lower bound in bytes (T6 is computed if none is given), `incumbent` an order
     to beat (the better of greedy and reverse post-order if none is given). Only orders of a peak
     below `ceiling` (bytes) are looked for: with one below the optimum, `peak` stays the
-    incumbent's, and `lower_bound` says that nothing is below the ceiling.
+    incumbent's, and `lower_bound` says that nothing is below the ceiling. A search that gets
+    nowhere near its end looks for better incumbents in between.
     """
     deadline = None if time_limit is None else time.monotonic() + time_limit
     orders = [incumbent] if incumbent is not None else [greedy(graph), rpo(graph)]
@@ -192,10 +206,46 @@ def solve(
     if bound >= top:
         return Schedule(best, peak, bound, "search" if given else "flow")
     numbered, old = renumber(graph)
-    search = Search(numbered, bound, top, deadline, max_states, kill_moves, commits)
-    search.run()
+    search = Search(numbered, bound, top, kill_moves, commits)
+    search.run(min(FIRST, max_states), deadline, max_states)
+    states = 0
+    if not search.exhausted and max_states > FIRST:
+        better, states = _descend(search, deadline)
+        if better is not None:
+            search.ceiling = profile(numbered, better).peak
+            best = tuple(old[v] for v in better)
+        search.run(None, deadline, max_states)
     if search.order is not None:
         best = tuple(old[v] for v in search.order)
-        peak = profile(graph, best).peak
+    peak = profile(graph, best).peak
     proof = "search" if search.exhausted else "none"
-    return Schedule(best, peak, min(search.lower_bound, peak), proof, search.states)
+    return Schedule(best, peak, min(search.lower_bound, peak), proof, search.states + states)
+
+
+# States that the search proper gets before better incumbents are looked for, and each such look.
+FIRST = 25_000
+LOOK = 2_000
+
+
+def _descend(search: Search, deadline: float | None) -> tuple[tuple[int, ...] | None, int]:
+    """An order below `search.ceiling`, by searches that take all peaks up to a budget as equal.
+
+    With the budget H as floor, T1 commits to all that stays below H, and the first order found
+    ends the look. H halves the gap to the bound after a success, and the gap to the incumbent
+    after a failure (SERENITY calls this adaptive soft budgeting). Returns the states taken, too.
+    """
+    low, high = search.lower_bound, search.ceiling
+    best: tuple[int, ...] | None = None
+    states = 0
+    for _ in range(12):
+        budget = (low + high) // 2
+        if budget <= low or (deadline is not None and time.monotonic() > deadline):
+            break
+        look = Search(search.graph, budget, high, search.kill_moves, search.commits)
+        look.run(LOOK, deadline)
+        states += look.states
+        if look.order is not None:
+            best, high = look.order, profile(search.graph, look.order).peak
+        else:
+            low = budget
+    return best, states
