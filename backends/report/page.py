@@ -4,7 +4,7 @@ and under each picture Liberis' table; what the pointer is on lights up in both.
 No network, no font, no script from elsewhere; every name is escaped.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memopt.backends.report.style import DRAWING, colours
 from memopt.backends.report.svg import default_width, timeline_svg
@@ -24,12 +24,17 @@ h1{font-size:22px;line-height:1.2;margin:0 0 4px;overflow-wrap:anywhere}
 h2{font-size:16px;margin:0}
 .lead,.sub,footer{color:var(--muted);margin:0}
 .figures{display:flex;flex-wrap:wrap;gap:12px;margin:20px 0 24px}
-.figure{background:var(--card);border-radius:10px;padding:12px 16px;min-width:150px;flex:1}
-.figure b{display:block;font-size:19px;line-height:1.3;white-space:nowrap}
+.figure{background:var(--card);border-radius:10px;padding:12px 16px;flex:1 1 auto}
+.figure b{display:block;font-size:18px;line-height:1.3;white-space:nowrap}
 .figure span{color:var(--muted);font-size:12.5px}
 .figure .good{color:var(--good)}.figure .alarm{color:var(--alarm)}
 .panels{display:grid;gap:28px;grid-template-columns:minmax(0,1fr)}
 @media (min-width:1100px){.panels.two{grid-template-columns:repeat(2,minmax(0,1fr))}}
+.panels.stack .panel{display:contents}
+.panels.stack .picture{order:1}.panels.stack .table{order:2}
+@media (min-width:1100px){.panels.stack{grid-template-columns:repeat(2,minmax(0,1fr))}
+.panels.stack .picture{grid-column:1/-1}}
+h3{font-size:14px;margin:0 0 6px}.two h3,.one h3{display:none}
 .panel svg{display:block;width:100%;height:auto;margin:10px 0 6px}
 .legend{display:flex;flex-wrap:wrap;gap:6px 18px;color:var(--muted);font-size:12.5px;margin:20px 0}
 .legend i{display:inline-block;width:22px;height:11px;border-radius:2px;margin-right:6px;\
@@ -103,7 +108,12 @@ def report_html(name: str, before: Timeline, after: Timeline) -> str:
     return page_html(
         name,
         (
-            Panel("Before", "the file's own order, TensorFlow Lite Micro's planner", before),
+            # The line to compare with is the proven one; the file's order comes without a proof.
+            Panel(
+                "Before",
+                "the file's own order, TensorFlow Lite Micro's planner",
+                replace(before, lower_bound=after.lower_bound, proof=after.proof),
+            ),
             Panel("After", "order and placement by memopt", after),
         ),
     )
@@ -114,12 +124,14 @@ def page_html(name: str, panels: tuple[Panel, ...]) -> str:
     last = panels[-1].timeline
     top = max(max(p.timeline.arena, p.timeline.peak) for p in panels)
     steps = max(len(p.timeline.steps) for p in panels)
-    two = len(panels) > 1 and steps < WIDE
-    width = 560.0 if two else max(default_width(steps), 1200.0)
+    layout = "one" if len(panels) == 1 else "two" if steps < WIDE else "stack"
+    width = 560.0 if layout == "two" else max(default_width(steps), 1200.0)
     body = "".join(
-        f'<section class="panel"><h2>{xml(p.title)}</h2><p class="sub">{xml(p.note)}</p>\n'
-        f"{timeline_svg(p.timeline, top, width, f'{k}-', inline=True)}"
-        f"{_table(p.timeline, f'{k}-')}</section>\n"
+        f'<section class="panel"><div class="picture"><h2>{xml(p.title)}</h2>'
+        f'<p class="sub">{xml(p.note)}</p>\n'
+        f"{timeline_svg(p.timeline, top, width, f'{k}-', inline=True)}</div>\n"
+        f'<div class="table"><h3>{xml(p.title)}</h3>\n'
+        f"{_table(p.timeline, f'{k}-')}</div></section>\n"
         for k, p in enumerate(panels)
     )
     return (
@@ -129,7 +141,7 @@ def page_html(name: str, panels: tuple[Panel, ...]) -> str:
         f"<style>\n{colours(':root')}{PAGE}{DRAWING}</style></head>\n<body><main>\n"
         f'<h1>{xml(name)}</h1>\n<p class="lead">{_verdict(panels)}</p>\n'
         f"{_figures(panels)}"
-        f'<div class="panels{" two" if two else ""}">\n{body}</div>\n{_legend()}'
+        f'<div class="panels {layout}">\n{body}</div>\n{_legend()}'
         f"<footer>Every buffer is rounded up to {last.alignment} B. Tensors go by the number "
         "of the operator that makes them, in the order of the file; 0 is the input. Weights are in "
         f"flash and not shown.</footer>\n</main>\n<script>\n{SCRIPT}</script></body></html>\n"
@@ -147,6 +159,8 @@ def _verdict(panels: tuple[Panel, ...]) -> str:
     if len(panels) == 1:
         return f"The arena needs {both(last.arena)}. {proof}"
     first = panels[0].timeline
+    if first.arena == last.arena:
+        return f"The arena needs {both(last.arena)}, as before. {proof}"
     return f"The arena needs {both(last.arena)} instead of {both(first.arena)}. {proof}"
 
 
@@ -159,6 +173,8 @@ def _figures(panels: tuple[Panel, ...]) -> str:
     def change(a: int, b: int, label: str) -> str:
         if len(panels) == 1:
             return figure(kib(b), f"{label}, {b:,} B")
+        if a == b:
+            return figure(kib(b), f"{label}, unchanged")
         kind = "good" if b < a else "alarm" if b > a else ""
         return figure(f"{kib(a)} → {kib(b)}", f"{label}, {share(b, a)}", kind)
 
@@ -205,6 +221,8 @@ def _table(t: Timeline, panel: str) -> str:
     for i, s in enumerate(t.steps):
         mark = ' class="p"' if i in peaks else ""
         name = f'<span class="of" title="{xml(s.name)}">{xml(short(s.name, 60))}</span>'
+        if s.name == str(s.number):
+            name = ""
         rows.append(
             f'<tr{mark} data-t="{i}"><td class="n">{i}</td>'
             f"<td>{s.number} ({xml(s.op)}){name}</td><td>{_chips(t, s, panel)}</td>"

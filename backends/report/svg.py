@@ -10,9 +10,9 @@ from memopt.backends.report.timeline import Rect, Timeline
 from memopt.backends.report.wording import both, kib, short, xml
 from memopt.dialects.errors import MemoptError
 
-LEFT, RIGHT, TOP = 60.0, 116.0, 12.0
+LEFT, RIGHT, TOP = 62.0, 168.0, 14.0
 HEIGHT, STRIP, GAP, FOOT = 340.0, 44.0, 26.0, 34.0
-CHARACTER = 5.9  # average width of one at 11 px
+CHARACTER = 6.6  # width of one at 11 px in a wide typeface
 
 
 def timeline_svg(
@@ -39,8 +39,8 @@ def timeline_svg(
     if not inline:
         parts.append(f"<style>\n{colours('.mo')}{DRAWING}.mo{{background:var(--page)}}\n</style>")
         parts.append('<rect width="100%" height="100%" fill="var(--page)"/>')
-    parts += _axes(frame)
     parts += _band(timeline, frame)
+    parts += _axes(frame)
     parts += _buffers(timeline, frame, panel)
     parts += _lines(timeline, frame)
     parts += _strip(timeline, frame)
@@ -133,7 +133,7 @@ def _label(b: Rect, x: float, y: float, width: float, height: float) -> str:
     if height < 13 or room < 1 or len(b.label) > room:
         return ""
     text = b.label
-    if b.name != b.label and room - len(b.label) >= 5:
+    if b.name != b.label and room - len(b.label) >= 12:
         text = f"{b.label} {short(b.name, room - len(b.label) - 1)}".strip()
     two = height >= 27 and room >= len(kib(b.bytes))
     middle = y + height / 2
@@ -219,8 +219,7 @@ def _strip(t: Timeline, f: Frame) -> list[str]:
     if peaks := list(t.peak_steps):
         s = t.steps[peaks[0]]
         more = f" and {len(peaks) - 1} more" if len(peaks) > 1 else ""
-        room = max(int((f.width - 40) / CHARACTER) - len(s.op) - len(more), 8)
-        text = f"peak: step {peaks[0]}, {s.number} {s.op} {short(s.name, min(room, 48))}{more}"
+        text = f"peak at step {peaks[0]}: {s.number} ({short(s.op, 40)}){more}"
         middle = f.x(peaks[0] + 0.5)
         side = "start" if middle < f.left + f.width / 2 else "end"
         x = f.x(peaks[0]) if side == "start" else f.x(peaks[0] + 1)
