@@ -1,0 +1,121 @@
+"""Every command of the README runs, and prints what the README says.
+
+In a ```console block a line with `$ ` is a command, the lines under it are its output: `...` within
+a line stands for anything, a line of just `...` for any number of lines. The table of figures is
+compared with what the planner finds.
+"""
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from demo_model import demo_model
+
+from memopt.cli import main
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def examples(text: str) -> list[tuple[str, str]]:
+    """(command, expected output) in the order of the page."""
+    found: list[tuple[str, list[str]]] = []
+    for block in re.findall(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return [(command, "\n".join(lines)) for command, lines in found]
+
+
+def pattern(expected: str) -> str:
+    """A regular expression of the expected output. Blanks count once."""
+    lines: list[str] = []
+    for line in expected.splitlines():
+        if line.strip() == "...":
+            lines.append(r"(?:.*\n)*")
+        else:
+            words = [re.escape(word) for word in line.split()]
+            lines.append(r" *".join(words).replace(re.escape("..."), ".*") + r"\n")
+    return "".join(lines)
+
+
+def normal(text: str) -> str:
+    return "".join(" ".join(line.split()) + "\n" for line in text.splitlines())
+
+
+def test_the_commands_print_what_the_readme_says(tmp_path: Path) -> None:
+    for name in ("benchmarks", "docs"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    environment = os.environ | {"PATH": path, "COLUMNS": "200"}
+    found = examples(TEXT)
+    assert len(found) >= 10
+    for command, expected in found:
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}"
+        assert re.fullmatch(pattern(expected), normal(done.stdout)), f"{command}\n{done.stdout}"
+
+
+def test_a_wrong_output_would_be_noticed() -> None:
+    assert re.fullmatch(pattern("a ... d\n...\nend"), normal("a   b c d\nx\ny\nend\n"))
+    assert not re.fullmatch(pattern("a ... d\n...\nend"), normal("a b c\nend\n"))
+    assert not re.fullmatch(pattern("peak = 5"), normal("peak = 55\n"))
+    assert not re.fullmatch(pattern(""), normal("more\n"))
+
+
+def figures() -> list[tuple[str, int, int, int]]:
+    rows = re.findall(r"^\| (\w+)[^|]*\| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", TEXT, re.MULTILINE)
+
+    def number(text: str) -> int:
+        return int(text.replace(",", ""))
+
+    return [(name, number(a), number(b), number(c)) for name, a, b, c in rows]
+
+
+def test_the_table_has_its_rows() -> None:
+    assert len(figures()) == 5
+
+
+@pytest.mark.parametrize(("name", "before", "after", "bound"), figures())
+def test_the_figures_are_what_the_planner_finds(
+    name: str,
+    before: int,
+    after: int,
+    bound: int,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if name == "demo_model":
+        model = tmp_path / "demo_model.tflite"
+        model.write_bytes(demo_model())
+    else:
+        model = request.getfixturevalue("shared") / "models" / f"{name}.tflite"
+    assert main(["report", str(model), "--json"]) == 0
+    printed = capsys.readouterr().out
+    entries = re.findall(r'"(arena|arena_lower_bound)": (\d+)', printed)
+    assert [int(value) for _, value in entries][:3] == [before, after, bound]
+
+
+def test_links_lead_somewhere() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    links = itertools.chain.from_iterable(
+        ((page, link) for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()))
+        for page in pages
+    )
+    for page, link in links:
+        assert (page.parent / link).exists(), f"{page.name}: {link}"
