@@ -45,6 +45,15 @@ def round_shift(value: int, bits: int) -> int:
     return (value >> bits) + (1 if value & mask > threshold else 0)
 
 
+def multiply(value: int, multiplier: int, shift: int) -> int:
+    """value * multiplier * 2**(shift - 31), rounded twice (MultiplyByQuantizedMultiplier)."""
+    return round_shift(high_mul(value << max(shift, 0), multiplier), max(-shift, 0))
+
+
+def saturate(value: int, low: int = -128, high: int = 127) -> int:
+    return max(low, min(high, value))
+
+
 def _exp_on_last_quarter(a: int) -> int:
     """exp of a in [-1/4, 0), Q0.31 (exp_on_interval_between_negative_one_quarter_and_0_excl)."""
     constant_term, one_third = 1895147668, 715827883
@@ -60,16 +69,40 @@ _EXP_FACTORS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 
 """exp(-2**k), k = -2 ... 4, in Q0.31."""
 
 
-def exp_on_negative_values(a: int) -> int:
-    """exp of a <= 0 in Q5.26, result in Q0.31 (exp_on_negative_values, 5 integer bits)."""
-    quarter = 1 << 24
+def exp_on_negative_values(a: int, integer_bits: int) -> int:
+    """exp of a <= 0, `integer_bits` (up to 5) before the point; result in Q0.31 (same name)."""
+    quarter_bit = 31 - integer_bits - 2
+    quarter = 1 << quarter_bit
     within = (a & (quarter - 1)) - quarter
-    result = _exp_on_last_quarter(within << 5)
+    result = _exp_on_last_quarter(within << integer_bits)
     remainder = within - a
-    for k, factor in enumerate(_EXP_FACTORS):
-        if remainder & (1 << (24 + k)):
+    for k, factor in enumerate(_EXP_FACTORS[: integer_bits + 2]):
+        if remainder & (1 << (quarter_bit + k)):
             result = high_mul(result, factor)
     return INT32_MAX if a == 0 else result
+
+
+def one_over_one_plus_x(x: int) -> int:
+    """1 / (1 + x) of x in [0, 1), both Q0.31 (one_over_one_plus_x_for_x_in_0_1)."""
+    half_denominator = (x + INT32_MAX + 1) // 2
+    estimate = 1515870810 + high_mul(half_denominator, -1010580540)
+    for _ in range(3):
+        rest = (1 << 29) - high_mul(half_denominator, estimate)
+        estimate += saturate(high_mul(estimate, rest) << 2, INT32_MIN, INT32_MAX)
+    return saturate(estimate << 1, INT32_MIN, INT32_MAX)
+
+
+def logistic(a: int) -> int:
+    """1 / (1 + exp(-a)) of a in Q4.27, result in Q0.31 (gemmlowp's logistic)."""
+    if a == 0:
+        return 1 << 30
+    positive = one_over_one_plus_x(exp_on_negative_values(-abs(a), 4))
+    return positive if a > 0 else INT32_MAX - positive
+
+
+def input_radius(integer_bits: int, shift: int) -> int:
+    """Inputs from here on leave the fixed-point range (CalculateInputRadius, 31 bits)."""
+    return math.floor(((1 << integer_bits) - 1) * (1 << (31 - integer_bits)) / (1 << shift))
 
 
 def softmax_exponentials(beta: float, input_scale: float) -> tuple[int, ...]:
@@ -79,9 +112,9 @@ def softmax_exponentials(beta: float, input_scale: float) -> tuple[int, ...]:
     """
     real = min(beta * input_scale * (1 << 26), float(INT32_MAX))
     multiplier, shift = quantize_multiplier(real)
-    cut = math.floor(31.0 * (1 << 26) / (1 << shift))
     return tuple(
-        exp_on_negative_values(high_mul(-d << shift, multiplier)) for d in range(min(cut, 255) + 1)
+        exp_on_negative_values(high_mul(-d << shift, multiplier), 5)
+        for d in range(min(input_radius(5, shift), 255) + 1)
     )
 
 

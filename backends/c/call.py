@@ -38,9 +38,10 @@ class Rows:
 class KernelCall:
     """One call: kernel `memopt_<kernel>`, the fields of its parameters in order, its operands.
 
-    `operands` are the SSA values whose addresses are passed before that of the result;
-    `constants` the tables that take the place of operands. The call is repeated `batches` times,
-    `in_batch` and `out_batch` elements apart.
+    `operands` are the SSA values, or tables, whose addresses are passed before that of result
+    number `result`; `operand_types` are their C types where not `c_type`. `in_offset` and
+    `out_offset` are elements to begin at. The call is repeated `batches` times, `in_batch` and
+    `out_batch` elements apart.
     """
 
     kernel: str
@@ -51,12 +52,16 @@ class KernelCall:
     batches: int = 1
     in_batch: int = 0
     out_batch: int = 0
+    in_offset: int = 0
+    out_offset: int = 0
+    result: int = 0
+    operand_types: tuple[str, ...] = ()
 
 
 Constants = Callable[[SSAValue], "Array | None"]
 """The array of a constant operand, or None if the value is only known at run time."""
 
-Lower = Callable[[Any, Constants], KernelCall]
+Lower = Callable[[Any, Constants], "KernelCall | list[KernelCall]"]
 
 
 def refuse(op: Operation, text: str) -> MemoptError:

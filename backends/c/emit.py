@@ -22,7 +22,7 @@ from memopt.backends.c.lowering import lower
 from memopt.backends.c.text import array, float_literal, identifier, int_literal, plain
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import name_of, operator_name
+from memopt.dialects.memory import name_of
 from memopt.dialects.weights import Weights
 
 
@@ -104,11 +104,15 @@ def _operand(out: _Source, value: SSAValue | Table, c_type: str, name: str) -> s
 
 
 def _call(out: _Source, call: KernelCall, op: Operation, prefix: str) -> str:
+    begin = f" + {call.in_offset}" if call.in_offset else ""
+    types = call.operand_types or (call.c_type,) * len(call.operands)
     arguments = [
-        _operand(out, value, call.c_type, f"{prefix}_operand_{i}")
-        for i, value in enumerate(call.operands)
+        _operand(out, value, c_type, f"{prefix}_operand_{i}") + begin
+        for i, (value, c_type) in enumerate(zip(call.operands, types, strict=True))
     ]
-    arguments.append(_pointer(out.layout.addresses[op.results[0]], call.c_type, written=True))
+    result = out.layout.addresses[op.results[call.result]]
+    begin = f" + {call.out_offset}" if call.out_offset else ""
+    arguments.append(_pointer(result, call.c_type, written=True) + begin)
     if call.batches == 1:
         text = ",\n      ".join([f"&{prefix}_params, &{prefix}_rows", *arguments])
         return f"  memopt_{call.kernel}({text});\n"
@@ -139,7 +143,9 @@ def _comment(out: _Source, op: Operation, index: int, live: Sequence[int]) -> st
     total = sum(g.size for g in groups)
     names = ", ".join(f"{plain(g.name, 32)} ({g.size} B)" for g in groups) or "none"
     written = sum(bytes_in(v) for v in op.results)
-    text = f"{index}: {plain(operator_name(op), 80)}, writes {written} B; live {total} B: {names}"
+    kind = op.name.removeprefix("memgraph.").upper()
+    name = plain(name_of(op.results[0]), 48) if op.results else ""
+    text = f"{index}: {kind} {name}, writes {written} B; live {total} B: {names}"
     lines: list[str] = []
     line = ""
     for word in text.split(" "):
@@ -152,19 +158,18 @@ def _comment(out: _Source, op: Operation, index: int, live: Sequence[int]) -> st
 
 
 def _operator(out: _Source, op: Operation, index: int, live: Sequence[int]) -> None:
-    if len(op.results) != 1:
-        raise refuse(op, f"an operator of {len(op.results)} results")
-    call = lower(op, out.constants)
-    for value in call.operands:
-        if not isinstance(value, Table) and value not in out.layout.addresses:
-            raise refuse(op, f"the operand {name_of(value)} is no buffer")
-    prefix = f"op{index}"
-    _parameters(out, call, prefix)
-    out.calls.append(
-        _comment(out, op, index, live) + _call(out, call, op, prefix) + _trace(out, op)
-    )
-    if call.kernel not in out.kernels:
-        out.kernels.append(call.kernel)
+    calls = lower(op, out.constants)
+    text = _comment(out, op, index, live)
+    for number, call in enumerate(calls):
+        for value in call.operands:
+            if not isinstance(value, Table) and value not in out.layout.addresses:
+                raise refuse(op, f"the operand {name_of(value)} is no buffer")
+        prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"
+        _parameters(out, call, prefix)
+        text += _call(out, call, op, prefix)
+        if call.kernel not in out.kernels:
+            out.kernels.append(call.kernel)
+    out.calls.append(text + _trace(out, op))
 
 
 def _checks(layout: Layout, name: str) -> str:

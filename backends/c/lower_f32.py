@@ -14,9 +14,9 @@ from memopt.backends.c.call import (
     refuse,
     size_of,
 )
-from memopt.backends.c.shapes import binary_steps, pool_fields, window_fields
+from memopt.backends.c.shapes import binary_steps, mean_shape, pool_fields, window_fields
 from memopt.dialects.compute import shape_of
-from memopt.dialects.operations import AddOp, FullyConnectedOp, SoftmaxOp
+from memopt.dialects.operations import AddOp, FullyConnectedOp, MeanOp, MulOp, SoftmaxOp
 from memopt.dialects.windowed import AveragePool2DOp, Conv2DOp, DepthwiseConv2DOp, MaxPool2DOp
 
 
@@ -93,6 +93,28 @@ def add(op: AddOp, constants: Constants) -> KernelCall:
         fields=(("row_n", row_n), *_range(op), *steps),
         operands=operands,
         rows=rows,
+    )
+
+
+def mul(op: MulOp, constants: Constants) -> KernelCall:
+    row_n, rows, operands, steps = binary_steps(op, constants)
+    return KernelCall(
+        kernel="mul_f32",
+        c_type="float",
+        fields=(("row_n", row_n), *_range(op), *steps),
+        operands=operands,
+        rows=rows,
+    )
+
+
+def mean(op: MeanOp, constants: Constants) -> KernelCall:
+    outer, count, inner = mean_shape(op)
+    return KernelCall(
+        kernel="mean_f32",
+        c_type="float",
+        fields=(("count", count), ("inner", inner)),
+        operands=(op.input,),
+        rows=Rows(outer, count * inner, inner),
     )
 
 

@@ -23,9 +23,9 @@ from memopt.backends.c.call import (
     refuse,
     size_of,
 )
-from memopt.backends.c.shapes import binary_steps, pool_fields, window_fields
+from memopt.backends.c.shapes import binary_steps, mean_shape, pool_fields, window_fields
 from memopt.dialects.compute import encoding_of, shape_of
-from memopt.dialects.operations import AddOp, FullyConnectedOp, SoftmaxOp
+from memopt.dialects.operations import AddOp, FullyConnectedOp, MeanOp, MulOp, SoftmaxOp
 from memopt.dialects.windowed import AveragePool2DOp, Conv2DOp, DepthwiseConv2DOp, MaxPool2DOp
 
 Fields = tuple[tuple[str, "int | float | str | Table"], ...]
@@ -200,6 +200,58 @@ def add(op: AddOp, constants: Constants) -> KernelCall:
         ),
         operands=operands,
         rows=rows,
+    )
+
+
+def mul(op: MulOp, constants: Constants) -> KernelCall:
+    need_tflm_rounding(op)
+    (a_scale, a_zero), (b_scale, b_zero) = per_tensor(op, op.lhs), per_tensor(op, op.rhs)
+    out_scale, out_zero = per_tensor(op, op.result)
+    multiplier, shift = quantize_multiplier(a_scale * b_scale / out_scale)
+    if shift > 14:
+        raise refuse(op, "an output scale so small that the product could overflow")
+    row_n, rows, operands, steps = binary_steps(op, constants)
+    return KernelCall(
+        kernel="mul_s8",
+        c_type="int8_t",
+        fields=(
+            ("row_n", row_n),
+            ("a_zero_point", a_zero),
+            ("b_zero_point", b_zero),
+            ("output_zero_point", out_zero),
+            ("multiplier", multiplier),
+            ("shift", shift + WIDE if shift >= 0 else shift),
+            *_result_range(op, op.result),
+            *steps,
+        ),
+        operands=operands,
+        rows=rows,
+    )
+
+
+def mean(op: MeanOp, constants: Constants) -> KernelCall:
+    """MEAN, with 1 / count folded into the multiplier (QuantizedMeanOrSum)."""
+    need_tflm_rounding(op)
+    outer, count, inner = mean_shape(op)
+    (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    multiplier, shift = quantize_multiplier(in_scale / out_scale)
+    extra = min(count.bit_length() - 1, 32, 31 + shift)
+    multiplier, shift = (multiplier << extra) // count, shift - extra
+    if 255 * count << max(shift, 0) >= 1 << 30:
+        raise refuse(op, f"a mean of {count} elements, the sum could overflow")
+    return KernelCall(
+        kernel="mean_s8",
+        c_type="int8_t",
+        fields=(
+            ("count", count),
+            ("inner", inner),
+            ("offset", count * in_zero),
+            ("multiplier", multiplier),
+            ("shift", shift + WIDE if shift >= 0 else shift),
+            ("output_zero_point", out_zero),
+        ),
+        operands=(op.input,),
+        rows=Rows(outer, count * inner, inner),
     )
 
 

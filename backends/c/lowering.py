@@ -2,10 +2,31 @@
 
 from xdsl.ir import Operation
 
-from memopt.backends.c import lower_f32, lower_s8
-from memopt.backends.c.call import Constants, KernelCall, Lower, Rows, element_kind, refuse
-from memopt.dialects.memory import bytes_of, is_buffer
-from memopt.dialects.operations import AddOp, FullyConnectedOp, ReshapeOp, SoftmaxOp
+from memopt.backends.c import lower_data, lower_f32, lower_s8
+from memopt.backends.c.arithmetic import FLOAT32_MAX
+from memopt.backends.c.call import Constants, KernelCall, Lower, element_kind, refuse
+from memopt.dialects.memory import is_buffer
+from memopt.dialects.operations import (
+    AddOp,
+    BinaryOp,
+    ConcatOp,
+    DequantizeOp,
+    FullyConnectedOp,
+    HardSwishOp,
+    LogisticOp,
+    MeanOp,
+    MulOp,
+    PadOp,
+    QuantizeOp,
+    Relu6Op,
+    ReluOp,
+    ReshapeOp,
+    SliceOp,
+    SoftmaxOp,
+    SplitOp,
+    TanhOp,
+    TransposeOp,
+)
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.windowed import AveragePool2DOp, Conv2DOp, DepthwiseConv2DOp, MaxPool2DOp
 
@@ -14,29 +35,52 @@ _KERNELS: dict[type[Operation], dict[str, Lower]] = {
     AveragePool2DOp: {"s8": lower_s8.pool_2d, "f32": lower_f32.pool_2d},
     Conv2DOp: {"s8": lower_s8.conv_2d, "f32": lower_f32.conv_2d},
     DepthwiseConv2DOp: {"s8": lower_s8.conv_2d, "f32": lower_f32.conv_2d},
+    DequantizeOp: {"s8 to f32": lower_data.dequantize},
     FullyConnectedOp: {"s8": lower_s8.fully_connected, "f32": lower_f32.fully_connected},
+    HardSwishOp: {"f32": lower_data.unary_f32("hard_swish_f32")},
+    LogisticOp: {"s8": lower_data.logistic_s8, "f32": lower_data.unary_f32("logistic_f32")},
     MaxPool2DOp: {"s8": lower_s8.pool_2d, "f32": lower_f32.pool_2d},
+    MeanOp: {"s8": lower_s8.mean, "f32": lower_f32.mean},
+    MulOp: {"s8": lower_s8.mul, "f32": lower_f32.mul},
+    PadOp: {"s8": lower_data.pad, "f32": lower_data.pad},
+    QuantizeOp: {"f32 to s8": lower_data.quantize_float, "s8": lower_data.requantize},
+    ReluOp: {"s8": lower_data.requantize, "f32": lower_data.relu_f32(0.0, FLOAT32_MAX)},
+    Relu6Op: {"s8": lower_data.relu6, "f32": lower_data.relu_f32(0.0, 6.0)},
     SoftmaxOp: {"s8": lower_s8.softmax, "f32": lower_f32.softmax},
+    TanhOp: {"f32": lower_data.unary_f32("tanh_f32")},
+    TransposeOp: {"s8": lower_data.transpose, "f32": lower_data.transpose},
 }
 
+_ANY_TYPE: dict[type[Operation], Lower] = {
+    ConcatOp: lower_data.concat,
+    ReshapeOp: lower_data.reshape,
+    SliceOp: lower_data.slice_,
+    SplitOp: lower_data.split,
+}
+"""Operators that only move bytes."""
 
-def _copy(op: ReshapeOp) -> KernelCall:
-    size = bytes_of(op.result.type) or 0
-    return KernelCall("copy", "uint8_t", (("row_n", size),), (op.input,), Rows(1, size, size))
+
+def _types(op: Operation) -> str:
+    """The element types that decide the kernel: `s8`, or `f32 to s8` where they change."""
+    operands = op.operands if isinstance(op, BinaryOp) else op.operands[:1]
+    kinds = sorted({element_kind(v) for v in operands if is_buffer(v.type)})
+    results = sorted({element_kind(v) for v in op.results if is_buffer(v.type)})
+    before, after = " and ".join(kinds), " and ".join(results)
+    return before if before == after else f"{before} to {after}"
 
 
-def lower(op: Operation, constants: Constants) -> KernelCall:
-    """The kernel call of one executing operation. Raises MemoptError if there is no kernel."""
-    if isinstance(op, ReshapeOp):
-        return _copy(op)
+def lower(op: Operation, constants: Constants) -> list[KernelCall]:
+    """The kernel calls of one executing operation. Raises MemoptError if there is no kernel."""
     if isinstance(op, OpaqueOp):
         raise refuse(op, f"no kernel for {op.op_name.data}")
-    if type(op) not in _KERNELS:
-        raise refuse(op, f"no kernel for {op.name}")
-    activations = [v for v in (*op.operands[:1], *op.results) if is_buffer(v.type)]
-    if isinstance(op, AddOp):
-        activations.append(op.rhs)
-    kinds = sorted({element_kind(v) for v in activations})
-    if len(kinds) != 1 or kinds[0] not in _KERNELS[type(op)]:
-        raise refuse(op, f"no kernel for {op.name} on {' and '.join(kinds)}")
-    return _KERNELS[type(op)][kinds[0]](op, constants)
+    found = _ANY_TYPE.get(type(op))
+    if found is None:
+        kernels = _KERNELS.get(type(op))
+        if kernels is None:
+            raise refuse(op, f"no kernel for {op.name}")
+        types = _types(op)
+        if types not in kernels:
+            raise refuse(op, f"no kernel for {op.name} on {types}")
+        found = kernels[types]
+    calls = found(op, constants)
+    return calls if isinstance(calls, list) else [calls]

@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from memopt.backends.c.call import C_TYPES, Constants, Rows, Table, element_kind, refuse, split_rows
 from memopt.dialects.compute import shape_of
-from memopt.dialects.operations import BinaryOp
+from memopt.dialects.operations import BinaryOp, MeanOp
 from memopt.dialects.windowed import Conv2DOp, DepthwiseConv2DOp, PoolBase
 
 Fields = tuple[tuple[str, int], ...]
@@ -122,3 +122,17 @@ def binary_steps(
         ("b_row_step", b[1]),
     )
     return row_n, Rows(rows, row_n, row_n), tuple(operands), steps
+
+
+def mean_shape(op: MeanOp) -> tuple[int, int, int]:
+    """(outer, count, inner): the operand as three dimensions, of which the second is averaged."""
+    shape = shape_of(op.input)
+    axes = sorted({int(v) for v in op.axes.get_values()})
+    if not axes or axes != list(range(axes[0], axes[-1] + 1)) or 0 in shape:
+        raise refuse(op, f"a mean over axes {axes}, only over neighbouring ones")
+    first, last = axes[0], axes[-1]
+    return (
+        math.prod(shape[:first]),
+        math.prod(shape[first : last + 1]),
+        math.prod(shape[last + 1 :]),
+    )

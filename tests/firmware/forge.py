@@ -241,6 +241,116 @@ def add_softmax(forge: Forge) -> None:
     )
 
 
+def random_shape(forge: Forge, rank: int = 4, limit: int = 7) -> list[int]:
+    return [int(v) for v in forge.rng.integers(1, limit, rank)]
+
+
+def add_unary(forge: Forge, code: int) -> None:
+    """RELU, RELU6 or LOGISTIC."""
+    shape = random_shape(forge, int(forge.rng.integers(1, 5)))
+    source = forge.input(shape)
+    if code == schema.BuiltinOperator.LOGISTIC and forge.quantized:
+        result = forge.tensor(shape, INT8, None, [1 / 256], [-128])
+    else:
+        same = code == schema.BuiltinOperator.RELU6
+        result = forge.activation(shape, like=source if same else None)
+    forge.operator(code, [source], result, None, schema.BuiltinOptions.NONE)
+
+
+def add_quantize(forge: Forge) -> None:
+    """int8 to int8; from and to float32 only where the float32 side is an input or output."""
+    shape = random_shape(forge)
+    builtin, options = schema.BuiltinOperator, schema.BuiltinOptions
+    which = forge.pick("requantize", "quantize", "dequantize")
+    if which == "quantize":
+        source = forge.tensor(shape, FLOAT32)
+        forge.graph.inputs.append(source)
+    else:
+        source = forge.input(shape)
+    if which == "dequantize":
+        result = forge.tensor(shape, FLOAT32)
+        kind: Any = schema.DequantizeOptionsT()
+        forge.operator(builtin.DEQUANTIZE, [source], result, kind, options.DequantizeOptions)
+    else:
+        kind = schema.QuantizeOptionsT()
+        result = forge.activation(shape)
+        forge.operator(builtin.QUANTIZE, [source], result, kind, options.QuantizeOptions)
+
+
+def add_concat(forge: Forge) -> None:
+    shape, axis = random_shape(forge), int(forge.rng.integers(0, 4))
+    first = forge.input(shape)
+    sources = [first]
+    for _ in range(int(forge.rng.integers(1, 3))):
+        shape = [int(forge.rng.integers(1, 6)) if i == axis else d for i, d in enumerate(shape)]
+        sources.append(forge.activation(shape, like=first))
+        forge.graph.inputs.append(sources[-1])
+    out = list(shape)
+    out[axis] = sum(forge.graph.tensors[s].shape[axis] for s in sources)
+    options: Any = schema.ConcatenationOptionsT()
+    options.axis = axis
+    forge.operator(
+        schema.BuiltinOperator.CONCATENATION,
+        sources,
+        forge.activation(out, like=first),
+        options,
+        schema.BuiltinOptions.ConcatenationOptions,
+    )
+
+
+def add_pad(forge: Forge) -> None:
+    shape = random_shape(forge)
+    widths = forge.rng.integers(0, 3, (4, 2))
+    source = forge.input(shape)
+    amounts = forge.tensor([4, 2], INT32, widths)
+    out = [int(s + w.sum()) for s, w in zip(shape, widths, strict=True)]
+    options: Any = schema.PadOptionsT()
+    result = forge.activation(out, like=source)
+    forge.operator(
+        schema.BuiltinOperator.PAD,
+        [source, amounts],
+        result,
+        options,
+        schema.BuiltinOptions.PadOptions,
+    )
+
+
+def add_transpose(forge: Forge) -> None:
+    rank = int(forge.rng.integers(2, 5))
+    shape = random_shape(forge, rank)
+    order = [int(v) for v in forge.rng.permutation(rank)]
+    source = forge.input(shape)
+    permutation = forge.tensor([rank], INT32, order)
+    result = forge.activation([shape[i] for i in order], like=source)
+    options: Any = schema.TransposeOptionsT()
+    forge.operator(
+        schema.BuiltinOperator.TRANSPOSE,
+        [source, permutation],
+        result,
+        options,
+        schema.BuiltinOptions.TransposeOptions,
+    )
+
+
+def add_mean(forge: Forge) -> None:
+    shape = random_shape(forge)
+    axes = forge.pick([1, 2], [1, 2], [3], [2], [1])
+    keep = bool(forge.rng.random() < 0.5)
+    source = forge.input(shape)
+    indices = forge.tensor([len(axes)], INT32, axes)
+    out = [1 if i in axes else d for i, d in enumerate(shape) if keep or i not in axes]
+    options: Any = schema.ReducerOptionsT()
+    options.keepDims = keep
+    result = forge.activation(out, like=forge.pick(source, None))
+    forge.operator(
+        schema.BuiltinOperator.MEAN,
+        [source, indices],
+        result,
+        options,
+        schema.BuiltinOptions.ReducerOptions,
+    )
+
+
 def add_random(forge: Forge) -> None:
     """One random operator of those that the C backend has kernels for."""
     builtin = schema.BuiltinOperator
@@ -255,6 +365,17 @@ def add_random(forge: Forge) -> None:
         lambda: add_binary(
             forge, builtin.ADD, schema.AddOptionsT(), schema.BuiltinOptions.AddOptions
         ),
+        lambda: add_binary(
+            forge, builtin.MUL, schema.MulOptionsT(), schema.BuiltinOptions.MulOptions
+        ),
         lambda: add_softmax(forge),
+        lambda: add_unary(forge, builtin.RELU),
+        lambda: add_unary(forge, builtin.RELU6),
+        lambda: add_unary(forge, builtin.LOGISTIC),
+        lambda: add_quantize(forge) if forge.quantized else add_softmax(forge),
+        lambda: add_concat(forge),
+        lambda: add_pad(forge),
+        lambda: add_transpose(forge),
+        lambda: add_mean(forge),
     )
     choices[int(forge.rng.integers(len(choices)))]()

@@ -14,6 +14,7 @@ MODELS = (
     "hello_world_int8",
     "streaming_wakeword_int8",
     "tinymaix_mnist_resnet_int8",
+    "mcunet_vww_int8",  # with float32 inputs and outputs, PAD, MEAN, TRANSPOSE
 )
 
 

@@ -1,4 +1,4 @@
-/* Dot products of float vectors, several at a time so that a loaded value is used more than once. */
+/* Dot products of float vectors, several at a time: a loaded value is used more than once. */
 #ifndef MEMOPT_DOT_F32_H
 #define MEMOPT_DOT_F32_H
 

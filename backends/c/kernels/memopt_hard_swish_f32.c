@@ -1,0 +1,16 @@
+#include "memopt_hard_swish_f32.h"
+
+MEMOPT_KERNEL void memopt_hard_swish_f32(const memopt_hard_swish_f32_params *p,
+                                         const memopt_rows *rows, const float *input,
+                                         float *output) {
+  int32_t row;
+  input += (rows->out_begin - rows->in_first) * rows->in_stride;
+  for (row = rows->out_begin; row < rows->out_end; ++row) {
+    int32_t i;
+    for (i = 0; i < p->row_n; ++i) {
+      output[i] = input[i] * memopt_clamp_f32(input[i] + 3.0f, 0.0f, 6.0f) / 6.0f;
+    }
+    input += rows->in_stride;
+    output += rows->out_stride;
+  }
+}
