@@ -227,4 +227,10 @@ def _strip(t: Timeline, f: Frame) -> list[str]:
             f'<text x="{number(x)}" y="{number(bottom + 15)}" text-anchor="{side}" '
             f'class="name peak">{xml(text)}</text>'
         )
+    missing = [b.bytes for b in t.buffers if b.offset is None and b.bytes]
+    if missing:
+        out.append(
+            f'<text x="{number(f.left)}" y="{number(bottom + 29)}">not drawn: {len(missing):,} '
+            f"placed at run time, {both(sum(missing))}</text>"
+        )
     return out

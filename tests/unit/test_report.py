@@ -271,6 +271,14 @@ def test_labels_stay_inside(count: int) -> None:
             assert 0 <= float(e.attrib["x"]) <= width and 0 <= float(e.attrib["y"]) <= height
 
 
+def test_what_is_not_drawn_is_said() -> None:
+    first, *rest = sample().buffers
+    late = replace(sample(), buffers=(replace(first, offset=None), *rest))
+    svg = timeline_svg(late)
+    assert len(boxes(svg)) == 3 and "not drawn: 1 placed at run time, 64 B" in svg
+    assert "not drawn" not in timeline_svg(sample())
+
+
 def test_labels_of_near_lines_keep_apart() -> None:
     close = replace(sample(), lower_bound=126, peak=127, arena=128)
     root = ElementTree.fromstring(timeline_svg(close))
