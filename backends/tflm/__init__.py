@@ -38,9 +38,9 @@ def write_tflm(
 
     `source` is the imported file; by default it is found as the module says (see Weights). Raises
     MemoptError: no or a stale plan, another target, control flow between subgraphs, operators that
-    are not the file's, and a plan with which TFLM would need more than without.
+    are not the file's, a newer schema, and a plan with which TFLM would need more than without.
     """
-    from memopt.backends.tflm.extent import trailing_bytes
+    from memopt.backends.tflm.extent import newer_field, trailing_bytes
     from memopt.backends.tflm.repack import outside_ranges, pack, unpack
 
     files = files_of(module)
@@ -57,6 +57,10 @@ def write_tflm(
     offsets = tensor_offsets(func, len(model.subgraphs[0].tensors))
     plan = struct.pack(f"<3i{len(offsets)}i", 1, 1, len(offsets), *offsets)
 
+    if newer := newer_field(data):
+        raise MemoptError(
+            f"{newer} is of a newer schema than LiteRT's here and would be lost", name
+        )
     objects = unpack(data)
     trailing = trailing_bytes(data, outside_ranges(objects))
     graph = objects.subgraphs[0]

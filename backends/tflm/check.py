@@ -127,3 +127,7 @@ def check_written(
         a, b = model.subgraphs[0].operators[old], again.subgraphs[0].operators[new]
         if data[slice(*a.custom_options)] != result[slice(*b.custom_options)]:
             fail(f"the custom options of operator {new}")
+        kinds = [[kind for _, kind in op.options] for op in (a, b)]
+        if kinds[0] != kinds[1]:
+            text = f"its options (type {max(kinds[0])}) are of a newer schema and would be lost"
+            raise MemoptError(text, f"{name}: subgraph 0 operator {old} ({a.name})")

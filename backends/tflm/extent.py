@@ -5,8 +5,11 @@ has no length field: its end is the end of the last thing it refers to. Vectors 
 options are not followed; if one stood last, its bytes would be kept a second time, no harm done.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 from memopt.dialects.flatbuffer import Flatbuffer, MalformedError, Table
-from memopt.dialects.tflite_file import IDENTIFIER
+from memopt.dialects.tflite_file import IDENTIFIER, litert_schema
 
 # Per table: field -> bytes per element of a vector, "t:NAME" a table, "v:NAME" a vector of tables.
 Kind = int | str
@@ -19,54 +22,103 @@ SCHEMA: dict[str, dict[int, Kind]] = {
         5: 4,
         6: "v:Metadata",
         7: "v:SignatureDef",
-        8: "v:Named",
+        8: "v:ExternalBufferGroup",
         9: "v:ExternalBuffer",
     },
     "OperatorCode": {1: 1},
     "SubGraph": {0: "v:Tensor", 1: 4, 2: 4, 3: "v:Operator", 4: 1},
-    "Tensor": {0: 4, 3: 1, 4: "t:Quantization", 6: "t:Sparsity", 7: 4, 9: "v:Variant"},
-    "Variant": {0: 4},
-    "Quantization": {0: 4, 1: 4, 2: 4, 3: 8, 5: "t:Other"},
-    "Sparsity": {0: 4, 1: 4, 2: "v:Dimension"},
-    "Dimension": {3: "t:Other", 5: "t:Other"},
+    "Tensor": {
+        0: 4,
+        3: 1,
+        4: "t:QuantizationParameters",
+        6: "t:SparsityParameters",
+        7: 4,
+        9: "v:VariantSubType",
+    },
+    "VariantSubType": {0: 4},
+    "QuantizationParameters": {0: 4, 1: 4, 2: 4, 3: 8, 5: "t:Other"},
+    "SparsityParameters": {0: 4, 1: 4, 2: "v:DimensionMetadata"},
+    "DimensionMetadata": {3: "t:Other", 5: "t:Other"},
     "Operator": {1: 4, 2: 4, 4: "t:Other", 5: 1, 7: 1, 8: 4, 12: "t:Other"},
     "Other": {},
     "Buffer": {0: 1},
     "Metadata": {0: 1},
     "SignatureDef": {0: "v:TensorMap", 1: "v:TensorMap", 2: 1},
     "TensorMap": {0: 1},
-    "Named": {0: 1},
+    "ExternalBufferGroup": {0: 1},
     "ExternalBuffer": {4: 1},
 }
 
 
-def flatbuffer_end(data: bytes) -> int:
-    """The first byte after the flatbuffer. Raises MalformedError for what is none."""
+def walk(data: bytes) -> Iterator[tuple[Table, str]]:
+    """All tables of the file with their names, each once. Raises MalformedError."""
     file = Flatbuffer(data)
-    root = file.root(IDENTIFIER)
-    end = 8
-    waiting = [(root, "Model")]
+    waiting = [(file.root(IDENTIFIER), "Model")]
     seen: set[int] = set()
     while waiting:
         table, name = waiting.pop()
         if table.position in seen:
             continue
         seen.add(table.position)
+        yield table, name
+        for field, kind in SCHEMA[name].items():
+            target = table.target(field) if isinstance(kind, str) else None
+            if target is None or isinstance(kind, int):
+                continue
+            if kind.startswith("t:"):
+                waiting.append((Table(file, target), kind[2:]))
+            else:
+                waiting += [(t, kind[2:]) for t in table.tables(field)]
+
+
+def flatbuffer_end(data: bytes) -> int:
+    """The first byte after the flatbuffer. Raises MalformedError for what is none."""
+    end = 8
+    for table, name in walk(data):
         end = max(end, table.position + table.size, table.vtable + table.vtable_size)
         for field, kind in SCHEMA[name].items():
             target = table.target(field)
             if target is None:
                 continue
-            if isinstance(kind, int):
-                start, count = file.vector(target, kind)
-                end = max(end, start + count * kind)
-            elif kind.startswith("t:"):
-                waiting.append((Table(file, target), kind[2:]))
-            else:
-                start, count = file.vector(target, 4)
-                end = max(end, start + 4 * count)
-                waiting += [(t, kind[2:]) for t in table.tables(field)]
+            if isinstance(kind, int) or kind.startswith("v:"):
+                size = kind if isinstance(kind, int) else 4
+                start, count = table.file.vector(target, size)
+                end = max(end, start + count * size)
     return end
+
+
+def newer_field(data: bytes) -> str:
+    """A field of the file that LiteRT's schema does not have here, "" if there is none.
+
+    It would be lost when the file is written again.
+    """
+    schema = litert_schema()
+    counts: dict[str, int] = {}
+    for table, name in walk(data):
+        if name == "Other":
+            continue
+        if name not in counts:
+            counts[name] = _fields(getattr(schema, f"{name}Start"))
+        for field in range(counts[name], (table.vtable_size - 4) // 2):
+            if table.at(field, 1) is not None:
+                return f"{name} field {field}"
+    return ""
+
+
+def _fields(start: Any) -> int:
+    """How many fields a generated `...Start` function reserves."""
+    counter = _Counter()
+    start(counter)
+    return counter.count
+
+
+class _Counter:
+    """Stands in for a flatbuffer builder and notes what is asked of it."""
+
+    count = 0
+
+    def StartObject(self, count: int) -> None:  # noqa: N802 - the name that generated code calls
+        self.count = count
 
 
 def trailing_bytes(data: bytes, kept: list[tuple[int, int]]) -> bytes:
