@@ -71,6 +71,8 @@ def _types(op: Operation) -> str:
 
 def lower(op: Operation, constants: Constants) -> list[KernelCall]:
     """The kernel calls of one executing operation. Raises MemoptError if there is no kernel."""
+    if isinstance(op, OpaqueOp) and op.op_name.data == "UNINITIALIZED":
+        raise refuse(op, "a tensor that is read but never written")
     if isinstance(op, OpaqueOp):
         raise refuse(op, f"no kernel for {op.op_name.data}")
     found = _ANY_TYPE.get(type(op))

@@ -211,7 +211,7 @@ def write(module: ModuleOp, directory: Path, name: str, target: str) -> Path:
     return directory
 
 
-_CALL = re.compile(r"memopt_(\w+)\(&(op\d+)_params, &op\d+_rows,((?:[^;]|\n)*)\);")
+_CALL = re.compile(r"memopt_(\w+)\(&(op\d+(?:_\d+)?)_params, &op\w+_rows,((?:[^;]|\n)*)\);")
 
 
 def one_row_at_a_time(source: Path) -> int:

@@ -169,7 +169,7 @@ def test_refusals_name_operator_and_place(planned: Any, tmp_path: Path) -> None:
         "keyword_scrambled_int8": "quantize on i16 to s8",
         "dtln_noise_suppression": "UNIDIRECTIONAL_SEQUENCE_LSTM",
         "dscnn_kws_float": "CONV_2D",  # hybrid
-        "person_detect_vela_plan": "ethos-u",
+        "person_detect_vela_plan": "never written",
     }
     for name, operator in cases.items():
         module = planned(name)
