@@ -50,7 +50,19 @@ def _regions(graph: MemoryGraph, up: list[int], down: list[int]) -> list[int]:
             result += [inner | 1 << u, inner | 1 << w, inner | 1 << u | 1 << w]
         if inner.bit_count() > 1:
             result.append(inner)
-    return result
+    return result + _open_regions(graph, up, down)
+
+
+def _open_regions(graph: MemoryGraph, up: list[int], down: list[int]) -> list[int]:
+    """Regions whose fork is a graph input, or whose join is the end of the graph: all before, and
+    all after, an operator. So a module is found as well when it is looked at alone."""
+    result: list[int] = []
+    for v in range(len(up)):
+        if len(graph.predecessors[v]) > 1:
+            result += [up[v], up[v] | 1 << v]
+        if len(graph.successors[v]) > 1:
+            result += [down[v], down[v] | 1 << v]
+    return [region for region in result if region.bit_count() > 1]
 
 
 def _closing(neighbours: tuple[tuple[int, ...], ...], *, reverse: bool) -> list[tuple[int, int]]:

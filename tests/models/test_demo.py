@@ -5,10 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from demo_model import Size, Type, demo_model
-from tflm_plan import planned, write
+from tflm_plan import import_for_tflm, planned, write
 from tflm_runner import Job, random_inputs, run
 
 from memopt.dialects.plan import plan_of
+from memopt.passes.extract import extract
+from memopt.solvers.fusion import modules
+from memopt.solvers.fusion_check import is_safe
 
 RUNS = 10
 
@@ -59,3 +62,13 @@ def test_int8_demo_agrees_with_its_float_original(size: Size, tmp_path: Path) ->
     for real, answer in zip(exact.outputs, quantised.outputs, strict=True):
         found = (answer[0].astype(np.float32) + 128) / 256
         assert np.abs(found - real[0]).max() < 0.05
+
+
+@pytest.mark.parametrize("kind", ["int8", "float32"])
+def test_modules_that_fusion_makes_are_found_safe_again(kind: Type) -> None:
+    """Looked at alone, the first module's fork is a graph input, and still it is found."""
+    _, func = import_for_tflm(demo_model(kind))
+    graph = extract(func).graph
+    found = modules(graph)
+    assert max(len(m.operators) for m in found) > 50
+    assert all(is_safe(graph, m.operators) for m in found)
