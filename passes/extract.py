@@ -119,8 +119,12 @@ def _forced(
 ) -> list[InPlace]:
     """In-place aliases written in the IR: all other users of the operand run before."""
     answer: list[InPlace] = []
+    seen: set[int] = set()
     for v, result, operand in memory.overwrites:
         outer = memory.groups[operand]
+        if operand in seen:
+            raise MemoptError(f"{outer.name} is overwritten twice", place_of(memory.operations[v]))
+        seen.add(operand)
         a, b = group_of[result], group_of[operand]
         if a is None or b is None or outer.is_output:
             raise MemoptError(

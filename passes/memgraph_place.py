@@ -10,7 +10,6 @@ order, as `--schedule=source` would.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
@@ -37,10 +36,8 @@ from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import schedule_function
-from memopt.solvers.placement import place
+from memopt.solvers.placement import Method, place
 from memopt.solvers.problem import ProblemError, live_ranges, round_up
-
-Method = Literal["auto", "greedy-by-size", "greedy-by-breadth", "best-fit", "tflm"]
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
@@ -161,7 +162,8 @@ def build_pipeline(text: str) -> tuple[ModulePass, ...]:
         try:
             passes.append(factory().from_spec(spec))
         except ValueError as error:
-            raise UsageError(f"{spec.name}: {error}") from None
+            text = re.sub(r"typing\.Literal\[(.*?)\]", r"one of \1", str(error))
+            raise UsageError(f"{spec.name}: {text}") from None
     return tuple(passes)
 
 
@@ -264,7 +266,7 @@ def emit(module: ModuleOp, target: str, folder: Path | None, generic: bool = Fal
         "json": report.module_json,
         "minimalloc-csv": report.module_csv,
     }
-    return cast("str", writers[target](module))
+    return writers[target](module)
 
 
 TARGETS = ("mlir", "c", "tflite", "json", "svg", "html", "minimalloc-csv")

@@ -63,7 +63,10 @@ def build_parser() -> argparse.ArgumentParser:
             "conventions: ReLU merged into its producer, reshapes as views",
         ),
         "--schedule": ("METHOD", "auto, search, ilp, greedy, rpo, fwd-rpo or source"),
-        "--place": ("METHOD", "auto, greedy-by-size, greedy-by-breadth, best-fit or tflm"),
+        "--place": (
+            "METHOD",
+            "auto, exact, greedy-by-size, greedy-by-breadth, best-fit, hill-climb or tflm",
+        ),
     }
     for flag, (metavar, text) in methods.items():
         group.add_argument(flag, action=_Step, metavar=metavar, help=text)
