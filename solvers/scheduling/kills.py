@@ -69,6 +69,16 @@ class Kills:
         return tuple(result)
 
     @cached_property
+    def _waits(self) -> list[tuple[int, ...]]:
+        """Per in-place candidate the largest few events that must be over before it is a branch."""
+        result: list[tuple[int, ...]] = []
+        for need, last in self._inplace:
+            before = need & ~(1 << last)
+            within = [n for n in self._events if n & before == n]
+            result.append(tuple(within[-3:]))
+        return result
+
+    @cached_property
     def covers(self) -> bool:
         """Whether the proof holds: no operator's workspace is below minus what it always frees."""
         graph, up = self.graph, self._ancestors
@@ -145,8 +155,8 @@ class Kills:
             if not any(m & need == m for m in minimal):
                 minimal.append(need)
         result = [(need, -1, True) for need in minimal]
-        for need, last in self._inplace:
-            if todo >> last & 1:
+        for (need, last), waits in zip(self._inplace, self._waits, strict=True):
+            if todo >> last & 1 and not any(n & todo for n in waits):
                 need &= todo
                 before = need & ~(1 << last)
                 if not any(m & before == m for m in minimal):  # else `last` is no first event
