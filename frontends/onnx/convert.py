@@ -1,10 +1,9 @@
 """The main graph of an .onnx file as one function of `memgraph`, built directly, without text."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
+from onnx import NodeProto, TensorProto
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
@@ -27,7 +26,14 @@ from memopt.frontends.onnx.annotations import Annotations, quantization_of, stor
 from memopt.frontends.onnx.attributes import options_attribute, read_attributes
 from memopt.frontends.onnx.folding import Known
 from memopt.frontends.onnx.inline import inline
-from memopt.frontends.onnx.loading import DEFAULT_DOMAINS, Graph, byte_count, kind_of
+from memopt.frontends.onnx.loading import (
+    DEFAULT_DOMAINS,
+    Graph,
+    byte_count,
+    captured,
+    kind_of,
+    subgraphs,
+)
 from memopt.frontends.onnx.node import Node, NotTyped
 from memopt.frontends.onnx.operators import typed
 from memopt.frontends.onnx.types import ELEMENTS, tensor_type
@@ -211,24 +217,6 @@ class Importer:
 
     def _is_outer(self, name: str) -> bool:
         return name in self.values or self.known.is_constant(name)
-
-
-def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
-    for a in node.attribute:
-        if a.type == AttributeProto.GRAPH:
-            yield a.g
-        elif a.type == AttributeProto.GRAPHS:
-            yield from a.graphs
-
-
-def captured(node: NodeProto) -> Iterator[str]:
-    """Names that a node's subgraphs use and do not define."""
-    for graph in subgraphs(node):
-        own = {v.name for v in graph.input} | {t.name for t in graph.initializer}
-        own |= {o for n in graph.node for o in n.output}
-        used = [i for n in graph.node for i in (*n.input, *captured(n))]
-        used += [v.name for v in graph.output]
-        yield from (name for name in used if name and name not in own)
 
 
 def is_random(node: NodeProto) -> bool:

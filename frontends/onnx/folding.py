@@ -22,8 +22,10 @@ from memopt.frontends.onnx.loading import (
     SMALL,
     Graph,
     ValueType,
+    captured,
     element_count,
     message,
+    subgraphs,
     type_of,
 )
 from memopt.frontends.onnx.types import tensor_type
@@ -122,9 +124,9 @@ def _infer_node(known: Known, node: NodeProto) -> dict[str, ValueType]:
     domain = "" if node.domain in DEFAULT_DOMAINS else node.domain
     if not onnx.defs.has(node.op_type, domain):
         return {}
+    if any(True for _ in subgraphs(node)):
+        return _infer_control_flow(known, node)
     schema = onnx.defs.get_schema(node.op_type, graph.opsets.get(domain, 1), domain)
-    if any(a.HasField("g") for a in node.attribute):
-        return {}
     types: dict[str, onnx.TypeProto] = {}
     data: dict[str, TensorProto] = {}
     for name in node.input:
@@ -135,14 +137,34 @@ def _infer_node(known: Known, node: NodeProto) -> dict[str, ValueType]:
             if array is not None:
                 data[name] = onnx.numpy_helper.from_array(array, name)
     found = onnx.shape_inference.infer_node_outputs(
-        schema,
-        node,
-        types,
-        data,
-        opset_imports=[onnx.helper.make_opsetid(d, v) for d, v in graph.opsets.items()],
+        schema, node, types, data, opset_imports=opset_protos(graph)
     )
     answer = {name: type_of(proto) for name, proto in found.items()}
     return {name: type_ for name, type_ in answer.items() if type_ is not None}
+
+
+def _infer_control_flow(known: Known, node: NodeProto) -> dict[str, ValueType]:
+    """A model of this one node, whose inputs are what it and its subgraphs read."""
+    graph = known.graph
+    inner = onnx.GraphProto(name="main", node=[node])
+    for name in dict.fromkeys([*node.input, *captured(node)]):
+        type_ = graph.types.get(name)
+        if type_ is None:
+            continue
+        array = known.array(name)
+        if array is not None:
+            inner.initializer.append(onnx.numpy_helper.from_array(array, name))
+        else:
+            inner.input.append(onnx.helper.make_tensor_value_info(name, type_.element, type_.shape))
+    inner.output.extend(onnx.helper.make_empty_tensor_value_info(o) for o in node.output if o)
+    model = onnx.helper.make_model(inner, opset_imports=opset_protos(graph))
+    found = onnx.shape_inference.infer_shapes(model, strict_mode=True).graph.output
+    answer = {value.name: type_of(value.type) for value in found}
+    return {name: type_ for name, type_ in answer.items() if type_ is not None}
+
+
+def opset_protos(graph: Graph) -> list[onnx.OperatorSetIdProto]:
+    return [onnx.helper.make_opsetid(d, v) for d, v in graph.opsets.items()]
 
 
 def _fill(known: Known, node: NodeProto) -> None:

@@ -4,7 +4,7 @@ Everything that is wrong with a file ends here, or in `folding`, as one MemoptEr
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +13,15 @@ import onnx
 import onnx.checker
 import onnx.inliner
 import onnx.shape_inference
-from onnx import ModelProto, NodeProto, TensorProto, TypeProto, ValueInfoProto
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    TypeProto,
+    ValueInfoProto,
+)
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.onnx_weights import constant_tensor
@@ -214,9 +222,10 @@ def _infer(
     name: str,
     sha256: str,
 ) -> Graph:
-    """Types of all values. Large weights are shown to onnx as inputs, so that they are not copied.
+    """Types of all values, as far as onnx knows them without values (see `folding`). Large weights
+    are shown to onnx as inputs, so that they are not copied. This takes `model` apart.
 
-    This takes `model` apart.
+    Not with onnx's own data propagation: it writes out a `Range` however long that is.
     """
     graph = model.graph
     numbered = list(enumerate(graph.node))
@@ -250,7 +259,7 @@ def _infer(
                 dim.Clear()  # a symbol: inference says what it is
     try:
         inferred = onnx.shape_inference.infer_shapes(
-            skeleton, check_type=True, strict_mode=True, data_prop=True
+            skeleton, check_type=True, strict_mode=True
         ).graph
     except Exception as error:
         raise MemoptError(message(error), name) from None
@@ -271,3 +280,24 @@ def _infer(
         tuple(v.name for v in graph.output),
         types,
     )
+
+
+# -- subgraphs ----------------------------------------------------------------------------------
+
+
+def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
+    for a in node.attribute:
+        if a.type == AttributeProto.GRAPH:
+            yield a.g
+        elif a.type == AttributeProto.GRAPHS:
+            yield from a.graphs
+
+
+def captured(node: NodeProto) -> Iterator[str]:
+    """Names that a node's subgraphs use and do not define."""
+    for graph in subgraphs(node):
+        own = {v.name for v in graph.input} | {t.name for t in graph.initializer}
+        own |= {o for n in graph.node for o in n.output}
+        used = [i for n in graph.node for i in (*n.input, *captured(n))]
+        used += [v.name for v in graph.output]
+        yield from (name for name in used if name and name not in own)
