@@ -14,7 +14,7 @@ from ortools.sat.python import cp_model
 from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
 
-WORK = 0.1  # CP-SAT's deterministic time: at most seconds on hundreds of items
+WORK = 0.05  # CP-SAT's deterministic time: at most seconds on hundreds of items
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
     from memopt.solvers.placement import auto
 
     best = auto.solve(problem, time_limit)
-    return improve(problem, items_of(problem), best, time_limit, work=100 * WORK).placement
+    return improve(problem, items_of(problem), best, time_limit, work=200 * WORK).placement
 
 
 def improve(
