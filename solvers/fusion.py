@@ -162,7 +162,7 @@ def least_inner_level(sub: MemoryGraph) -> int | None:
 
 def least_inner_level_by_cuts(sub: MemoryGraph) -> int | None:
     """The same by one min-cut per pair of a first operator (run) and a last one (not run)."""
-    from memopt.solvers.bounds import Network
+    from memopt.solvers.network import Network
 
     first = [v for v in range(len(sub)) if not sub.predecessors[v]]
     last = [v for v in range(len(sub)) if not sub.successors[v]]

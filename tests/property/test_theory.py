@@ -17,7 +17,8 @@ from cases import (
 )
 from oracles import ideals, optimum, optimum_in_blocks, random_graph, random_order, ready
 
-from memopt.solvers.bounds import Network, flow_bound
+from memopt.solvers.bounds import flow_bound
+from memopt.solvers.cuts import Cuts
 from memopt.solvers.fusion import (
     ALL_RULES,
     Module,
@@ -29,6 +30,7 @@ from memopt.solvers.fusion import (
     modules,
     separable,
 )
+from memopt.solvers.network import Network
 from memopt.solvers.problem import Group, InPlace, MemoryGraph, profile
 from memopt.solvers.scheduling import schedule, search
 
@@ -285,6 +287,8 @@ def test_t6_is_the_least_step_over_all_ideals(fuzz: float) -> None:
             cuts = [network.cut(v, c) for c in (None, *graph.candidates[v])]
             least = min(graph.step(d, v) for d in ideals(graph) if v in ready(graph, d))
             assert min(c.value for c in cuts if c) == least, (graph, v)
+            small = [Cuts(graph).least_step(v, c) for c in (None, *graph.candidates[v])]
+            assert [c and c.value for c in cuts] == [x and x[0] for x in small], (graph, v)
 
 
 # -- section 4: the papers' figures ------------------------------------------------------------
