@@ -45,4 +45,4 @@ $(VENV)/installed: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo build dist .pytest_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) demo build dist .pytest_cache .ruff_cache src/*.egg-info
