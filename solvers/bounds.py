@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from memopt.solvers.cuts import Cuts
+from memopt.solvers.cuts import Cuts, TooLargeError
 from memopt.solvers.problem import MemoryGraph, Schedule, profile
 
 
@@ -46,6 +46,10 @@ class Bound:
     flows: int
 
 
+# Arcs of a network whose max-flow surely takes less than a second; it cannot be interrupted.
+ARCS_PER_SECOND = 5_000
+
+
 @dataclass
 class FlowBound:
     """T6 with early stop: operators by the least step at which a known order runs them."""
@@ -53,10 +57,14 @@ class FlowBound:
     graph: MemoryGraph
     time_limit: float | None = None
     max_flows: int | None = None
+    max_arcs: int | None = None
 
     @cached_property
     def cuts(self) -> Cuts:
-        return Cuts(self.graph)
+        limit = self.max_arcs
+        if limit is None and self.time_limit is not None:
+            limit = int(ARCS_PER_SECOND * self.time_limit)
+        return Cuts(self.graph, limit)
 
     def solve(self, orders: Sequence[Sequence[int]]) -> Bound:
         """The bound, given some orders (at least one).
@@ -64,7 +72,8 @@ class FlowBound:
         A known order runs v at a step that is an upper bound of v's minimum; so does each ideal
         that an earlier cut found, after v's ancestors are added and v's descendants taken out.
         An operator whose upper bound does not exceed the bound so far needs no flow. Stopping at
-        `time_limit` seconds or `max_flows` only leaves the bound lower.
+        `time_limit` seconds, after `max_flows`, or before a flow of more than `max_arcs` arcs only
+        leaves the bound lower.
         """
         graph = self.graph
         ceiling = [0] * len(graph)
@@ -86,7 +95,10 @@ class FlowBound:
                 break
             if self.max_flows is not None and flows >= self.max_flows:
                 break
-            tried = [self.cuts.least_step(v, c) for c in (None, *graph.candidates[v])]
+            try:
+                tried = [self.cuts.least_step(v, c) for c in (None, *graph.candidates[v])]
+            except TooLargeError:
+                break
             flows += len(tried)
             least, ideal = min(x for x in tried if x is not None)
             if least > value:
@@ -105,18 +117,20 @@ def flow_bound(
     orders: Sequence[Sequence[int]],
     time_limit: float | None = None,
     max_flows: int | None = None,
+    max_arcs: int | None = None,
 ) -> Bound:
     """T6 for `graph`; `orders` (at least one legal order) only decide how soon it may stop."""
-    return FlowBound(graph, time_limit, max_flows).solve(orders)
+    return FlowBound(graph, time_limit, max_flows, max_arcs).solve(orders)
 
 
 # A heuristic's answer carries a bound, but a bad order must not make it wait for every operator's
 # flow: past this many the bound stays what it is, still valid.
 HEURISTIC_FLOWS = 50
+HEURISTIC_ARCS = 10_000
 
 
 def bounded(graph: MemoryGraph, order: tuple[int, ...], states: int = 0) -> Schedule:
     """`order` as a schedule with the bound T6. ProblemError if it is not a legal order."""
     peak = profile(graph, order).peak
-    bound = flow_bound(graph, [order], max_flows=HEURISTIC_FLOWS)
+    bound = flow_bound(graph, [order], max_flows=HEURISTIC_FLOWS, max_arcs=HEURISTIC_ARCS)
     return Schedule(order, peak, bound.value, "flow", states)

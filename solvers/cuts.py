@@ -14,11 +14,19 @@ from memopt.solvers.ideals import ancestors, descendants
 from memopt.solvers.problem import InPlace, MemoryGraph, bits
 
 
+class TooLargeError(Exception):
+    """A cut needs more arcs than its caller is ready to wait for."""
+
+
 @dataclass(frozen=True)
 class Cuts:
-    """Least steps of single operators; ancestors and descendants are found once."""
+    """Least steps of single operators; ancestors and descendants are found once.
+
+    A max-flow cannot be interrupted: one of more than `max_arcs` arcs raises TooLargeError instead.
+    """
 
     graph: MemoryGraph
+    max_arcs: int | None = None
 
     @cached_property
     def up(self) -> list[int]:
@@ -85,6 +93,8 @@ class Cuts:
             return constant, run
         for v, i in node.items():
             arcs += [(i, node[p], infinite) for p in graph.predecessors[v] if p in node]
+        if self.max_arcs is not None and len(arcs) > self.max_arcs:
+            raise TooLargeError
         value, side = _min_cut(arcs, source, sink)
         mask = run
         for v, i in node.items():
