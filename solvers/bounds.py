@@ -47,7 +47,7 @@ class Bound:
 
 
 # Arcs of a network whose max-flow surely takes less than a second; it cannot be interrupted.
-ARCS_PER_SECOND = 5_000
+ARCS_PER_SECOND = 2_000
 
 
 @dataclass
