@@ -6,6 +6,7 @@ The hash is checked whenever a file is used.
 """
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -194,7 +195,7 @@ def inline_array(value: "DenseIntOrFPElementsAttr[Any]") -> "Array":
     dtype, _ = numpy_dtype(type_.element_type)
     shape = type_.get_shape()
     flat = np.frombuffer(value.data.data, dtype)
-    return np.broadcast_to(flat, shape) if flat.size == 1 else flat.reshape(shape)
+    return flat.reshape(shape) if flat.size == math.prod(shape) else np.broadcast_to(flat, shape)
 
 
 def integer_type(element: Attribute) -> tuple[int, bool] | None:

@@ -95,7 +95,8 @@ class Importer:
         found = self.graph.types.get(name)
         shape = found.fixed if found else None
         if found is None or shape is None or found.element not in ELEMENTS:
-            raise MemoptError(f"the type of {name!r} is not supported", place)
+            number = found.element if found else 0
+            raise MemoptError(f"the element type of {name!r} ({number}) is not supported", place)
         layout = self.notes.layouts.get(name, "")
         type_ = tensor_type(found.element, shape, layout, self.notes.quantizations.get(name))
         try:

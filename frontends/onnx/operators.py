@@ -117,7 +117,7 @@ def cast(node: Node) -> Operation:
     elements = (node.type(0).element_type, node.result.element_type)
     numbers = (IntegerType, AnyFloat)
     need(all(isinstance(e, numbers) for e in elements))
-    need(not any("f8" in str(e) for e in elements))  # these saturate, or not
+    need(not any(isinstance(e, AnyFloat) and e.bitwidth < 16 for e in elements))  # may saturate
     return build(ops.CastOp, (node.operand(0),), (node.result,), {})
 
 

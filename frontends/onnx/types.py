@@ -7,10 +7,12 @@ from typing import Final
 from xdsl.dialects.builtin import (
     BFloat16Type,
     ComplexType,
+    Float4E2M1FNType,
     Float8E4M3FNType,
     Float8E4M3FNUZType,
     Float8E5M2FNUZType,
     Float8E5M2Type,
+    Float8E8M0FNUType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -50,6 +52,8 @@ ELEMENTS: Final[dict[int, Attribute]] = {  # TensorProto.DataType -> element typ
     20: Float8E5M2FNUZType(),
     21: _unsigned(4),
     22: IntegerType(4),
+    23: Float4E2M1FNType(),
+    24: Float8E8M0FNUType(),
     25: _unsigned(2),
     26: IntegerType(2),
 }

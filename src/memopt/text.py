@@ -19,11 +19,30 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
 )
 from xdsl.ir import Attribute, Operation
-from xdsl.parser import Parser
+from xdsl.parser import Parser, ParserState
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.lexer import Input, Token
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
 from memopt.dialects.attributes import EncodingAttr
+
+
+class Utf8Lexer(MLIRLexer):
+    """Escaped UTF-8 in a string is text, as xDSL's documentation has it; its lexer says bytes.
+
+    Names of tensors, operators and files may be written in any script.
+    """
+
+    def _lex_string_literal(self, start_pos: int) -> Token[MLIRTokenKind]:
+        token = super()._lex_string_literal(start_pos)
+        if token.kind is not MLIRTokenKind.BYTES_LIT:
+            return token
+        try:
+            StringLiteral.from_span(token.span).bytes_contents.decode()
+        except UnicodeDecodeError:
+            return token
+        return Token(MLIRTokenKind.STRING_LIT, token.span)
 
 
 class LocatingParser(Parser):
@@ -31,6 +50,7 @@ class LocatingParser(Parser):
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
         super().__init__(ctx, text, name)
+        self._parser_state = ParserState(Utf8Lexer(Input(text, name)))
         self._name = StringAttr(name)
         self._offset = line_offset
         self._lines = [0]

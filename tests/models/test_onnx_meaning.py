@@ -6,6 +6,8 @@ The interpreter reads the IR alone (types, properties, constants), so a wrong pa
 stride in the frontend shows as a wrong number.
 """
 
+import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from xdsl.ir import Operation, SSAValue
 
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import functions
 from memopt.dialects.structure import ConstantOp, OpaqueOp
 from memopt.dialects.weights import Weights
@@ -425,3 +428,48 @@ def test_quantized(dtype: int, tmp_path: Path) -> None:
     expected = reference(data, feeds)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_onnx_own_cases(tmp_path: Path, fuzz: float) -> None:
+    """onnx's own node tests: imported or refused in one line, and if typed, with its results.
+
+    Each also with all inputs but the first as constants. All of them with MEMOPT_FUZZ=1.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from onnx.backend.test.case.node import collect_testcases
+
+        cases: Any = [c for c in collect_testcases(None) if c.model is not None]  # type: ignore[arg-type]
+    counts: Counter[str] = Counter()
+    for case in cases[:: max(1, round(1 / fuzz))]:
+        inputs, outputs = case.data_sets[0]
+        arrays = all(isinstance(v, np.ndarray) for v in (*inputs, *outputs))
+        for bound in (False, True):
+            model = onnx.ModelProto()
+            model.CopyFrom(case.model)
+            feeds = dict(zip([v.name for v in model.graph.input], inputs, strict=True))
+            if bound:
+                if len(feeds) < 2 or not arrays:
+                    continue
+                for value in list(model.graph.input)[1:]:
+                    array = np.asarray(feeds.pop(value.name))
+                    model.graph.initializer.append(onnx.numpy_helper.from_array(array, value.name))
+                del model.graph.input[1:]
+            data = model.SerializeToString()
+            try:
+                module = read(data, case.name)
+            except MemoptError as error:
+                assert "\n" not in str(error)
+                counts["refused"] += 1
+                continue
+            module.verify()
+            numpy_knows = not any(t in str(module) for t in ("i4", "i2,", "i2>", "bf16", "f16"))
+            if arrays and numpy_knows and not any(isinstance(op, OpaqueOp) for op in module.walk()):
+                found, _ = run(data, tmp_path / "m.onnx", feeds)
+                for a, b in zip(found, outputs, strict=True):
+                    np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5, err_msg=case.name)
+                counts["typed"] += 1
+            else:
+                counts["opaque"] += 1
+    assert counts["typed"] > 100 * fuzz and counts["refused"] < 500 * fuzz, counts

@@ -122,6 +122,16 @@ def test_any_order_of_nodes() -> None:
     assert "source<0, 2" in str(operators(module)[1].attributes["memgraph.source"])
 
 
+def test_names_in_any_script() -> None:
+    graph = json.loads(json.dumps(TINY).replace('"h"', '"größe 深"').replace('"MatMul"', '"Ä"'))
+    module = load(graph)
+    text = module_text(module)
+    again = parse_module(context(), text, "t")
+    assert module_text(again) == text
+    first = operators(again)[0]
+    assert first.op_name.data == "Ä" and name_of(first.results[0]) == "größe 深"
+
+
 def with_tensor(**entry: Any) -> dict[str, Any]:
     return tiny(tensors=[*TINY["tensors"], entry])
 

@@ -223,6 +223,20 @@ def test_weights_come_back(tmp_path: Path) -> None:
     assert executing(module) == ["add", "add", "MatMul", "add", "add"]
 
 
+def test_names_in_any_script(tmp_path: Path) -> None:
+    weights = np.arange(40, dtype=np.float32)
+    model = make([node("Add", ("x", "größe")), node("Relu", name="ö")], (1, 40), {"größe": weights})
+    model.graph.node[1].input[0] = "深"
+    model.graph.node[0].output[0] = "深"
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    module = read(path.read_bytes(), "m.onnx", path)
+    again = parse_module(context(), module_text(module), "t")
+    assert module_text(again) == module_text(module)
+    (constant,) = constants_of(again)
+    np.testing.assert_array_equal(Weights.of(again).array(constant), weights)
+
+
 def test_floats_that_text_cannot_say() -> None:
     """xDSL's text would lose these, so they are referred to however small they are."""
     for values in ([np.inf], [np.nan], [60738508.0], [0.0, -0.0]):
