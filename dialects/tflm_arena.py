@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
 from memopt.dialects.attributes import SourceAttr
@@ -107,16 +107,28 @@ def tensor_indices(func: FuncOp) -> dict[SSAValue, int]:
     return result
 
 
-def tflm_arena(func: FuncOp, planned: bool = True, source_order: bool = False) -> Arena:
+def is_unread(value: SSAValue) -> bool:
+    """Whether `value` is an input that no operator reads and that is not returned."""
+    return isinstance(value, BlockArgument) and value.first_use is None
+
+
+def tflm_arena(
+    func: FuncOp, planned: bool = True, source_order: bool = False, hold_unread: bool = True
+) -> Arena:
     """What TFLM does with a function imported from a .tflite file.
 
     With `planned`, offsets in the IR are given to it; with `source_order` operators run as in the
-    file. `offsets` are those of the tensors, by tensor index, then of every scratch buffer.
+    file. An input that nobody reads is held through step 0 in a plan, TFLM gives its bytes away at
+    once: with `hold_unread` it counts as in the plan, without as in the written file, which leaves
+    its place to TFLM.
+    `offsets` are those of the tensors, by tensor index, then of every scratch buffer.
     """
-    return greedy(tflm_requests(func, planned, source_order))
+    return greedy(tflm_requests(func, planned, source_order, planned and hold_unread))
 
 
-def tflm_requests(func: FuncOp, planned: bool, source_order: bool) -> list[Request]:
+def tflm_requests(
+    func: FuncOp, planned: bool, source_order: bool, hold_unread: bool
+) -> list[Request]:
     """The requests behind `tflm_arena`: tensors by index, then scratch by operator."""
     block = body_of(func)
     operators = file_operators(func)
@@ -141,7 +153,10 @@ def tflm_requests(func: FuncOp, planned: bool, source_order: bool) -> list[Reque
         first = 0 if maker is None else step.get(maker, -1)
         uses = [step[u.operation] for u in value.uses if u.operation in step]
         last = end if value in returned else max((first, *uses))
-        found.append((index, Request(size, first, last, offsets.get(value))))
+        offset = offsets.get(value)
+        if is_unread(value):
+            last, offset = (max(last, min(1, end)), offset) if hold_unread else (last, None)
+        found.append((index, Request(size, first, last, offset)))
     requests = [r for _, r in sorted(found, key=lambda pair: pair[0])]
     for op, _ in operators:
         requests += [Request(size, step[op], step[op]) for size in scratch_bytes(op) or ()]

@@ -100,6 +100,20 @@ def test_a_plan_for_another_memory_model_is_refused(model: ModelAttr, message: s
     refused(module, data, message)
 
 
+def test_inputs_cannot_be_kept_where_kernels_ask_for_scratch() -> None:
+    tensors = [T("x", [1, 64]), T("axes", [1], "INT32", np.array([1], np.int32)), T("y", [1, 1])]
+    op = Op("SUM", [0, 1], [2], ("Reducer", {"keepDims": True}))
+    data = build(Graph(tensors, [op], [0], [2]))
+    for kept, calm in ((data, False), (diamond(), True)):
+        module, func = import_for_tflm(kept)
+        func.attributes[MODEL] = ModelAttr("tflm", io="kept", views=False)
+        replanned(module)
+        if calm:
+            assert write(module, kept)
+        else:
+            refused(module, kept, "@main: error: inputs cannot be kept: TFLM lays scratch over")
+
+
 def replanned(module: Any) -> Any:
     from memopt.passes.memgraph_place import place_function
     from memopt.passes.memgraph_schedule import schedule_function
