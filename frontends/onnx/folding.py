@@ -117,6 +117,9 @@ def _complete_types(known: Known, index: int, node: NodeProto) -> None:
         if found.fixed is None:
             text = f"the shape of its result {name!r} is not known before run time"
             raise MemoptError(text, graph.place(index, node))
+        if min(found.fixed, default=0) < 0:
+            text = f"its result {name!r} has a negative dimension: {list(found.fixed)}"
+            raise MemoptError(text, graph.place(index, node))
 
 
 def _infer_node(known: Known, node: NodeProto) -> dict[str, ValueType]:

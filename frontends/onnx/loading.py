@@ -100,7 +100,8 @@ def load(data: bytes, name: str, path: Path | None, shapes: Mapping[str, tuple[i
         except Exception as error:
             raise MemoptError(message(error), name) from None
     constants = {t.name: t for t in model.graph.initializer}
-    _check_external(constants, name, path)
+    for tensor in constants.values():
+        _check_constant(tensor, name, path)
     inputs = [v for v in model.graph.input if v.name not in constants]
     _fix_shapes(inputs, shapes, name)
     return _infer(model, constants, inputs, opsets, name, hashlib.sha256(data).hexdigest())
@@ -124,23 +125,26 @@ def _check(model: ModelProto, data: bytes, name: str, path: Path | None) -> None
         raise MemoptError(message(error), name) from None
 
 
-def _check_external(constants: Mapping[str, TensorProto], name: str, path: Path | None) -> None:
-    """The parts of other files that weights refer to exist and have the right length."""
-    for tensor in constants.values():
-        if tensor.data_location != TensorProto.EXTERNAL or path is None:
-            continue
-        entries = {e.key: e.value for e in tensor.external_data}
-        place = f"{name}: initializer {tensor.name!r}"
-        try:
-            offset = int(entries.get("offset", "0"))
-            size = (path.parent / entries.get("location", "")).stat().st_size
-            length = int(entries.get("length", str(size - offset)))
-        except (ValueError, OSError) as error:
-            raise MemoptError(message(error), place) from None
-        needed = byte_count(tensor)
-        if offset < 0 or offset + length > size or (needed is not None and length < needed):
-            text = f"needs {needed} bytes from {offset} of {entries['location']!r}, of {size} bytes"
-            raise MemoptError(text, place)
+def _check_constant(tensor: TensorProto, name: str, path: Path | None) -> None:
+    """A tensor's bytes are there, all of them: here, or in the other file that it names."""
+    place = f"{name}: constant {tensor.name!r}"
+    if min(tensor.dims, default=0) < 0:
+        raise MemoptError(f"has a negative dimension: {list(tensor.dims)}", place)
+    needed = byte_count(tensor)
+    if tensor.data_location != TensorProto.EXTERNAL or path is None:
+        if needed is not None and tensor.HasField("raw_data") and len(tensor.raw_data) < needed:
+            raise MemoptError(f"has {len(tensor.raw_data)} bytes of {needed}", place)
+        return
+    entries = {e.key: e.value for e in tensor.external_data}
+    try:
+        offset = int(entries.get("offset", "0"))
+        size = (path.parent / entries.get("location", "")).stat().st_size
+        length = int(entries.get("length", str(size - offset)))
+    except (ValueError, OSError) as error:
+        raise MemoptError(message(error), place) from None
+    if offset < 0 or offset + length > size or (needed is not None and length < needed):
+        text = f"needs {needed} bytes from {offset} of {entries['location']!r}, of {size} bytes"
+        raise MemoptError(text, place)
 
 
 def byte_count(tensor: TensorProto) -> int | None:
@@ -233,6 +237,7 @@ def _infer(
         if node.op_type == "Constant" and node.domain in DEFAULT_DOMAINS:
             tensor = constant_tensor(node)
             if tensor is not None:
+                _check_constant(tensor, name, None)
                 constants[node.output[0]] = tensor
     nodes = [(i, n) for i, n in numbered if not n.output or n.output[0] not in constants]
     skeleton = ModelProto(ir_version=max(model.ir_version, 4), opset_import=model.opset_import)
