@@ -96,7 +96,7 @@ def check_gain(func: FuncOp) -> None:
     if with_plan > without:
         raise MemoptError(
             f"with this plan TFLM needs {with_plan} B, with the file as it is {without} B, because "
-            "it lays its kernels' scratch around the tensors; plan with scratch=tflm, or keep the file",
+            "it lays its kernels' scratch around the tensors; plan with scratch=tflm or keep it",
             f"@{func.sym_name.data}",
         )
 
