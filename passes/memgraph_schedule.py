@@ -15,7 +15,7 @@ Hyper-nodes are opened again, so that the function is flat. Where the model has 
 on, the chosen in-place results get a `memgraph.alias`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from xdsl.context import Context
@@ -44,26 +44,70 @@ from memopt.solvers.fusion_check import is_safe
 from memopt.solvers.problem import ProblemError, Schedule, profile
 from memopt.solvers.scheduling import schedule
 
-Method = Literal["auto", "search", "ilp", "greedy", "rpo", "fwd-rpo", "source"]
+Method = Literal[
+    "auto",
+    "search",
+    "dp",
+    "liberis",
+    "ilp",
+    "ilp-olla",
+    "greedy",
+    "rpo",
+    "fwd-rpo",
+    "source",
+]
 
 
 @dataclass(frozen=True)
 class MemgraphSchedulePass(ModulePass):
-    """Choose the order of operators with the least peak, and say what is proven of it."""
+    """Choose the order of operators with the least peak, and say what is proven of it.
+
+    The options below `assume_pure` go to the method, which refuses by name what it does not have:
+    `solver`, `warm_start` (a method), `bound` (bytes, or flow), `pruning`, `control` and `seed` for
+    the integer programs, `divide`, `budgets` and `width` for dp, `max_states` for all that search,
+    `kill_moves` and `commits` for search, `fuse` for auto.
+    """
 
     name = "memgraph-schedule"
 
     method: Method = "auto"
     time_limit: int | float | None = None
     assume_pure: bool = False
+    solver: str | None = None
+    warm_start: str | None = None
+    bound: int | str | None = None
+    pruning: bool | None = None
+    control: bool | None = None
+    seed: int | None = None
+    divide: bool | None = None
+    budgets: bool | None = None
+    width: int | None = None
+    max_states: int | None = None
+    kill_moves: bool | None = None
+    commits: bool | None = None
+    fuse: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        given = {name: getattr(self, name) for name in OPTIONS}
+        chosen = {name: value for name, value in given.items() if value is not None}
         for func in functions(op):
-            schedule_function(func, self.method, self.time_limit, self.assume_pure)
+            schedule_function(func, self.method, self.time_limit, self.assume_pure, **chosen)
+
+
+# what the pass hands on to the method
+OPTIONS = tuple(
+    f.name
+    for f in fields(MemgraphSchedulePass)
+    if f.name not in ("method", "time_limit", "assume_pure")
+)
 
 
 def schedule_function(
-    func: FuncOp, method: Method, time_limit: float | None, assume_pure: bool = False
+    func: FuncOp,
+    method: Method,
+    time_limit: float | None,
+    assume_pure: bool = False,
+    **options: object,
 ) -> Schedule:
     """Schedule one function in place. Raises PassFailedException if a solver refuses."""
     model = model_of(func)
@@ -71,7 +115,7 @@ def schedule_function(
     func.attributes[MODEL] = model
     extracted = extract(func, assume_pure)
     try:
-        answer = schedule(extracted.graph, method, time_limit)
+        answer = schedule(extracted.graph, method, time_limit, **options)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
     reorder(extracted.memory, answer.order)

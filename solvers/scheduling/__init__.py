@@ -9,7 +9,18 @@ from typing import Any
 
 from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule
 
-METHODS = ("auto", "search", "ilp", "greedy", "rpo", "fwd-rpo", "source")
+METHODS = (
+    "auto",
+    "search",
+    "dp",
+    "liberis",
+    "ilp",
+    "ilp-olla",
+    "greedy",
+    "rpo",
+    "fwd-rpo",
+    "source",
+)
 
 
 def schedule(

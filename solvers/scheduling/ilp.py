@@ -1,4 +1,4 @@
-"""Zhong's integer program, as corrected, solved by CP-SAT.
+"""Zhong's integer program, as corrected, solved by CP-SAT or HiGHS.
 
 Variables (Zhong table I): O[i,j] operator i runs in step j; T[g,j] storage group g is in memory
 during step j. Constraints, numbered as in the paper:
@@ -23,13 +23,14 @@ other users of the candidate operand are done before j.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import ceil, gcd
+from math import gcd
 from typing import Any
 
 from memopt.solvers.bounds import trivial
 from memopt.solvers.ideals import ancestors, descendants
+from memopt.solvers.mathopt import new_model
 from memopt.solvers.problem import InPlace, MemoryGraph, Schedule, check_order, profile
-from memopt.solvers.scheduling import greedy, rpo
+from memopt.solvers.scheduling.integer import given, optimise
 
 
 @dataclass
@@ -37,7 +38,7 @@ class Program:
     """The model of one graph. Steps count from 0. `variables` counts O, T and Z."""
 
     graph: MemoryGraph
-    model: Any
+    model: Any  # a Model, or None while only counting
     pruning: bool = True
     variables: int = 0
     runs: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
@@ -90,7 +91,7 @@ class Program:
         self._inplace()
         return self._memory()
 
-    @cached_property
+    @property
     def unit(self) -> int:
         """Greatest common divisor of all sizes, in bytes."""
         return gcd(*self.graph.sizes, *self.graph.extra) or 1
@@ -190,48 +191,36 @@ class Program:
             yield z, int(used[j] == c)
 
 
+def count(graph: MemoryGraph, pruning: bool = True) -> int:
+    """Variables of the program, without building it."""
+    program = Program(graph, None, pruning)
+    total = sum(last - first + 1 for first, last in program.spans)
+    for size, (first, last) in zip(graph.sizes, program.lives, strict=True):
+        total += max(0, last - first + 1) if size else 0
+    for c in graph.inplace:
+        first, last = program.spans[c.operator]
+        total += last - first + 1 if graph.sizes[c.result] else 0
+    return total
+
+
 def solve(
     graph: MemoryGraph,
     time_limit: float | None = None,
-    bound: int | None = None,
-    warm_start: tuple[int, ...] | None = None,
+    bound: int | str | None = None,
+    warm_start: tuple[int, ...] | str | None = None,
     pruning: bool = True,
     seed: int = 0,
+    solver: str = "cp-sat",
 ) -> Schedule:
     """The optimum by integer programming, or the best order found with the solver's bound.
 
-    `bound` (bytes) is a proven lower bound to start from, such as T6; without it the proof is the
-    solver's alone. `warm_start` is an order to improve on. `pruning` off leaves out (7)-(10). One
-    worker, so the same call gives the same answer unless the time limit strikes; then, and when the
-    solver has found nothing, the best of greedy, reverse post-order and `warm_start` is returned.
+    `bound` is a proven lower bound in bytes to start from, or "flow" for T6; without it the proof
+    is the solver's alone. `warm_start` is an order to improve on, or the method that gives one.
+    `pruning` off leaves out (7)-(10). One worker, so the same call gives the same answer unless the
+    time limit strikes; then, and when the solver has found nothing, the best of greedy, reverse
+    post-order and `warm_start` is returned. `states` of the answer counts variables.
     """
-    from importlib import import_module
-
-    known = [greedy.order(graph), rpo.order(graph)] + ([warm_start] if warm_start else [])
-    best = min(known, key=lambda o: profile(graph, o).peak)
     if len(graph) == 0:
         return Schedule((), graph.level(0), graph.level(0), "ilp")
-    cp_model: Any = import_module("ortools.sat.python.cp_model")
-    model = cp_model.CpModel()
-    program = Program(graph, model, pruning)
-    mem = program.build()
-    if bound is not None:
-        model.add(mem >= -(-bound // program.unit))
-    if warm_start is not None:
-        for variable, value in program.hints(warm_start):
-            model.add_hint(variable, value)
-    model.minimize(mem)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seed
-    if time_limit is not None:
-        solver.parameters.max_time_in_seconds = time_limit
-    status = solver.solve(model)
-    lower = max(trivial(graph), bound or 0, ceil(solver.best_objective_bound - 1e-6) * program.unit)
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        steps = [(j, v) for (v, j), o in program.runs.items() if solver.boolean_value(o)]
-        found = tuple(v for _, v in sorted(steps))
-        best = min(best, found, key=lambda o: profile(graph, o).peak)
-    peak = profile(graph, best).peak
-    proof = "ilp" if status == cp_model.OPTIMAL else "none"
-    return Schedule(best, peak, min(lower, peak), proof, program.variables)
+    program = Program(graph, new_model(solver), pruning)
+    return optimise(program, given(graph, bound, warm_start), time_limit, seed)

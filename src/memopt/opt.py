@@ -62,7 +62,10 @@ def build_parser() -> argparse.ArgumentParser:
             "frelu,view",
             "conventions: ReLU merged into its producer, reshapes as views",
         ),
-        "--schedule": ("METHOD", "auto, search, ilp, greedy, rpo, fwd-rpo or source"),
+        "--schedule": (
+            "METHOD",
+            "auto, search, dp, liberis, ilp, ilp-olla, greedy, rpo, fwd-rpo or source",
+        ),
         "--place": (
             "METHOD",
             "auto, exact, greedy-by-size, greedy-by-breadth, best-fit, hill-climb or tflm",

@@ -1,0 +1,226 @@
+"""SERENITY: dynamic programming over zero-indegree signatures, divided, with soft budgets.
+
+Algorithm 1: step i holds, per set of operators that are ready after i operators (the signature),
+the schedule of least peak that leads there. A signature stands for exactly one ideal, since what
+has not run is ready or descends from something ready; what is resident, and what runs in place,
+depends on the ideal alone, so the optimum over all features of the model is exact.
+
+Divide and conquer (section 3.2) at hourglass operators. As printed, "a single tensor" between two
+parts is not enough (theory.md section 2): here every other operator must be an ancestor or a
+descendant of the hourglass, so that every order passes there, and at most one storage group may
+be live, graph inputs and outputs counted.
+
+Adaptive soft budgeting (Algorithm 2): paths above a budget are dropped. "Timeout" (a step holds
+more signatures than `width`; the paper takes seconds, which no two runs share) lowers the budget,
+"no solution" raises it. As printed the rule for "no solution" can lower it again (100 times out,
+50 and 75 have none: next is 62); here the search stays between what is known from both sides. "No
+solution" proves a bound: every order takes a dropped step, so none is below the least of them.
+Where the two sides meet, `width` grows, until time or memory is spent.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from memopt.solvers.bounds import trivial
+from memopt.solvers.ideals import Walker, ancestors, descendants, renumber
+from memopt.solvers.problem import MemoryGraph, Schedule, bits, profile, topological_order
+from memopt.solvers.scheduling.greedy import order as greedy
+
+# Signatures in one step beyond which a run counts as timed out, at first; each takes about 400 B.
+WIDTH = 10_000
+MAX_STATES = 2_000_000
+
+LOW = -(1 << 62)  # less than any step
+
+# ideal, level after it, least peak of a path to it
+State = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Operators between two ideals that every order passes: `order` is the best known, `peak` its.
+
+    `bound` is proven, in bytes of the whole graph; `exact` says that it is the optimum.
+    """
+
+    order: tuple[int, ...]
+    peak: int
+    bound: int
+    exact: bool
+
+
+@dataclass
+class Run:
+    """Algorithm 1 from the ideal `start` to `end` without steps above `budget` (bytes)."""
+
+    walker: Walker
+    start: int
+    end: int
+    budget: int
+    states: int = 0
+    dropped: int | None = None  # the least step that was above the budget
+
+    def solve(
+        self, width: int | None, max_states: int, deadline: float | None
+    ) -> Literal["timeout", "no solution"] | tuple[tuple[int, ...], int]:
+        """The best order and its peak, or why there is none."""
+        graph = self.walker.graph
+        level = graph.level(self.start) - (0 if self.start else graph.unread_inputs)
+        peak = graph.level(0) if not self.start else LOW
+        memo: dict[int, State] = {self._ready(): (self.start, level, peak)}
+        steps: list[dict[int, tuple[int, int]]] = []
+        for _ in range((self.end & ~self.start).bit_count()):
+            following: dict[int, State] = {}
+            back: dict[int, tuple[int, int]] = {}
+            for signature, state in memo.items():
+                self._extend(signature, state, following, back)
+                if width is not None and len(following) > width:
+                    return "timeout"
+            self.states += len(following)
+            if not following:
+                return "no solution"
+            if self.states > max_states or (deadline is not None and time.monotonic() > deadline):
+                return "timeout"
+            steps.append(back)
+            memo = following
+        ((signature, (_, _, peak)),) = memo.items()
+        order: list[int] = []
+        for back in reversed(steps):
+            signature, operator = back[signature]
+            order.append(operator)
+        return tuple(reversed(order)), peak
+
+    def _ready(self) -> int:
+        graph = self.walker.graph
+        return sum(
+            1 << v
+            for v in bits(self.end & ~self.start)
+            if not graph.predecessor_masks[v] & ~self.start
+        )
+
+    def _extend(
+        self,
+        signature: int,
+        state: State,
+        following: dict[int, State],
+        back: dict[int, tuple[int, int]],
+    ) -> None:
+        graph, (done, level, so_far) = self.walker.graph, state
+        for v in bits(signature):
+            step, after = self.walker.run(done, level, v)
+            if step > self.budget:
+                self.dropped = step if self.dropped is None else min(self.dropped, step)
+                continue
+            peak = max(step, so_far)
+            child = done | 1 << v
+            ready = signature & ~(1 << v)
+            for s in graph.successors[v]:
+                if not graph.predecessor_masks[s] & ~child and self.end >> s & 1:
+                    ready |= 1 << s
+            known = following.get(ready)
+            if known is None or peak < known[2]:
+                following[ready] = (child, after, peak)
+                back[ready] = (signature, v)
+
+
+def hourglasses(graph: MemoryGraph) -> list[int]:
+    """The ideals at which the graph may be split, ascending, the whole graph last."""
+    up, down = ancestors(graph), descendants(graph)
+    full = (1 << len(graph)) - 1
+    found: list[int] = []
+    for v in range(len(graph)):
+        ideal = up[v] | 1 << v
+        if ideal | down[v] == full and ideal != full:
+            live = sum(graph.resident(g, ideal) for g in range(len(graph.groups)) if graph.sizes[g])
+            if live <= 1:
+                found.append(ideal)
+    return [*sorted(found, key=int.bit_count), full]
+
+
+@dataclass
+class Serenity:
+    """One solve: the parts one after the other, each with its own budgets."""
+
+    graph: MemoryGraph
+    budgets: bool
+    width: int
+    max_states: int
+    deadline: float | None
+    states: int = 0
+
+    def part(self, start: int, end: int, orders: list[tuple[int, ...]]) -> Part:
+        """The operators of `end` without `start`; the first of `orders` sets the hard budget."""
+        walker = Walker(self.graph)
+        known: list[tuple[int, tuple[int, ...]]] = []
+        for order in orders:
+            mine = tuple(v for v in order if (end & ~start) >> v & 1)
+            known.append((self._peak(start, mine), mine))
+        hard = known[0][0]  # Kahn's algorithm, as in the paper
+        peak, best = min(known)
+        # a step is at least the level before and after it, but for a negative workspace
+        low = max(self.graph.level(start), self.graph.level(end)) + min((0, *self.graph.extra))
+        low = max(low, LOW if start else self.graph.level(0))
+        high, budget, width = hard, hard, self.width
+        while low < peak:
+            run = Run(walker, start, end, min(budget, hard) if self.budgets else hard)
+            left = self.max_states - self.states
+            found = run.solve(width if self.budgets else None, left, self.deadline)
+            self.states += run.states
+            if isinstance(found, tuple):
+                return Part(found[0], found[1], found[1], True)
+            if found == "no solution":
+                low = max(low, run.dropped if run.dropped is not None else 0)
+            elif self.states > self.max_states or self._late() or not self.budgets:
+                return Part(best, peak, low, False)
+            else:
+                high = run.budget
+            if high <= low + 1:  # nothing between that may still end in time: take more of it
+                if found == "timeout":
+                    width *= 4
+                high, budget = hard, low
+            else:
+                budget = (low + high) // 2
+        return Part(best, peak, peak, True)
+
+    def _late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def _peak(self, done: int, order: tuple[int, ...]) -> int:
+        """Largest step of `order` from the ideal `done` on; from the start, the level there too."""
+        graph = self.graph
+        peak = LOW if done else graph.level(0)
+        for v in order:
+            peak = max(peak, graph.step(done, v))
+            done |= 1 << v
+        return peak
+
+
+def solve(
+    graph: MemoryGraph,
+    time_limit: float | None = None,
+    divide: bool = True,
+    budgets: bool = True,
+    width: int = WIDTH,
+    max_states: int = MAX_STATES,
+) -> Schedule:
+    """The optimum with proof `search`, or the best order known with the bound proven until then.
+
+    `divide` off takes the graph in one piece, `budgets` off runs plain Algorithm 1. `states` of the
+    answer counts memoised signatures of all runs. The search ends early, with proof `none`, after
+    `time_limit` seconds or more than `max_states` signatures. Deterministic without a time limit.
+    """
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    numbered, old = renumber(graph)
+    orders = [topological_order(numbered), greedy(numbered)]
+    run = Serenity(numbered, budgets, width, max_states, deadline)
+    parts: list[Part] = []
+    start = 0
+    for end in hourglasses(numbered) if divide else [(1 << len(graph)) - 1]:
+        parts.append(run.part(start, end, orders))
+        start = end
+    order = tuple(old[v] for part in parts for v in part.order)
+    peak = profile(graph, order).peak
+    bound = max([trivial(graph), *(part.bound for part in parts)])
+    exact = peak == bound if any(not part.exact for part in parts) else True
+    return Schedule(order, peak, min(bound, peak), "search" if exact else "none", run.states)

@@ -1,0 +1,324 @@
+"""OLLA's lifetime program (1)-(5), (13), (14), as corrected, solved by CP-SAT or HiGHS.
+
+Variables: C[v,t] the operator v runs in timestep t, and makes all its results there ((5) by one
+variable for all siblings); P[g,t] the storage group g is preserved in timestep t.
+
+    (1) P[g,t] + C[w,t] <= 1              (2) P[g,t] <= P[g,t-1] + C[w,t-1]
+    (3) sum over t of C[v,t] = 1          (4) C[v,t] <= P[g,t] for what v reads
+    (13) sum of (C + P) size + workspace - what is taken over in place <= mem, for each t
+    (14) minimise mem
+
+Several operators may share a timestep, as in the paper: run one after the other in any order they
+never need more than what (13) counts. That is not so for a workspace below zero (contracted
+modules) or inputs that only the first step holds; such graphs get exactly one operator per step.
+
+Section 4.1: C and P exist only within the spans that the longest paths to and from the operator
+leave (ASAP, ALAP; MUL), and P = 1 where PRES says so. Section 4.2 (precedence): the lifetime
+program has no pairs of tensors to leave out; here reachability leaves out ordering constraints
+that others imply. Section 4.3: control edges make operators that only release memory run early.
+
+Corrections (theory.md section 2, and one more): an operator without results is never run as
+printed, so C belongs to the operator (a 0-byte token), and outputs are preserved to the last
+step. Functions 3 and 4 choose an anchor by its level alone, which may raise the optimum: with
+p->v and an anchor that does not need p, the edge v->anchor makes p run before the anchor. Here an
+anchor descends from all that v needs: it runs after them in every order, and v costs nothing
+right after them.
+
+Wider than the paper: groups of several writers (`P` is then the whole residence), in place.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import gcd
+from typing import Any
+
+from memopt.solvers.bounds import trivial
+from memopt.solvers.ideals import ancestors, descendants
+from memopt.solvers.mathopt import new_model
+from memopt.solvers.problem import (
+    InPlace,
+    MemoryGraph,
+    Schedule,
+    bits,
+    check_order,
+    profile,
+    topological_order,
+)
+from memopt.solvers.scheduling.integer import given, optimise
+
+
+def control_edges(graph: MemoryGraph) -> list[tuple[int, int]]:
+    """(release, anchor): the release may run before the anchor without loss (section 4.3).
+
+    A release makes no bytes, has no workspace and no successors, and something before it. Its
+    anchor is the operator farthest from the end among those that descend from all its direct
+    predecessors and are no releases themselves; of equals the first.
+    """
+    if min((0, *graph.extra)) < 0:
+        return []
+    down = descendants(graph)
+    height = _longest(graph, graph.successors, reversed(topological_order(graph)))
+    free = [
+        bool(graph.predecessors[v])
+        and not graph.successors[v]
+        and graph.extra[v] == 0
+        and all(graph.sizes[g] == 0 or graph.groups[g].is_input for g in graph.writes[v])
+        for v in range(len(graph))
+    ]
+    edges: list[tuple[int, int]] = []
+    for v in range(len(graph)):
+        if free[v]:
+            common = ~0
+            for p in graph.predecessors[v]:
+                common &= down[p]
+            anchors = [a for a in bits(common) if not free[a]]
+            if anchors:
+                edges.append((v, max(anchors, key=lambda a: (height[a], -a))))
+    return edges
+
+
+def _longest(
+    graph: MemoryGraph, neighbours: tuple[tuple[int, ...], ...], order: Iterator[int]
+) -> list[int]:
+    """Operators on the longest path along `neighbours`, without the operator itself."""
+    result = [0] * len(graph)
+    for v in order:
+        result[v] = max((result[u] + 1 for u in neighbours[v]), default=0)
+    return result
+
+
+@dataclass
+class Program:
+    """The model of one graph. Timesteps count from 0; `control` edges order operators."""
+
+    graph: MemoryGraph
+    model: Any  # a Model, or None while only counting
+    pruning: bool = True
+    control: tuple[tuple[int, int], ...] = ()
+    runs: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
+    kept: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
+    saved: dict[tuple[InPlace, int], Any] = field(default_factory=dict[tuple[InPlace, int], Any])
+
+    @property
+    def variables(self) -> int:
+        return len(self.runs) + len(self.kept) + len(self.saved)
+
+    @property
+    def unit(self) -> int:
+        """Greatest common divisor of all sizes, in bytes."""
+        return gcd(*self.graph.sizes, *self.graph.extra) or 1
+
+    @cached_property
+    def one_by_one(self) -> bool:
+        """Whether two operators must not share a timestep."""
+        return min(self.graph.extra) < 0 or self.graph.unread_inputs > 0
+
+    @cached_property
+    def ordered(self) -> MemoryGraph:
+        """The graph with the control edges, for spans and precedence."""
+        graph = self.graph
+        before = [list(ps) for ps in graph.predecessors]
+        for v, anchor in self.control:
+            before[anchor].append(v)
+        return MemoryGraph(graph.names, tuple(map(tuple, before)), (), (), ())
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """[ASAP, ALAP] of every operator: (10)."""
+        graph, last = self.ordered, len(self.graph) - 1
+        if not self.pruning:
+            return [(0, last)] * len(graph)
+        order = topological_order(graph)
+        asap = _longest(graph, tuple(map(tuple, graph.predecessors)), iter(order))
+        alap = _longest(graph, graph.successors, reversed(order))
+        return [(a, last - b) for a, b in zip(asap, alap, strict=True)]
+
+    def simple(self, g: int) -> bool:
+        """One writer, or an input that is only read: what OLLA's program knows."""
+        group = self.graph.groups[g]
+        return len(set(group.writers)) + group.is_input == 1
+
+    def life(self, g: int) -> tuple[int, int]:
+        """First and last step of P[g]: MUL (11); an output's, and nothing else's, is the end."""
+        group = self.graph.groups[g]
+        if group.is_input:
+            first = 0
+        else:
+            first = min(self.spans[w][0] for w in group.writers) + self.simple(g)
+        if group.is_output:
+            return first, len(self.graph) - 1
+        touchers = {*group.writers, *group.readers}
+        sinks = touchers - set(group.writers) if self.simple(g) else touchers
+        return first, max((self.spans[v][1] for v in sinks), default=-1)
+
+    def build(self) -> Any:
+        graph, model = self.graph, self.model
+        for v, (first, last) in enumerate(self.spans):
+            for t in range(first, last + 1):
+                self.runs[v, t] = model.new_bool_var(f"C{v},{t}")
+            model.add_exactly_one(self.runs[v, t] for t in range(first, last + 1))  # (3)
+        if self.one_by_one:
+            for t in range(len(graph)):
+                model.add_exactly_one(
+                    self.runs[v, t] for v in range(len(graph)) if (v, t) in self.runs
+                )
+        self._precedence()
+        for g in range(len(graph.groups)):
+            if graph.sizes[g]:
+                first, last = self.life(g)
+                for t in range(first, last + 1):
+                    self.kept[g, t] = model.new_bool_var(f"P{g},{t}")
+                if self.simple(g):
+                    self._preserve(g)
+                else:
+                    self._several(g)
+        self._inplace()
+        return self._memory()
+
+    def done(self, operator: int, step: int) -> Any:
+        """[operator has run in `step` or before] as a linear expression."""
+        first, last = self.spans[operator]
+        if step >= last:
+            return 1
+        return sum(self.runs[operator, t] for t in range(first, step + 1))
+
+    def _precedence(self) -> None:
+        graph = self.ordered
+        up = ancestors(graph) if self.pruning else []
+        for v, before in enumerate(graph.predecessors):
+            direct = sorted(set(before))
+            for p in direct:
+                if self.pruning and any(up[q] >> p & 1 for q in direct):
+                    continue  # p before q before v
+                for t in range(self.spans[v][0], self.spans[p][1] + 1):
+                    self.model.add(self.done(v, t) <= self.done(p, t - 1))
+
+    def _preserve(self, g: int) -> None:
+        """(1), (2), (4), PRES (12), and outputs to the last step."""
+        group, model = self.graph.groups[g], self.model
+        first, last = self.life(g)
+        writers = set(group.writers)
+        (begun,) = [self.spans[w][1] + 1 for w in writers] or [0]
+        sinks = sorted(set(group.readers) - writers)
+        surely = max([self.spans[v][0] for v in sinks] + [last] * group.is_output, default=-1)
+        for t in range(first, last + 1):
+            now = self.kept[g, t]
+            for w in writers:
+                if (w, t) in self.runs:
+                    model.add(now + self.runs[w, t] <= 1)
+            if not (group.is_input and t == 0):
+                made = [self.runs[w, t - 1] for w in writers if (w, t - 1) in self.runs]
+                before = [self.kept[g, t - 1]] if t > first else []
+                model.add(now <= sum(before) + sum(made))
+            for v in sinks:
+                if (v, t) in self.runs:
+                    model.add_implication(self.runs[v, t], now)
+            if self.pruning and begun <= t <= surely:
+                model.add(now == 1)
+        if group.is_output:
+            end = len(self.graph) - 1
+            made = [self.runs[w, end] for w in writers if (w, end) in self.runs]
+            model.add(sum(made) + sum([self.kept[g, end]] if last >= first else []) == 1)
+
+    def _several(self, g: int) -> None:
+        """In memory from the first write, or the start, to the last use, or the end."""
+        group = self.graph.groups[g]
+        first, last = self.life(g)
+        users = sorted({*group.writers, *group.readers})
+        for t in range(first, last + 1):
+            begun = [1] if group.is_input else [self.done(w, t) for w in sorted(set(group.writers))]
+            over = [0] if group.is_output else [self.done(u, t - 1) for u in users]
+            for b in begun:
+                for o in over:
+                    self.model.add(self.kept[g, t] >= b - o)
+
+    def _inplace(self) -> None:
+        graph, model = self.graph, self.model
+        for v, candidates in enumerate(graph.candidates):
+            first, last = self.spans[v]
+            for t in range(first, last + 1):
+                mine: list[Any] = []
+                for c in candidates:
+                    if graph.sizes[c.result]:
+                        z = self.saved[c, t] = model.new_bool_var(f"Z{v},{c.operand},{t}")
+                        mine.append(z)
+                        model.add_implication(z, self.runs[v, t])
+                        for u in sorted(set(bits(graph.toucher_masks[c.operand])) - {v}):
+                            model.add(z <= self.done(u, t - 1))
+                if len(mine) > 1:
+                    model.add_at_most_one(mine)
+
+    def _memory(self) -> Any:
+        """(13)."""
+        graph, unit = self.graph, self.unit
+        top = (sum(graph.sizes) + sum(max(0, e) for e in graph.extra)) // unit
+        mem = self.model.new_int_var(trivial(graph) // unit, top, "mem")
+        loads: list[list[Any]] = [[] for _ in range(len(graph))]
+        for (g, t), p in self.kept.items():
+            loads[t].append(p * (graph.sizes[g] // unit))
+        for (v, t), c in self.runs.items():
+            made = sum(graph.sizes[g] for g in graph.writes[v] if self.simple(g))
+            if made + graph.extra[v]:
+                loads[t].append(c * ((made + graph.extra[v]) // unit))
+        for (c, t), z in self.saved.items():
+            loads[t].append(z * -(graph.sizes[c.result] // unit))
+        for t, load in enumerate(loads):
+            self.model.add(sum(load) + (graph.unread_inputs // unit if t == 0 else 0) <= mem)
+        return mem
+
+    def hints(self, order: tuple[int, ...]) -> Iterator[tuple[Any, int]]:
+        """(variable, value) of every variable under a known order, one operator per step.
+
+        An order that a control edge forbids, or that no span allows, is a poor hint, not an error.
+        """
+        check_order(self.graph, order)
+        place = {v: t for t, v in enumerate(order)}
+        for (v, t), c in self.runs.items():
+            yield c, int(place[v] == t)
+        for (g, t), p in self.kept.items():
+            group = self.graph.groups[g]
+            begin = 0 if group.is_input else min(place[w] for w in group.writers) + self.simple(g)
+            users = [place[v] for v in (*group.writers, *group.readers)]
+            end = len(order) if group.is_output else max(users, default=0)
+            yield p, int(begin <= t <= end)
+        used = dict(enumerate(profile(self.graph, order).inplace))
+        for (c, t), z in self.saved.items():
+            yield z, int(used[t] == c)
+
+
+def count(graph: MemoryGraph, pruning: bool = True, control: bool = True) -> int:
+    """Variables of the program, without building it."""
+    edges = tuple(control_edges(graph)) if control else ()
+    program = Program(graph, None, pruning, edges)
+    total = sum(last - first + 1 for first, last in program.spans)
+    for g in range(len(graph.groups)):
+        if graph.sizes[g]:
+            first, last = program.life(g)
+            total += max(0, last - first + 1)
+    for c in graph.inplace:
+        first, last = program.spans[c.operator]
+        total += last - first + 1 if graph.sizes[c.result] else 0
+    return total
+
+
+def solve(
+    graph: MemoryGraph,
+    time_limit: float | None = None,
+    bound: int | str | None = None,
+    warm_start: tuple[int, ...] | str | None = None,
+    pruning: bool = True,
+    control: bool = True,
+    seed: int = 0,
+    solver: str = "cp-sat",
+) -> Schedule:
+    """The optimum by OLLA's program, or the best order found with the solver's bound.
+
+    Options as in `ilp.solve`; `pruning` off leaves out spans, MUL, PRES and the precedence
+    analysis, `control` off the control edges. `states` of the answer counts variables.
+    """
+    if len(graph) == 0:
+        return Schedule((), graph.level(0), graph.level(0), "ilp")
+    edges = tuple(control_edges(graph)) if control else ()
+    program = Program(graph, new_model(solver), pruning, edges)
+    return optimise(program, given(graph, bound, warm_start), time_limit, seed)

@@ -1,0 +1,90 @@
+"""What the two integer programs share: where they start, and how answers become schedules."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from memopt.solvers.bounds import flow_bound, trivial
+from memopt.solvers.mathopt import Model
+from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, check_order, profile
+from memopt.solvers.scheduling import greedy, rpo
+
+
+class IntegerProgram(Protocol):
+    """A model of one graph; `runs[v, j]` says that operator v runs in step j."""
+
+    @property
+    def graph(self) -> MemoryGraph: ...
+    @property
+    def model(self) -> Model: ...
+    @property
+    def runs(self) -> dict[tuple[int, int], Any]: ...
+    @property
+    def unit(self) -> int:
+        """Bytes of one unit of the objective."""
+        ...
+
+    @property
+    def variables(self) -> int: ...
+
+    def build(self) -> Any:
+        """State everything; returns the objective."""
+        ...
+
+    def hints(self, order: tuple[int, ...]) -> Iterator[tuple[Any, int]]:
+        """Every variable's value under a known order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Given:
+    """A proven lower bound in bytes and an order to start from, if given; `orders` are known."""
+
+    bound: int | None
+    warm_start: tuple[int, ...] | None
+    orders: tuple[tuple[int, ...], ...]
+
+
+def given(
+    graph: MemoryGraph, bound: int | str | None, warm_start: tuple[int, ...] | str | None
+) -> Given:
+    """The options `bound` (bytes, or "flow" for T6) and `warm_start` (an order, or a method).
+
+    Raises ProblemError for another word, and for an order that is not one.
+    """
+    orders = [greedy.order(graph), rpo.order(graph)]
+    if isinstance(warm_start, str):
+        from memopt.solvers.scheduling import schedule
+
+        warm_start = schedule(graph, warm_start).order
+    if warm_start is not None:
+        check_order(graph, warm_start)
+        orders.append(warm_start)
+    if isinstance(bound, str):
+        if bound != "flow":
+            raise ProblemError(f"bound={bound}: bytes, or flow")
+        bound = flow_bound(graph, orders).value
+    return Given(bound, warm_start, tuple(orders))
+
+
+def optimise(
+    program: IntegerProgram, start: Given, time_limit: float | None, seed: int
+) -> Schedule:
+    """Build, solve and read the program; the peak is recomputed from the order."""
+    graph, model = program.graph, program.model
+    objective = program.build()
+    if start.bound is not None:
+        model.add(objective >= -(-start.bound // program.unit))
+    if start.warm_start is not None:
+        for variable, value in program.hints(start.warm_start):
+            model.add_hint(variable, value)
+    answer = model.minimize(objective, time_limit, seed)
+    lower = max(trivial(graph), start.bound or 0, (answer.bound or 0) * program.unit)
+    orders = list(start.orders)
+    if answer.found:
+        steps = sorted((j, v) for (v, j), o in program.runs.items() if answer.value(o))
+        orders.insert(0, tuple(v for _, v in steps))
+    best = min(orders, key=lambda o: profile(graph, o).peak)
+    peak = profile(graph, best).peak
+    proof = "ilp" if answer.optimal else "none"
+    return Schedule(best, peak, min(lower, peak), proof, program.variables)
