@@ -70,3 +70,34 @@ def test_a_method_loads_only_what_it_needs() -> None:
         "assert not any(m.startswith('ortools') for m in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def ladder(rungs: int) -> MemoryGraph:
+    """Two chains of growing and shrinking tensors that meet at the end: heuristics fail on it."""
+    sizes = [7, 31, 3, 44, 2, 29, 5, 61, 1, 23]
+    groups = [Group("x", 5, readers=(0, rungs), is_input=True)]
+    before: list[tuple[int, ...]] = []
+    for chain in (0, 1):
+        for i in range(rungs):
+            v = chain * rungs + i
+            before.append((v - 1,) if i else ())
+            reader = 2 * rungs if i == rungs - 1 else v + 1
+            size = sizes[(i * (3 + chain)) % len(sizes)]
+            groups.append(Group(f"t{v}", size, (v,), (reader,)))
+    before.append((rungs - 1, 2 * rungs - 1))
+    groups.append(Group("y", 1, (2 * rungs,), is_output=True))
+    return MemoryGraph(tuple(f"op{v}" for v in range(2 * rungs + 1)), tuple(before), tuple(groups))
+
+
+def test_the_same_call_gives_the_same_answer() -> None:
+    graph = ladder(40)
+    for method in ("auto", "search", "greedy"):
+        assert schedule(graph, method) == schedule(graph, method)
+
+
+@pytest.mark.parametrize("method", ["auto", "search", "ilp"])
+def test_no_time_still_gives_a_valid_answer(method: str) -> None:
+    graph = ladder(12)
+    hurried, best = schedule(graph, method, time_limit=0.0), schedule(graph, "auto")
+    assert best.optimal
+    assert hurried.lower_bound <= best.peak <= hurried.peak
