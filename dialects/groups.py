@@ -4,8 +4,9 @@ A group is one base and one size. Views and slices join groups (union-find with 
 an in-place alias keeps two groups, the second of which starts where the first ends.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
@@ -49,11 +50,27 @@ class BlockMemory:
     views: list[Operation]
 
 
+@dataclass
 class _Union:
-    """Union-find over values; `find` gives the root and the value's byte offset from it."""
+    """Union-find over values with byte offsets; each root knows the bytes that its values span.
 
-    def __init__(self) -> None:
-        self.parent: dict[SSAValue, tuple[SSAValue, int]] = {}
+    `spans` and `pins` are (start, end) relative to the root; pins are buffers of the caller.
+    """
+
+    known: set[SSAValue] = field(default_factory=set[SSAValue])
+    parent: dict[SSAValue, tuple[SSAValue, int]] = field(
+        default_factory=dict[SSAValue, tuple[SSAValue, int]]
+    )
+    spans: dict[SSAValue, tuple[int, int]] = field(default_factory=dict[SSAValue, tuple[int, int]])
+    pins: dict[SSAValue, list[tuple[int, int]]] = field(
+        default_factory=dict[SSAValue, list[tuple[int, int]]]
+    )
+
+    def add(self, value: SSAValue, size: int, pinned: bool) -> None:
+        self.known.add(value)
+        self.spans[value] = (0, size)
+        if pinned:
+            self.pins[value] = [(0, size)]
 
     def find(self, value: SSAValue) -> tuple[SSAValue, int]:
         path: list[SSAValue] = []
@@ -66,26 +83,42 @@ class _Union:
             self.parent[v] = (value, total)
         return (value, total if path else 0)
 
-    def join(self, result: SSAValue, operand: SSAValue, byte_offset: int, place: str) -> None:
-        """address(result) = address(operand) + byte_offset."""
-        (a, da), (b, db) = self.find(result), self.find(operand)
-        shift = db + byte_offset - da  # address(a) - address(b)
-        if a is b:
-            if shift:
-                raise MemoptError("aliases contradict each other", place)
-        else:
+    def join(self, op: Operation, aliases: Iterable[Alias]) -> None:
+        """address(result) = address(operand) + byte_offset, for each alias of `op`."""
+        for alias in aliases:
+            result, operand = op.results[alias.result], op.operands[alias.operand]
+            if result not in self.known:
+                continue
+            if operand not in self.known:
+                text = f"{name_of(result)} aliases {name_of(operand)}, no buffer"
+                raise MemoptError(text, place_of(op))
+            (a, da), (b, db) = self.find(result), self.find(operand)
+            shift = db + alias.byte_offset - da  # address(a) - address(b)
+            if a is b:
+                if shift:
+                    raise MemoptError("aliases contradict each other", place_of(op))
+                continue
             self.parent[a] = (b, shift)
+            low, high = self.spans.pop(a)
+            self.spans[b] = (
+                min(self.spans[b][0], low + shift),
+                max(self.spans[b][1], high + shift),
+            )
+            moved = [(x + shift, y + shift) for x, y in self.pins.pop(a, ())]
+            if moved:
+                self.pins[b] = [*self.pins.get(b, ()), *moved]
 
-
-def executes(op: Operation, memory: OperatorMemory, pinned: Callable[[SSAValue], int]) -> bool:
-    """Whether the operation runs: constants and views do not, unless a view would tie together two
-    buffers that the caller holds apart."""
-    if memory.executes:
-        return True
-    free = [a for a in memory.aliases if a.kind != "inplace"]
-    return bool(free) and any(
-        pinned(op.results[a.result]) and pinned(op.operands[a.operand]) for a in free
-    )
+    def fits_caller(self, op: Operation, aliases: Sequence[Alias]) -> bool:
+        """Whether the caller's buffers stay apart, and whole, when `aliases` are joined."""
+        values = {op.results[a.result] for a in aliases} | {op.operands[a.operand] for a in aliases}
+        if not any(self.find(v)[0] in self.pins for v in values):
+            return True
+        trial = _Union(self.known, dict(self.parent), dict(self.spans), dict(self.pins))
+        trial.join(op, aliases)
+        return all(
+            trial.pins.get(root) in (None, [trial.spans.get(root)])
+            for root in {trial.find(v)[0] for v in values}
+        )
 
 
 def block_memory(
@@ -93,22 +126,19 @@ def block_memory(
 ) -> BlockMemory:
     """Storage groups of `block`, whose arguments are inputs.
 
-    `returned` values stay to the end, `kept` ones (inputs) too. Raises MemoptError for sizes that
-    are not known and for aliases that contradict each other.
+    `returned` values stay to the end, `kept` ones (inputs) too. A view that would tie together two
+    buffers of the caller, or make one larger than it is, is an operation that copies. Raises
+    MemoptError for sizes that are not known and for aliases that contradict each other.
     """
     returned, kept = set(returned), set(kept)
     caller = model.io.data == "caller" and isinstance(block.parent_op(), FuncOp)
     union = _Union()
-    pins: dict[SSAValue, int] = {}  # root -> number of values in it that the caller holds
     sizes: dict[SSAValue, int] = {}
 
     def declare(value: SSAValue, size: int) -> None:
         sizes[value] = size
-        if caller and (isinstance(value, BlockArgument) or value in returned):
-            pins[value] = 1
-
-    def pinned(value: SSAValue) -> int:
-        return pins.get(union.find(value)[0], 0) if value in sizes else 0
+        held = isinstance(value, BlockArgument) or value in returned
+        union.add(value, size, caller and held)
 
     for argument in block.args:
         size = bytes_of(argument.type)
@@ -123,16 +153,17 @@ def block_memory(
         for result, size in zip(op.results, memory.results, strict=True):
             if size is not None:
                 declare(result, size)
-        runs = executes(op, memory, pinned)
-        if runs:
+        free = [a for a in memory.aliases if a.kind != "inplace"]
+        if memory.executes and free:
+            raise MemoptError(
+                "it executes, so its results are no views of its operands", place_of(op)
+            )
+        if memory.executes or (caller and not union.fits_caller(op, free)):
             operations.append(op)
             memories.append(memory)
         elif memory.aliases:
             views.append(op)
-        for alias in memory.aliases:
-            if alias.kind == "inplace" or (runs and not memory.executes):
-                continue
-            _join(op, alias, union, sizes, pins)
+            union.join(op, free)
 
     roots: dict[SSAValue, list[tuple[SSAValue, int]]] = {}
     for value in sizes:
@@ -146,32 +177,39 @@ def block_memory(
         group = Storage(placed, max(offset + sizes[v] for v, offset in placed))
         group.is_input = any(isinstance(v, BlockArgument) for v, _ in placed)
         group.is_output = any(v in returned or v in kept for v, _ in placed)
-        group.in_arena = not pins.get(root)
+        group.in_arena = root not in union.pins
         for v, offset in placed:
             of_value[v] = (len(groups), offset)
         groups.append(group)
 
     answer = BlockMemory(operations, memories, groups, of_value, [], views)
+    _check_apart(answer, sizes)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
         _touch(answer, index, op, memory)
     return answer
 
 
-def _join(
-    op: Operation,
-    alias: Alias,
-    union: _Union,
-    sizes: dict[SSAValue, int],
-    pins: dict[SSAValue, int],
-) -> None:
-    result, operand = op.results[alias.result], op.operands[alias.operand]
-    if result not in sizes:
-        return
-    if operand not in sizes:
-        raise MemoptError(f"{name_of(result)} aliases {name_of(operand)}, no buffer", place_of(op))
-    before = [pins.get(union.find(v)[0], 0) for v in (result, operand)]
-    union.join(result, operand, alias.byte_offset, place_of(op))
-    pins[union.find(result)[0]] = max(before)
+def _check_apart(answer: BlockMemory, sizes: dict[SSAValue, int]) -> None:
+    """Within a group, what is written apart lies apart. Raises MemoptError."""
+    runs = set(answer.operations)
+    for group in answer.groups:
+        if len(group.members) == 1:
+            continue
+        written = sorted(
+            (
+                (offset, offset + sizes[v], v)
+                for v, offset in group.members
+                if sizes[v] and (isinstance(v, BlockArgument) or v.owner in runs)
+            ),
+            key=lambda part: part[:2],
+        )
+        for (_, end, v), (start, _, w) in pairwise(written):
+            if start < end:
+                place = "" if isinstance(w.owner, Block) else place_of(w.owner)
+                raise MemoptError(
+                    f"memgraph.alias: {name_of(v)} and {name_of(w)} would lie over each other",
+                    place,
+                )
 
 
 def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemory) -> None:
@@ -188,7 +226,28 @@ def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemor
             (result, a), (operand, b) = (answer.of_value[v] for v in pair)
             if a or b:
                 raise MemoptError("in place inside a larger buffer", place_of(op))
+            if reads_other_part(op, pair[1], answer.of_value):
+                raise MemoptError(
+                    f"in place of {name_of(pair[1])}, of which another part is read too",
+                    place_of(op),
+                )
             answer.overwrites.append((index, result, operand))
+
+
+def reads_other_part(
+    op: Operation, operand: SSAValue, of_value: dict[SSAValue, tuple[int, int]]
+) -> bool:
+    """Whether `op` reads bytes of the operand's group otherwise than as the operand itself.
+
+    Then it must not run in place: in x + x[0], every element needs the first one.
+    """
+    group, offset = of_value[operand]
+    size = bytes_of(operand.type)
+    return any(
+        of_value[v] != (group, offset) or bytes_of(v.type) != size
+        for v in read_values(op)
+        if v in of_value and of_value[v][0] == group
+    )
 
 
 def read_values(op: Operation) -> list[SSAValue]:

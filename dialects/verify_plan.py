@@ -12,9 +12,10 @@ from itertools import accumulate
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
+from memopt.dialects.compute import is_constant_expression
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import BlockMemory, body_of, function_memory, read_values
-from memopt.dialects.memory import bytes_of, name_of, place_of, scratch_list
+from memopt.dialects.memory import bytes_of, is_buffer, name_of, place_of, scratch_list
 from memopt.dialects.plan import (
     ORDER,
     Place,
@@ -181,10 +182,17 @@ def _check_unplaced(
     if not isinstance(place, UnplacedAttr):
         raise MemoptError(f"{name_of(value)}: {place} is no place", place_of(op))
     group = memory.of_value.get(value)
-    in_arena = group is not None and memory.groups[group[0]].in_arena
-    # only TFLM has a planner of its own at run time
-    left = place.data == "runtime" and model.target.data == "tflm"
-    if in_arena and not left and (bytes_of(value.type) or 0) > 0:
+    if group is None:
+        constant = is_buffer(value.type) and is_constant_expression(value, model)
+        expected = "constant" if constant else "runtime"
+        if place.data != expected:
+            raise MemoptError(f"{name_of(value)} is {expected}, not {place}", place_of(op))
+    elif not memory.groups[group[0]].in_arena:
+        if place.data != "caller":
+            raise MemoptError(f"{name_of(value)} is the caller's, not {place}", place_of(op))
+    elif bytes_of(value.type) and not (
+        place.data == "runtime" and model.target.data == "tflm"  # which has a planner of its own
+    ):
         raise MemoptError(f"{name_of(value)} is a buffer of the arena, not {place}", place_of(op))
 
 

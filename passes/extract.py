@@ -10,7 +10,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import BlockMemory, function_memory, read_values
+from memopt.dialects.groups import (
+    BlockMemory,
+    function_memory,
+    read_values,
+    reads_other_part,
+)
 from memopt.dialects.memory import BARRIER, WORLD, operator_name, place_of
 from memopt.dialects.plan import functions, model_of
 from memopt.dialects.plan_attributes import ModelAttr
@@ -149,6 +154,8 @@ def _candidates(
         for result, operand in () if v in forced else m.inplace:
             at = memory.of_value.get(op.results[result]), memory.of_value.get(op.operands[operand])
             if at[0] is None or at[1] is None or at[0][1] or at[1][1]:
+                continue
+            if reads_other_part(op, op.operands[operand], memory.of_value):
                 continue
             a, b = group_of[at[0][0]], group_of[at[1][0]]
             if a is None or b is None or a == b:

@@ -45,6 +45,29 @@ func.func @caller_view(%x: tensor<32xi8>) -> tensor<4x8xi8> attributes {memgraph
   func.return %v : tensor<4x8xi8>
 }
 // -----
+// A part of the caller's buffer that is larger than what the caller asked for is copied out.
+// CHECK-LABEL: @caller_slice
+// CHECK: "A"(%x) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]}
+// CHECK: memgraph.slice %{{.*}}memgraph.order = 1 : i64, memgraph.offset = [#memgraph.unplaced<caller>]
+func.func @caller_slice(%x: tensor<8xi8>) -> tensor<8xi8> attributes {memgraph.model = #memgraph.model<io = caller>} {
+  %a = memgraph.opaque "A"(%x) : (tensor<8xi8>) -> tensor<48xi8>
+  %s = memgraph.slice %a starts [8] strides [1] {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice, byte_offset = 8>]]} : (tensor<48xi8>) -> tensor<8xi8>
+  func.return %s : tensor<8xi8>
+}
+// -----
+// The parts of a concat that the caller gets are written there.
+// CHECK-LABEL: @caller_concat
+// CHECK: "A"{{.*}}memgraph.offset = [#memgraph.unplaced<caller>]
+// CHECK: "B"{{.*}}memgraph.offset = [#memgraph.unplaced<caller>]
+// CHECK-NOT: order
+// CHECK: memgraph.concat {{.*}}memgraph.offset = [#memgraph.unplaced<caller>]
+func.func @caller_concat(%x: tensor<8xi8>) -> tensor<16xi8> attributes {memgraph.model = #memgraph.model<io = caller>} {
+  %a = memgraph.opaque "A"(%x) : (tensor<8xi8>) -> tensor<8xi8>
+  %b = memgraph.opaque "B"(%x) : (tensor<8xi8>) -> tensor<8xi8>
+  %c = memgraph.concat %a, %b axis 0 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice>, #memgraph.alias<operand = 1, kind = slice, byte_offset = -8>]]} : (tensor<8xi8>, tensor<8xi8>) -> tensor<16xi8>
+  func.return %c : tensor<16xi8>
+}
+// -----
 // Kept inputs stay to the end: 32 + 64 + 16.
 // CHECK-LABEL: @kept
 // AUTO-SAME: peak = 112

@@ -160,3 +160,24 @@ func.func @blocks() {
 ^bb1:
   func.return
 }
+// -----
+func.func @overlap(%x: tensor<8xi8>) {
+  %s = memgraph.slice %x starts [2] strides [1] {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice, byte_offset = 2>]]} : (tensor<8xi8>) -> tensor<4xi8>
+  // expected-error@+1 {{x and a would lie over each other}}
+  %a = memgraph.opaque "A"(%x) : (tensor<8xi8>) -> tensor<4xi8>
+  %c = memgraph.concat %s, %a axis 0 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice>, #memgraph.alias<operand = 1, kind = slice, byte_offset = -4>]]} : (tensor<4xi8>, tensor<4xi8>) -> tensor<8xi8>
+  func.return
+}
+// -----
+func.func @inplace_other_part(%x: tensor<8xi8>) {
+  %s = memgraph.slice %x starts [0] strides [1] {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice>]]} : (tensor<8xi8>) -> tensor<1xi8>
+  // expected-error@+1 {{in place of x, of which another part is read too}}
+  %a = memgraph.add %x, %s {memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]} : (tensor<8xi8>, tensor<1xi8>) -> tensor<8xi8>
+  func.return
+}
+// -----
+func.func @view_of_one_operand(%x: tensor<8xi8>, %y: tensor<8xi8>) {
+  // expected-error@+1 {{it executes, so its results are no views of its operands}}
+  %a = memgraph.opaque "A"(%x, %y) {memgraph.alias = [[#memgraph.alias<operand = 0, kind = view>]]} : (tensor<8xi8>, tensor<8xi8>) -> tensor<8xi8>
+  func.return
+}
