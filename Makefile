@@ -26,7 +26,7 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed
 	@.ci/packages build arm chromium
-	$(BIN)/python -m lit.main -s -j $(JOBS) tests/filecheck
+	$(BIN)/lit -s -j $(JOBS) tests/filecheck
 	$(PYTEST)
 
 fuzz: $(VENV)/installed
