@@ -1,12 +1,14 @@
 """Makes .tflite files of random operators, so that kernels meet shapes that no real model has."""
 
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
-from ai_edge_litert.tools import flatbuffer_utils
+
+schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
+flatbuffer_utils: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils")
 
 INT8, INT32, FLOAT32 = (
     schema.TensorType.INT8,

@@ -3,30 +3,34 @@
 A script with the jobs of golden_tflm.py, in a process of its own for the same reason.
 """
 
+import importlib
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+litert: Any = importlib.import_module("ai_edge_litert.interpreter")
 
 
-def run(job: dict) -> None:
-    interpreter = Interpreter(
+def run(job: dict[str, Any]) -> None:
+    interpreter = litert.Interpreter(
         job["model"],
-        experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+        experimental_op_resolver_type=litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
         experimental_preserve_all_tensors=True,
     )
     interpreter.allocate_tensors()
     inputs = np.load(job["inputs"])
-    found: dict[str, list] = {f"tensor_{i}": [] for i in job["tensors"]}
+    found: dict[str, list[Any]] = {f"tensor_{i}": [] for i in job["tensors"]}
     for run_index in range(len(inputs["input_0"])):
         for k, detail in enumerate(interpreter.get_input_details()):
             interpreter.set_tensor(detail["index"], inputs[f"input_{k}"][run_index])
         interpreter.invoke()
         for i in job["tensors"]:
             found[f"tensor_{i}"].append(interpreter.get_tensor(i).copy())
-    np.savez(job["output"], **{name: np.stack(values) for name, values in found.items()})
+    arrays: dict[str, Any] = {name: np.stack(values) for name, values in found.items()}
+    np.savez(job["output"], **arrays)
 
 
 for entry in json.loads(Path(sys.argv[1]).read_text()):

@@ -7,21 +7,24 @@ A job: {"model": path, "inputs": npz, "tensors": [index], "output": npz}. `input
 `input_K` of shape [runs, ...]; `output` gets arrays `tensor_I` of shape [runs, ...].
 """
 
+import importlib
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from tflite_micro.python.tflite_micro import runtime
+
+runtime: Any = importlib.import_module("tflite_micro.python.tflite_micro.runtime")
 
 ARENA = 64 << 20
 
 
-def run(job: dict) -> None:
+def run(job: dict[str, Any]) -> None:
     model = Path(job["model"]).read_bytes()
     inputs = np.load(job["inputs"])
     keys = sorted(inputs.files, key=lambda k: int(k.removeprefix("input_")))
-    found: dict[str, list] = {f"tensor_{i}": [] for i in job["tensors"]}
+    found: dict[str, list[Any]] = {f"tensor_{i}": [] for i in job["tensors"]}
     for run_index in range(len(inputs[keys[0]])):
         # A new interpreter for every run: nothing is left over from the one before.
         interpreter = runtime.Interpreter.from_bytes(
@@ -34,7 +37,8 @@ def run(job: dict) -> None:
         interpreter.invoke()
         for i in job["tensors"]:
             found[f"tensor_{i}"].append(interpreter.GetTensor(i, 0)["tensor_data"])
-    np.savez(job["output"], **{name: np.stack(values) for name, values in found.items()})
+    arrays: dict[str, Any] = {name: np.stack(values) for name, values in found.items()}
+    np.savez(job["output"], **arrays)
 
 
 for entry in json.loads(Path(sys.argv[1]).read_text()):

@@ -160,7 +160,8 @@ def golden(
 ) -> dict[int, Array]:
     """Tensor index -> [runs, ...], computed by golden_<oracle>.py in a process of its own."""
     work.mkdir(parents=True, exist_ok=True)
-    np.savez(work / "inputs.npz", **{f"input_{i}": a for i, a in enumerate(inputs)})
+    arrays: dict[str, Any] = {f"input_{i}": a for i, a in enumerate(inputs)}
+    np.savez(work / "inputs.npz", **arrays)
     job: dict[str, Any] = {
         "model": str(model),
         "inputs": str(work / "inputs.npz"),

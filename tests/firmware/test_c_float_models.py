@@ -1,5 +1,6 @@
 """float32 models as C: every tensor within 1e-5 (of its largest value) of LiteRT's own kernels."""
 
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ MODELS = (
 def dequantise_weights(source: Path, target: Path) -> int:
     """Write `source` with the int8 weights of its hybrid operators as float32; how many."""
     import numpy as np
-    from ai_edge_litert import schema_py_generated as schema
-    from ai_edge_litert.tools import flatbuffer_utils
 
+    schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
+    flatbuffer_utils: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils")
     model = flatbuffer_utils.read_model(str(source))
     graph = model.subgraphs[0]
     changed = 0

@@ -77,16 +77,27 @@ static inline int32_t memopt_round_shift_30(int32_t value, int32_t bits) {
   return memopt_shift_right(value + half - (value < 0 ? 1 : 0), bits);
 }
 
+/* Out of line: inlined, what is rare takes the registers of what is not. */
+#if defined(__GNUC__)
+#define MEMOPT_NOINLINE __attribute__((noinline, unused))
+#else
+#define MEMOPT_NOINLINE
+#endif
+
+static MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_t multiplier,
+                                                      int32_t shift) {
+  const int32_t left = shift > 0 ? shift : 0;
+  const int32_t right = shift > 0 ? 0 : -shift;
+  return memopt_round_shift(memopt_high_mul(memopt_shift_left(value, left), multiplier), right);
+}
+
 /* value * multiplier * 2^(shift - 31), rounded twice. `code` is the shift if it is to the right
  * and |value| < 2^30 (the emitter proves it of every accumulator of the channel), else the
  * shift + MEMOPT_WIDE. */
 #define MEMOPT_WIDE 64
 static inline int32_t memopt_requantize(int32_t value, int32_t multiplier, int32_t code) {
   if (code >= 0) {
-    const int32_t shift = code - MEMOPT_WIDE;
-    const int32_t left = shift > 0 ? shift : 0;
-    const int32_t right = shift > 0 ? 0 : -shift;
-    return memopt_round_shift(memopt_high_mul(memopt_shift_left(value, left), multiplier), right);
+    return memopt_requantize_wide(value, multiplier, code - MEMOPT_WIDE);
   }
   return memopt_round_shift_30(memopt_high_mul_30(value, multiplier), -code);
 }

@@ -1,5 +1,6 @@
 #include "memopt_depthwise_conv_2d_s8.h"
 
+#include "memopt_dsp_s8.h"
 #include "memopt_finish_s8.h"
 
 /* The taps of one output pixel that fall inside the input. */
@@ -7,54 +8,72 @@ typedef struct {
   int32_t ky_begin, ky_end, kx_begin, kx_end;
   int32_t full;           /* no tap is padding */
   const int8_t *x;        /* channel 0 at tap (ky_begin, kx_begin) */
-  int32_t x_row, x_col;   /* elements between two taps in the input */
-  int32_t w_row, out_c;   /* weights between two kernel rows, two taps */
+  int32_t x_col, out_c;   /* elements from tap to tap in the input, in the weights */
+  int32_t x_next, w_next; /* from behind the last tap of a kernel row to the next row's first */
 } depthwise_s8_window;
 
-/* zero_point * (the weights of the padded taps) of channel oc. */
-static int32_t depthwise_s8_padding(const memopt_depthwise_conv_2d_s8_params *p,
-                                    const depthwise_s8_window *v, int32_t oc) {
+/* acc += zero_point * (the weights of the padded taps), for n channels from oc on. */
+static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_s8_params *p,
+                                                 const depthwise_s8_window *v, int32_t oc,
+                                                 int32_t n, int32_t *acc) {
+  const int32_t zero_point = p->input_zero_point;
   const int8_t *w = p->weights + oc;
-  int32_t sum = 0;
   int32_t ky;
   int32_t kx;
   for (ky = 0; ky < p->k_h; ++ky) {
     const int32_t row_inside = ky >= v->ky_begin && ky < v->ky_end;
     for (kx = 0; kx < p->k_w; ++kx) {
       if (!row_inside || kx < v->kx_begin || kx >= v->kx_end) {
-        sum += *w;
+        int32_t i;
+        for (i = 0; i < n; ++i) {
+          acc[i] += zero_point * w[i];
+        }
       }
       w += v->out_c;
     }
   }
-  return sum * p->input_zero_point;
 }
 
-/* acc[0..3] += the taps of four neighbouring channels, with weights from w on. x_channel is 1 if
+/* acc = bias + the taps of four neighbouring channels, with weights from w on. x_channel is 1 if
  * each has an input channel of its own, 0 if they share the one at x. */
 static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t *x,
-                                     const int8_t *w, const int32_t x_channel, int32_t *acc) {
-  const int32_t x_col = v->x_col;
-  const int32_t out_c = v->out_c;
-  int32_t a0 = acc[0];
-  int32_t a1 = acc[1];
-  int32_t a2 = acc[2];
-  int32_t a3 = acc[3];
+                                     const int8_t *w, const int32_t *bias,
+                                     const int32_t x_channel, int32_t *acc) {
+  int32_t a0 = bias[0];
+  int32_t a1 = bias[1];
+  int32_t a2 = bias[2];
+  int32_t a3 = bias[3];
   int32_t rows;
   for (rows = v->ky_end - v->ky_begin; rows > 0; --rows) {
-    const int8_t *xt = x;
-    const int8_t *wt = w;
-    int32_t n;
-    for (n = v->kx_end - v->kx_begin; n > 0; --n) {
-      a0 += (int32_t)xt[0] * wt[0];
-      a1 += (int32_t)xt[x_channel] * wt[1];
-      a2 += (int32_t)xt[2 * x_channel] * wt[2];
-      a3 += (int32_t)xt[3 * x_channel] * wt[3];
-      xt += x_col;
-      wt += out_c;
+    const int32_t x_col = v->x_col;
+    const int32_t w_col = v->out_c;
+    int32_t columns = v->kx_end - v->kx_begin;
+    for (; columns > 0; --columns) {
+#if MEMOPT_DOT_DSP
+      if (x_channel == 1) {
+        const uint32_t xs = memopt_load_s8x4(x);
+        const uint32_t ws = memopt_load_s8x4(w);
+        const int16x2_t xe = memopt_even_s8(xs);
+        const int16x2_t we = memopt_even_s8(ws);
+        const int16x2_t xo = memopt_odd_s8(xs);
+        const int16x2_t wo = memopt_odd_s8(ws);
+        a0 = __smlabb(xe, we, a0);
+        a1 = __smlabb(xo, wo, a1);
+        a2 = __smlatt(xe, we, a2);
+        a3 = __smlatt(xo, wo, a3);
+      } else
+#endif
+      {
+        a0 += (int32_t)x[0] * w[0];
+        a1 += (int32_t)x[x_channel] * w[1];
+        a2 += (int32_t)x[2 * x_channel] * w[2];
+        a3 += (int32_t)x[3 * x_channel] * w[3];
+      }
+      x += x_col;
+      w += w_col;
     }
-    x += v->x_row;
-    w += v->w_row;
+    x += v->x_next;
+    w += v->w_next;
   }
   acc[0] = a0;
   acc[1] = a1;
@@ -63,29 +82,29 @@ static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t 
 }
 
 static MEMOPT_NOINLINE void depthwise_s8_own(const depthwise_s8_window *v, const int8_t *x,
-                                             const int8_t *w, int32_t *acc) {
-  depthwise_s8_four(v, x, w, 1, acc);
+                                             const int8_t *w, const int32_t *bias, int32_t *acc) {
+  depthwise_s8_four(v, x, w, bias, 1, acc);
 }
 
 static MEMOPT_NOINLINE void depthwise_s8_shared(const depthwise_s8_window *v, const int8_t *x,
-                                                const int8_t *w, int32_t *acc) {
-  depthwise_s8_four(v, x, w, 0, acc);
+                                                const int8_t *w, const int32_t *bias,
+                                                int32_t *acc) {
+  depthwise_s8_four(v, x, w, bias, 0, acc);
 }
 
-static int32_t depthwise_s8_one(const depthwise_s8_window *v, const int8_t *x, const int8_t *w) {
+static MEMOPT_NOINLINE int32_t depthwise_s8_one(const depthwise_s8_window *v, const int8_t *x,
+                                                const int8_t *w) {
   int32_t acc = 0;
   int32_t rows;
   for (rows = v->ky_end - v->ky_begin; rows > 0; --rows) {
-    const int8_t *xt = x;
-    const int8_t *wt = w;
-    int32_t n;
-    for (n = v->kx_end - v->kx_begin; n > 0; --n) {
-      acc += (int32_t)*xt * *wt;
-      xt += v->x_col;
-      wt += v->out_c;
+    int32_t columns = v->kx_end - v->kx_begin;
+    for (; columns > 0; --columns) {
+      acc += (int32_t)*x * *w;
+      x += v->x_col;
+      w += v->out_c;
     }
-    x += v->x_row;
-    w += v->w_row;
+    x += v->x_next;
+    w += v->w_next;
   }
   return acc;
 }
@@ -96,26 +115,23 @@ static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
                                   const depthwise_s8_window *v, const memopt_finish *finish,
                                   int32_t oc, int32_t n, int32_t shared, const int8_t *x,
                                   int8_t *restrict out) {
-  const int8_t *w = p->weights + v->ky_begin * v->w_row + v->kx_begin * v->out_c + oc;
+  const int8_t *w = p->weights + (v->ky_begin * p->k_w + v->kx_begin) * v->out_c + oc;
   int32_t acc[MEMOPT_TILE];
+  const int32_t *bias = p->bias + oc;
+  const int32_t x_channel = shared ? 0 : 1;
   int32_t i;
-  for (i = 0; i < n; ++i) {
-    acc[i] = p->bias[oc + i];
-  }
-  if (!v->full) {
-    for (i = 0; i < n; ++i) {
-      acc[i] += depthwise_s8_padding(p, v, oc + i);
-    }
-  }
   for (i = 0; i + 4 <= n; i += 4) {
     if (shared) {
-      depthwise_s8_shared(v, x, w + i, acc + i);
+      depthwise_s8_shared(v, x, w + i, bias + i, acc + i);
     } else {
-      depthwise_s8_own(v, x + i, w + i, acc + i);
+      depthwise_s8_own(v, x + i, w + i, bias + i, acc + i);
     }
   }
   for (; i < n; ++i) {
-    acc[i] += depthwise_s8_one(v, shared ? x : x + i, w + i);
+    acc[i] = bias[i] + depthwise_s8_one(v, x + i * x_channel, w + i);
+  }
+  if (!v->full) {
+    depthwise_s8_padding(p, v, oc, n, acc);
   }
   memopt_finish_s8(finish, p->multiplier + oc, p->shift + oc, n, acc, out + oc);
 }
@@ -149,8 +165,6 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const memopt_depthwise_conv_2d_s8
   finish.act_max = p->act_max;
   finish.step = 1;
   v.out_c = p->in_c * p->depth_multiplier;
-  v.w_row = p->k_w * v.out_c;
-  v.x_row = p->dilation_h * rows->in_stride;
   v.x_col = p->dilation_w * p->in_c;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
@@ -161,6 +175,8 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const memopt_depthwise_conv_2d_s8
       const int32_t ix = ox * p->stride_w - p->pad_left;
       memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
       v.full = v.ky_end - v.ky_begin == p->k_h && v.kx_end - v.kx_begin == p->k_w;
+      v.x_next = p->dilation_h * rows->in_stride - (v.kx_end - v.kx_begin) * v.x_col;
+      v.w_next = (p->k_w - (v.kx_end - v.kx_begin)) * v.out_c;
       v.x = input;
       if (v.ky_begin < v.ky_end && v.kx_begin < v.kx_end) {
         v.x += (iy + v.ky_begin * p->dilation_h - rows->in_first) * rows->in_stride +

@@ -1,36 +1,10 @@
 /* Dot products of int8 windows, several at a time so that a loaded value is used more than once.
- *
- * On a core with the DSP extension (Cortex-M4, M7, M55) one instruction makes two products;
- * -DMEMOPT_NO_DSP takes the portable loop. Both give the same sums: integers add exactly.
  */
 #ifndef MEMOPT_DOT_S8_H
 #define MEMOPT_DOT_S8_H
 
+#include "memopt_dsp_s8.h"
 #include "memopt_finish_s8.h"
-
-#if defined(__ARM_FEATURE_DSP) && !defined(MEMOPT_NO_DSP)
-#define MEMOPT_DOT_DSP 1
-#include <arm_acle.h>
-#include <string.h>
-
-/* Bytes 0 and 2 of four int8 as two int16, and bytes 1 and 3: any order will do for a dot
- * product as long as both factors use the same. */
-static inline int16x2_t memopt_even_s8(uint32_t word) { return __sxtb16((int8x4_t)word); }
-
-static inline int16x2_t memopt_odd_s8(uint32_t word) {
-  int16x2_t result;
-  __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(word));
-  return result;
-}
-
-static inline uint32_t memopt_load_s8x4(const int8_t *from) {
-  uint32_t word;
-  memcpy(&word, from, sizeof word);
-  return word;
-}
-#else
-#define MEMOPT_DOT_DSP 0
-#endif
 
 /* `rows` stretches of `run` elements, x_row and w_row apart; the next pixel is x_next
  * after the first, the next channel's weights w_next after the first's. */

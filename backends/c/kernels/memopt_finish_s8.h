@@ -4,13 +4,6 @@
 
 #include "memopt_common.h"
 
-/* Inlined, loops that run beside others run out of registers. */
-#if defined(__GNUC__)
-#define MEMOPT_NOINLINE __attribute__((noinline))
-#else
-#define MEMOPT_NOINLINE
-#endif
-
 /* Channels whose accumulators are kept on the stack at a time. */
 #define MEMOPT_TILE 16
 
