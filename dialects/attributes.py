@@ -30,12 +30,17 @@ Activation = Literal["relu", "relu6", "relu_n1_to_1", "tanh", "sign_bit"]
 Rounding = Literal["tflm_double", "tflite_single", "onnx_even"]
 
 
-@lru_cache(maxsize=65536)
 def float32_text(value: float) -> str:
     """The shortest scientific text that reads back as the same float32."""
+    return _shortest(struct.pack("<f", value))  # not the value: 0.0 == -0.0
+
+
+@lru_cache(maxsize=65536)
+def _shortest(packed: bytes) -> str:
+    value: float = struct.unpack("<f", packed)[0]
     for digits in range(1, 9):
         text = f"{value:.{digits}e}"
-        if struct.pack("<f", float(text)) == struct.pack("<f", value):
+        if struct.pack("<f", float(text)) == packed:
             return text
     raise VerifyException(f"{value} is not a finite float32")
 

@@ -68,8 +68,15 @@ def place_function(func: FuncOp, method: Method, time_limit: float | None) -> in
     else:
         arena = _solve(extracted, method, time_limit)
     bound = plan.lower_bound.data
+    # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
+    dropped = extracted.graph.unread_inputs if extracted.model.scratch.data == "tflm" else 0
     func.attributes[PLAN] = PlanAttr(
-        plan.peak.data, bound, plan.proof.data, arena, bound, fingerprint(func)
+        plan.peak.data,
+        bound,
+        plan.proof.data,
+        arena,
+        max(0, bound - dropped),
+        fingerprint(func),
     )
     return arena
 
