@@ -186,6 +186,11 @@ def block_memory(
     _check_apart(answer, sizes)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
         _touch(answer, index, op, memory)
+    for group in groups:
+        if not group.is_input and not group.writers:
+            owner = group.members[0][0].owner
+            place = "" if isinstance(owner, Block) else place_of(owner)
+            raise MemoptError(f"{group.name} is never written", place)
     return answer
 
 

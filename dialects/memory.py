@@ -229,9 +229,8 @@ def memory_of(op: Operation, model: ModelAttr) -> OperatorMemory:
         strided = {(r, a.operand.data) for r, e in enumerate(lists) for a in e if len(a.strides)}
         for alias in aliases:
             check_alias(op, alias, (alias.result, alias.operand) in strided)
-        answer = replace(
-            answer, aliases=aliases, executes=answer.executes and not covers(op, aliases)
-        )
+        runs = answer.executes or bool(answer.aliases)  # by itself, or if it were no view
+        answer = replace(answer, aliases=aliases, executes=runs and not covers(op, aliases))
     scratch = scratch_list(op)
     if scratch is not None:
         return replace(answer, workspace=tuple(s.bytes.data for s in scratch))
