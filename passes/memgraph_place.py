@@ -63,13 +63,14 @@ def place_function(func: FuncOp, method: Method, time_limit: float | None) -> in
         schedule_function(func, "source", None)
     plan = verify_plan(func).plan
     extracted = extract(func)
-    if extracted.model.scratch.data == "tflm":
+    settles = extracted.model.scratch.data == "tflm" and "memgraph.source" in func.attributes
+    if settles:  # from a .tflite file, so TFLM will run it
         arena = _settle(extracted, method, time_limit)
     else:
         arena = _solve(extracted, method, time_limit)
     bound = plan.lower_bound.data
     # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
-    dropped = extracted.graph.unread_inputs if extracted.model.scratch.data == "tflm" else 0
+    dropped = extracted.graph.unread_inputs if settles else 0
     func.attributes[PLAN] = PlanAttr(
         plan.peak.data,
         bound,

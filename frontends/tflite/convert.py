@@ -6,10 +6,8 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    BytesAttr,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
-    Float32Type,
     StringAttr,
     TensorType,
 )
@@ -17,6 +15,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
+from memopt.dialects.inline import inline
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.dialects.tflite_file import Model, Operator, Subgraph, Tensor
@@ -154,11 +153,12 @@ class Importer:
     def _elements(
         self, index: int, tensor: Tensor, type_: TensorType[Attribute]
     ) -> WeightsAttr | DenseIntOrFPElementsAttr:
-        element = type_.element_type
-        whole = element in INLINE_ELEMENTS
         raw = self.data[slice(*self.model.buffers[tensor.buffer])]
-        if whole and 0 < len(raw) <= INLINE_BYTES and not tensor.is_sparse and finite(element, raw):
-            return DenseIntOrFPElementsAttr(cast("Any", type_), BytesAttr(raw))
+        small = 0 < len(raw) <= INLINE_BYTES and not tensor.is_sparse
+        if small and type_.element_type in INLINE_ELEMENTS:
+            elements = inline(type_, raw)
+            if elements is not None:
+                return elements
         return WeightsAttr(self.sha256, f"{self.index}/{index}")
 
     def integers(self, index: int) -> list[int]:
@@ -231,16 +231,6 @@ class LazyOperands(Sequence[SSAValue | None]):
     def __getitem__(self, index: Any) -> Any:
         tensor = self.indices[cast("int", index)]
         return None if tensor < 0 else self.importer.value(tensor)
-
-
-def finite(element: Attribute, raw: bytes) -> bool:
-    """Whether the text of the elements reads back as the same bytes: not for infinities and NaN."""
-    import math
-    import struct
-
-    if not isinstance(element, Float32Type):
-        return True
-    return all(math.isfinite(v) for v in struct.unpack(f"<{len(raw) // 4}f", raw))
 
 
 def drop_unused(func: FuncOp) -> None:
