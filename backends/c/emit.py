@@ -133,7 +133,8 @@ def _trace(out: _Source, op: Operation) -> str:
         tensor = ids[i] if i < len(ids) else 0xFFFFFFFF
         pointer = _pointer(out.layout.addresses[value], "uint8_t", written=False)
         lines.append(
-            f'  TRACE({tensor}u, "{plain(name_of(value))}", {pointer}, {bytes_in(value)}u);\n'
+            f'  TRACE({tensor}u, "{plain(name_of(value))}",\n'
+            f"        {pointer}, {bytes_in(value)}u);\n"
         )
     return "".join(lines)
 

@@ -11,10 +11,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.backends.c.call import refuse
-from memopt.dialects.compute import AnyTensor
+from memopt.dialects.compute import AnyTensor, ComputeOp
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import BlockMemory, Storage, body_of, function_memory
-from memopt.dialects.memory import bytes_of, element_bits, name_of, place_of
+from memopt.dialects.memory import alias_lists, bytes_of, element_bits, name_of, place_of
 from memopt.dialects.plan import (
     Place,
     argument_offsets,
@@ -136,6 +136,13 @@ def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
         for value in op.results:
             if value not in addresses:
                 raise refuse(op, "a result without a size")
+    for index, _, _ in memory.overwrites:
+        op = memory.operations[index]
+        if not (isinstance(op, ComputeOp) and op.ELEMENTWISE):
+            raise refuse(op, "in place, which only element-wise kernels are")
+    for op in block.ops:
+        if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
+            raise refuse(op, "a slice with strides, which no kernel writes or reads")
     return Layout(func, model, verified.arena or 0, memory, inputs, outputs, addresses)
 
 

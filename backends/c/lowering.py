@@ -74,7 +74,8 @@ def lower(op: Operation, constants: Constants) -> list[KernelCall]:
     if isinstance(op, OpaqueOp) and op.op_name.data == "UNINITIALIZED":
         raise refuse(op, "a tensor that is read but never written")
     if isinstance(op, OpaqueOp):
-        raise refuse(op, f"no kernel for {op.op_name.data}")
+        types = ", ".join(element_kind(v) for v in op.operands if is_buffer(v.type))
+        raise refuse(op, f"no kernel for {op.op_name.data} on ({types})")
     found = _ANY_TYPE.get(type(op))
     if found is None:
         kernels = _KERNELS.get(type(op))

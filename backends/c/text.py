@@ -14,8 +14,12 @@ def identifier(text: str) -> str:
 
 
 def plain(text: str, limit: int = 60) -> str:
-    """`text` fit for a comment or a string literal: a model's tensor names may hold anything."""
-    word = re.sub(r"[^A-Za-z0-9_.:;/+-]+", "_", text).replace("//", "/").replace("*/", "_")
+    """`text` fit for a comment or a string literal: a model's tensor names may hold anything.
+
+    Of names that a converter joined with semicolons, the last is left.
+    """
+    text = text.rstrip(";").rpartition(";")[2]
+    word = re.sub(r"[^A-Za-z0-9_.:/+-]+", "_", text).replace("//", "/").replace("*/", "_")
     return word if len(word) <= limit else "..." + word[3 - limit :]
 
 

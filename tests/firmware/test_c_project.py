@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdsl.dialects.builtin import ArrayAttr
 
 from memopt.backends.c.emit import emit_c
 from memopt.backends.c.project import measure_project, write_project
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.plan_attributes import AliasAttr
+from memopt.dialects.windowed import Conv2DOp
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
 ALLOWED = {"memcpy", "memmove", "memset", "memcmp", "expf", "roundf", "tanhf"}
@@ -197,6 +200,15 @@ def test_plans_that_do_not_fit_are_refused(shared: Path, planned: Any, lab: Any)
         op.properties.pop("activation", None)
     with pytest.raises(MemoptError, match="stale"):
         emit_c(stale, io.StringIO())
+
+
+def test_a_convolution_in_place_is_refused(shared: Path, lab: Any) -> None:
+    module = lab.read_model(shared / "models" / "resnet8_int8.tflite")
+    convolutions = [op for op in lab.main_of(module).body.block.ops if isinstance(op, Conv2DOp)]
+    alias = ArrayAttr([ArrayAttr([AliasAttr(0, "inplace")])])
+    convolutions[2].attributes["memgraph.alias"] = alias
+    with pytest.raises(MemoptError, match="in place"):
+        emit_c(lab.plan(module, schedule="source"), io.StringIO())
 
 
 def test_nothing_half_written(planned: Any, tmp_path: Path) -> None:
