@@ -204,7 +204,8 @@ class Machine:
     def _constant(self, op: Operation) -> None:
         """A constant, or an operation on constants alone, is known before the run."""
         place = self.places.get(op.results[0]) if op.results else None
-        if isinstance(place, UnplacedAttr) and place.data == "constant":
+        known = isinstance(place, UnplacedAttr) and place.data == "constant"
+        if known and any(size_of(r) for r in op.results):
             read = [self.constant(v) for v in op.operands]
             self.constants.update(zip(op.results, compute(op, read, {}), strict=True))
 

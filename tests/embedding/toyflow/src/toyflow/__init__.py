@@ -1,0 +1,1 @@
+"""A small compiler that embeds memopt: its own dialect, its own passes, memopt's plan."""
