@@ -143,6 +143,8 @@ def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
+    if (verified.arena or 0) >= 1 << 31:
+        raise MemoptError(f"C backend: an arena of {verified.arena} B, kernels count in int32")
     return Layout(func, model, verified.arena or 0, memory, inputs, outputs, addresses)
 
 

@@ -70,6 +70,8 @@ def conv_2d(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCal
 
 def fully_connected(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     out_n, in_n = shape_of(op.weights)
+    if 0 in (out_n, in_n):
+        raise refuse(op, "a tensor without elements")
     return KernelCall(
         kernel="fully_connected_f32",
         c_type="float",
@@ -138,6 +140,8 @@ def softmax(op: SoftmaxOp, constants: Constants) -> KernelCall:
     shape = shape_of(op.input)
     if op.axis.value.data != len(shape) - 1:
         raise refuse(op, f"softmax over axis {op.axis.value.data}, only over the last one")
+    if 0 in shape:
+        raise refuse(op, "a tensor without elements")
     return KernelCall(
         kernel="softmax_f32",
         c_type="float",

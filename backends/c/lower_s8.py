@@ -141,6 +141,8 @@ def fully_connected(op: FullyConnectedOp, constants: Constants) -> KernelCall:
 
     need_tflm_rounding(op)
     out_n, in_n = shape_of(op.weights)
+    if 0 in (out_n, in_n):
+        raise refuse(op, "a tensor without elements")
     weights, scales = _weights(op, op.weights, out_n, constants)
     in_scale = per_tensor(op, op.input)[0]
     out_scale, out_zero = per_tensor(op, op.result)
@@ -280,6 +282,8 @@ def softmax(op: SoftmaxOp, constants: Constants) -> KernelCall:
     shape = shape_of(op.input)
     if op.axis.value.data != len(shape) - 1:
         raise refuse(op, f"softmax over axis {op.axis.value.data}, only over the last one")
+    if 0 in shape:
+        raise refuse(op, "a tensor without elements")
     scale, _ = per_tensor(op, op.input)
     if per_tensor(op, op.result) != (1.0 / 256.0, -128):
         raise refuse(op, "an int8 softmax needs scale 1/256 and zero point -128 after it")

@@ -31,6 +31,10 @@ from memopt.dialects.weights import Weights
 __all__ = ["fill", "measure_project", "write_project"]
 
 FIRMWARE = Path(__file__).parent / "firmware"
+# A model of such a name would shadow a file of the project, or a header of the C library.
+_FILES = ("main", "startup", "platform", "platform_host", "platform_cortex_m")
+_HEADERS = ("string", "math", "stdint", "stddef", "stdio", "stdlib", "limits", "float", "arm_acle")
+RESERVED = frozenset(_FILES + _HEADERS)
 _HOLE = re.compile(r"@(\w+)@")
 
 
@@ -38,6 +42,12 @@ def fill(template: str, values: dict[str, str]) -> str:
     """A file of firmware/ with every `@key@` replaced. Raises KeyError for a key without value."""
     text = (FIRMWARE / template).read_text()
     return _HOLE.sub(lambda m: values[m.group(1)], text)
+
+
+def file_name(name: str) -> str:
+    """The stem of the model's files, a C identifier too, that clashes with no other file."""
+    name = identifier(name)
+    return f"{name}_model" if name in RESERVED or name.startswith("memopt_") else name
 
 
 def _transfer(layout: Layout, name: str, what: str) -> str:
@@ -177,7 +187,7 @@ def write_project(
         raise MemoptError(
             f"C backend: no target {target!r}, expected one of {', '.join(C_TARGETS)}"
         )
-    name = identifier(name)
+    name = file_name(name)
     emitted = emit(module, name, target, weights)
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)

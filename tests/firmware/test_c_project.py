@@ -211,6 +211,14 @@ def test_a_convolution_in_place_is_refused(shared: Path, lab: Any) -> None:
         emit_c(lab.plan(module, schedule="source"), io.StringIO())
 
 
+@pytest.mark.parametrize("name", ["main", "string", "startup", "3 nets/ÄÖ", "memopt_add_s8"])
+def test_any_name_of_a_model_builds(name: str, planned: Any, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    module = planned("hello_world_int8")
+    project = lab.write(module, tmp_path / "c", name, "host")
+    assert lab.run_project(project, lab.random_inputs(module, 1, seed=1)).code == 0
+
+
 def test_nothing_half_written(planned: Any, tmp_path: Path) -> None:
     module = planned("hello_world_int8")
     (tmp_path / "file").write_text("kept")
