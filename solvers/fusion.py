@@ -18,9 +18,17 @@ In place inside U is decided by U alone, because of (3), and is part of the hill
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memopt.solvers.ideals import ancestors, descendants, renumber
+from memopt.solvers.ideals import Walker, ancestors, descendants, renumber
 from memopt.solvers.modules import candidates
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError, bits, profile
+from memopt.solvers.problem import (
+    Group,
+    InPlace,
+    MemoryGraph,
+    ProblemError,
+    bits,
+    profile,
+    topological_order,
+)
 from memopt.solvers.scheduling import search
 
 # Modules of more (already contracted) operators are left alone, and so are those whose inner order
@@ -137,10 +145,16 @@ def inside(graph: MemoryGraph, members: int, sides: Sides) -> tuple[MemoryGraph,
     return sub, operators
 
 
-def least_inner_level(sub: MemoryGraph) -> int | None:
-    """The least level over the proper non-empty ideals in bytes; None if there are too many."""
-    full = (1 << len(sub)) - 1
-    seen = {0}
+def least_inner_level(sub: MemoryGraph, enough: int = -1) -> int | None:
+    """The least level over the proper non-empty ideals in bytes; None if there are too many.
+
+    A level below `enough` ends the search: it may not be the least then, but it is below `enough`.
+    """
+    walker, full = Walker(sub), (1 << len(sub)) - 1
+    inner = profile(sub, topological_order(sub)).levels[1:-1]
+    if inner and min(inner) < enough:
+        return min(inner)
+    seen = {0: walker.start}
     wave = [0]
     least: int | None = None
     while wave:
@@ -150,17 +164,19 @@ def least_inner_level(sub: MemoryGraph) -> int | None:
                 child = done | 1 << v
                 if done >> v & 1 or before & ~done or child in seen or child == full:
                     continue
-                seen.add(child)
+                _, level = walker.run(done, seen[done], v)
+                seen[child] = level
                 following.append(child)
-                level = sub.level(child)
                 least = level if least is None else min(least, level)
+                if least < enough:
+                    return least
         if len(seen) > 64:
-            return least_inner_level_by_cuts(sub)
+            return least_inner_level_by_cuts(sub, enough)
         wave = following
     return least
 
 
-def least_inner_level_by_cuts(sub: MemoryGraph) -> int | None:
+def least_inner_level_by_cuts(sub: MemoryGraph, enough: int = -1) -> int | None:
     """The same by one min-cut per pair of a first operator (run) and a last one (not run)."""
     from memopt.solvers.network import Network
 
@@ -169,8 +185,14 @@ def least_inner_level_by_cuts(sub: MemoryGraph) -> int | None:
     if len(first) * len(last) > 64:
         return None
     network = Network(sub)
-    levels = [network.level(a, b) for a in first for b in last if a != b]
-    return min((x for x in levels if x is not None), default=None)
+    least: int | None = None
+    for a, b in ((a, b) for a in first for b in last if a != b):
+        level = network.level(a, b)
+        if level is not None:
+            least = level if least is None else min(least, level)
+            if least < enough:
+                break
+    return least
 
 
 def module_of(
@@ -191,7 +213,7 @@ def module_of(
         (a, b), middle = facts.steps, facts.levels[1]
         legal = (first <= middle <= last and a <= b) or (first >= middle >= last and a >= b)
     if not legal:
-        inner = least_inner_level(sub)
+        inner = least_inner_level(sub, max(first, last))
         legal = inner is not None and inner >= max(first, last)
     if not legal:
         return None
