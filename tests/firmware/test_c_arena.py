@@ -61,3 +61,17 @@ def test_in_place_is_in_place(resnet8: Path, lab: Any) -> None:
         if layout.addresses[op.result] in (layout.addresses[op.lhs], layout.addresses[op.rhs])
     ]
     assert len(adds) == 3 and over
+
+
+@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m7", "cortex-m55"])
+def test_a_stack_overflow_is_reported(target: str, resnet8: Path, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools(target)
+    module = lab.plan(lab.read_model(resnet8))
+    directory = lab.write(module, tmp_path / "c", "net", target)
+    script = directory / "platform" / "cortex_m.ld"
+    text = script.read_text()
+    assert ". += 8192;" in text
+    script.write_text(text.replace(". += 8192;", ". += 1200;"))
+    run = lab.run_project(directory, lab.random_inputs(module, 1, seed=3), trace=False)
+    assert "the stack may have overflowed" in run.messages
+    assert "Error 3" in run.messages
