@@ -52,6 +52,7 @@ class Model(Protocol):
     def add_exactly_one(self, literals: Iterable[Any]) -> None: ...
     def add_at_most_one(self, literals: Iterable[Any]) -> None: ...
     def add_implication(self, a: Any, b: Any) -> None: ...
+    def add_bool_or(self, positive: Iterable[Any], negative: Iterable[Any]) -> None: ...
     def add_hint(self, variable: Any, value: int) -> None: ...
     def minimize(self, objective: Any, time_limit: float | None = None, seed: int = 0) -> Answer:
         """Solve within `time_limit` seconds; `objective` is one integer variable."""
@@ -63,6 +64,18 @@ def new_model(solver: str = "cp-sat") -> Model:
     if solver not in SOLVERS:
         raise ProblemError(f"unknown solver {solver!r}: one of {', '.join(SOLVERS)}")
     return CpSat() if solver == "cp-sat" else Highs()
+
+
+def add_clause(model: Model, positive: Iterable[Any], negative: Iterable[Any]) -> None:
+    """At least one of `positive` is 1 or of `negative` is 0; each a variable, or plain 0 or 1."""
+    yes, no = list(positive), list(negative)
+    if any(isinstance(x, int) and x == 1 for x in yes):
+        return
+    if any(isinstance(x, int) and x == 0 for x in no):
+        return
+    model.add_bool_or(
+        [x for x in yes if not isinstance(x, int)], [x for x in no if not isinstance(x, int)]
+    )
 
 
 class CpSat:
@@ -90,6 +103,9 @@ class CpSat:
     def add_implication(self, a: Any, b: Any) -> None:
         self._model.add_implication(a, b)
 
+    def add_bool_or(self, positive: Iterable[Any], negative: Iterable[Any]) -> None:
+        self._model.add_bool_or([*positive, *(x.negated() for x in negative)])
+
     def add_hint(self, variable: Any, value: int) -> None:
         self._model.add_hint(variable, value)
 
@@ -97,6 +113,8 @@ class CpSat:
         self._model.minimize(objective)
         solver: Any = self._module.CpSolver()
         solver.parameters.num_workers = 1
+        # programs of short clauses: without linear relaxation, proofs take a third of the time
+        solver.parameters.linearization_level = 0
         solver.parameters.random_seed = seed
         if time_limit is not None:
             solver.parameters.max_time_in_seconds = time_limit
@@ -137,6 +155,10 @@ class Highs:
 
     def add_implication(self, a: Any, b: Any) -> None:
         self._model.add_linear_constraint(a <= b)
+
+    def add_bool_or(self, positive: Iterable[Any], negative: Iterable[Any]) -> None:
+        fast_sum, no = self._module.fast_sum, list(negative)
+        self.add(fast_sum(positive) - fast_sum(no) >= 1 - len(no))
 
     def add_hint(self, variable: Any, value: int) -> None:
         self._hints[variable] = float(value)

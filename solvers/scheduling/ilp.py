@@ -1,26 +1,26 @@
 """Zhong's integer program, as corrected, solved by CP-SAT or HiGHS.
 
-Variables (Zhong table I): O[i,j] operator i runs in step j; T[g,j] storage group g is in memory
-during step j. Constraints, numbered as in the paper:
+Variables of the paper (table I): O[i,j] operator i runs in step j; T[g,j] storage group g is in
+memory during step j. Here O is stated by its sums, D[i,j] = O[i,0] + ... + O[i,j], "i has run when
+step j ends"; O[i,j] = D[i,j] - D[i,j-1], so the programs are the same, but every constraint has two
+or three variables, and CP-SAT proves in seconds what it did not in minutes. In the paper's words:
 
-    (1) sum over i of O[i,j] = 1          (2) sum over j of O[i,j] = 1
-    (3) O[i,j] <= T[g,j] for what i reads
-    (4) T[g,j] <= T[g,j-1] + O[w,j] for its writer w
-    (5) T[g,-1] = 0 unless g is an input
+    (1) sum over i of O[i,j] = 1     sum over i of D[i,j] = j + 1
+    (2) sum over j of O[i,j] = 1     D[i,j-1] <= D[i,j], D[i,last] = 1
+    (3)-(5) T from the writer on     T[g,j] >= D[w,j] - D[u,j-1] for writers w, or 1 for an input,
+            to the last reader       and users u, or 0 for an output; D[v,j] <= D[p,j-1]
     (6) sum of T[g,j] size + workspace - what is taken over in place <= mem, for each j
     (7)-(10) variables outside the span that ancestors and descendants leave are not made
 
 Corrections (theory.md section 2): as printed nothing keeps a tensor in the step that makes it, nor
-an output to the end, so T[g,j] >= O[w,j] and T[output, last] = 1 are added; (10) takes the `max` of
-the readers' descendants where only `min` is right, and does not apply to outputs.
+an output to the end; (10) takes the `max` of the readers' descendants where only `min` is right,
+and does not apply to outputs.
 
-Wider than the paper: a group of several writers, which may be read in part, is in memory from its
-first write to its last use (T[g,j] >= [w done by j] - [u done before j]); edges that no single
-writer's group implies are stated; an operator saves its result's bytes in step j (Z[c,j]) if all
-other users of the candidate operand are done before j.
+Wider than the paper: groups of several writers; precedence that no tensor states; an operator saves
+its result's bytes in step j (Z[c,j]) if all other users of the candidate operand are done before j.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
@@ -28,22 +28,25 @@ from typing import Any
 
 from memopt.solvers.bounds import trivial
 from memopt.solvers.ideals import ancestors, descendants
-from memopt.solvers.mathopt import new_model
-from memopt.solvers.problem import InPlace, MemoryGraph, Schedule, check_order, profile
+from memopt.solvers.mathopt import add_clause, new_model
+from memopt.solvers.problem import InPlace, MemoryGraph, Schedule, bits, check_order, profile
 from memopt.solvers.scheduling.integer import given, optimise
 
 
 @dataclass
 class Program:
-    """The model of one graph. Steps count from 0. `variables` counts O, T and Z."""
+    """The model of one graph. Steps count from 0. `variables` counts D, T and Z."""
 
     graph: MemoryGraph
     model: Any  # a Model, or None while only counting
     pruning: bool = True
-    variables: int = 0
-    runs: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
+    done_by: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
     held: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
     saved: dict[tuple[InPlace, int], Any] = field(default_factory=dict[tuple[InPlace, int], Any])
+
+    @property
+    def variables(self) -> int:
+        return len(self.done_by) + len(self.held) + len(self.saved)
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
@@ -65,92 +68,65 @@ class Program:
             result.append((first, len(self.graph) - 1 if g.is_output else last))
         return result
 
-    def build(self) -> Any:
-        """Add all variables and constraints; returns `mem`, in units of `unit` bytes."""
-        graph, model = self.graph, self.model
-        for v, (first, last) in enumerate(self.spans):
-            for j in range(first, last + 1):
-                self.runs[v, j] = model.new_bool_var(f"O{v},{j}")
-        for g, (first, last) in enumerate(self.lives):
-            if graph.sizes[g]:
-                for j in range(first, last + 1):
-                    self.held[g, j] = model.new_bool_var(f"T{g},{j}")
-        for c in graph.inplace:
-            if graph.sizes[c.result]:
-                for j in range(self.spans[c.operator][0], self.spans[c.operator][1] + 1):
-                    self.saved[c, j] = model.new_bool_var(f"Z{c.operator},{c.operand},{j}")
-        self.variables = len(self.runs) + len(self.held) + len(self.saved)
-        self._assignment()
-        self._precedence()
-        for g, group in enumerate(graph.groups):
-            if graph.sizes[g]:
-                if len(set(group.writers)) + group.is_input == 1:
-                    self._chain(g)
-                else:
-                    self._several(g)
-        self._inplace()
-        return self._memory()
-
     @property
     def unit(self) -> int:
         """Greatest common divisor of all sizes, in bytes."""
         return gcd(*self.graph.sizes, *self.graph.extra) or 1
 
-    def _assignment(self) -> None:
-        n = len(self.graph)
-        for v, (first, last) in enumerate(self.spans):
-            self.model.add_exactly_one(self.runs[v, j] for j in range(first, last + 1))
-        for j in range(n):
-            self.model.add_exactly_one(self.runs[v, j] for v in range(n) if (v, j) in self.runs)
-
     def done(self, operator: int, step: int) -> Any:
-        """[operator has run in `step` or before] as a linear expression."""
+        """D: a variable, or 0 or 1 outside the operator's span."""
         first, last = self.spans[operator]
-        if step >= last:
-            return 1
-        return sum(self.runs[operator, j] for j in range(first, step + 1))
+        if step < first:
+            return 0
+        return 1 if step >= last else self.done_by[operator, step]
 
-    def _precedence(self) -> None:
-        graph = self.graph
+    def build(self) -> Any:
+        """Add all variables and constraints; returns `mem`, in units of `unit` bytes."""
+        graph, model = self.graph, self.model
+        for v, (first, last) in enumerate(self.spans):
+            for j in range(first, last):
+                self.done_by[v, j] = model.new_bool_var(f"D{v},{j}")
+            for j in range(first, last - 1):
+                model.add_implication(self.done_by[v, j], self.done_by[v, j + 1])
+        for j in range(len(graph)):
+            model.add(sum(self.done(v, j) for v in range(len(graph))) == j + 1)
         for v, before in enumerate(graph.predecessors):
             for p in sorted(set(before)):
                 for j in range(self.spans[v][0], self.spans[p][1] + 1):
-                    self.model.add(self.done(v, j) <= self.done(p, j - 1))
+                    add_clause(model, [self.done(p, j - 1)], [self.done(v, j)])
+        for g in range(len(graph.groups)):
+            if graph.sizes[g]:
+                self._residence(g)
+        for c in graph.inplace:
+            if graph.sizes[c.result]:
+                self._saving(c)
+        self._one_saving()
+        return self._memory()
 
-    def _chain(self, g: int) -> None:
-        """(3)-(5), corrected, for an input or a group of one writer."""
-        group, model = self.graph.groups[g], self.model
-        first, last = self.lives[g]
-        for j in range(first, last + 1):
-            now = self.held[g, j]
-            made = [self.runs[w, j] for w in group.writers if (w, j) in self.runs]
-            before = [1] if group.is_input and j == 0 else []
-            before += [self.held[g, j - 1]] if j > first else []
-            model.add(now <= sum(before) + sum(made))
-            for v in sorted({*group.writers, *group.readers}):
-                if (v, j) in self.runs:
-                    model.add_implication(self.runs[v, j], now)
-        if group.is_output:
-            model.add(self.held[g, last] == 1)
-
-    def _several(self, g: int) -> None:
+    def _residence(self, g: int) -> None:
         """In memory from the first write, or the start, to the last use, or the end."""
-        group = self.graph.groups[g]
+        group, model = self.graph.groups[g], self.model
         first, last = self.lives[g]
         users = sorted({*group.writers, *group.readers})
         for j in range(first, last + 1):
+            now = self.held[g, j] = model.new_bool_var(f"T{g},{j}")
             begun = [1] if group.is_input else [self.done(w, j) for w in sorted(set(group.writers))]
             over = [0] if group.is_output else [self.done(u, j - 1) for u in users]
             for b in begun:
                 for o in over:
-                    self.model.add(self.held[g, j] >= b - o)
+                    add_clause(model, [now, o], [b])
 
-    def _inplace(self) -> None:
-        for (c, j), z in self.saved.items():
-            operand = self.graph.groups[c.operand]
-            self.model.add_implication(z, self.runs[c.operator, j])
-            for u in sorted({*operand.writers, *operand.readers} - {c.operator}):
-                self.model.add(z <= self.done(u, j - 1))
+    def _saving(self, c: InPlace) -> None:
+        first, last = self.spans[c.operator]
+        others = self.graph.toucher_masks[c.operand] & ~(1 << c.operator)
+        for j in range(first, last + 1):
+            z = self.saved[c, j] = self.model.new_bool_var(f"Z{c.operator},{c.operand},{j}")
+            add_clause(self.model, [self.done(c.operator, j)], [z])
+            add_clause(self.model, [], [z, self.done(c.operator, j - 1)])
+            for u in bits(others):
+                add_clause(self.model, [self.done(u, j - 1)], [z])
+
+    def _one_saving(self) -> None:
         for v, cs in enumerate(self.graph.candidates):
             for j in range(self.spans[v][0], self.spans[v][1] + 1):
                 mine = [self.saved[c, j] for c in cs if (c, j) in self.saved]
@@ -164,9 +140,9 @@ class Program:
         loads: list[list[Any]] = [[] for _ in range(len(graph))]
         for (g, j), t in self.held.items():
             loads[j].append(t * (graph.sizes[g] // unit))
-        for (v, j), o in self.runs.items():
-            if graph.extra[v]:
-                loads[j].append(o * (graph.extra[v] // unit))
+        for v, (first, last) in enumerate(self.spans):
+            for j in range(first, last + 1) if graph.extra[v] else ():
+                loads[j].append((self.done(v, j) - self.done(v, j - 1)) * (graph.extra[v] // unit))
         for (c, j), z in self.saved.items():
             loads[j].append(z * -(graph.sizes[c.result] // unit))
         for j, load in enumerate(loads):
@@ -174,12 +150,19 @@ class Program:
             self.model.add(sum(load) + unread <= mem)
         return mem
 
+    def order(self, value: Callable[[Any], int]) -> tuple[int, ...]:
+        """The order that a solution stands for."""
+        steps: list[tuple[int, int]] = []
+        for v, (first, last) in enumerate(self.spans):
+            steps.append((last - sum(value(self.done_by[v, j]) for j in range(first, last)), v))
+        return tuple(v for _, v in sorted(steps))
+
     def hints(self, order: tuple[int, ...]) -> Iterator[tuple[Any, int]]:
         """(variable, value) of every variable under a known order."""
         check_order(self.graph, order)
         place = {v: j for j, v in enumerate(order)}
-        for (v, j), o in self.runs.items():
-            yield o, int(place[v] == j)
+        for (v, j), d in self.done_by.items():
+            yield d, int(place[v] <= j)
         for (g, j), t in self.held.items():
             group = self.graph.groups[g]
             users = [place[v] for v in (*group.writers, *group.readers)]
@@ -194,7 +177,7 @@ class Program:
 def count(graph: MemoryGraph, pruning: bool = True) -> int:
     """Variables of the program, without building it."""
     program = Program(graph, None, pruning)
-    total = sum(last - first + 1 for first, last in program.spans)
+    total = sum(last - first for first, last in program.spans)
     for size, (first, last) in zip(graph.sizes, program.lives, strict=True):
         total += max(0, last - first + 1) if size else 0
     for c in graph.inplace:

@@ -27,7 +27,7 @@ right after them.
 Wider than the paper: groups of several writers (`P` is then the whole residence), in place.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
@@ -186,11 +186,16 @@ class Program:
     def _precedence(self) -> None:
         graph = self.ordered
         up = ancestors(graph) if self.pruning else []
+        stated = [
+            [g for g in gs if self.graph.sizes[g] and self.simple(g)] for gs in self.graph.reads
+        ]
         for v, before in enumerate(graph.predecessors):
             direct = sorted(set(before))
             for p in direct:
                 if self.pruning and any(up[q] >> p & 1 for q in direct):
                     continue  # p before q before v
+                if any(p in self.graph.groups[g].writers for g in stated[v]):
+                    continue  # (4) and (2) say it
                 for t in range(self.spans[v][0], self.spans[p][1] + 1):
                     self.model.add(self.done(v, t) <= self.done(p, t - 1))
 
@@ -201,6 +206,9 @@ class Program:
         writers = set(group.writers)
         (begun,) = [self.spans[w][1] + 1 for w in writers] or [0]
         sinks = sorted(set(group.readers) - writers)
+        for v in sinks:
+            for t in range(self.spans[v][0], first):
+                model.add(self.runs[v, t] == 0)
         surely = max([self.spans[v][0] for v in sinks] + [last] * group.is_output, default=-1)
         for t in range(first, last + 1):
             now = self.kept[g, t]
@@ -266,6 +274,10 @@ class Program:
         for t, load in enumerate(loads):
             self.model.add(sum(load) + (graph.unread_inputs // unit if t == 0 else 0) <= mem)
         return mem
+
+    def order(self, value: Callable[[Any], int]) -> tuple[int, ...]:
+        """The order that a solution stands for; in one timestep, by number."""
+        return tuple(v for _, v in sorted((t, v) for (v, t), c in self.runs.items() if value(c)))
 
     def hints(self, order: tuple[int, ...]) -> Iterator[tuple[Any, int]]:
         """(variable, value) of every variable under a known order, one operator per step.

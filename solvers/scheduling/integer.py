@@ -1,6 +1,6 @@
 """What the two integer programs share: where they start, and how answers become schedules."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,14 +11,12 @@ from memopt.solvers.scheduling import greedy, rpo
 
 
 class IntegerProgram(Protocol):
-    """A model of one graph; `runs[v, j]` says that operator v runs in step j."""
+    """A model of one graph."""
 
     @property
     def graph(self) -> MemoryGraph: ...
     @property
     def model(self) -> Model: ...
-    @property
-    def runs(self) -> dict[tuple[int, int], Any]: ...
     @property
     def unit(self) -> int:
         """Bytes of one unit of the objective."""
@@ -29,6 +27,10 @@ class IntegerProgram(Protocol):
 
     def build(self) -> Any:
         """State everything; returns the objective."""
+        ...
+
+    def order(self, value: Callable[[Any], int]) -> tuple[int, ...]:
+        """The order that the values of a solution stand for."""
         ...
 
     def hints(self, order: tuple[int, ...]) -> Iterator[tuple[Any, int]]:
@@ -82,8 +84,7 @@ def optimise(
     lower = max(trivial(graph), start.bound or 0, (answer.bound or 0) * program.unit)
     orders = list(start.orders)
     if answer.found:
-        steps = sorted((j, v) for (v, j), o in program.runs.items() if answer.value(o))
-        orders.insert(0, tuple(v for _, v in steps))
+        orders.insert(0, program.order(answer.value))
     best = min(orders, key=lambda o: profile(graph, o).peak)
     peak = profile(graph, best).peak
     proof = "ilp" if answer.optimal else "none"
