@@ -54,6 +54,7 @@ class Annotations:
 
 
 def annotate(known: Known) -> Annotations:
+    """Find layout and quantization of every tensor of the graph."""
     found = Annotations()
     nodes = [n for _, n in known.graph.nodes if n.domain in DEFAULT_DOMAINS]
     _find_layouts(known, nodes, found.layouts)

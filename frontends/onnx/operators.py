@@ -113,6 +113,7 @@ def clip(node: Node) -> Operation:
 
 
 def cast(node: Node) -> Operation:
+    """Cast between numbers; to a float below 16 bits it may saturate, which is not ours."""
     plain(node)
     elements = (node.type(0).element_type, node.result.element_type)
     numbers = (IntegerType, AnyFloat)
@@ -139,6 +140,7 @@ def dequantize(node: Node) -> Operation:
 
 
 def softmax(node: Node) -> Operation:
+    """Softmax as of opset 13, over one axis."""
     floating(node)
     axis = axis_of(node.get("axis", -1), len(node.shape(0)))
     properties = {"axis": number(axis), "beta": real(1.0)}
@@ -146,6 +148,7 @@ def softmax(node: Node) -> Operation:
 
 
 def mean(node: Node) -> Operation:
+    """ReduceMean; its axes are an attribute up to opset 17, an operand from 18."""
     floating(node)
     rank = len(node.shape(0))
     axes = node.integers(1) if node.has(1) else list(node.get("axes") or [])
@@ -160,6 +163,7 @@ def mean(node: Node) -> Operation:
 
 
 def gemm(node: Node) -> Operation:
+    """Gemm without scaling, as fully connected; B is transposed if it does not come so."""
     floating(node)
     need(not node.get("transA") and node.get("alpha", 1.0) == 1.0)
     need(not node.has(2) or (node.get("beta", 1.0) == 1.0))
@@ -198,6 +202,7 @@ def dropout(node: Node) -> Operation:
 
 
 def transpose(node: Node) -> Operation:
+    """Transpose; without `perm` it reverses the dimensions."""
     same_meaning(node, (0,))
     rank = len(node.shape(0))
     order = node.get("perm")

@@ -1,0 +1,153 @@
+"""The arrows of the design, read from the imports of every file, and what start-up may load."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("dialects", "frontends", "solvers", "passes", "backends")
+ALLOWED = {
+    "dialects": {"dialects"},
+    "frontends": {"frontends", "dialects"},
+    "solvers": {"solvers"},
+    "passes": {"passes", "dialects", "solvers"},
+    "backends": {"backends", "dialects"},
+}
+HEAVY = ("numpy", "onnx", "ortools", "ai_edge_litert", "flatbuffers")
+
+
+def files(*folders: str) -> list[Path]:
+    """Python files of the project, each once (the rooms are also links below src)."""
+    found = [p for f in folders for p in sorted((ROOT / f).rglob("*.py"))]
+    return [p for p in found if not p.is_symlink() and "src" not in p.parts[-4:-2]]
+
+
+def imports(path: Path) -> set[str]:
+    """Full names of the modules that a file imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.add(node.module or "")
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_arrows(room: str) -> None:
+    checked = files(room)
+    assert checked
+    for path in checked:
+        for name in imports(path):
+            parts = name.split(".")
+            if parts[0] == "memopt" and len(parts) > 1:
+                assert parts[1] in ALLOWED[room], f"{path}: imports {name}"
+            assert parts[0] not in ROOMS, f"{path}: imports {name} without memopt"
+            if parts[0] == "xdsl":
+                assert room != "solvers", f"{path}: imports {name}"
+            if parts[0] == "ortools":
+                assert room == "solvers", f"{path}: imports {name}"
+
+
+def test_only_solvers_import_ortools() -> None:
+    users = [p for p in files(*ROOMS, "src/memopt") if any("ortools" in n for n in imports(p))]
+    assert users
+    assert all(p.is_relative_to(ROOT / "solvers") for p in users)
+
+
+def module_file(name: str) -> Path | None:
+    """The file of `memopt.<room>...`, None if it is no module of the project."""
+    path = ROOT.joinpath("src", *name.split("."))
+    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+        if candidate.is_file():
+            return candidate.resolve()
+    return None
+
+
+@pytest.mark.parametrize("checker", ["memopt.dialects.verify_plan"])
+def test_checkers_share_no_code_with_solvers(checker: str) -> None:
+    waiting, seen = [checker], set[str]()
+    while waiting:
+        name = waiting.pop()
+        path = module_file(name)
+        if path is None or name in seen:
+            continue
+        seen.add(name)
+        waiting += imports(path)
+    assert len(seen) > 3
+    assert not [n for n in seen if n.split(".")[1:2] in (["solvers"], ["passes"])]
+
+
+def test_files_are_small() -> None:
+    long = {
+        str(p.relative_to(ROOT)): n
+        for p in files(*ROOMS, "src/memopt", "tests")
+        if (n := len(p.read_text().splitlines())) > 500
+    }
+    assert not long
+
+
+def test_every_module_and_public_function_says_what_it_is_for() -> None:
+    silent: list[str] = []
+    for path in files(*ROOMS, "src/memopt"):
+        tree = ast.parse(path.read_text())
+        if tree.body and ast.get_docstring(tree) is None:
+            silent.append(str(path))
+        silent += [
+            f"{path}:{node.lineno} {node.name}"
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef)
+            and not node.name.startswith("_")
+            and ast.get_docstring(node) is None
+            and len(node.body) > 3  # what is shorter says it by its name and types
+            and not is_converter(node)
+        ]
+    assert not silent
+
+
+def is_converter(node: ast.FunctionDef) -> bool:
+    """A frontend's or backend's conversion of the one operator that it is named after."""
+    first = node.args.args[0].annotation if node.args.args else None
+    return isinstance(first, ast.Name) and (first.id == "Node" or first.id.endswith("Op"))
+
+
+def run_python(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd="/"
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_no_second_copy_of_a_room_is_loaded() -> None:
+    """`import dialects` beside `import memopt.dialects` would make every class twice."""
+    code = f"""
+import importlib, pkgutil, sys, memopt
+for info in pkgutil.walk_packages(memopt.__path__, "memopt."):
+    importlib.import_module(info.name)
+print(len([m for m in sys.modules if m.startswith("memopt.")]))
+print([m for m in sys.modules if m.split(".")[0] in {ROOMS}])
+"""
+    count, bare = run_python(code).splitlines()
+    assert int(count) > 50
+    assert bare == "[]"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import memopt.opt",
+        "from memopt.opt import main; main(['--version'])",
+        "from memopt.opt import main; main(['--list-passes'])",
+        "from memopt.opt import main; main(['--show-dialects'])",
+        "from xdsl.universe import Universe; Universe.get_multiverse()",
+    ],
+)
+def test_start_up_loads_nothing_heavy(code: str) -> None:
+    printed = run_python(f"{code}\nimport sys\nprint([m for m in {HEAVY} if m in sys.modules])")
+    assert printed.splitlines()[-1] == "[]"

@@ -1,0 +1,85 @@
+"""The wheel and the sdist, built and used outside the checkout."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("dialects", "frontends", "solvers", "passes", "backends")
+FIGURE = (ROOT / "tests/filecheck/figure1.mlir").read_text()
+
+
+def run(command: list[str], cwd: Path, path: Path | None = None) -> str:
+    environment = {**os.environ, **({"PYTHONPATH": str(path)} if path else {})}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=cwd, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """(wheel, sdist) of the files under version control and those beside them."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
+    names = run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], ROOT)
+    for name in filter(None, names.split("\0")):
+        here, there = ROOT / name, source / name
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if here.is_symlink():
+            there.symlink_to(here.readlink())
+        elif here.is_file():
+            there.write_bytes(here.read_bytes())
+    isolation = [] if int(version("setuptools").split(".")[0]) < 77 else ["--no-isolation"]
+    run([sys.executable, "-m", "build", *isolation, "--outdir", str(out), str(source)], out)
+    (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def project_files() -> set[str]:
+    """Files below the rooms that an installation needs, as they are named in the wheel."""
+    suffixes = {".py", ".c", ".h", ".ld", ".S", ".in"}
+    found = {
+        f"memopt/{p.relative_to(ROOT)}"
+        for room in ROOMS
+        for p in (ROOT / room).rglob("*")
+        if p.is_file() and p.suffix in suffixes
+    }
+    return found | {f"memopt/{p.name}" for p in (ROOT / "src/memopt").glob("*.py")}
+
+
+def test_every_file_is_inside(built: tuple[Path, Path]) -> None:
+    wheel, sdist = built
+    with zipfile.ZipFile(wheel) as archive:
+        inside = {i.filename for i in archive.infolist()}
+    missing = project_files() - inside
+    assert not missing
+    assert not [n for n in inside if n.split("/")[0] in (*ROOMS, "tests")]
+    with tarfile.open(sdist) as archive:
+        names = {"/".join(m.name.split("/")[1:]) for m in archive.getmembers()}
+    assert {f"src/{n}" for n in project_files()} <= names
+
+
+def test_the_wheel_runs_outside_the_checkout(built: tuple[Path, Path], tmp_path: Path) -> None:
+    site, work = tmp_path / "site", tmp_path / "work"
+    with zipfile.ZipFile(built[0]) as archive:
+        archive.extractall(site)
+    work.mkdir()
+    (work / "in.mlir").write_text(FIGURE)
+    python = [sys.executable, "-P", "-c"]
+    where = run([*python, "import memopt.dialects.plan as p; print(p.__file__)"], work, site)
+    assert where.startswith(str(site))
+    main = "import sys; from memopt.opt import main; sys.exit(main(sys.argv[1:]))"
+    flags = ["--fuse", "--schedule=auto", "--place=auto", "--verify-plan"]
+    run([*python, main, *flags, "in.mlir", "-o", "out.mlir"], work, site)
+    assert "peak = 4960, lower_bound = 4960" in (work / "out.mlir").read_text()
+    universe = "from xdsl.universe import Universe as U; print(*U.get_multiverse().all_passes)"
+    assert "memgraph-schedule" in run([*python, universe], work, site)
+    kernels = "from memopt.backends.c import kernels; print(kernels.__file__)"
+    assert run([*python, kernels], work, site).startswith(str(site))
