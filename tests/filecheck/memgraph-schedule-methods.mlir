@@ -1,0 +1,38 @@
+// The papers' methods: the same optimum of 192 B (336 B in source order), each with its own proof.
+// RUN: memopt-opt --schedule=dp --verify-plan %s | filecheck %s --check-prefixes=CHECK,SEARCH
+// RUN: memopt-opt --schedule=liberis --verify-plan %s | filecheck %s --check-prefixes=CHECK,SEARCH
+// RUN: memopt-opt --schedule=ilp --verify-plan %s | filecheck %s --check-prefixes=CHECK,ILP
+// RUN: memopt-opt --schedule=ilp-olla --verify-plan %s | filecheck %s --check-prefixes=CHECK,ILP
+// RUN: memopt-opt --fuse --schedule=ilp --time-limit=60 --verify-plan %s | filecheck %s --check-prefixes=CHECK,ILP
+// Every option, through -p.
+// RUN: memopt-opt -p "memgraph-schedule{method=dp divide=false budgets=true width=1 max-states=1000}" %s | filecheck %s --check-prefixes=CHECK,SEARCH
+// RUN: memopt-opt -p "memgraph-schedule{method=liberis max-states=1000}" %s | filecheck %s --check-prefixes=CHECK,SEARCH
+// RUN: memopt-opt -p "memgraph-schedule{method=ilp solver=highs pruning=false warm-start=rpo bound=flow}" %s | filecheck %s --check-prefixes=CHECK,ILP
+// RUN: memopt-opt -p "memgraph-schedule{method=ilp-olla solver=highs control=false warm-start=greedy bound=176 seed=1}" %s | filecheck %s --check-prefixes=CHECK,ILP
+// A search cut short claims nothing.
+// RUN: memopt-opt -p "memgraph-schedule{method=liberis max-states=1}" %s | filecheck %s --check-prefix=NONE
+// What a method does not have is refused by name.
+// RUN: not memopt-opt -p "memgraph-schedule{method=rpo solver=highs}" %s 2>&1 | filecheck %s --check-prefix=OPTION
+// RUN: not memopt-opt -p "memgraph-schedule{method=ilp solver=gurobi}" %s 2>&1 | filecheck %s --check-prefix=SOLVER
+// RUN: not memopt-opt -p "memgraph-schedule{method=ilp bound=best}" %s 2>&1 | filecheck %s --check-prefix=BOUND
+// RUN: not memopt-opt -p "memgraph-schedule{method=ilp warm-start=magic}" %s 2>&1 | filecheck %s --check-prefix=WARM
+// OPTION: error: memgraph-schedule: @branches: method 'rpo' has no option 'solver'
+// SOLVER: error: memgraph-schedule: @branches: unknown solver 'gurobi': one of cp-sat, highs
+// BOUND: error: memgraph-schedule: @branches: bound=best: bytes, or flow
+// WARM: error: memgraph-schedule: @branches: unknown method 'magic'
+// NONE: peak = {{[0-9]+}}, lower_bound = {{[0-9]+}}, proof = none
+
+// CHECK-LABEL: @branches
+// SEARCH-SAME: peak = 192, lower_bound = 192, proof = search
+// ILP-SAME: peak = 192, lower_bound = 192, proof = ilp
+// CHECK: {memgraph.order = 0 : i64}
+// CHECK: {memgraph.order = 1 : i64}
+// CHECK: {memgraph.order = 2 : i64}
+// CHECK: {memgraph.order = 3 : i64}
+func.func @branches(%x: tensor<16xi8>) -> (tensor<16xi8>, tensor<16xi8>) {
+  %a = memgraph.opaque "wide"(%x) : (tensor<16xi8>) -> tensor<160xi8>
+  %b = memgraph.opaque "wide"(%x) : (tensor<16xi8>) -> tensor<160xi8>
+  %c = memgraph.opaque "narrow"(%a) : (tensor<160xi8>) -> tensor<16xi8>
+  %d = memgraph.opaque "narrow"(%b) : (tensor<160xi8>) -> tensor<16xi8>
+  func.return %c, %d : tensor<16xi8>, tensor<16xi8>
+}
