@@ -11,6 +11,8 @@ After: operations stand in the chosen order and carry it, the function carries w
     %a = memgraph.opaque "wide"(%x) {memgraph.order = 0 : i64} : ...
     %c = memgraph.opaque "narrow"(%a) {memgraph.order = 1 : i64} : ...
 
+A function that carries a partition (`memgraph.partition`) is scheduled part by part.
+
 Hyper-nodes are opened again, so that the function is flat. Where the model has in-place execution
 on, the chosen in-place results get a `memgraph.alias`.
 """
@@ -39,10 +41,11 @@ from memopt.dialects.plan import (
 from memopt.dialects.plan_attributes import AliasAttr, PlanAttr
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import Extracted, extract
+from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.solvers.fusion_check import is_safe
 from memopt.solvers.problem import ProblemError, Schedule, profile
-from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling import partitioned, schedule
 
 Method = Literal[
     "auto",
@@ -114,8 +117,12 @@ def schedule_function(
     drop_plan(func, inplace=model.has_inplace)
     func.attributes[MODEL] = model
     extracted = extract(func, assume_pure)
+    parts = partition_of(extracted)
     try:
-        answer = schedule(extracted.graph, method, time_limit, **options)
+        if parts is None:
+            answer = schedule(extracted.graph, method, time_limit, **options)
+        else:
+            answer = partitioned.solve(extracted.graph, parts, method, time_limit, **options)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
     reorder(extracted.memory, answer.order)

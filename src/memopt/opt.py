@@ -62,6 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
             "frelu,view",
             "conventions: ReLU merged into its producer, reshapes as views",
         ),
+        "--partition": ("K", "cut into K parts that are scheduled one by one, or auto"),
         "--schedule": (
             "METHOD",
             "auto, search, dp, liberis, ilp, ilp-olla, greedy, rpo, fwd-rpo or source",
@@ -117,6 +118,8 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
             parts.append(
                 "memgraph-prepare{conventions=" + value + "}" if value else "memgraph-prepare"
             )
+        elif flag == "partition":
+            parts.append(f"memgraph-partition{{k={value}}}")
         elif flag in ("schedule", "place"):
             parts.append(f"memgraph-{flag}{{{' '.join(filter(None, (f'method={value}', limit)))}}}")
         else:

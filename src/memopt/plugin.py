@@ -31,6 +31,12 @@ def _fuse() -> type[ModulePass]:
     return MemgraphFusePass
 
 
+def _partition() -> type[ModulePass]:
+    from memopt.passes.memgraph_partition import MemgraphPartitionPass
+
+    return MemgraphPartitionPass
+
+
 def _schedule() -> type[ModulePass]:
     from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 
@@ -53,6 +59,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "memgraph-model": _model,
     "memgraph-prepare": _prepare,
     "memgraph-fuse": _fuse,
+    "memgraph-partition": _partition,
     "memgraph-schedule": _schedule,
     "memgraph-place": _place,
     "memgraph-verify-plan": _verify_plan,

@@ -1,0 +1,145 @@
+"""`memgraph-partition{k=4 method=multilevel balance=0.5}`: cut a function into parts.
+
+Before:
+    %a = memgraph.opaque "A"(%x) : (tensor<8xi8>) -> tensor<16xi8>
+    %b = memgraph.opaque "B"(%a) : (tensor<16xi8>) -> tensor<8xi8>
+After: every operation that executes names its part, in the order in which the parts run
+    %a = memgraph.opaque "A"(%x) {memgraph.partition = 0 : i64} : ...
+    %b = memgraph.opaque "B"(%a) {memgraph.partition = 1 : i64} : ...
+
+No edge leads to an earlier part. Scheduling then takes one part after the other and keeps the
+attributes (solvers/scheduling/partitioned.py). Operations inside a hyper-node carry its part too,
+so that they still have it when scheduling has opened the node.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import executing, operator_name, place_of
+from memopt.dialects.plan import MODEL, drop_plan, functions, model_of
+from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.structure import HyperNode
+from memopt.passes.extract import Extracted, extract
+from memopt.solvers.partitioning import Partition, partition
+from memopt.solvers.problem import ProblemError
+
+PARTITION = "memgraph.partition"
+
+
+@dataclass(frozen=True)
+class MemgraphPartitionPass(ModulePass):
+    """Cut a function into parts that are scheduled one after the other.
+
+    `k` is the number of parts, or auto: about 128 operators each. `balance` says how much larger
+    than the mean a part may be: 0.5 for half. `method=naive` cuts a breadth-first order into equal
+    pieces, to compare with.
+    """
+
+    name = "memgraph-partition"
+
+    k: int | str = "auto"
+    method: Literal["multilevel", "naive"] = "multilevel"
+    balance: int | float | None = None
+    seed: int | None = None
+    assume_pure: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        given = {"balance": self.balance, "seed": self.seed}
+        options = {name: value for name, value in given.items() if value is not None}
+        for func in functions(op):
+            partition_function(func, self.k, self.method, self.assume_pure, **options)
+
+
+def partition_function(
+    func: FuncOp,
+    k: int | str = "auto",
+    method: str = "multilevel",
+    assume_pure: bool = False,
+    **options: object,
+) -> Partition:
+    """Partition one function in place; an older partition and the plan are dropped.
+
+    Raises PassFailedException if there are fewer operators than parts, or an option is wrong.
+    """
+    model = model_of(func)
+    drop_plan(func, inplace=model.has_inplace)
+    drop_partition(func)
+    func.attributes[MODEL] = model
+    extracted = extract(func, assume_pure)
+    try:
+        found = partition(extracted.graph, k, method, **options)
+    except ProblemError as error:
+        name = func.sym_name.data
+        raise PassFailedException(f"memgraph-partition: @{name}: {error}") from error
+    for op, part in zip(extracted.memory.operations, found.part, strict=True):
+        for inner in (op, *_inside(op, model)):
+            inner.attributes[PARTITION] = IntegerAttr(part, i64)
+    return found
+
+
+def drop_partition(func: FuncOp) -> None:
+    """Take the partition out of a function."""
+    for op in func.body.walk():
+        op.attributes.pop(PARTITION, None)
+
+
+def partition_of(extracted: Extracted) -> Partition | None:
+    """The partition that a function carries, None if no operation that executes has a part.
+
+    Numbers that no operation has, as after dead code is gone, are closed up. Raises MemoptError
+    with the operation's place if some have a part and it has none, if it is no number, if a
+    hyper-node's operations disagree, or if an operation needs one of a later part.
+    """
+    operations = extracted.memory.operations
+    parts = [_part(op, extracted.model) for op in operations]
+    known = sorted({p for p in parts if p is not None})
+    if not known:
+        return None
+    number = {p: i for i, p in enumerate(known)}
+    for v, (op, mine) in enumerate(zip(operations, parts, strict=True)):
+        name = operator_name(op)
+        if mine is None:
+            raise MemoptError(
+                f"{name!r} has no {PARTITION}, other operations have: partition again", place_of(op)
+            )
+        for u in extracted.graph.predecessors[v]:
+            theirs = parts[u]
+            if theirs is not None and theirs > mine:
+                raise MemoptError(
+                    f"{name!r} is in part {mine} but needs {operator_name(operations[u])!r} of "
+                    f"part {theirs}: partition again",
+                    place_of(op),
+                )
+    return Partition(tuple(number[p] for p in parts if p is not None), len(known))
+
+
+def _part(op: Operation, model: ModelAttr) -> int | None:
+    """The operation's part; a hyper-node without one has that of all its operations."""
+    attr = op.attributes.get(PARTITION)
+    if attr is None:
+        inner = {_part(x, model) for x in _inside(op, model)}
+        if len(inner) > 1:
+            raise MemoptError(
+                f"{operator_name(op)!r} holds operations of several parts: partition again",
+                place_of(op),
+            )
+        return inner.pop() if inner else None
+    if not isinstance(attr, IntegerAttr) or attr.value.data < 0:
+        raise MemoptError(f"{PARTITION} must be a number from 0 on", place_of(op))
+    return attr.value.data
+
+
+def _inside(op: Operation, model: ModelAttr) -> Iterator[Operation]:
+    """The operations that execute inside a hyper-node."""
+    if isinstance(op, HyperNode):
+        for inner, _ in executing(op.body.block, model):
+            yield inner

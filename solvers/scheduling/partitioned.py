@@ -1,0 +1,174 @@
+"""Schedule a partitioned graph part by part (Zhong, Algorithm 2).
+
+Heuristics order every part. Then the method that was asked for takes the parts that hold the
+potential peak, highest first, and stops where no other part can reach what is settled: a part whose
+heuristic peak is at most the proven-needed peak of another one never decides. (Zhong asks the
+integer program only for the parts in which the reverse post-order has its peak, and keeps that
+order elsewhere; then a part that was left alone can hold the new peak.)
+
+A partition restricts the order, so the optimum over its orders is no bound for all orders: the
+bound here is T6 on the whole graph, and `proof` is `flow` exactly where the peak meets it.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memopt.solvers.bounds import flow_bound
+from memopt.solvers.partitioning.parts import Part, Partition, split
+from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, check_order, profile
+from memopt.solvers.scheduling import METHODS, fwd_rpo, greedy, rpo, schedule
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts' orders one after the other, and what each part needs in bytes.
+
+    `solved` are the parts that the method has been asked for. `exact` says that it proved all of
+    them, so that no order that keeps to the partition has a lower peak.
+    """
+
+    order: tuple[int, ...]
+    peaks: tuple[int, ...]
+    solved: tuple[int, ...]
+    exact: bool
+    states: int
+
+
+def start_orders(graph: MemoryGraph) -> list[tuple[int, ...]]:
+    """The heuristics' orders of the whole graph; each is also an order of every part."""
+    return [greedy.order(graph), rpo.order(graph), fwd_rpo.order(graph)]
+
+
+def part_orders(parts: Sequence[Part], whole: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """The best order of each part, in the part's own numbers.
+
+    From `whole` orders restricted to the part, its own source order, and its own heuristics.
+    """
+    choices = [start_orders(part.graph) for part in parts]
+    for orders in _restricted(parts, whole):
+        for mine, order in zip(choices, orders, strict=True):
+            mine.append(order)
+    best: list[tuple[int, ...]] = []
+    for part, orders in zip(parts, choices, strict=True):
+        source = tuple(range(len(part.graph)))
+        if _is_order(part.graph, source):
+            orders.append(source)
+        best.append(min(orders, key=lambda o: profile(part.graph, o).peak))
+    return best
+
+
+def _restricted(
+    parts: Sequence[Part], whole: Sequence[Sequence[int]]
+) -> Iterator[list[tuple[int, ...]]]:
+    """For each order of the whole graph the order that it means for each part."""
+    home = {v: (p, i) for p, part in enumerate(parts) for i, v in enumerate(part.operators)}
+    for order in whole:
+        pieces: list[list[int]] = [[] for _ in parts]
+        for v in order:
+            p, i = home[v]
+            pieces[p].append(i)
+        yield [tuple(piece) for piece in pieces]
+
+
+def _is_order(graph: MemoryGraph, order: Sequence[int]) -> bool:
+    try:
+        check_order(graph, order)
+    except ProblemError:
+        return False
+    return True
+
+
+def heuristic_peak(graph: MemoryGraph, partition: Partition, whole: Sequence[Sequence[int]]) -> int:
+    """The peak of some orders of the whole graph, made to keep to `partition`, in bytes.
+
+    How good a partition is, at little cost: each part takes the best of them.
+    """
+    parts = split(graph, partition)
+    best = [1 << 62] * len(parts)
+    for orders in _restricted(parts, whole):
+        for p, order in enumerate(orders):
+            best[p] = min(best[p], profile(parts[p].graph, order).peak)
+    return max(best)
+
+
+def solve_parts(
+    graph: MemoryGraph,
+    partition: Partition,
+    method: str = "auto",
+    time_limit: float | None = None,
+    **options: Any,
+) -> Parts:
+    """Order every part with `method`, within `time_limit` seconds if given.
+
+    Each part may take half of the time that is left, as the later ones seldom need any.
+
+    A method other than the heuristics runs only on the parts that can hold the peak. The order is
+    the best one within the partition where `exact` (workspaces that make a step cost less than the
+    level before it, which no operator and no contracted module has, excepted).
+    """
+    partition.verify(graph)
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    parts = split(graph, partition)
+    if method in ("source", "greedy", "rpo", "fwd-rpo"):
+        answers = [schedule(part.graph, method, **options) for part in parts]
+        return _joined(parts, [a.order for a in answers], range(len(parts)), False, 0)
+    orders = part_orders(parts, start_orders(graph))
+    peaks = [profile(p.graph, o).peak for p, o in zip(parts, orders, strict=True)]
+    settled, states, exact = 0, 0, True
+    solved: list[int] = []
+    ranking = sorted(range(len(parts)), key=lambda p: (-peaks[p], p))
+    for rank, p in enumerate(ranking):
+        if peaks[p] <= settled:
+            break
+        share = None
+        if deadline is not None:
+            share = max(0.0, deadline - time.monotonic()) / (1 if rank == len(parts) - 1 else 2)
+        answer = schedule(parts[p].graph, method, share, **options)
+        solved.append(p)
+        states += answer.states
+        exact = exact and answer.optimal
+        if answer.peak < peaks[p]:
+            orders[p] = answer.order
+        settled = max(settled, min(peaks[p], answer.peak))
+    return _joined(parts, orders, solved, exact, states)
+
+
+def _joined(
+    parts: Sequence[Part],
+    orders: Sequence[Sequence[int]],
+    solved: Sequence[int],
+    exact: bool,
+    states: int,
+) -> Parts:
+    whole = tuple(part.operators[i] for part, o in zip(parts, orders, strict=True) for i in o)
+    peaks = tuple(profile(part.graph, o).peak for part, o in zip(parts, orders, strict=True))
+    return Parts(whole, peaks, tuple(sorted(solved)), exact, states)
+
+
+def solve(
+    graph: MemoryGraph,
+    partition: Partition,
+    method: str = "auto",
+    time_limit: float | None = None,
+    **options: Any,
+) -> Schedule:
+    """`graph` in an order that keeps to `partition`, verified on the whole graph.
+
+    Raises ProblemError for an unknown method, one that refuses a part, or a partition with a part
+    that is empty or an edge to an earlier part.
+    """
+    if method not in METHODS:
+        raise ProblemError(f"unknown method {method!r}: one of {', '.join(METHODS)}")
+    graph.check()
+    started = time.monotonic()
+    found = solve_parts(graph, partition, method, time_limit, **options)
+    peak = profile(graph, found.order).peak
+    left = None
+    if time_limit is not None:
+        left = max(0.0, time_limit - (time.monotonic() - started))
+    bound = flow_bound(graph, [found.order], left).value
+    answer = Schedule(found.order, peak, bound, "flow" if bound == peak else "none", found.states)
+    answer.verify(graph)
+    return answer
