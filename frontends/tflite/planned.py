@@ -12,6 +12,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import function_memory
+from memopt.dialects.memory import is_buffer
+from memopt.dialects.operations import is_constant_expression
 from memopt.dialects.plan import (
     MODEL,
     OFFSET,
@@ -86,7 +88,8 @@ def _write(func: FuncOp, offsets: tuple[int, ...], name: str) -> None:
     def place(value: SSAValue) -> Attribute:
         at = memory.of_value.get(value)
         if at is None:
-            return UnplacedAttr("runtime")
+            constant = is_buffer(value.type) and is_constant_expression(value, model)
+            return UnplacedAttr("constant" if constant else "runtime")
         offset = offsets[index[value]] if value in index else -1
         if offset < -1:
             raise MemoptError(f"tensor {index[value]} has offset {offset}", name)
