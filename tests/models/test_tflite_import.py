@@ -293,9 +293,9 @@ def test_every_real_model_imports_typed_verified_and_fast(shared: Path) -> None:
     assert len(paths) >= 19
     for path in paths:
         data = path.read_bytes()
-        started = time.perf_counter()
+        started = time.process_time()  # of this process alone: others run beside it
         module = read(data, str(path))
-        seconds += time.perf_counter() - started
+        seconds += time.process_time() - started
         module.verify()
         found = operations(module)
         operators += sum(not isinstance(op, ConstantOp | VariableOp) for op in found)
