@@ -78,6 +78,12 @@ def main(folder: Path) -> int:
         equal = run_project(folder / name, stream) == outputs(before)
         wrong += not equal
         print(f"C project {name} against TFLM: {'identical' if equal else 'DIFFERENT'}")
+    target = json.loads((folder / "cortex-m4" / "report.json").read_text())["target"]
+    if None not in (target["flash"], target["stack"]):
+        print(
+            f"Cortex-M4, no interpreter: arena {target['arena']:,} B, stack {target['stack']:,} B, "
+            f"other RAM {target['static_ram']:,} B, flash {target['flash']:,} B"
+        )
     print(f"\npicture: {folder / 'report.html'}")
     return 1 if wrong else 0
 
