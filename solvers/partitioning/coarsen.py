@@ -41,7 +41,7 @@ def finest(graph: MemoryGraph) -> Coarse:
     groups = tuple(
         Group(g.name, s, g.writers, g.readers, g.is_input, g.is_output)
         for g, s in zip(graph.groups, sizes, strict=True)
-        if s and (g.writers or g.readers)
+        if s and (g.writers or g.readers or g.is_output)
     )
     plain = MemoryGraph(graph.names, graph.predecessors, groups)
     return Coarse(plain, (1,) * len(graph), tuple(range(len(graph))))
