@@ -8,13 +8,14 @@ Tools are those beside the Python that runs lit; results go to a temporary folde
                  `REQUIRES: shared`
 """
 
+import importlib
 import os
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from lit.formats import ShTest
+ShTest: Any = importlib.import_module("lit.formats").ShTest
 
 here = Path(__file__).resolve().parent
 shared = Path(os.environ.get("MEMOPT_SHARED", here.parent.parent.parent / "shared")).resolve()
@@ -34,7 +35,8 @@ if (shared / "graphs").is_dir():
 
 OPT = "memopt-opt --split-input-file"
 ROUNDTRIP = (
-    f"{OPT} %s -o %t.custom.mlir && {OPT} %t.custom.mlir -o %t.again.mlir && cmp %t.custom.mlir %t.again.mlir"
+    f"{OPT} %s -o %t.custom.mlir && {OPT} %t.custom.mlir -o %t.again.mlir"
+    " && cmp %t.custom.mlir %t.again.mlir"
     f" && {OPT} --print-op-generic %s -o %t.generic.mlir && {OPT} %t.generic.mlir -o %t.back.mlir"
     " && cmp %t.custom.mlir %t.back.mlir && filecheck %s < %t.custom.mlir"
 )
