@@ -18,23 +18,14 @@ from memopt.dialects.operations import shape_of
 from memopt.dialects.plan import (
     argument_offsets,
     bytes_offset,
-    functions,
     model_of,
+    only_function,
     order_of,
     plan_of,
 )
 from memopt.dialects.plan import offsets_of as places_of
 from memopt.dialects.structure import ConstantOp, HyperNode, VariableOp
 from memopt.dialects.verify_plan import verify_plan
-
-
-def one_function(module: ModuleOp) -> FuncOp:
-    """The only function of a module. Raises MemoptError otherwise."""
-    found = list(functions(module))
-    if len(found) != 1:
-        names = ", ".join("@" + f.sym_name.data for f in found) or "none"
-        raise MemoptError(f"one function can be written, the module has: {names}")
-    return found[0]
 
 
 def offsets_by_value(func: FuncOp) -> dict[SSAValue, int | None]:
@@ -51,7 +42,7 @@ def offsets_by_value(func: FuncOp) -> dict[SSAValue, int | None]:
 
 def module_json(module: ModuleOp) -> str:
     """The graph as JSON, as the frontend reads it; a plan adds `order`, `offset` and `plan`."""
-    func = one_function(module)
+    func = only_function(module)
     plan = plan_of(func)
     if plan is not None:
         verify_plan(func)
@@ -129,7 +120,7 @@ def module_csv(module: ModuleOp) -> str:
 
     Sizes are rounded up to the alignment. With a plan there is an `offset` column.
     """
-    func = one_function(module)
+    func = only_function(module)
     plan = plan_of(func)
     placed = plan is not None and plan.placed
     if placed:

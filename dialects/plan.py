@@ -29,6 +29,15 @@ def functions(module: Operation) -> Iterator[FuncOp]:
                 yield op
 
 
+def only_function(module: Operation) -> FuncOp:
+    """The function of a module of one. Raises MemoptError otherwise, with the names."""
+    found = list(functions(module))
+    if len(found) != 1:
+        names = ", ".join("@" + f.sym_name.data for f in found) or "none"
+        raise MemoptError(f"a model of one function is needed, this one has: {names}")
+    return found[0]
+
+
 def model_of(func: FuncOp) -> ModelAttr:
     """The memory model the function carries, or the default one. Raises MemoptError."""
     model = func.attributes.get(MODEL)

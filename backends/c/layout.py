@@ -19,9 +19,9 @@ from memopt.dialects.plan import (
     Place,
     argument_offsets,
     bytes_offset,
-    functions,
     model_of,
     offsets_of,
+    only_function,
 )
 from memopt.dialects.plan_attributes import ModelAttr, SlotAttr
 from memopt.dialects.verify_plan import verify_plan
@@ -52,15 +52,6 @@ class Layout:
     @property
     def operations(self) -> list[Operation]:
         return self.memory.operations
-
-
-def the_function(module: ModuleOp) -> FuncOp:
-    """The only function of a module. Refuses a module of several by their names."""
-    found = list(functions(module))
-    if len(found) != 1:
-        names = ", ".join("@" + f.sym_name.data for f in found) or "none"
-        raise MemoptError(f"C backend: one function expected, the module has: {names}")
-    return found[0]
 
 
 def check_model(func: FuncOp, target: str | None) -> ModelAttr:
@@ -115,7 +106,7 @@ def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
     `target` is one of C_TARGETS, None for plain C. Raises MemoptError for a function without a
     plan, with a stale or a wrong one, or with one made for another memory model.
     """
-    func = the_function(module)
+    func = only_function(module)
     model = check_model(func, target)
     verified = verify_plan(func, placed=True)
     block = body_of(func)

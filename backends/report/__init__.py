@@ -9,11 +9,12 @@ refused.
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.exports import module_csv, module_json, one_function
+from memopt.backends.exports import module_csv, module_json
 from memopt.backends.report.page import Panel, page_html, report_html
 from memopt.backends.report.svg import timeline_svg
 from memopt.backends.report.table import table_text
 from memopt.backends.report.timeline import Rect, Step, Timeline, timeline_of
+from memopt.dialects.plan import only_function
 
 __all__ = [
     "Panel",
@@ -34,10 +35,10 @@ __all__ = [
 
 def module_svg(module: ModuleOp) -> str:
     """`-t svg`: the plan of the module's only function. Raises MemoptError."""
-    return timeline_svg(timeline_of(one_function(module)))
+    return timeline_svg(timeline_of(only_function(module)))
 
 
 def module_html(module: ModuleOp) -> str:
     """`-t html`: one page about the plan of the module's only function. Raises MemoptError."""
-    timeline = timeline_of(one_function(module))
+    timeline = timeline_of(only_function(module))
     return page_html(timeline.name, (Panel("Plan", "order and offsets of the IR", timeline),))

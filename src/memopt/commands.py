@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from memopt.cli import bytes_of_text, stem_of
 from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import functions, plan_of
+from memopt.dialects.plan import functions, only_function, plan_of
 from memopt.dialects.verify_plan import verify_plan
 from memopt.driver import (
     MODELS,
@@ -30,7 +30,6 @@ from memopt.planning import (
     Choices,
     Seconds,
     as_it_was,
-    main_function,
     plan_facts,
     plan_module,
     report_dict,
@@ -87,11 +86,11 @@ def _plan(
     ):
         if value not in kind.__args__:
             raise UsageError(f"{flag}={value}: one of {', '.join(kind.__args__)}")
-    main_function(module)
+    only_function(module)
     before = as_it_was(context, module, is_tflite)
     after = module.clone()
     plan_module(context, after, target, choices, seconds)
-    old, new = plan_facts(main_function(before)), plan_facts(main_function(after))
+    old, new = plan_facts(only_function(before)), plan_facts(only_function(after))
     if target == "tflm" and is_tflite and new.arena.data > old.arena.data:
         after = before.clone()
     return before, after
@@ -106,7 +105,7 @@ def compile_model(args: argparse.Namespace) -> None:
     if args.target == "tflm" and not is_tflite and path.suffix != ".mlir":
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
     before, after = _plan(context, module, args.target, _choices(args), is_tflite, seconds)
-    func = main_function(after)
+    func = only_function(after)
     if ram is not None:
         check_ram(func, ram)
     if directory.exists() and not directory.is_dir():
@@ -141,7 +140,7 @@ def _emit(module: ModuleOp, directory: Path, path: Path, target: str) -> dict[st
     """Write the target's files; returns the report's `target` entry."""
     facts: dict[str, Any] = {
         "name": target,
-        "arena": plan_facts(main_function(module)).arena.data,
+        "arena": plan_facts(only_function(module)).arena.data,
         "stack": None,
         "static_ram": None,
         "flash": None,
@@ -201,7 +200,7 @@ def report_model(args: argparse.Namespace) -> None:
 
     path, seconds = Path(args.model), Seconds()
     context, module = _read(args, path, seconds)
-    func = main_function(module)
+    func = only_function(module)
     is_tflite = path.suffix == ".tflite"
     target = args.target or ("tflm" if is_tflite else "host")
     plan = plan_of(func)
@@ -218,7 +217,7 @@ def report_model(args: argparse.Namespace) -> None:
         "flash": None,
     }
     report = report_dict(path.name, before, after, nothing, seconds)
-    old, new = timeline_of(main_function(before)), timeline_of(main_function(after))
+    old, new = timeline_of(only_function(before)), timeline_of(only_function(after))
     if args.html:
         write_file(args.html, report_html(path.name, old, new))
     if args.json:

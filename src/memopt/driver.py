@@ -17,8 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from memopt.diagnostics import verify_module
-from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import body_of, function_memory
+from memopt.dialects.groups import function_memory
 from memopt.dialects.plan import functions, model_of, plan_of
 from memopt.dialects.verify_plan import check_definitions, recomputed_peak
 from memopt.plugin import PASSES
@@ -225,15 +224,6 @@ def progress(text: str) -> AbstractContextManager[object]:
 
 
 # -- writing ------------------------------------------------------------------------------------
-
-
-def only_function(module: ModuleOp) -> object:
-    """The function a picture or a program is made of. Raises MemoptError unless it is one."""
-    found = list(functions(module))
-    if len(found) != 1:
-        raise MemoptError(f"expected one function, found {len(found)}")
-    body_of(found[0])
-    return found[0]
 
 
 def emit(module: ModuleOp, target: str, folder: Path | None, generic: bool = False) -> str | bytes:

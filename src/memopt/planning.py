@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import is_buffer
-from memopt.dialects.plan import functions, model_of, plan_of
+from memopt.dialects.plan import model_of, only_function, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.driver import check_module, progress
 
@@ -82,15 +82,6 @@ def as_it_was(context: Context, module: ModuleOp, is_tflite: bool) -> ModuleOp:
     return copy
 
 
-def main_function(module: ModuleOp) -> FuncOp:
-    """The function that is compiled: the only one. Raises MemoptError otherwise, with names."""
-    found = list(functions(module))
-    if len(found) != 1:
-        names = ", ".join(f"@{f.sym_name.data}" for f in found) or "none"
-        raise MemoptError(f"a model of one function is needed, this one has: {names}")
-    return found[0]
-
-
 def plan_facts(func: FuncOp) -> PlanAttr:
     """The plan of a planned function. Raises MemoptError if there is none with offsets."""
     plan = plan_of(func)
@@ -105,8 +96,8 @@ def report_dict(
     """`report.json` of DESIGN.md: bytes and seconds."""
     from memopt.dialects.groups import function_memory
 
-    func = main_function(after)
-    old, new = plan_facts(main_function(before)), plan_facts(func)
+    func = only_function(after)
+    old, new = plan_facts(only_function(before)), plan_facts(func)
     memory = function_memory(func, model_of(func))
     tensors = sum(is_buffer(v.type) for v in memory.of_value)
     stages = ("import", "rewrite", "fuse", "schedule", "place", "emit")
