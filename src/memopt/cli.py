@@ -3,6 +3,7 @@
 memopt compile net.tflite --target=tflm -o out/
 memopt report net.onnx --html report.html
 memopt verify plan.mlir
+memopt bench schedule --quick
 """
 
 import argparse
@@ -88,6 +89,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     verify.add_argument("plan", metavar="PLAN", help=".mlir with a plan, or a planned .tflite")
     verify.add_argument("--json", action="store_true")
+    from memopt.bench import add_arguments
+
+    add_arguments(commands)
     return parser
 
 
@@ -108,6 +112,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     name = str(getattr(args, "model", None) or getattr(args, "plan", ""))
     try:
+        if args.command == "bench":
+            from memopt.bench import bench
+
+            bench(args)
+            return 0
         action = {
             "compile": commands.compile_model,
             "report": commands.report_model,

@@ -1,0 +1,94 @@
+"""`memopt bench`: measure, with progress, and write Markdown and JSON."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from memopt.driver import UsageError
+
+QUICK = ("hrnet_w18_small_v1", "darts_imagenet", "train_resnet18_b1")
+
+
+def add_arguments(commands: Any) -> None:
+    """The `bench` subcommand, on the subparsers of `memopt`."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "bench",
+        help="the papers' tables beside ours",
+        description="Measure on this machine; what is quoted from a paper is marked *.",
+    )
+    parser.add_argument("what", choices=("schedule",))
+    parser.add_argument("--quick", action="store_true", help="three graphs, 5 s for each solver")
+    parser.add_argument("--json", metavar="FILE", help="write the tables as JSON")
+    parser.add_argument(
+        "--markdown", metavar="FILE", help="write the tables as Markdown; default: stdout"
+    )
+    parser.add_argument(
+        "--graphs",
+        nargs="+",
+        default=[],
+        metavar="GRAPH",
+        help="names in optima.json or files, NAME:frelu for one convention; default: all rows",
+    )
+    parser.add_argument(
+        "--tables", nargs="+", default=[], metavar="TABLE", help="such as zhong-2; default: all"
+    )
+    parser.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="for each solver call; default: 10"
+    )
+
+
+@contextmanager
+def progress() -> Generator[Callable[[str], None]]:
+    """A status line on a terminal; elsewhere one line per step on stderr."""
+    if not sys.stderr.isatty():
+        yield lambda text: print(text, file=sys.stderr, flush=True)
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield status.update
+
+
+def bench(args: argparse.Namespace) -> None:
+    """Run the tables asked for. Raises UsageError, MemoptError, OSError."""
+    from memopt.benchmarks.graphs import chosen, listed
+    from memopt.benchmarks.schedule import TABLES
+    from memopt.benchmarks.table import Run, Table, to_json
+
+    unknown = [t for t in args.tables if t not in TABLES]
+    if unknown:
+        raise UsageError(f"unknown table {unknown[0]!r}: one of {', '.join(TABLES)}")
+    limit = args.time_limit if args.time_limit is not None else 5.0 if args.quick else 10.0
+    if limit <= 0:
+        raise UsageError(f"--time-limit={limit:g}: seconds, more than 0")
+    names = args.graphs or (QUICK if args.quick else ())
+    cases = chosen(names) if names else listed()
+    wanted = args.tables or list(TABLES)
+    done: list[Table] = []
+    started = time.perf_counter()
+    with progress() as tick:
+        for i, name in enumerate(wanted):
+            prefix = f"[{i + 1}/{len(wanted)}] {name}: "
+            run = Run(cases, limit, 200 if args.quick else 2000, _prefixed(tick, prefix))
+            done.append(TABLES[name](run))
+    facts: dict[str, Any] = {
+        "benchmark": args.what,
+        "graphs": [c.title for c in cases],
+        "time_limit": limit,
+        "seconds": round(time.perf_counter() - started, 1),
+    }
+    if args.json:
+        Path(args.json).write_text(to_json(done, facts), encoding="utf-8")
+    text = "\n".join(table.markdown() for table in done)
+    if args.markdown:
+        Path(args.markdown).write_text(text, encoding="utf-8")
+    elif not args.json:
+        print(text, end="")
+
+
+def _prefixed(tick: Callable[[str], None], prefix: str) -> Callable[[str], None]:
+    return lambda text: tick(prefix + text)

@@ -1,0 +1,160 @@
+"""`memopt bench schedule`: tables, their Markdown and JSON, what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memopt.benchmarks import papers
+from memopt.benchmarks.graphs import Case, figure_1
+from memopt.benchmarks.schedule import TABLES, liberis_table, random_order
+from memopt.benchmarks.table import Run, Table, kb
+from memopt.cli import main
+from memopt.solvers.problem import check_order, profile
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    """Liberis Figure 1 as a JSON graph."""
+    net = figure_1()
+    tensors = [{"name": g.name, "bytes": g.size, "is_weight": False} for g in net.groups]
+    nodes = [
+        {
+            "name": name,
+            "op": "Op",
+            "inputs": [net.groups[g].name for g in net.reads[v]],
+            "outputs": [net.groups[g].name for g in net.writes[v]],
+        }
+        for v, name in enumerate(net.names)
+    ]
+    path = tmp_path / "figure.json"
+    data: dict[str, Any] = {
+        "name": "figure",
+        "source": "Liberis Figure 1",
+        "tensors": tensors,
+        "nodes": nodes,
+        "graph_inputs": ["#0"],
+        "graph_outputs": ["#7"],
+    }
+    path.write_text(json.dumps(data))
+    return path
+
+
+def test_a_file_becomes_the_same_problem(graph: Path) -> None:
+    case = Case("figure", "", graph)
+    assert profile(case.graph, range(7)).peak == papers.LIBERIS_FIGURE_1[0]
+    assert len(case.contracted) < len(case.graph)
+
+
+def test_every_table_of_a_small_graph(
+    graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMOPT_SHARED", str(tmp_path / "nowhere"))
+    out, text = tmp_path / "out.json", tmp_path / "out.md"
+    command = ["bench", "schedule", "--quick", "--graphs", str(graph), "--json", str(out)]
+    assert main([*command, "--markdown", str(text)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "" and "[1/10] zhong-2: " in shown.err
+    tables = {t["table"]: t["rows"] for t in json.loads(out.read_text())["tables"]}
+    assert list(tables) == list(TABLES)
+    assert all(tables.values())
+    assert {row["peak B"] for row in tables["methods"] if row["optimal"]} == {4960}
+    assert {row["method"] for row in tables["methods"] if row["optimal"]} >= {
+        "auto",
+        "search",
+        "dp",
+        "liberis",
+        "ilp",
+        "ilp-olla",
+    }
+    assert {row["peak B"] for row in tables["ablation"]} == {4960}
+    (row,) = tables["zhong-4"]
+    assert row["contracted pruned V"] <= row["pruned V"] < row["V"]
+    assert row["HiGHS proves"] and row["ilp proves"]
+    markdown = text.read_text()
+    assert markdown.count("## ") == len(TABLES)
+    lines = [line for line in markdown.splitlines() if line.startswith("| Figure 1 |")]
+    assert len(lines) == 1 and "5,216" in lines[0]
+
+
+def test_liberis_quotes_what_it_measures_on_figure_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMOPT_SHARED", str(tmp_path))
+    ((name, default, best, source, found, proof, *_),) = liberis_table(
+        Run([], 5.0, 1, lambda _: None)
+    ).rows
+    assert (name, default, best) == ("Figure 1", source, found)
+    assert proof == "search"
+
+
+def test_liberis_swiftnet_in_kilobytes(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMOPT_SHARED", str(shared))
+    rows = liberis_table(Run([], 5.0, 1, lambda _: None)).rows
+    _, default, best, source, *_ = rows[1]
+    assert (round(source / 1000), round(rows[1][8] / 1000)) == (default, best) == (351, 301)
+
+
+def test_random_orders_are_legal_and_repeat() -> None:
+    import random
+
+    graph = figure_1()
+    orders = [random_order(random.Random(seed), graph) for seed in range(20)]
+    for order in orders:
+        check_order(graph, order)
+    assert len(set(orders)) > 1
+    assert orders[3] == random_order(random.Random(3), graph)
+
+
+def test_tables_print_what_they_hold() -> None:
+    table = Table("t", "A title", ("name", "quoted*", "x"), ("A note.",))
+    table.add("a", None, 1234567)
+    table.add("b", 0.5, 2)
+    assert table.markdown() == (
+        "## A title\n\nA note.\n\n"
+        "| name | quoted* |         x |\n"
+        "| ---- | ------: | --------: |\n"
+        "| a    |       - | 1,234,567 |\n"
+        "| b    |   0.500 |         2 |\n"
+    )
+    with pytest.raises(ValueError, match="2 values, 3 columns"):
+        table.add("c", 1)
+    assert kb(6520832) == 6368
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["--tables", "zhong-9"], 2, "unknown table 'zhong-9'"),
+        (["--time-limit", "0"], 2, "more than 0"),
+        (["--graphs", "no_such_graph"], 1, "no_such_graph"),
+    ],
+)
+def test_refusals(
+    arguments: list[str],
+    code: int,
+    text: str,
+    shared: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("MEMOPT_SHARED", str(shared))
+    assert main(["bench", "schedule", *arguments]) == code
+    assert text in capsys.readouterr().err
+
+
+def test_missing_graphs_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMOPT_SHARED", str(tmp_path))
+    assert main(["bench", "schedule", "--tables", "zhong-2"]) == 1
+    assert "set MEMOPT_SHARED, or name files with --graphs" in capsys.readouterr().err
+
+
+def test_quoted_rows_belong_to_graphs_that_are_listed(shared: Path) -> None:
+    rows = json.loads((shared / "graphs" / "optima.json").read_text())
+    known = {(r["graph"], r["prepare"]) for r in rows}
+    assert set(papers.ZHONG) <= known
+    for table in (papers.TABLE_2, papers.TABLE_3, papers.TABLE_4, papers.TABLE_5, papers.TABLE_6):
+        assert set(table) <= set(papers.ZHONG.values())
