@@ -31,7 +31,7 @@ from memopt.solvers.scheduling.greedy import order as greedy
 WIDTH = 10_000
 MAX_STATES = 2_000_000
 
-LOW = -(1 << 62)  # less than any step
+LOW, HIGH = -(1 << 62), 1 << 62  # less and more than any step
 
 # ideal, level after it, least peak of a path to it
 State = tuple[int, int, int]
@@ -163,7 +163,7 @@ class Serenity:
         low = max(low, LOW if start else self.graph.level(0))
         high, budget, width = hard, hard, self.width
         while low < peak:
-            run = Run(walker, start, end, min(budget, hard) if self.budgets else hard)
+            run = Run(walker, start, end, min(budget, hard) if self.budgets else HIGH)
             left = self.max_states - self.states
             found = run.solve(width if self.budgets else None, left, self.deadline)
             self.states += run.states
