@@ -116,7 +116,7 @@ def solve_parts(
         return _joined(parts, [a.order for a in answers], range(len(parts)), False, 0)
     orders = part_orders(parts, start_orders(graph))
     peaks = [profile(p.graph, o).peak for p, o in zip(parts, orders, strict=True)]
-    settled, states, exact = 0, 0, True
+    settled, states, exact = -1, 0, True
     solved: list[int] = []
     ranking = sorted(range(len(parts)), key=lambda p: (-peaks[p], p))
     for rank, p in enumerate(ranking):
