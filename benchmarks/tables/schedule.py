@@ -242,6 +242,7 @@ ABLATION: tuple[tuple[str, str, dict[str, Any], bool], ...] = (
     ("ilp, bound and warm start", "ilp", {"bound": "flow", "warm_start": "auto"}, True),
     ("ilp, no pruning", "ilp", {"pruning": False}, True),
     ("ilp-olla", "ilp-olla", {}, True),
+    ("ilp-olla, ASAP and ALAP alone", "ilp-olla", {"precedence": False}, True),
     ("ilp-olla, no control edges", "ilp-olla", {"control": False}, True),
 )
 

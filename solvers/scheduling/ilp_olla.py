@@ -13,9 +13,11 @@ never need more than what (13) counts. That is not so for a workspace below zero
 modules) or inputs that only the first step holds; such graphs get exactly one operator per step.
 
 Section 4.1: C and P exist only within the spans that the longest paths to and from the operator
-leave (ASAP, ALAP; MUL), and P = 1 where PRES says so. Section 4.2 (precedence): the lifetime
-program has no pairs of tensors to leave out; here reachability leaves out ordering constraints
-that others imply. Section 4.3: control edges make operators that only release memory run early.
+leave (ASAP, ALAP; MUL), and P = 1 where PRES says so. Section 4.2 (precedence): reachability has no
+pairs of tensors to leave out of the lifetime program; here it shortens the spans to what the number
+of ancestors and descendants leaves, since some optimum runs one operator per timestep, and leaves
+out ordering constraints that others imply. Section 4.3: control edges make operators that only
+release memory run early.
 
 Corrections (theory.md section 2, and one more): an operator without results is never run as
 printed, so C belongs to the operator (a 0-byte token), and outputs are preserved to the last
@@ -96,6 +98,7 @@ class Program:
     model: Any  # a Model, or None while only counting
     pruning: bool = True
     control: tuple[tuple[int, int], ...] = ()
+    precedence: bool = True
     runs: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
     kept: dict[tuple[int, int], Any] = field(default_factory=dict[tuple[int, int], Any])
     saved: dict[tuple[InPlace, int], Any] = field(default_factory=dict[tuple[InPlace, int], Any])
@@ -125,8 +128,11 @@ class Program:
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
-        """[ASAP, ALAP] of every operator: (10)."""
+        """[ASAP, ALAP] of every operator (10), or what precedence leaves of it."""
         graph, last = self.ordered, len(self.graph) - 1
+        if self.precedence:  # no path is longer than the number of ancestors
+            up, down = ancestors(graph), descendants(graph)
+            return [(a.bit_count(), last - d.bit_count()) for a, d in zip(up, down, strict=True)]
         if not self.pruning:
             return [(0, last)] * len(graph)
         order = topological_order(graph)
@@ -185,14 +191,14 @@ class Program:
 
     def _precedence(self) -> None:
         graph = self.ordered
-        up = ancestors(graph) if self.pruning else []
+        up = ancestors(graph) if self.precedence else []
         stated = [
             [g for g in gs if self.graph.sizes[g] and self.simple(g)] for gs in self.graph.reads
         ]
         for v, before in enumerate(graph.predecessors):
             direct = sorted(set(before))
             for p in direct:
-                if self.pruning and any(up[q] >> p & 1 for q in direct):
+                if self.precedence and any(up[q] >> p & 1 for q in direct):
                     continue  # p before q before v
                 if any(p in self.graph.groups[g].writers for g in stated[v]):
                     continue  # (4) and (2) say it
@@ -299,10 +305,12 @@ class Program:
             yield z, int(used[t] == c)
 
 
-def count(graph: MemoryGraph, pruning: bool = True, control: bool = True) -> int:
+def count(
+    graph: MemoryGraph, pruning: bool = True, control: bool = True, precedence: bool = True
+) -> int:
     """Variables of the program, without building it."""
     edges = tuple(control_edges(graph)) if control else ()
-    program = Program(graph, None, pruning, edges)
+    program = Program(graph, None, pruning, edges, pruning and precedence)
     total = sum(last - first + 1 for first, last in program.spans)
     for g in range(len(graph.groups)):
         if graph.sizes[g]:
@@ -321,16 +329,18 @@ def solve(
     warm_start: tuple[int, ...] | str | None = None,
     pruning: bool = True,
     control: bool = True,
+    precedence: bool = True,
     seed: int = 0,
     solver: str = "cp-sat",
 ) -> Schedule:
     """The optimum by OLLA's program, or the best order found with the solver's bound.
 
     Options as in `ilp.solve`; `pruning` off leaves out spans, MUL, PRES and the precedence
-    analysis, `control` off the control edges. `states` of the answer counts variables.
+    analysis, `precedence` off the latter alone, `control` off the control edges. `states` of the
+    answer counts variables.
     """
     if len(graph) == 0:
         return Schedule((), graph.level(0), graph.level(0), "ilp")
     edges = tuple(control_edges(graph)) if control else ()
-    program = Program(graph, new_model(solver), pruning, edges)
+    program = Program(graph, new_model(solver), pruning, edges, pruning and precedence)
     return optimise(program, given(graph, bound, warm_start), time_limit, seed)

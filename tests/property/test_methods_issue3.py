@@ -58,7 +58,7 @@ def test_programs_equal_brute_force(seed: int, fuzz: float) -> None:
         graph = random_graph(rng, 6)
         start = random_order(rng, graph) if rng.random() < 0.3 else None
         bound = flow_bound(graph, [random_order(rng, graph)]).value if rng.random() < 0.3 else None
-        pruning, control = rng.random() < 0.7, rng.random() < 0.7
+        pruning, control, precedence = (rng.random() < 0.7 for _ in range(3))
         best = optimum(graph)
         for solver in ("cp-sat", "highs"):
             found = ilp_olla.solve(
@@ -67,11 +67,12 @@ def test_programs_equal_brute_force(seed: int, fuzz: float) -> None:
                 warm_start=start,
                 pruning=pruning,
                 control=control,
+                precedence=precedence,
                 solver=solver,
             )
             found.verify(graph)
             assert (found.peak, found.optimal, found.proof) == (best, True, "ilp"), graph
-            assert found.states == ilp_olla.count(graph, pruning, control)
+            assert found.states == ilp_olla.count(graph, pruning, control, precedence)
         found = ilp.solve(graph, bound=bound, warm_start=start, pruning=pruning, solver="highs")
         found.verify(graph)
         assert (found.peak, found.optimal, found.proof) == (best, True, "ilp"), graph

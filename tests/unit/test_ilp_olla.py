@@ -25,6 +25,10 @@ def test_control_edges_make_updates_early_and_spans_short() -> None:
     assert ilp_olla.count(GRADIENTS, control=False) < ilp_olla.count(
         GRADIENTS, pruning=False, control=False
     )
+    # reachability leaves less than the longest paths
+    assert ilp_olla.count(GRADIENTS, control=False) < ilp_olla.count(
+        GRADIENTS, control=False, precedence=False
+    )
     for control in (True, False):
         found = ilp_olla.solve(GRADIENTS, control=control)
         assert (found.peak, found.proof) == (16, "ilp")
