@@ -66,7 +66,7 @@ class MemgraphSchedulePass(ModulePass):
     """Choose the order of operators with the least peak, and say what is proven of it.
 
     The options below `assume_pure` go to the method, which refuses by name what it does not have:
-    `solver`, `warm_start` (a method), `bound` (bytes, or flow), `pruning` and `seed` for the integer
+    `solver`, `warm_start` (a method), `bound` (bytes or flow), `pruning` and `seed` for the integer
     programs, `control` and `precedence` for ilp-olla, `divide`, `budgets` and `width` for dp,
     `max_states` for all that search, `kill_moves` and `commits` for search, `fuse` for auto.
     """
