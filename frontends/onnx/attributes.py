@@ -14,6 +14,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from memopt.frontends.typed import readable_options
+
 MAX_ENTRIES = 64
 
 
@@ -55,14 +57,7 @@ def _text(value: bytes) -> str:
 def options_attribute(attributes: dict[str, Any], absent: tuple[int, ...]) -> DictionaryAttr:
     """Attributes for people; `absent` operands are listed by position. A subgraph is named with its
     size: its operators run inside, and their memory is not planned."""
-    entries: dict[str, Attribute] = {}
-    for key, value in attributes.items():
-        attribute = _attribute(value)
-        if attribute is not None:
-            entries[key] = attribute
-    if absent:
-        entries["absent"] = ArrayAttr([IntegerAttr(i, i64) for i in absent])
-    return DictionaryAttr(entries)
+    return readable_options({k: _attribute(v) for k, v in attributes.items()}, absent)
 
 
 def _attribute(value: Any) -> Attribute | None:

@@ -34,9 +34,10 @@ from memopt.frontends.onnx.loading import (
     kind_of,
     subgraphs,
 )
-from memopt.frontends.onnx.node import Node, NotTyped
+from memopt.frontends.onnx.node import Node
 from memopt.frontends.onnx.operators import typed
 from memopt.frontends.onnx.types import ELEMENTS, tensor_type
+from memopt.frontends.typed import NotTyped
 
 INLINE_BYTES: Final = 64  # larger constants are referred to
 KNOWN_DOMAINS: Final = frozenset({*DEFAULT_DOMAINS, "ai.onnx.ml", "com.microsoft"})

@@ -5,26 +5,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
     TensorType,
-    f32,
-    i64,
 )
 from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.attributes import EncodingAttr
+from memopt.frontends.typed import NotTyped, need
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
-
-
-class NotTyped(Exception):  # noqa: N818 - not an error: the operator stays opaque
-    """The operator does more, or other, than the typed operation of its name."""
 
 
 @dataclass(frozen=True)
@@ -83,28 +74,6 @@ class Node:
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.attributes.get(name, default)
-
-
-def need(condition: bool) -> None:
-    if not condition:
-        raise NotTyped
-
-
-def number(value: int) -> IntegerAttr:
-    return IntegerAttr(value, i64)
-
-
-def real(value: float) -> FloatAttr[Any]:
-    return FloatAttr(value, f32)
-
-
-def integer_list(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
-    return DenseArrayBase.from_list(i64, list(values))
-
-
-def axis_of(value: int, rank: int) -> int:
-    need(-rank <= value < rank)
-    return value % rank
 
 
 def quantization(type_: TensorType[Attribute]) -> EncodingAttr | None:

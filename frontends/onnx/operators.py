@@ -6,9 +6,8 @@ operations with the real numbers that they stand for. What only moves elements i
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -16,22 +15,14 @@ from xdsl.dialects.builtin import (
     IntegerType,
     UnitAttr,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects import operations as ops
 from memopt.dialects.attributes import RoundingAttr, RuntimeType
 from memopt.dialects.errors import MemoptError
-from memopt.frontends.onnx.node import (
-    Node,
-    NotTyped,
-    axis_of,
-    integer_list,
-    need,
-    number,
-    quantization,
-    real,
-)
+from memopt.frontends.onnx.node import Node, quantization
+from memopt.frontends.typed import NotTyped, axis_of, build, integer_list, need, number, real
 
 Builder = Callable[[Node], Operation]
 
@@ -47,19 +38,6 @@ def typed(node: Node) -> Operation | None:
     except (NotTyped, VerifyException, MemoptError):
         return None
     return op
-
-
-def build(
-    kind: type[Operation],
-    operands: Sequence[Any],
-    results: Sequence[Any],
-    properties: Mapping[str, Attribute | None],
-) -> Operation:
-    return kind.create(
-        operands=[v for v in operands if v is not None],
-        result_types=list(results),
-        properties={k: v for k, v in properties.items() if v is not None},
-    )
 
 
 def plain(node: Node) -> None:

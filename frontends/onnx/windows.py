@@ -7,8 +7,9 @@ from xdsl.ir import Operation
 
 from memopt.dialects import operations as ops
 from memopt.dialects.attributes import WindowAttr
-from memopt.frontends.onnx.node import Node, need, number, quantization
-from memopt.frontends.onnx.operators import build, plain
+from memopt.frontends.onnx.node import Node, quantization
+from memopt.frontends.onnx.operators import plain
+from memopt.frontends.typed import build, need, number
 
 EXACT = 1e-6  # relative: how well a given scale must fit the sizes
 

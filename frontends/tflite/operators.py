@@ -4,20 +4,15 @@
 operation says in attributes (axes, paddings, permutations) it takes from constant operands.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    FloatAttr,
-    IntegerAttr,
     IntegerType,
     StringAttr,
     TensorType,
     UnitAttr,
-    f32,
-    i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -26,6 +21,7 @@ from memopt.dialects import operations as ops
 from memopt.dialects.attributes import ActivationAttr, EncodingAttr, RoundingAttr, WindowAttr
 from memopt.dialects.errors import MemoptError
 from memopt.frontends.tflite.types import ELEMENTS
+from memopt.frontends.typed import NotTyped, axis_of, build, integer_list, need, number, real
 
 ACTIVATIONS = {1: "relu", 2: "relu_n1_to_1", 3: "relu6", 4: "tanh", 5: "sign_bit"}
 SPATIAL = frozenset(  # operand 0 and the result are NHWC
@@ -39,10 +35,6 @@ SPATIAL = frozenset(  # operand 0 and the result are NHWC
     }
 )
 WEIGHT_LAYOUTS = {"CONV_2D": "ohwi", "DEPTHWISE_CONV_2D": "ihwo"}
-
-
-class NotTyped(Exception):  # noqa: N818 - not an error: the operator stays opaque
-    """The operator does more, or other, than the typed operation of its name."""
 
 
 @dataclass(frozen=True)
@@ -88,28 +80,6 @@ def typed(node: Node) -> Operation | None:
     return op
 
 
-def need(condition: bool) -> None:
-    if not condition:
-        raise NotTyped
-
-
-def number(value: int) -> IntegerAttr:
-    return IntegerAttr(value, i64)
-
-
-def real(value: float) -> FloatAttr[Any]:
-    return FloatAttr(value, f32)
-
-
-def integers(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
-    return DenseArrayBase.from_list(i64, list(values))
-
-
-def axis_of(value: int, rank: int) -> int:
-    need(-rank <= value < rank)
-    return value % rank
-
-
 def activation(node: Node) -> ActivationAttr | None:
     kind = node.options.get("fusedActivationFunction", 0)
     if kind == 0:
@@ -136,19 +106,6 @@ def same_arithmetic(node: Node, *indices: int) -> None:
         for type_ in (node.result, *(node.operand(i).type for i in indices)):
             encoding = cast("TensorType[Attribute]", type_).encoding
             need(isinstance(encoding, EncodingAttr) and encoding.quantized)
-
-
-def build(
-    kind: type[Operation],
-    operands: Sequence[Any],
-    results: Sequence[Any],
-    properties: Mapping[str, Attribute | None],
-) -> Operation:
-    return kind.create(
-        operands=[v for v in operands if v is not None],
-        result_types=list(results),
-        properties={k: v for k, v in properties.items() if v is not None},
-    )
 
 
 # -- windows ------------------------------------------------------------------------------------
@@ -258,7 +215,7 @@ def mean(node: Node) -> Operation:
     axes = [axis_of(a, rank) for a in node.constant(1)]
     need(len(set(axes)) == len(axes))
     properties = {
-        "axes": integers(axes),
+        "axes": integer_list(axes),
         "keep_dims": UnitAttr() if node.options["keepDims"] else None,
         "rounding": rounding(node),
     }
@@ -299,7 +256,7 @@ def split(data: int, axis: int) -> Builder:
 def slice_(node: Node) -> Operation:
     starts = node.constant(1)
     node.constant(2)
-    properties = {"starts": integers(starts), "strides": integers([1] * len(starts))}
+    properties = {"starts": integer_list(starts), "strides": integer_list([1] * len(starts))}
     return build(ops.SliceOp, (node.operand(0),), node.results, properties)
 
 
@@ -313,7 +270,7 @@ def strided_slice(node: Node) -> Operation:
         0 if o["beginMask"] >> i & 1 else min(max(b + n if b < 0 else b, 0), n)
         for i, (b, n) in enumerate(zip(begin, shape, strict=True))
     ]
-    properties = {"starts": integers(starts), "strides": integers(strides)}
+    properties = {"starts": integer_list(starts), "strides": integer_list(strides)}
     return build(ops.SliceOp, (node.operand(0),), node.results, properties)
 
 
@@ -321,8 +278,8 @@ def pad(node: Node) -> Operation:
     need(len(node.operands) == 2)  # PADV2 names a value of its own and stays opaque
     flat = node.constant(1)
     properties = {
-        "before": integers(flat[0::2]),
-        "after": integers(flat[1::2]),
+        "before": integer_list(flat[0::2]),
+        "after": integer_list(flat[1::2]),
         "value": real(0.0),
     }
     return build(ops.PadOp, (node.operand(0),), node.results, properties)
@@ -331,7 +288,7 @@ def pad(node: Node) -> Operation:
 def transpose(node: Node) -> Operation:
     rank = len(node.shape(0))
     order = [axis_of(a, rank) for a in node.constant(1)]
-    properties = {"permutation": integers(order)}
+    properties = {"permutation": integer_list(order)}
     return build(ops.TransposeOp, (node.operand(0),), node.results, properties)
 
 

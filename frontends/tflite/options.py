@@ -18,6 +18,7 @@ from xdsl.ir import Attribute
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.tflite_file import Operator, litert_schema
+from memopt.frontends.typed import readable_options
 
 BAD_BYTES = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError)
 MAX_ENTRIES = 64
@@ -59,14 +60,7 @@ def read_options(data: bytes, operator: Operator, place: str) -> dict[str, Any]:
 
 def options_attribute(options: dict[str, Any], absent: tuple[int, ...]) -> DictionaryAttr:
     """Options for people, in the schema's spelling; `absent` operands are listed by position."""
-    entries: dict[str, Attribute] = {}
-    for key, value in options.items():
-        attribute = _attribute(value)
-        if attribute is not None:
-            entries[key] = attribute
-    if absent:
-        entries["absent"] = ArrayAttr([IntegerAttr(i, i64) for i in absent])
-    return DictionaryAttr(entries)
+    return readable_options({k: _attribute(v) for k, v in options.items()}, absent)
 
 
 def _attribute(value: Any) -> Attribute | None:

@@ -1,0 +1,71 @@
+"""What all frontends need to build a typed operation, or to see that none fits.
+
+need(axis is not None)          # NotTyped: the operator stays opaque
+build(ops.SoftmaxOp, [x], [type_], {"axis": number(3), "beta": real(1.0)})
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    f32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation
+
+
+class NotTyped(Exception):  # noqa: N818 - not an error: the operator stays opaque
+    """The operator does more, or other, than the typed operation of its name."""
+
+
+def need(condition: bool) -> None:
+    if not condition:
+        raise NotTyped
+
+
+def number(value: int) -> IntegerAttr:
+    return IntegerAttr(value, i64)
+
+
+def real(value: float) -> FloatAttr[Any]:
+    return FloatAttr(value, f32)
+
+
+def integer_list(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i64, list(values))
+
+
+def axis_of(value: int, rank: int) -> int:
+    """A dimension counted from the front; negative ones count from the end."""
+    need(-rank <= value < rank)
+    return value % rank
+
+
+def build(
+    kind: type[Operation],
+    operands: Sequence[Any],
+    results: Sequence[Any],
+    properties: Mapping[str, Attribute | None],
+) -> Operation:
+    """An operation; operands and properties that are None are left out."""
+    return kind.create(
+        operands=[v for v in operands if v is not None],
+        result_types=list(results),
+        properties={k: v for k, v in properties.items() if v is not None},
+    )
+
+
+def readable_options(
+    entries: Mapping[str, Attribute | None], absent: Sequence[int]
+) -> DictionaryAttr:
+    """Options for people, without those that are None; `absent` operands are listed by position."""
+    found = {key: value for key, value in entries.items() if value is not None}
+    if absent:
+        found["absent"] = ArrayAttr([number(i) for i in absent])
+    return DictionaryAttr(found)
