@@ -1,0 +1,200 @@
+"""Stand-alone checker of certificates: `python checker.py CERTIFICATE.json`.
+
+A certificate says that no order of a memory graph has a peak below `lower_bound` bytes, and that
+its own order has the peak `peak`. All is derived again here. Why this suffices: certificates.md.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+
+class RejectedError(Exception):
+    """The certificate does not prove what it says."""
+
+
+def need(condition: object, reason: str) -> None:
+    """Reject for `reason` unless `condition` holds."""
+    if not condition:
+        raise RejectedError(reason)
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Indices of the set bits, ascending."""
+    while mask:
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1
+
+
+class Graph:
+    """The memory graph; bit i of an executed set is the i-th operator of the order. Bytes."""
+
+    def __init__(self, data: Any, order: list[int]) -> None:
+        n, groups, grain = len(order), data["groups"], int(data["alignment"])
+        need(sorted(order) == list(range(len(data["predecessors"]))), "the order lacks operators")
+        self.count, self.full, self.place = n, (1 << n) - 1, {v: i for i, v in enumerate(order)}
+        self.before = [self.mask(data["predecessors"][v]) for v in order]
+        self.sizes = [-(-int(g["size"]) // grain) * grain for g in groups]
+        self.extra = [-(-int(data["workspace"][v]) // grain) * grain for v in order]
+        self.writers = [self.mask(g["writers"]) for g in groups]
+        self.touchers = [self.mask([*g["writers"], *g["readers"]]) for g in groups]
+        self.given, self.held = ([bool(g[k]) for g in groups] for k in ("is_input", "is_output"))
+        need(grain > 0 and min(self.sizes, default=0) >= 0, "a negative size")
+        self.touched: list[list[int]] = [[] for _ in order]
+        self.network: dict[tuple[int, int], int] = {}  # arcs of T6 and their bytes
+        self.much, self.source = sum(self.sizes) + 1, n + 2 * len(groups)
+        self.sink, self.start, self.unread = self.source + 1, 0, 0
+        for g, mask in enumerate(self.touchers):
+            need(self.given[g] or self.writers[g], "a group that nobody writes")
+            into, out, lost = n + 2 * g, n + 2 * g + 1, not mask and not self.held[g]
+            self.start += self.sizes[g] * self.given[g]
+            self.unread += self.sizes[g] * lost  # inputs that end with the first step
+            arcs = [(w, into) for w in bits(self.writers[g])] + [(out, u) for u in bits(mask)]
+            arcs += [(self.source, into)] * self.given[g] + [(out, self.sink)] * self.held[g]
+            self.network |= dict.fromkeys(arcs, self.much) | {(into, out): self.sizes[g]}
+            for v in bits(mask):
+                self.touched[v].append(g)
+        self.up = [0] * n  # ancestors
+        for v in range(n):
+            need(not self.before[v] >> v, "the order breaks a dependency")
+            for p in bits(self.before[v]):
+                self.up[v] |= self.up[p] | 1 << p
+                self.network[v, p] = self.much
+        self.inplace: list[list[tuple[int, int]]] = [[] for _ in order]  # (result, operand)
+        for operator, r, x in (map(int, candidate) for candidate in data["inplace"]):
+            v = self.place[operator]
+            self.inplace[v].append((r, x))
+            fits = self.writers[r] == 1 << v and self.sizes[r] <= self.sizes[x]
+            dies = self.touchers[x] & ~self.writers[x] & 1 << v
+            kept = self.given[r] or self.held[x] or len({r for r, _ in self.inplace[v]}) > 1
+            need(fits and dies and not kept, "an operator that cannot run in place")
+        ends = [t for g, t in enumerate(self.touchers) if self.sizes[g] and not self.held[g]]
+        ends += [1 << v for v in range(n) if self.extra[v]]
+        self.events = es = sorted({self.closure(e) for e in ends if e}, key=int.bit_count)
+        self.inner = [[b for b in es[max(0, i - 40) : i] if not b & ~es[i]] for i in range(len(es))]
+
+    def mask(self, operators: Iterable[int]) -> int:
+        """Operators as the file numbers them, as an executed set."""
+        return sum(1 << p for p in {self.place[v] for v in operators})
+
+    def closure(self, operators: int) -> int:
+        """The operators and all that must run before them."""
+        for v in bits(operators):
+            operators |= self.up[v]
+        return operators
+
+    def run(self, done: int, level: int, operators: Iterable[int]) -> tuple[int, int, int]:
+        """(largest step, executed, level after) of running operators one by one."""
+        peak = 0
+        for v in operators:
+            need(not self.before[v] & ~done and not done >> v & 1, "an operator that is not ready")
+            todo, fresh, freed = self.full & ~(done | 1 << v), 0, 0
+            for g in self.touched[v]:
+                if self.writers[g] >> v & 1 and not (self.given[g] or self.writers[g] & done):
+                    fresh += self.sizes[g]
+                if not (self.held[g] or self.touchers[g] & todo):
+                    freed += self.sizes[g]
+            taken = [self.sizes[r] for r, x in self.inplace[v] if not self.touchers[x] & todo]
+            peak = max(peak, level + fresh + self.extra[v] - (taken[0] if taken else 0))
+            level += fresh - freed - (0 if done else self.unread)
+            done |= 1 << v
+        return peak, done, level
+
+    def flow(self, arcs: Any, run: int, never: int, paid: Iterable[int]) -> int:
+        """A flow's value: no ideal with `run`, without `never`, has less in it, `paid` included."""
+        ties = {(self.source, v): self.much for v in bits(run)}
+        ties |= {(self.source, self.count + 2 * g): self.much for g in paid}
+        ties |= {(v, self.sink): self.much for v in bits(never)}
+        balance = [0] * (self.sink + 1)
+        for tail, head, amount in {tuple(a[:2]): tuple(map(int, a)) for a in arcs}.values():
+            t, h = self.place.get(tail, tail), self.place.get(head, head)
+            need(0 <= amount <= ties.get((t, h), self.network.get((t, h), 0)), "too much in an arc")
+            balance[t] -= amount
+            balance[h] += amount
+        need(not any(balance[: self.source]), "flow is lost or made on the way")
+        return balance[self.sink]
+
+    def branches(self, done: int, level: int) -> Iterator[tuple[int, int]]:
+        """(largest step, executed after) of the ways on that any better order may be bent to."""
+        todo, moves = self.full & ~done, list[tuple[int, int]]()  # (operators, the last of them)
+        if min(self.extra) < 0 or (self.unread and not done):  # one operator at a time
+            moves = [(1 << v, 1 << v) for v in bits(todo) if not self.before[v] & todo]
+        else:
+            events = zip(self.events, self.inner, strict=True)
+            needs = {e & todo for e, inner in events if not any(b & todo for b in inner)} - {0}
+            least = [k for k in needs if not any(m != k and not m & ~k for m in needs)]
+            moves = [(k, 0) for k in least]
+            for v in bits(todo if any(self.inplace) else 0):
+                for r, x in self.inplace[v]:
+                    k = self.closure(self.touchers[x]) & todo
+                    last = self.sizes[r] and not any(self.up[u] >> v & 1 for u in bits(k))
+                    if last and all(m & ~k | m & 1 << v for m in least):  # v frees first
+                        moves.append((k, 1 << v))
+        for k, last in moves or [(todo, 0)]:
+            step, after, _ = self.run(done, level, [*bits(k & ~last), *bits(last)])
+            yield step, after
+
+
+def check_flow(graph: Graph, proof: Any, bound: int) -> None:
+    """T6: whatever the order, one operator runs at a step of at least `bound` bytes."""
+    v, flows = graph.place[proof["operator"]], {f["operand"]: f["flow"] for f in proof["flows"]}
+    results = {g for g in graph.touched[v] if graph.writers[g] >> v & 1 and not graph.given[g]}
+    for r, x in [(None, None), *graph.inplace[v]]:
+        others = 0 if x is None else graph.touchers[x] & ~(1 << v)
+        if not any(graph.up[u] >> v & 1 for u in bits(others)):  # else v cannot run over x
+            need(x in flows, "an in-place alternative without a flow")
+            value = graph.flow(flows[x], graph.before[v] | others, 1 << v, results - {r})
+            need(value + graph.extra[v] >= bound, "a flow below the bound")
+
+
+def check_search(graph: Graph, proof: Any, bound: int) -> None:
+    """No way leads from {} to the end below `bound`: the states are closed, and not the end."""
+    commits, states, listed = {c[0]: c[1:] for c in proof["commits"]}, {0: graph.start}, [0]
+    for entry in proof["states"]:
+        done, order = listed[int(entry[0])], [graph.place[v] for v in entry[1:]]
+        _, done, states[done] = graph.run(done, states[done], order)
+        listed.append(done)
+    need(graph.full not in states or graph.start >= bound, "the end is among the states")
+    for i, done in enumerate(listed if graph.start < bound else list[int]()):
+        if i in commits:
+            check_commit(graph, int(done), states, commits[i], bound)
+        elif any(s < bound and d not in states for s, d in graph.branches(done, states[done])):
+            raise RejectedError(f"missing state: a successor of state {i}")
+
+
+def check_commit(graph: Graph, done: int, states: dict[int, int], entry: Any, bound: int) -> None:
+    """T1: going straight from `done` to the end of the commit loses nothing below `bound`."""
+    step, after, level = graph.run(done, states[done], [graph.place[v] for v in entry[0]])
+    need(step < bound and after in states and (done or not graph.unread), "false commit: no way")
+    if len(entry) > 1:
+        least = graph.flow(entry[1], done, graph.full & ~after, ())
+    else:  # without a flow nothing may be freed before the last operator
+        inside = {e & ~done for e in graph.events if not e & ~after} - {0}
+        least = states[done] if inside <= {after & ~done} else -1
+    need(level <= least and entry[0], "false commit: a lower level may lie between")
+
+
+def check(certificate: Any) -> str:
+    """What the certificate proves, for people. Raises RejectedError with the first fault."""
+    try:
+        text = json.dumps(certificate["graph"], sort_keys=True, separators=(",", ":"))
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        need(digest == certificate["sha256"], "the graph is not the one that was hashed")
+        graph, proof = Graph(certificate["graph"], certificate["order"]), certificate["proof"]
+        peak = max(graph.run(0, graph.start, range(graph.count))[0], graph.start)
+        need(peak == certificate["peak"], f"the order's peak is {peak} B")
+        prove = {"flow": check_flow, "search": check_search}[proof["kind"]]
+        prove(graph, proof, int(certificate["lower_bound"]))
+        return f"peak {peak} B, no order below {certificate['lower_bound']} B ({proof['kind']})"
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise RejectedError(f"malformed: {type(error).__name__} {error}") from error
+
+
+if __name__ == "__main__":
+    try:
+        print("accepted:", check(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
+    except (RejectedError, OSError, ValueError, IndexError) as reason:
+        sys.exit(f"rejected: {reason}")
