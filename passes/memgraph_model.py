@@ -42,12 +42,18 @@ class MemgraphModelPass(ModulePass):
     inplace: str | None = None
     scratch: str | None = None
 
+    def __post_init__(self) -> None:
+        try:
+            ModelAttr.of(self.given())
+        except VerifyException as error:
+            raise PassFailedException(f"memgraph-model: {error}") from error
+
+    def given(self) -> dict[str, str | int]:
+        """The keys that are not left as they are."""
+        keys = ("target", "alignment", "io", "views", "inplace", "scratch")
+        return {key: value for key in keys if (value := getattr(self, key)) is not None}
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        given = {
-            key: value
-            for key in ("target", "alignment", "io", "views", "inplace", "scratch")
-            if (value := getattr(self, key)) is not None
-        }
         for func in functions(op):
             old = model_of(func)
             kept = {
@@ -58,10 +64,7 @@ class MemgraphModelPass(ModulePass):
                 "inplace": old.inplace.data,
                 "scratch": old.scratch.data,
             }
-            try:
-                model = ModelAttr.of(kept | PRESETS.get(self.target or "", {}) | given)
-            except VerifyException as error:
-                raise PassFailedException(f"memgraph-model: {error}") from error
+            model = ModelAttr.of(kept | PRESETS.get(self.target or "", {}) | self.given())
             if model != old:
                 drop_plan(func)
             func.attributes[MODEL] = model

@@ -91,12 +91,14 @@ class MemgraphPreparePass(ModulePass):
 
     conventions: tuple[str, ...] = ()
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def __post_init__(self) -> None:
         for convention in self.conventions:
             if convention not in CONVENTIONS:
                 known = ", ".join(CONVENTIONS)
                 text = f"memgraph-prepare: {convention!r} is not one of: {known}"
                 raise PassFailedException(text)
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in functions(op):
             drop_plan(func, inplace=model_of(func).has_inplace)
             if "frelu" in self.conventions:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.passes import ModulePass
-from xdsl.utils.exceptions import ArgSpecParseError
+from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
 from memopt.diagnostics import verify_module
 from memopt.dialects.groups import function_memory
@@ -160,9 +160,9 @@ def build_pipeline(text: str) -> tuple[ModulePass, ...]:
             raise UsageError(f"unknown pass {spec.name!r}; there are: {known}")
         try:
             passes.append(factory().from_spec(spec))
-        except ValueError as error:
+        except (ValueError, PassFailedException) as error:
             text = re.sub(r"typing\.Literal\[(.*?)\]", r"one of \1", str(error))
-            raise UsageError(f"{spec.name}: {text}") from None
+            raise UsageError(f"{spec.name}: {text.removeprefix(f'{spec.name}: ')}") from None
     return tuple(passes)
 
 

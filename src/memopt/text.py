@@ -3,6 +3,7 @@
 Long tensor types are printed once, as `!t0 = tensor<...>` at the top of the file.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -33,6 +34,9 @@ class Utf8Lexer(MLIRLexer):
 
     Names of tensors, operators and files may be written in any script.
     """
+
+    # xDSL's without the possessive `++` and `*+` takes exponential time on a string that never ends
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
     def _lex_string_literal(self, start_pos: int) -> Token[MLIRTokenKind]:
         token = super()._lex_string_literal(start_pos)

@@ -4,8 +4,8 @@
 // RUN: not memopt-opt --model=alignment=0 %s 2>&1 | filecheck %s --check-prefix=ZERO
 // RUN: not memopt-opt --model=views=maybe %s 2>&1 | filecheck %s --check-prefix=MAYBE
 // RUN: not memopt-opt --model=colour=red %s 2>&1 | filecheck %s --check-prefix=KEY
-// ZERO: memgraph-model.mlir: error: memgraph-model: alignment 0 is not within 1 .. 1048576
-// MAYBE: memgraph-model.mlir: error: memgraph-model: views 'maybe' is not one of: on, off
+// ZERO: memopt-opt: error: memgraph-model: alignment 0 is not within 1 .. 1048576
+// MAYBE: memopt-opt: error: memgraph-model: views 'maybe' is not one of: on, off
 // KEY: memopt-opt: error: memgraph-model: {{.*}}colour
 
 // What is not given is the default, or stays.
