@@ -266,17 +266,19 @@ class Program:
     def _memory(self) -> Any:
         """(13)."""
         graph, unit = self.graph, self.unit
-        top = (sum(graph.sizes) + sum(max(0, e) for e in graph.extra)) // unit
-        mem = self.model.new_int_var(trivial(graph) // unit, top, "mem")
         loads: list[list[Any]] = [[] for _ in range(len(graph))]
+        most = [graph.unread_inputs // unit] * len(graph)  # no solution needs more in a step
         for (g, t), p in self.kept.items():
             loads[t].append(p * (graph.sizes[g] // unit))
+            most[t] += graph.sizes[g] // unit
         for (v, t), c in self.runs.items():
             made = sum(graph.sizes[g] for g in graph.writes[v] if self.simple(g))
             if made + graph.extra[v]:
                 loads[t].append(c * ((made + graph.extra[v]) // unit))
+                most[t] += (made + max(0, graph.extra[v])) // unit
         for (c, t), z in self.saved.items():
             loads[t].append(z * -(graph.sizes[c.result] // unit))
+        mem = self.model.new_int_var(trivial(graph) // unit, max(most), "mem")
         for t, load in enumerate(loads):
             self.model.add(sum(load) + (graph.unread_inputs // unit if t == 0 else 0) <= mem)
         return mem
