@@ -1,0 +1,137 @@
+"""Certificates against brute force: true bounds are accepted, false ones never are."""
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphs import load, optima
+from oracles import ideals, optimum, random_graph, random_order
+
+from memopt.solvers.certificates import (
+    NoCertificateError,
+    certificate,
+    certificate_text,
+    graph_dict,
+    level_flow,
+)
+from memopt.solvers.checker import Graph, RejectedError, check, check_commit
+from memopt.solvers.ideals import renumber
+from memopt.solvers.network import Network
+from memopt.solvers.problem import MemoryGraph
+from memopt.solvers.scheduling import auto
+
+FUZZ = float(os.environ.get("MEMOPT_FUZZ", "0.1"))
+
+
+def graphs(seed: str, count: int) -> list[tuple[random.Random, MemoryGraph]]:
+    """Random graphs with every feature of the model."""
+    result: list[tuple[random.Random, MemoryGraph]] = []
+    for i in range(max(20, int(count * FUZZ))):
+        rng = random.Random(f"{seed} {i}")
+        result.append((rng, random_graph(rng, negative=rng.random() < 0.3)))
+    return result
+
+
+def accepted(found: dict[str, Any]) -> bool:
+    try:
+        check(json.loads(certificate_text(found)))
+    except RejectedError:
+        return False
+    return True
+
+
+def test_every_optimum_has_a_certificate_and_nothing_above_has_one() -> None:
+    kinds: dict[str, int] = {}
+    for rng, graph in graphs("certify", 5_000):
+        best = optimum(graph)
+        order = random_order(rng, graph)
+        found = certificate(graph, order, best)
+        assert accepted(found), (found, best)
+        kind = found["proof"]["kind"]
+        kinds[kind] = kinds.get(kind, 0) + 1
+        with pytest.raises(NoCertificateError):
+            certificate(graph, order, best + 1)
+        found["lower_bound"] = best + 1
+        assert not accepted(found)
+    assert min(kinds.get("flow", 0), kinds.get("search", 0)) > 3
+
+
+def ways(graph: MemoryGraph, rng: random.Random, start: int, count: int) -> list[int]:
+    """Up to `count` operators, each ready in turn, from the ideal `start`."""
+    done, order = start, list[int]()
+    while len(order) < count:
+        ready = [
+            v
+            for v, before in enumerate(graph.predecessor_masks)
+            if not done >> v & 1 and not before & ~done
+        ]
+        if not ready:
+            break
+        order.append(rng.choice(ready))
+        done |= 1 << order[-1]
+    return order
+
+
+def a_commit(rng: random.Random, checked: Graph, done: int, network: Network) -> Any:
+    """A random move of several operators from `done`, half of the time with a flow."""
+    order = ways(network.graph, rng, done, rng.randint(1, 4))
+    if rng.random() < 0.5:
+        return [order]
+    after = done | sum(1 << v for v in order)
+    return [order, level_flow(network, done, after)[1]]
+
+
+def test_no_choice_of_moves_and_commits_loses_the_optimum() -> None:
+    """From {} the checker's own rules lead to the end below optimum + 1, whatever is committed to.
+
+    So no set of states that leaves out the end is closed, and no false bound can be certified.
+    """
+    committed = {1: 0, 2: 0}
+    for rng, graph in graphs("lie", 10_000):
+        graph, _ = renumber(graph)
+        best = optimum(graph)
+        checked = Graph(graph_dict(graph), list(range(len(graph))))
+        network = Network(graph)
+        levels = dict.fromkeys(ideals(graph), 0)
+        for done in levels:
+            levels[done] = graph.level(done)
+        waiting, reached = [0], {0}
+        while waiting:
+            done = waiting.pop()
+            if done == checked.full:
+                continue
+            following: list[int] | None = None
+            for _ in range(3):
+                entry = a_commit(rng, checked, done, network)
+                try:
+                    check_commit(checked, done, levels, entry, best + 1)
+                except RejectedError:
+                    continue
+                committed[len(entry)] += 1
+                following = [done | sum(1 << v for v in entry[0])]
+                break
+            if following is None:
+                below = checked.branches(done, levels[done])
+                following = [after for step, after in below if step <= best]
+            for after in following:
+                if after not in reached:
+                    reached.add(after)
+                    waiting.append(after)
+        assert checked.full in reached, graph
+    assert min(committed.values()) > 20
+
+
+QUICK = {"hrnet_w18_small_v1", "darts_imagenet", "nasnet_a_imagenet", "train_mobilenetv2_b1"}
+
+
+def test_rows_of_the_benchmark(shared: Path) -> None:
+    rows = [r for r in optima(shared) if r["graph"] in QUICK or FUZZ >= 1]
+    assert len(rows) >= len(QUICK)
+    for row in rows:
+        if row["optimum"] is not None:
+            graph = load(shared, row["graph"], row["prepare"])
+            found = auto.solve(graph)
+            assert accepted(certificate(graph, found.order, row["optimum"])), row
