@@ -98,19 +98,22 @@ class Forge:
         return self.tensor([channels], INT32, data, scales, [0] * len(scales))
 
     def operator(
-        self, code: int, inputs: Sequence[int], output: int, options: Any, kind: int
+        self, code: int, inputs: Sequence[int], output: int | list[int], options: Any, kind: int
     ) -> None:
+        outputs = [output] if isinstance(output, int) else output
         if code not in self.codes:
             entry: Any = schema.OperatorCodeT()
-            entry.builtinCode, entry.deprecatedBuiltinCode, entry.version = code, min(code, 127), 3
+            version = 1 if code == schema.BuiltinOperator.HARD_SWISH else 3
+            entry.builtinCode, entry.deprecatedBuiltinCode = code, min(code, 127)
+            entry.version = version
             self.codes[code] = len(self.model.operatorCodes)
             self.model.operatorCodes.append(entry)
         operator: Any = schema.OperatorT()
         operator.opcodeIndex = self.codes[code]
-        operator.inputs, operator.outputs = list(inputs), [output]
+        operator.inputs, operator.outputs = list(inputs), outputs
         operator.builtinOptions, operator.builtinOptionsType = options, kind
         self.graph.operators.append(operator)
-        self.graph.outputs.append(output)
+        self.graph.outputs.extend(outputs)
 
     def save(self, path: Path) -> Path:
         flatbuffer_utils.write_model(self.model, str(path))
@@ -334,6 +337,49 @@ def add_transpose(forge: Forge) -> None:
     )
 
 
+def add_slice(forge: Forge) -> None:
+    """A part of one dimension."""
+    shape = random_shape(forge)
+    axis = int(forge.rng.integers(4))
+    begin = [0, 0, 0, 0]
+    begin[axis] = int(forge.rng.integers(shape[axis]))
+    out = list(shape)
+    out[axis] = int(forge.rng.integers(1, shape[axis] - begin[axis] + 1))
+    source = forge.input(shape)
+    starts, sizes = forge.tensor([4], INT32, begin), forge.tensor([4], INT32, out)
+    forge.operator(
+        schema.BuiltinOperator.SLICE,
+        [source, starts, sizes],
+        forge.activation(out, like=source),
+        schema.SliceOptionsT(),
+        schema.BuiltinOptions.SliceOptions,
+    )
+
+
+def add_split(forge: Forge) -> None:
+    """Two or three equal parts of one dimension."""
+    parts, axis = int(forge.rng.integers(2, 4)), int(forge.rng.integers(4))
+    out = random_shape(forge)
+    shape = [d * parts if i == axis else d for i, d in enumerate(out)]
+    source = forge.input(shape)
+    options: Any = schema.SplitOptionsT()
+    options.numSplits = parts
+    forge.operator(
+        schema.BuiltinOperator.SPLIT,
+        [forge.tensor([], INT32, np.array(axis)), source],
+        [forge.activation(out, like=source) for _ in range(parts)],
+        options,
+        schema.BuiltinOptions.SplitOptions,
+    )
+
+
+def add_float_unary(forge: Forge, code: int) -> None:
+    """TANH or HARD_SWISH, which have float kernels only."""
+    shape = random_shape(forge)
+    source = forge.input(shape)
+    forge.operator(code, [source], forge.activation(shape), None, schema.BuiltinOptions.NONE)
+
+
 def add_mean(forge: Forge) -> None:
     shape = random_shape(forge)
     axes = forge.pick([1, 2], [1, 2], [3], [2], [1])
@@ -379,5 +425,11 @@ def add_random(forge: Forge) -> None:
         lambda: add_pad(forge),
         lambda: add_transpose(forge),
         lambda: add_mean(forge),
+        lambda: add_slice(forge),
+        lambda: add_split(forge),
+        *(
+            (lambda code=code: add_float_unary(forge, code))
+            for code in (() if forge.quantized else (builtin.TANH, builtin.HARD_SWISH))
+        ),
     )
     choices[int(forge.rng.integers(len(choices)))]()
