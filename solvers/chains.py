@@ -37,6 +37,9 @@ from memopt.solvers.segments import (
     linked,
 )
 
+# Nodes of a module of which many are in modules of the same round, and are no longer seen.
+DEEPEST = 2 * LARGEST
+
 # A chain: the operators of each segment, in order. One segment: one node.
 Chain = tuple[tuple[int, ...], *tuple[tuple[int, ...], ...]]
 
@@ -174,6 +177,8 @@ class _State:
         flat = [sum(1 << v for v in ops) for ops in self.members]
         new: dict[int, Chain] = {}  # over the nodes of this round, by mask
         for members in sorted(self._candidates(sides), key=int.bit_count):
+            if members.bit_count() > DEEPEST:
+                break  # in the next round it is smaller
             within = [m for m in new if m & members]
             if members in self.units or any(m & ~members for m in within):
                 continue
