@@ -24,7 +24,7 @@ from typing import Literal
 
 from memopt.solvers.bounds import trivial
 from memopt.solvers.ideals import Walker, ancestors, descendants, renumber
-from memopt.solvers.problem import MemoryGraph, Schedule, bits, profile, topological_order
+from memopt.solvers.problem import MemoryGraph, Proof, Schedule, bits, profile, topological_order
 from memopt.solvers.scheduling.greedy import order as greedy
 
 # Signatures in one step beyond which a run counts as timed out, at first; each takes about 400 B.
@@ -73,8 +73,10 @@ class Run:
         for _ in range((self.end & ~self.start).bit_count()):
             following: dict[int, State] = {}
             back: dict[int, tuple[int, int]] = {}
-            for signature, state in memo.items():
+            for turn, (signature, state) in enumerate(memo.items(), 1):
                 self._extend(signature, state, following, back)
+                if turn % 256 == 0 and deadline is not None and time.monotonic() > deadline:
+                    return "timeout"
                 if width is not None and len(following) > width:
                     return "timeout"
             self.states += len(following)
@@ -222,5 +224,8 @@ def solve(
     order = tuple(old[v] for part in parts for v in part.order)
     peak = profile(graph, order).peak
     bound = max([trivial(graph), *(part.bound for part in parts)])
-    exact = peak == bound if any(not part.exact for part in parts) else True
-    return Schedule(order, peak, min(bound, peak), "search" if exact else "none", run.states)
+    proof: Proof = "none"
+    if peak == bound or all(part.exact for part in parts):
+        # a part that was cut short may still meet the trivial bound, which T6 contains
+        proof = "search" if peak > trivial(graph) or all(p.exact for p in parts) else "flow"
+    return Schedule(order, peak, min(bound, peak), proof, run.states)
