@@ -85,6 +85,7 @@ def load(data: bytes, name: str, path: Path | None, shapes: Mapping[str, tuple[i
         model = onnx.load_model_from_string(data)
     except Exception as error:
         raise MemoptError(f"no ONNX model: {message(error)}", name) from None
+    _check_text(model.graph, name)
     _check(model, data, name, path)
     opsets = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in model.opset_import}
     newest = onnx.defs.onnx_opset_version()
@@ -105,6 +106,20 @@ def load(data: bytes, name: str, path: Path | None, shapes: Mapping[str, tuple[i
     inputs = [v for v in model.graph.input if v.name not in constants]
     _fix_shapes(inputs, shapes, name)
     return _infer(model, constants, inputs, opsets, name, hashlib.sha256(data).hexdigest())
+
+
+def _check_text(graph: GraphProto, name: str) -> None:
+    """Names must be UTF-8: protobuf gives any others as bytes, and says nothing."""
+    texts: list[object] = [graph.name, *(t.name for t in graph.initializer)]
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        texts.append(value.name)
+        texts += [d.dim_param for d in value.type.tensor_type.shape.dim]
+    for node in graph.node:
+        texts += [node.name, node.op_type, node.domain, *node.input, *node.output]
+        texts += [a.name for a in node.attribute]
+    for text in texts:
+        if isinstance(text, bytes):
+            raise MemoptError(f"the name {text!r} is not UTF-8 text", name)
 
 
 def message(error: BaseException) -> str:
