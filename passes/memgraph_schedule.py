@@ -17,19 +17,20 @@ Hyper-nodes are opened again, so that the function is flat. Where the model has 
 on, the chosen in-place results get a `memgraph.alias`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import alias_lists, place_of
+from memopt.dialects.memory import place_of
 from memopt.dialects.plan import (
-    ALIAS,
     MODEL,
     PLAN,
     drop_plan,
@@ -38,12 +39,14 @@ from memopt.dialects.plan import (
     model_of,
     set_order,
 )
-from memopt.dialects.plan_attributes import AliasAttr, PlanAttr
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.structure import HyperNode
+from memopt.passes.certify import write_certificate
 from memopt.passes.extract import Extracted, extract
+from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.reorder import inline_hyper_nodes, reorder
-from memopt.solvers.fusion_check import is_safe
+from memopt.solvers.fusion_check import is_safe_chain
 from memopt.solvers.problem import ProblemError, Schedule, profile
 from memopt.solvers.scheduling import partitioned, schedule
 
@@ -65,7 +68,8 @@ Method = Literal[
 class MemgraphSchedulePass(ModulePass):
     """Choose the order of operators with the least peak, and say what is proven of it.
 
-    The options below `assume_pure` go to the method, which refuses by name what it does not have:
+    `certificate` names a file that gets what proves the plan's bound to anyone (certificates.md).
+    The options below it go to the method, which refuses by name what it does not have:
     `solver`, `warm_start` (a method), `bound` (bytes or flow), `pruning` and `seed` for the integer
     programs, `control` and `precedence` for ilp-olla, `divide`, `budgets` and `width` for dp,
     `max_states` for all that search, `kill_moves` and `commits` for search, `fuse` for auto.
@@ -76,6 +80,7 @@ class MemgraphSchedulePass(ModulePass):
     method: Method = "auto"
     time_limit: int | float | None = None
     assume_pure: bool = False
+    certificate: str | None = None
     solver: str | None = None
     warm_start: str | None = None
     bound: int | str | None = None
@@ -94,15 +99,23 @@ class MemgraphSchedulePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         given = {name: getattr(self, name) for name in OPTIONS}
         chosen = {name: value for name, value in given.items() if value is not None}
-        for func in functions(op):
+        found = list(functions(op))
+        if self.certificate is not None and len(found) != 1:
+            raise PassFailedException(
+                f"memgraph-schedule: certificate={self.certificate}: one function is needed, "
+                f"there are {len(found)}"
+            )
+        for func in found:
             schedule_function(func, self.method, self.time_limit, self.assume_pure, **chosen)
+            if self.certificate is not None:
+                write_certificate(func, self.certificate, self.time_limit, self.assume_pure)
 
 
 # what the pass hands on to the method
 OPTIONS = tuple(
     f.name
     for f in fields(MemgraphSchedulePass)
-    if f.name not in ("method", "time_limit", "assume_pure")
+    if f.name not in ("method", "time_limit", "assume_pure", "certificate")
 )
 
 
@@ -138,15 +151,21 @@ def schedule_function(
 
 def _flatten(func: FuncOp, extracted: Extracted, answer: Schedule, assume_pure: bool) -> Extracted:
     """Open the hyper-nodes, now in their final places, after checking that they were safe."""
-    nodes = [op for op in extracted.memory.operations if isinstance(op, HyperNode)]
-    members = [(place_of(node), list(node.body.block.ops)) for node in nodes]
-    if nodes:
+    chains = [
+        [(place_of(node), list(node.body.block.ops)) for node in chain]
+        for chain in _chains(extracted.memory.operations)
+    ]
+    if chains:
         inline_hyper_nodes(func)
     flat = extract(func, assume_pure)
     index = {op: i for i, op in enumerate(flat.memory.operations)}
-    for place, inner in members:
-        if not is_safe(flat.graph, [index[op] for op in inner if op in index]):
-            raise MemoptError("a hyper-node that is not safe: running it in one go may cost", place)
+    for chain in chains:
+        blocks = [tuple(index[op] for op in inner if op in index) for _, inner in chain]
+        first, *rest = [block for block in blocks if block] or [()]
+        if not is_safe_chain(flat.graph, (first, *rest)):
+            raise MemoptError(
+                "a hyper-node that is not safe: running it in one go may cost", chain[0][0]
+            )
     peak = profile(flat.graph, range(len(flat.graph))).peak
     if peak != answer.peak:
         name = func.sym_name.data
@@ -154,19 +173,24 @@ def _flatten(func: FuncOp, extracted: Extracted, answer: Schedule, assume_pure: 
     return flat
 
 
+def _chains(operations: Sequence[Operation]) -> list[list[HyperNode]]:
+    """The hyper-nodes: each alone, but for segments that a chain joins, in its order."""
+    result: list[list[HyperNode]] = []
+    at: dict[SSAValue, list[HyperNode]] = {}
+    for node in operations:
+        if isinstance(node, HyperNode):
+            after, chain = node.tokens
+            found = at.get(after) if after is not None else None
+            if found is None:
+                found = []
+                result.append(found)
+            found.append(node)
+            if chain is not None:
+                at[chain] = found
+    return result
+
+
 def _write_inplace(extracted: Extracted) -> None:
     """Give the in-place results of the schedule, which is block order by now, their alias."""
-    graph, memory = extracted.graph, extracted.memory
-    forced = {v for v, _, _ in memory.overwrites}
-    block_groups = {g: i for i, g in enumerate(extracted.group_of) if g is not None}
-    for choice in profile(graph, range(len(graph))).inplace:
-        if choice is None or choice.operator in forced:
-            continue
-        op = memory.operations[choice.operator]
-        result, operand = block_groups[choice.result], block_groups[choice.operand]
-        lists = [list(e) for e in alias_lists(op)] or [[] for _ in op.results]
-        for r, value in enumerate(op.results):
-            if memory.of_value.get(value, (None,))[0] == result:
-                source = [memory.of_value.get(v) for v in op.operands].index((operand, 0))
-                lists[r].append(AliasAttr(source, "inplace"))
-        op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])
+    graph = extracted.graph
+    write_inplace(extracted, [c for c in profile(graph, range(len(graph))).inplace if c])

@@ -89,6 +89,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     verify.add_argument("plan", metavar="PLAN", help=".mlir with a plan, or a planned .tflite")
     verify.add_argument("--json", action="store_true")
+    verify.add_argument(
+        "--certificate", metavar="FILE", help="what proves that no order is better (docs)"
+    )
     from memopt.bench import add_arguments
 
     add_arguments(commands)

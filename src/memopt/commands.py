@@ -241,6 +241,11 @@ def verify_file(args: argparse.Namespace) -> None:
     found = list(functions(module))
     if not found:
         raise MemoptError("there is no function to verify")
+    optimality = "not checked"
+    if args.certificate:
+        from memopt.certified import optimality_of
+
+        optimality = optimality_of(found, Path(args.certificate))
     rows: list[dict[str, object]] = []
     for func in found:
         verified = verify_plan(func)
@@ -251,7 +256,7 @@ def verify_file(args: argparse.Namespace) -> None:
                 "arena": verified.arena,
                 "lower_bound": verified.plan.lower_bound.data,
                 "proof": verified.plan.proof.data,
-                "optimality": "not checked",
+                "optimality": optimality,
             }
         )
     if args.json:
@@ -263,4 +268,4 @@ def verify_file(args: argparse.Namespace) -> None:
         print(
             f"@{func.sym_name.data}: plan is correct: peak {sizes(int(str(row['peak'])))}, {placed}"
         )
-        print("optimality: not checked")
+        print(f"optimality: {optimality}")

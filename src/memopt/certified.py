@@ -1,0 +1,62 @@
+"""What a certificate says of a plan: `memopt verify PLAN --certificate FILE`.
+
+The memory graph is derived again from the IR and its hash compared with the certificate's; then the
+stand-alone checker has the last word. Nothing that the plan claims of its bound is believed.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from xdsl.dialects.func import FuncOp
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.verify_plan import verify_plan
+from memopt.passes.certify import certified_graph
+from memopt.solvers.certificates import digest
+from memopt.solvers.checker import RejectedError, check
+
+
+def optimality_of(found: Sequence[FuncOp], path: Path) -> str:
+    """`proven (flow)` or `proven (search)`, or `gap` with the bound that is proven.
+
+    Raises MemoptError if the certificate is rejected or speaks of another graph or order, OSError.
+    """
+    if len(found) != 1:
+        raise MemoptError(f"a certificate speaks of one function, there are {len(found)}")
+    func = found[0]
+    verified = verify_plan(func)
+    place = str(path)
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise MemoptError(f"no JSON: {error}", place) from None
+    if not isinstance(data, dict):
+        raise MemoptError("a certificate is an object", place)
+    certificate = cast("dict[str, Any]", data)
+    assumed = _assumption(func, certificate)
+    if assumed is None:
+        raise MemoptError("the certificate speaks of another graph than the plan", place)
+    if certificate.get("order") != list(range(len(certified_graph(func)))):
+        raise MemoptError("the certificate speaks of another order than the plan's", place)
+    try:
+        check(certificate)
+    except RejectedError as error:
+        raise MemoptError(f"the certificate is rejected: {error}", place) from None
+    kind, bound = certificate["proof"]["kind"], int(certificate["lower_bound"])
+    if bound == verified.peak:
+        return f"proven ({kind}){assumed}"
+    return f"gap, no order is below {bound:,} B ({kind}){assumed}"
+
+
+def _assumption(func: FuncOp, certificate: dict[str, Any]) -> str | None:
+    """What the two graphs need to be the same; None if they are not."""
+    graph = json.dumps(certificate.get("graph"), sort_keys=True, separators=(",", ":"))
+    hashed = hashlib.sha256(graph.encode()).hexdigest()
+    if digest(certified_graph(func)) == hashed:
+        return ""
+    if digest(certified_graph(func, True)) == hashed:
+        return ", if unknown operations are pure"
+    return None
