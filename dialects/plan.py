@@ -111,10 +111,12 @@ def bytes_offset(place: Place | None) -> int | None:
 def drop_plan(func: FuncOp, inplace: bool = False) -> None:
     """Remove everything that passes decided: order, offsets, scratch offsets, plan.
 
-    With `inplace`, also the in-place aliases (the scheduler owns them where the model has them on).
+    With `inplace`, also the in-place aliases (the scheduler owns them where the model has them on),
+    but for those inside a hyper-node: its hill counts on them.
     """
     from memopt.dialects.memory import alias_lists, scratch_list
     from memopt.dialects.plan_attributes import ScratchAttr
+    from memopt.dialects.structure import HyperNode
 
     func.attributes.pop(PLAN, None)
     arguments = argument_attributes(func)
@@ -127,7 +129,7 @@ def drop_plan(func: FuncOp, inplace: bool = False) -> None:
         scratch = scratch_list(op)
         if scratch is not None:
             op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s.bytes.data) for s in scratch])
-        if inplace and ALIAS in op.attributes:
+        if inplace and ALIAS in op.attributes and not isinstance(op.parent_op(), HyperNode):
             lists = [[a for a in e if a.kind.data != "inplace"] for e in alias_lists(op)]
             op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])
             if not any(lists):

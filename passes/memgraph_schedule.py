@@ -182,7 +182,7 @@ def _chains(operations: Sequence[Operation]) -> list[list[HyperNode]]:
             after, chain = node.tokens
             found = at.get(after) if after is not None else None
             if found is None:
-                found = []
+                found = list[HyperNode]()
                 result.append(found)
             found.append(node)
             if chain is not None:

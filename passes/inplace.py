@@ -1,0 +1,27 @@
+"""In-place decisions written into the IR: `memgraph.alias` on the operation that overwrites."""
+
+from xdsl.dialects.builtin import ArrayAttr
+
+from memopt.dialects.memory import alias_lists
+from memopt.dialects.plan import ALIAS
+from memopt.dialects.plan_attributes import AliasAttr
+from memopt.passes.extract import Extracted
+from memopt.solvers.problem import InPlace
+
+
+def write_inplace(extracted: Extracted, choices: list[InPlace]) -> None:
+    """Give the results that take the place of an operand their alias; forced ones have it."""
+    memory = extracted.memory
+    forced = {v for v, _, _ in memory.overwrites}
+    block_groups = {g: i for i, g in enumerate(extracted.group_of) if g is not None}
+    for choice in choices:
+        if choice.operator in forced:
+            continue
+        op = memory.operations[choice.operator]
+        result, operand = block_groups[choice.result], block_groups[choice.operand]
+        lists = [list(e) for e in alias_lists(op)] or [[] for _ in op.results]
+        for r, value in enumerate(op.results):
+            if memory.of_value.get(value, (None,))[0] == result:
+                source = [memory.of_value.get(v) for v in op.operands].index((operand, 0))
+                lists[r].append(AliasAttr(source, "inplace"))
+        op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])
