@@ -1,13 +1,16 @@
 """The demo's model in the real run times, before and after planning: needs no shared data."""
 
+import re
 from pathlib import Path
 
+import demo_check
 import numpy as np
 import pytest
 from demo_model import Size, Type, demo_model
 from tflm_plan import import_for_tflm, planned, write
 from tflm_runner import Job, random_inputs, run
 
+from memopt import cli
 from memopt.dialects.plan import plan_of
 from memopt.passes.extract import extract
 from memopt.solvers.fusion import modules
@@ -72,3 +75,26 @@ def test_modules_that_fusion_makes_are_found_safe_again(kind: Type) -> None:
     found = modules(graph)
     assert max(len(m.operators) for m in found) > 50
     assert all(is_safe(graph, m.operators) for m in found)
+
+
+def test_the_demo_passes_and_would_notice_a_wrong_answer(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What `make demo` does, with the small model; then with all tensors planned at offset 0."""
+    model = tmp_path / "model.tflite"
+    model.write_bytes(demo_model(size="small"))
+    for target, folder in (("tflm", "tflm"), ("host", "c"), ("cortex-m4", "cortex-m4")):
+        output = str(tmp_path / folder)
+        assert cli.main(["compile", str(model), f"--target={target}", "-o", output]) == 0
+    assert demo_check.main(tmp_path) == 0
+    printed = capfd.readouterr().out
+    assert "C project c against TFLM: identical" in printed
+    assert re.search(r"arena, measured in TFLM +1,792 B .* 1,024 B", printed)
+
+    planned_file = tmp_path / "tflm" / "model.tflite"
+    good = planned_file.read_bytes()
+    start = good.index(b"\x01\0\0\0\x01\0\0\0") + 12
+    count = int.from_bytes(good[start - 4 : start], "little")
+    planned_file.write_bytes(good[:start] + bytes(4 * count) + good[start + 4 * count :])
+    assert demo_check.main(tmp_path) == 1
+    assert "random inputs: DIFFERENT" in capfd.readouterr().out
