@@ -25,8 +25,8 @@ def run(command: list[str], cwd: Path, path: Path | None = None) -> str:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """(wheel, sdist) of the files under version control and those beside them."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, set[str]]:
+    """(wheel, sdist, files that must be inside), of a copy of what git would see."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
     names = run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], ROOT)
     for name in filter(None, names.split("\0")):
@@ -39,34 +39,37 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     isolation = [] if int(version("setuptools").split(".")[0]) < 77 else ["--no-isolation"]
     run([sys.executable, "-m", "build", *isolation, "--outdir", str(out), str(source)], out)
     (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
-    return wheel, sdist
+    return wheel, sdist, project_files(source)
 
 
-def project_files() -> set[str]:
+def project_files(source: Path) -> set[str]:
     """Files below the rooms that an installation needs, as they are named in the wheel."""
     suffixes = {".py", ".c", ".h", ".ld", ".S", ".in"}
     found = {
-        f"memopt/{p.relative_to(ROOT)}"
+        f"memopt/{p.relative_to(source)}"
         for room in ROOMS
-        for p in (ROOT / room).rglob("*")
+        for p in (source / room).rglob("*")
         if p.is_file() and p.suffix in suffixes
     }
-    return found | {f"memopt/{p.name}" for p in (ROOT / "src/memopt").glob("*.py")}
+    return found | {f"memopt/{p.name}" for p in (source / "src/memopt").glob("*.py")}
 
 
-def test_every_file_is_inside(built: tuple[Path, Path]) -> None:
-    wheel, sdist = built
+def test_every_file_is_inside(built: tuple[Path, Path, set[str]]) -> None:
+    wheel, sdist, needed = built
+    assert len(needed) > 100
     with zipfile.ZipFile(wheel) as archive:
         inside = {i.filename for i in archive.infolist()}
-    missing = project_files() - inside
+    missing = needed - inside
     assert not missing
     assert not [n for n in inside if n.split("/")[0] in (*ROOMS, "tests")]
     with tarfile.open(sdist) as archive:
         names = {"/".join(m.name.split("/")[1:]) for m in archive.getmembers()}
-    assert {f"src/{n}" for n in project_files()} <= names
+    assert {f"src/{n}" for n in needed} <= names
 
 
-def test_the_wheel_runs_outside_the_checkout(built: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_wheel_runs_outside_the_checkout(
+    built: tuple[Path, Path, set[str]], tmp_path: Path
+) -> None:
     site, work = tmp_path / "site", tmp_path / "work"
     with zipfile.ZipFile(built[0]) as archive:
         archive.extractall(site)
