@@ -36,6 +36,7 @@ class Job:
     model_path: str | None
     generic: bool
     allow_unregistered: bool
+    explain: bool = False  # the peak, on stderr
 
 
 def read_chunks(job: Job, split: bool) -> list[tuple[str | None, int]]:
@@ -66,4 +67,8 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
     if job.model_path is not None:
         set_model_path(module, job.model_path)
     run_pipeline(context, module, job.passes, job.options)
+    if job.explain:
+        from memopt.explain import explain
+
+        print(explain(module), file=sys.stderr)
     return emit(module, job.target, job.folder, job.generic)

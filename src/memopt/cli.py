@@ -95,6 +95,19 @@ def build_parser() -> argparse.ArgumentParser:
     from memopt.bench import add_arguments
 
     add_arguments(commands)
+    sweep = commands.add_parser(
+        "sweep",
+        help="peak, bound and proof of many graphs",
+        description="The least peak of each graph, on all cores, in the order given.",
+    )
+    sweep.add_argument("graphs", nargs="+", metavar="GRAPH", help=".json, .onnx, .tflite or .mlir")
+    sweep.add_argument("--jobs", type=int, metavar="N", help="processes; default: one per core")
+    sweep.add_argument("--json", action="store_true", help="one list instead of a table")
+    sweep.add_argument(
+        "--model", dest="memory_model", metavar="KEY=VALUE,...", help="as of memopt-opt"
+    )
+    sweep.add_argument("--prepare", metavar="frelu,view", help="as of memopt-opt")
+    sweep.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each graph")
     return parser
 
 
@@ -119,6 +132,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from memopt.bench import bench
 
             bench(args)
+            return 0
+        if args.command == "sweep":
+            from memopt.sweep import sweep
+
+            sweep(args)
             return 0
         action = {
             "compile": commands.compile_model,

@@ -96,6 +96,9 @@ def build_parser() -> argparse.ArgumentParser:
     show.add_argument("--print-op-generic", action="store_true", help="MLIR's generic form")
     show.add_argument("--time-passes", action="store_true", help="seconds per pass, to stderr")
     show.add_argument("--stats", choices=("json",), help="one line of JSON per pass, to stderr")
+    show.add_argument(
+        "--explain-peak", action="store_true", help="where it is, why, what would help; to stderr"
+    )
     show.add_argument("--split-input-file", action="store_true", help='pieces between "// -----"')
     show.add_argument(
         "--verify-diagnostics", action="store_true", help="match // expected-error {{text}}"
@@ -205,6 +208,7 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
         model_path=args.model_path,
         generic=args.print_op_generic,
         allow_unregistered=args.allow_unregistered_dialect,
+        explain=args.explain_peak,
     )
     outputs: list[str | bytes] = []
     failed = False

@@ -1,0 +1,194 @@
+"""`memopt-opt --explain-peak`: where the peak is, why no order goes below, and what would help.
+
+    @main: peak 4,960 B in step 1 of 7, at "op1"; live there:
+             3,136 B  op1:0
+             ...
+    bound 4,704 B at "op2" (step 4): no order runs it with less live, here with 1 of the ...
+             ...
+      256 B below the peak, which only search proves
+    shrink "op1:0" (3,136 B): without it the bound is 2,080 B; no other tensor lowers it more
+
+The bound is T6 (theory.md section 3): the min-cut of one operator, whose source side is the best
+set of operators to have executed when it runs. Sensitivity is exact: the bound is taken again with
+that tensor at 0 bytes.
+"""
+
+import time
+from dataclasses import dataclass, replace
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from memopt.dialects.plan import functions, plan_of
+from memopt.passes.certify import certified_graph
+from memopt.solvers.bounds import flow_bound
+from memopt.solvers.cuts import Cuts
+from memopt.solvers.problem import MemoryGraph, profile
+
+SECONDS = 20.0  # for the sensitivity of one function
+
+
+@dataclass(frozen=True)
+class Live:
+    """What is in memory while `operator` runs after exactly `done`; bytes in all is `total`."""
+
+    operator: int
+    done: int
+    total: int
+    groups: tuple[int, ...]
+    workspace: int
+    saved: int  # taken over in place
+
+
+def live_at(graph: MemoryGraph, done: int, operator: int) -> Live:
+    """The groups that the step s(D, v) counts."""
+    fresh = {g for g in graph.writes[operator] if graph.sizes[g]}
+    groups = [
+        g
+        for g in range(len(graph.groups))
+        if graph.sizes[g] and (g in fresh or graph.resident(g, done))
+    ]
+    used = graph.taken_over(done, operator)
+    return Live(
+        operator,
+        done,
+        graph.step(done, operator),
+        tuple(sorted(groups, key=lambda g: (-graph.sizes[g], g))),
+        graph.extra[operator],
+        graph.sizes[used.result] if used else 0,
+    )
+
+
+def peak_of(graph: MemoryGraph) -> Live:
+    """The first largest step of the order 0, 1, 2, ..."""
+    steps = profile(graph, range(len(graph))).steps
+    v = max(range(len(graph)), key=lambda i: (steps[i], -i))
+    return live_at(graph, (1 << v) - 1, v)
+
+
+def least_step(graph: MemoryGraph, operator: int) -> tuple[int, int]:
+    """(bytes, ideal) of the least step at which any order can run the operator."""
+    cuts = Cuts(graph)
+    tried = [cuts.least_step(operator, c) for c in (None, *graph.candidates[operator])]
+    return min(x for x in tried if x is not None)
+
+
+def bound_of(graph: MemoryGraph) -> Live:
+    """The operator and ideal whose step is T6, the bound of every order's peak."""
+    order = range(len(graph))
+    bound = flow_bound(graph, [order])
+    operator = bound.operator
+    if operator is None:  # what one operator touches already is the bound, or the first step
+        steps = profile(graph, order).steps
+        ranked = sorted(range(len(graph)), key=lambda v: -steps[v])
+        operator = next((v for v in ranked if least_step(graph, v)[0] >= bound.value), ranked[0])
+    return live_at(graph, least_step(graph, operator)[1], operator)
+
+
+def without(graph: MemoryGraph, group: int) -> MemoryGraph:
+    """The graph with one group at 0 bytes; what no longer fits over it runs not in place."""
+    groups = list(graph.groups)
+    groups[group] = replace(groups[group], size=0)
+    kept = tuple(c for c in graph.inplace if group not in (c.operand, c.result))
+    return replace(graph, groups=tuple(groups), inplace=kept)
+
+
+@dataclass(frozen=True)
+class Shrink:
+    """The tensor that lowers the bound most, and the bound without it; `all_seen` if none was left
+    out for lack of time."""
+
+    group: int
+    bound: int
+    all_seen: bool
+
+
+def best_to_shrink(graph: MemoryGraph, tight: Live, seconds: float = SECONDS) -> Shrink | None:
+    """The group at whose 0 bytes T6 is least; None if no single one lowers it.
+
+    The step of the tight operator bounds from below what a group can do, so the bound is taken
+    anew only for those that may beat the best so far.
+    """
+    deadline = time.monotonic() + seconds
+    promising: list[tuple[int, int]] = []
+    all_seen = True
+    for g in sorted(range(len(graph.groups)), key=lambda g: (g not in tight.groups, g)):
+        if not graph.sizes[g]:
+            continue
+        if time.monotonic() > deadline:
+            all_seen = False
+            break
+        least = least_step(without(graph, g), tight.operator)[0]
+        if least < tight.total:
+            promising.append((least, g))
+    best: tuple[int, int] | None = None
+    for least, g in sorted(promising):
+        if best is not None and least >= best[0]:
+            break
+        if time.monotonic() > deadline:
+            all_seen = False
+            break
+        bound = flow_bound(without(graph, g), [range(len(graph))]).value
+        if bound < tight.total and (best is None or bound < best[0]):
+            best = (bound, g)
+    return None if best is None else Shrink(best[1], best[0], all_seen)
+
+
+def explain_function(func: FuncOp) -> str:
+    """The lines for one function, in its block's order. Raises MemoptError if it has no graph."""
+    graph, plan, place = certified_graph(func), plan_of(func), f"@{func.sym_name.data}"
+    if not len(graph):
+        return f"{place}: no operator runs"
+    top, tight = peak_of(graph), bound_of(graph)
+    lines = [
+        f"{place}: peak {top.total:,} B in step {top.operator + 1} of {len(graph)}, at "
+        f'"{graph.names[top.operator]}"; live there:',
+        *_table(graph, top),
+        f'bound {tight.total:,} B at "{graph.names[tight.operator]}" (step '
+        f"{tight.operator + 1}): no order runs it with less live, here with "
+        f"{tight.done.bit_count()} of the others before it:",
+        *_table(graph, tight),
+    ]
+    if tight.total == top.total:
+        lines.append("  so no order is better: proof = flow")
+    elif plan is not None and plan.optimal:
+        kind = plan.proof.data
+        lines.append(f"  {top.total - tight.total:,} B below the peak, which only {kind} proves")
+    else:
+        lines.append(f"  {top.total - tight.total:,} B below the peak: an order may be better")
+    found = best_to_shrink(graph, tight)
+    if found is None:
+        lines.append("shrink: no single tensor lowers the bound")
+    else:
+        rest = "no other tensor lowers it more" if found.all_seen else "not all tensors were tried"
+        size = graph.sizes[found.group]
+        lines.append(
+            f'shrink "{label(graph, found.group)}" ({size:,} B): without it the bound is '
+            f"{found.bound:,} B; {rest}"
+        )
+    return "\n".join(lines)
+
+
+def _table(graph: MemoryGraph, live: Live) -> list[str]:
+    rows = [(graph.sizes[g], label(graph, g)) for g in live.groups]
+    if live.workspace:
+        rows.append((live.workspace, "workspace"))
+    if live.saved:
+        rows.append((-live.saved, "taken over in place"))
+    counted = sum(size for size, _ in rows)
+    if counted != live.total:
+        rows.append((live.total - counted, "inputs that nobody reads"))
+    return [f"  {size:>14,} B  {name}" for size, name in rows]
+
+
+def label(graph: MemoryGraph, group: int) -> str:
+    """The group's name, with the step that writes it where the name alone is not enough."""
+    found = graph.groups[group]
+    alike = sum(other.name == found.name for other in graph.groups)
+    made = f" of step {min(found.writers) + 1}" if found.writers else " (input)"
+    return found.name if alike == 1 else found.name + made
+
+
+def explain(module: ModuleOp) -> str:
+    """The lines for every function of a module."""
+    return "\n".join(explain_function(func) for func in functions(module))
