@@ -306,14 +306,18 @@ def inner_profile(node: Operation, model: ModelAttr) -> tuple[int, int, int]:
     def rounded(size: int) -> int:
         return -(-size // alignment) * alignment
 
-    constant = {
+    crossing = (
+        *zip(block.args, node.inputs, strict=True),
+        *zip(returned, node.outputs, strict=True),
+    )
+    outside = {
         inner.of_value[a][0]
-        for a, v in zip(block.args, node.inputs, strict=True)
-        if a in inner.of_value and isinstance(v, OpResult) and _outside_arena(v, model)
+        for a, v in crossing
+        if a in inner.of_value and _outside_arena(v, model)
     }
     left = [len({*g.writers, *g.readers}) for g in inner.groups]
     seen = [g.is_input for g in inner.groups]
-    size = [0 if i in constant else rounded(g.size) for i, g in enumerate(inner.groups)]
+    size = [0 if i in outside else rounded(g.size) for i, g in enumerate(inner.groups)]
     level = level_in = sum(s for s, g in zip(size, inner.groups, strict=True) if g.is_input)
     hill = level
     touched: list[list[int]] = [[] for _ in inner.operations]
@@ -333,6 +337,15 @@ def inner_profile(node: Operation, model: ModelAttr) -> tuple[int, int, int]:
     return hill - level_in, level_in, level
 
 
-def _outside_arena(value: OpResult, model: ModelAttr) -> bool:
-    memory = memory_of(value.op, model)
-    return memory.results[value.index] is None
+def _outside_arena(value: SSAValue, model: ModelAttr) -> bool:
+    """Whether a value that crosses a hyper-node's border is a constant, or the caller's buffer."""
+    from memopt.dialects.structure import HyperNode
+
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    if model.io.data == "caller" and block is not None and isinstance(block.parent_op(), FuncOp):
+        last = block.last_op
+        if isinstance(value, BlockArgument) or (last is not None and value in last.operands):
+            return True
+    if not isinstance(value, OpResult) or isinstance(value.op, HyperNode):
+        return False  # never a constant; and no node asks the one before it
+    return memory_of(value.op, model).results[value.index] is None

@@ -110,9 +110,7 @@ def compile_model(args: argparse.Namespace) -> None:
         check_ram(func, ram)
     if directory.exists() and not directory.is_dir():
         raise MemoptError("exists and is no folder", str(directory))
-    parent = directory.absolute().parent
-    parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=parent, prefix=f".{directory.name}.") as temporary:
+    with _staging(directory) as temporary:
         staged = Path(temporary) / "out"
         staged.mkdir()
         facts: dict[str, Any] = {}
@@ -124,6 +122,16 @@ def compile_model(args: argparse.Namespace) -> None:
         _move_into(staged, directory)
     print(summary(report))
     print(f"written   {directory}")
+
+
+def _staging(directory: Path) -> tempfile.TemporaryDirectory[str]:
+    """A folder beside `directory`, on the same disk. Raises MemoptError that names `directory`."""
+    parent = directory.absolute().parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(dir=parent, prefix=f".{directory.name}.")
+    except OSError as error:
+        raise MemoptError(error.strerror or "cannot be written", str(directory)) from None
 
 
 def _move_into(staged: Path, directory: Path) -> None:

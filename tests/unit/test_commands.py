@@ -158,3 +158,29 @@ def test_unknown_method_and_size_are_usage_errors(
     assert "auto" in capsys.readouterr().err
     assert main(["compile", str(figure1), "--ram=lots", "-o", str(tmp_path / "o")]) == 2
     assert "64K" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("io", ["arena", "kept", "caller"])
+@pytest.mark.parametrize("inplace", ["on", "off"])
+def test_fusion_changes_no_peak_wherever_inputs_and_outputs_live(
+    shrunk: Path, io: str, inplace: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    peaks: list[int] = []
+    for more in ([], ["--no-fuse"]):
+        arguments = ["report", str(shrunk), "--json", "--target=host", f"--io={io}"]
+        assert main([*arguments, f"--inplace={inplace}", *more]) == 0
+        plan = json.loads(capsys.readouterr().out)["plan"]
+        assert plan["optimal"] is True
+        peaks.append(plan["peak"])
+    assert peaks[0] == peaks[1]
+
+
+def test_a_folder_that_cannot_be_made_is_named(
+    shrunk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goal = shrunk / "below_a_file" / "out"
+    assert main(["compile", str(shrunk), "-o", str(goal)]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "below_a_file" in error
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["small.tflite"]
