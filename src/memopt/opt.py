@@ -115,6 +115,11 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
     limit = "" if time_limit is None else f"time-limit={float(time_limit)!r}"
     parts: list[str] = []
     for flag, value in steps:
+        named = flag in ("schedule", "place", "partition")
+        if named and not re.fullmatch(r"[\w-]+", value):  # --schedule in.mlir
+            raise UsageError(
+                f"--{flag} needs a name after it, such as --{flag}=auto, not {value!r}"
+            )
         if flag == "model":
             parts.append("memgraph-model{" + value.replace(",", " ") + "}")
         elif flag == "prepare":
