@@ -125,6 +125,11 @@ def recomputed_peak(memory: BlockMemory, model: ModelAttr) -> int:
     load = list(accumulate(change[:-1]))
     for t, m in enumerate(memory.memory):
         load[t] += sum((w + a - 1) // a * a for w in m.workspace)
+        if m.hill >= 0:  # a hyper-node: its hill stands for what it writes
+            results = memory.operations[t].results
+            groups = {memory.of_value[r][0] for r in results if r in memory.of_value}
+            written = [memory.groups[g] for g in groups if memory.groups[g].in_arena]
+            load[t] += m.hill - sum((g.size + a - 1) // a * a for g in written)
     for t, result, operand in memory.overwrites:
         inner, outer = memory.groups[result], memory.groups[operand]
         dies = not outer.is_output and max((*outer.writers, *outer.readers), default=0) <= t
