@@ -17,6 +17,7 @@ In place inside U is decided by U alone, because of (3), and is part of the hill
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memopt.solvers.ideals import Walker, ancestors, descendants, renumber
 from memopt.solvers.modules import candidates
@@ -203,9 +204,33 @@ def module_of(
     if not 2 <= count <= LARGEST or not separable(graph, members, sides, rules):
         return None
     sub, operators = inside(graph, members, sides)
+    decided = _decide(_nameless(sub), rules)
+    if decided is None:
+        return None
+    order, hill = decided
     first, last = sub.level(0), sub.level((1 << count) - 1)
+    return Module(tuple(operators[i] for i in order), hill, first, last)
+
+
+def _nameless(sub: MemoryGraph) -> MemoryGraph:
+    """The same problem under names that say nothing, so that repeated cells are one to the cache.
+
+    `inside` numbers operators and groups by their place in the graph: cells that are written down
+    in the same way are equal then.
+    """
+    groups = tuple(
+        Group("", g.size, g.writers, g.readers, g.is_input, g.is_output) for g in sub.groups
+    )
+    names = ("",) * len(sub)
+    return MemoryGraph(names, sub.predecessors, groups, sub.workspace, sub.inplace, sub.alignment)
+
+
+@lru_cache(4_096)
+def _decide(sub: MemoryGraph, rules: Rules) -> tuple[tuple[int, ...], int] | None:
+    """The order in which a separable module may run in one go, and its hill; None if it may not."""
+    first, last = sub.level(0), sub.level((1 << len(sub)) - 1)
     order = None
-    if count == 2 and sub.predecessors[1]:
+    if len(sub) == 2 and sub.predecessors[1]:
         order = (0, 1)
     legal = not rules.inner_levels
     if not legal and order is not None:
@@ -221,8 +246,7 @@ def module_of(
         order = _inner_order(sub, rules)
         if order is None:
             return None
-    hill = max(profile(sub, order).steps)
-    return Module(tuple(operators[i] for i in order), hill, first, last)
+    return order, max(profile(sub, order).steps)
 
 
 def _inner_order(sub: MemoryGraph, rules: Rules) -> tuple[int, ...] | None:
