@@ -40,8 +40,11 @@ def _shortest(packed: bytes) -> str:
     value: float = struct.unpack("<f", packed)[0]
     for digits in range(1, 9):
         text = f"{value:.{digits}e}"
-        if struct.pack("<f", float(text)) == packed:
-            return text
+        try:
+            if struct.pack("<f", float(text)) == packed:
+                return text
+        except OverflowError:  # the largest floats, rounded up, are none any more
+            continue
     raise VerifyException(f"{value} is not a finite float32")
 
 

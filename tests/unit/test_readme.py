@@ -119,3 +119,9 @@ def test_links_lead_somewhere() -> None:
     )
     for page, link in links:
         assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = {p.name for p in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert pages == set(re.findall(r"\]\(([\w-]+\.md)\)", index))
