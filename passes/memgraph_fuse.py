@@ -16,8 +16,8 @@ A module with a valley inside becomes a chain of `memgraph.segment`, held togeth
 `!memgraph.chain`; others may run between two segments.
 
 Which modules: solvers/chains.py (theory.md T2). Scheduling opens them again. A module is left as it
-is when a buffer that crosses its border is seen under several values there (views), or when one of
-its operators has effects: then the region could not say what is shared.
+is when a buffer that crosses its border is seen under several values there (views) or is the
+caller's, or when one of its operators has effects: then the region could not say what is shared.
 """
 
 from collections.abc import Sequence
@@ -32,6 +32,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from memopt.dialects.attributes import ChainType
+from memopt.dialects.groups import body_of, read_values
 from memopt.dialects.memory import name_of
 from memopt.dialects.plan import MODEL, drop_plan, functions, model_of
 from memopt.dialects.structure import ConstantOp, FusedOp, HyperNode, SegmentOp, YieldOp
@@ -85,7 +86,29 @@ def fuse_function(func: FuncOp, rule: Rule = "auto") -> int:
         for segment in chain:
             node = builder.build(segment, anchor, token, len(chain) > 1, segment is not chain[-1])
             anchor, token = node, node.tokens[1]
+    if chosen:
+        _delay_views(body_of(func))
     return sum(map(len, chosen))
+
+
+def _delay_views(block: Block) -> None:
+    """Move what stands before an operand of it, now made by a hyper-node, right behind that."""
+    made: set[Operation] = set()
+    waiting: list[Operation] = []
+    sequence: list[Operation] = []
+
+    def ready(op: Operation) -> bool:
+        return all(not isinstance(v, OpResult) or v.op in made for v in read_values(op))
+
+    for op in list(block.ops):
+        waiting.append(op)
+        while found := next((w for w in waiting if ready(w)), None):
+            waiting.remove(found)
+            made.add(found)
+            sequence.append(found)
+    for op in sequence:
+        op.detach()
+    block.add_ops(sequence)
 
 
 def _found(graph: MemoryGraph, rule: Rule) -> list[Chain]:
@@ -130,10 +153,15 @@ def _expressible(extracted: Extracted, members: Sequence[int]) -> bool:
     for v in members:
         if memory.memory[v].effects or memory.operations[v].regions:
             return False
+    moved = {memory.operations[v] for v in members}
+    outside = {
+        r for op in memory.views if not _only_inside(op, moved, memory.views) for r in op.results
+    }
     for group in memory.groups:
         touchers = {*group.writers, *group.readers}
         crossing = group.is_input or group.is_output or not touchers <= inside
-        if touchers & inside and crossing and len(group.members) > 1:
+        crossing |= any(v in outside for v, _ in group.members)
+        if touchers & inside and crossing and (len(group.members) > 1 or not group.in_arena):
             return False
     return not any(v in inside for v, _, _ in memory.overwrites)
 
@@ -176,7 +204,7 @@ class Builder:
             r
             for op in sequence
             for r in op.results
-            if not list(r.uses) or any(u.operation not in moved for u in r.uses)
+            if any(u.operation not in moved for u in r.uses)
         ]
         kept = [i for i, v in enumerate(operands) if self._is_kept(v, members)]
         body = Block(arg_types=[v.type for v in operands])
@@ -227,21 +255,13 @@ def _only_inside(op: Operation, inside: set[Operation], views: Sequence[Operatio
         or (v.op in views and _only_inside(v.op, inside, views))
         for v in op.operands
     ) and any(isinstance(v, OpResult) and not isinstance(v.op, ConstantOp) for v in op.operands)
-    used = all(
-        u.operation in inside
-        or (u.operation in views and _only_inside_down(u.operation, inside, views))
-        for r in op.results
-        for u in r.uses
-    )
-    return made and used
+    return made and _only_inside_down(op, inside, views)
 
 
 def _only_inside_down(op: Operation, inside: set[Operation], views: Sequence[Operation]) -> bool:
-    return all(
-        u.operation in inside
-        or (u.operation in views and _only_inside_down(u.operation, inside, views))
-        for r in op.results
-        for u in r.uses
+    users = [u.operation for r in op.results for u in r.uses]
+    return bool(users) and all(
+        u in inside or (u in views and _only_inside_down(u, inside, views)) for u in users
     )
 
 
