@@ -189,12 +189,12 @@ def check(certificate: Any) -> str:
         prove = {"flow": check_flow, "search": check_search}[proof["kind"]]
         prove(graph, proof, int(certificate["lower_bound"]))
         return f"peak {peak} B, no order below {certificate['lower_bound']} B ({proof['kind']})"
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise RejectedError(f"malformed: {type(error).__name__} {error}") from error
 
 
 if __name__ == "__main__":
     try:
         print("accepted:", check(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
-    except (RejectedError, OSError, ValueError, IndexError) as reason:
+    except (RejectedError, OSError, ValueError, IndexError, RecursionError) as reason:
         sys.exit(f"rejected: {reason}")
