@@ -84,10 +84,10 @@ def framed(rng: random.Random, graph: MemoryGraph) -> MemoryGraph:
     groups: list[Group] = []
     for g in graph.groups:
         if g.is_input and rng.random() < 0.7:
-            g = replace(g, writers=(first, *g.writers), is_input=False)  # noqa: PLW2901
+            g = replace(g, writers=(first, *g.writers), is_input=False)
         reads = g.is_output and rng.random() < 0.7
         if reads or rng.random() < 0.15:
-            g = replace(g, readers=(*g.readers, last), is_output=g.is_output and not reads)  # noqa: PLW2901
+            g = replace(g, readers=(*g.readers, last), is_output=g.is_output and not reads)
         groups.append(g)
     return MemoryGraph(
         (*graph.names, "first", "last"),
