@@ -37,8 +37,8 @@ from memopt.solvers.segments import (
     linked,
 )
 
-# Nodes of a module of which many are in modules of the same round, and are no longer seen.
-DEEPEST = 2 * LARGEST
+# Nodes of this round in a module; most may be in smaller modules of the same round already.
+DEEPEST = LARGEST
 
 # A chain: the operators of each segment, in order. One segment: one node.
 Chain = tuple[tuple[int, ...], *tuple[tuple[int, ...], ...]]
