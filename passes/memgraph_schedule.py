@@ -18,7 +18,7 @@ on, the chosen in-place results get a `memgraph.alias`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from xdsl.context import Context
@@ -46,8 +46,9 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.reorder import inline_hyper_nodes, reorder
+from memopt.solvers.bounds import flow_bound
 from memopt.solvers.fusion_check import is_safe_chain
-from memopt.solvers.problem import ProblemError, Schedule, profile
+from memopt.solvers.problem import ProblemError, Proof, Schedule, profile
 from memopt.solvers.scheduling import partitioned, schedule
 
 Method = Literal[
@@ -140,13 +141,24 @@ def schedule_function(
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
     reorder(extracted.memory, answer.order)
-    extracted = _flatten(func, extracted, answer, assume_pure)
-    _write_inplace(extracted)
+    flat = _flatten(func, extracted, answer, assume_pure)
+    if len(flat.graph) != len(extracted.graph):
+        answer = replace(answer, proof=_flat_proof(flat, answer))
+    _write_inplace(flat)
     set_order(extract(func, assume_pure).memory.operations)
     func.attributes[PLAN] = PlanAttr(
         answer.peak, answer.lower_bound, answer.proof, fingerprint=fingerprint(func)
     )
     return answer
+
+
+def _flat_proof(flat: Extracted, answer: Schedule) -> Proof:
+    """A flow through hyper-nodes is none through the flat function, unless T6 there says as much:
+    else the bound rests on the searches that contracted the modules."""
+    if answer.proof != "flow":
+        return answer.proof
+    bound = flow_bound(flat.graph, [tuple(range(len(flat.graph)))]).value
+    return "flow" if bound >= answer.lower_bound else "search"
 
 
 def _flatten(func: FuncOp, extracted: Extracted, answer: Schedule, assume_pure: bool) -> Extracted:
