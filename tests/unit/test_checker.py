@@ -117,6 +117,11 @@ def commit_to_nothing(c: dict[str, Any]) -> None:
     c["proof"]["commits"] = [[0, []]]
 
 
+def commit_above(c: dict[str, Any]) -> None:
+    """A commit whose end is low enough, by way of the bound itself."""
+    c["proof"] = {"kind": "search", "states": [[0, 0], [1, 3, 5, 1]], "commits": [[1, [3, 5, 1]]]}
+
+
 def no_alignment(c: dict[str, Any]) -> None:
     c["graph"]["alignment"] = 0
     rehash(c)
@@ -136,6 +141,7 @@ def no_alignment(c: dict[str, Any]) -> None:
         (not_ready, "not ready"),
         (false_commit, "false commit"),
         (commit_to_nothing, "false commit"),
+        (commit_above, "no way"),
         (no_alignment, "malformed"),
     ],
 )
@@ -161,6 +167,22 @@ def no_flow(c: dict[str, Any]) -> None:
     c["proof"]["flows"] = []
 
 
+def less_flow(c: dict[str, Any]) -> None:
+    next(arc for arc in c["proof"]["flows"][0]["flow"] if arc[2] > 1)[2] -= 1
+
+
+def backwards(c: dict[str, Any]) -> None:
+    c["proof"]["flows"][0]["flow"][0][2] = -1
+
+
+def from_nowhere(c: dict[str, Any]) -> None:
+    c["proof"]["flows"][0]["flow"] = [[23, 21, 512], [21, 22, 512], [22, 24, 512]]  # t7: no input
+
+
+def to_nowhere(c: dict[str, Any]) -> None:
+    c["proof"]["flows"][0]["flow"] = [[23, 7, 1568], [7, 8, 1568], [8, 24, 1568]]  # t0: not held
+
+
 def invented_arc(c: dict[str, Any]) -> None:
     nodes = 7 + 2 * 8
     c["proof"]["flows"][0]["flow"].append([nodes, nodes + 1, 1000])  # source to sink
@@ -173,6 +195,10 @@ def invented_arc(c: dict[str, Any]) -> None:
         (claim_more, "below the bound"),
         (more_flow, "too much|lost or made"),
         (too_much, "too much"),
+        (less_flow, "lost or made"),
+        (backwards, "too much"),
+        (from_nowhere, "too much"),
+        (to_nowhere, "too much"),
         (no_flow, "without a flow"),
         (invented_arc, "too much"),
     ],
@@ -187,13 +213,15 @@ def test_a_tampered_flow_is_rejected(tamper: Callable[[dict[str, Any]], None], r
 def test_every_in_place_alternative_needs_its_flow() -> None:
     found = certificate(in_place(), (0,), 10)
     assert [f["operand"] for f in found["proof"]["flows"]] == [None, 0]
+    naive = copy.deepcopy(found)
+    plain = naive["proof"]["flows"][0]["flow"]
+    naive["proof"]["flows"][1]["flow"] = plain
+    naive["lower_bound"] = 20
+    with pytest.raises(RejectedError, match="too much"):  # the result counts as paid
+        check(naive)
     found["proof"]["flows"].pop()
     with pytest.raises(RejectedError, match="without a flow"):
         check(found)
-    naive = copy.deepcopy(found)
-    naive["lower_bound"] = 20
-    with pytest.raises(RejectedError):
-        check(naive)
 
 
 def valley() -> MemoryGraph:
@@ -222,6 +250,24 @@ def test_a_commit_past_a_valley_needs_a_flow_and_has_none() -> None:
         claim["proof"] = {"kind": "search", "states": states, "commits": [entry]}
         with pytest.raises(RejectedError, match="lower level may lie between"):
             check(claim)
+
+
+def test_a_commit_to_a_state_that_is_not_listed() -> None:
+    """x(8) -> a -> t(2) -> b -> y(1) needs 10; a alone ends lower than it began."""
+    graph = MemoryGraph(
+        ("a", "b"),
+        ((), (0,)),
+        (
+            Group("x", 8, readers=(0,), is_input=True),
+            Group("t", 2, writers=(0,), readers=(1,)),
+            Group("y", 1, writers=(1,), is_output=True),
+        ),
+    )
+    claim = certificate(graph, (0, 1), 10)
+    claim["lower_bound"] = 11
+    claim["proof"] = {"kind": "search", "states": [], "commits": [[0, [0]]]}
+    with pytest.raises(RejectedError, match="no way"):
+        check(claim)
 
 
 def test_inputs_that_nobody_reads_are_paid_in_the_first_step() -> None:
