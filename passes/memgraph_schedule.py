@@ -73,7 +73,8 @@ class MemgraphSchedulePass(ModulePass):
     The options below it go to the method, which refuses by name what it does not have:
     `solver`, `warm_start` (a method), `bound` (bytes or flow), `pruning` and `seed` for the integer
     programs, `control` and `precedence` for ilp-olla, `divide`, `budgets` and `width` for dp,
-    `max_states` for all that search, `kill_moves` and `commits` for search, `fuse` for auto.
+    `max_states` for all that search, `kill_moves` and `commits` for search, `fuse`, `segments` and
+    `splits` for auto.
     """
 
     name = "memgraph-schedule"
@@ -96,6 +97,8 @@ class MemgraphSchedulePass(ModulePass):
     kill_moves: bool | None = None
     commits: bool | None = None
     fuse: bool | None = None
+    segments: bool | None = None
+    splits: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         given = {name: getattr(self, name) for name in OPTIONS}

@@ -8,9 +8,10 @@ exact search takes over. Without a time limit the answer is deterministic.
 import time
 
 from memopt.solvers.bounds import flow_bound
+from memopt.solvers.chains import reduced
 from memopt.solvers.fusion import contract, expand, modules
 from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, check_order, profile
-from memopt.solvers.scheduling import fwd_rpo, greedy, rpo, search
+from memopt.solvers.scheduling import fwd_rpo, greedy, in_parts, rpo, search
 
 
 def heuristics(graph: MemoryGraph) -> list[tuple[int, ...]]:
@@ -31,11 +32,15 @@ def solve(
     time_limit: float | None = None,
     max_states: int = search.MAX_STATES,
     fuse: bool = True,
+    segments: bool = False,
+    splits: bool = False,
 ) -> Schedule:
     """The best order known after `time_limit` seconds, with the bound proven by then.
 
     `proof` is `flow` where T6 on `graph` itself gives the bound, `search` where contraction and
     search are needed. `fuse` off searches the graph as it is; `max_states` bounds memory.
+    `segments` contracts to segment chains (T2, T4) instead of single nodes, `splits` searches part
+    by part (T5): fewer states, but on the papers' networks not less time.
     """
     started = time.monotonic()
 
@@ -50,13 +55,17 @@ def solve(
     bound = flow_bound(graph, orders, time_limit=left()).value
     if bound == peak:
         return Schedule(best, peak, bound, "flow")
-    small, members = contract(graph, modules(graph) if fuse else [])
+    if fuse and segments:
+        small, members = reduced(graph)
+    else:
+        small, members = contract(graph, modules(graph) if fuse else [])
     inner = heuristics(small)
     start = inner[0]
     if profile(small, start).peak < peak:
         best, peak = expand(start, members), profile(small, start).peak
     floor = max(bound, flow_bound(small, inner, time_limit=left()).value)
-    found = search.solve(small, left(), floor, start, max_states, ceiling=peak)
+    exact = in_parts.solve if splits else search.solve
+    found = exact(small, left(), floor, start, max_states, ceiling=peak)
     if found.peak < peak:
         best, peak = expand(found.order, members), found.peak
     if bound in (peak, found.lower_bound):

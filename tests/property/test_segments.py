@@ -19,7 +19,7 @@ from memopt.solvers.chains import Chain, chain_of, chains, contract_chains, merg
 from memopt.solvers.fusion import ALL_RULES, Rules, Sides, contract, expand, inside, separable
 from memopt.solvers.fusion_check import is_safe_chain
 from memopt.solvers.problem import MemoryGraph, profile
-from memopt.solvers.scheduling import in_parts
+from memopt.solvers.scheduling import auto, in_parts
 from memopt.solvers.segments import ALL_CHAIN_RULES, ChainRules
 from memopt.solvers.splits import ALL_SPLIT_RULES, SplitRules, parts, splits
 
@@ -222,6 +222,16 @@ def test_every_condition_of_a_split_is_needed(dropped: str) -> None:
         except KeyError:  # a part whose operators lack what they need
             return
     pytest.fail(f"no graph needs {dropped}")
+
+
+def test_auto_with_segments_and_splits_finds_the_optimum(fuzz: float) -> None:
+    rng = random.Random(9)
+    for _ in range(int(10_000 * fuzz)):
+        graph = random_graph(rng, 8)
+        answer = auto.solve(graph, segments=True, splits=True)
+        answer.verify(graph)
+        assert answer.optimal
+        assert answer.peak == optimum(graph), graph
 
 
 # -- Zhong -------------------------------------------------------------------------------------
