@@ -10,7 +10,9 @@ from memopt.solvers import zhong_fusion
 from memopt.solvers.chains import chain_of, chains, contract_chains, merge_parallel, reduced
 from memopt.solvers.fusion import Sides, contract, inside, separable
 from memopt.solvers.fusion_check import is_safe_chain
-from memopt.solvers.problem import MemoryGraph, ProblemError, profile
+from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError, profile
+from memopt.solvers.scheduling import search
+from memopt.solvers.scheduling.kills import Kills
 from memopt.solvers.segments import ALL_CHAIN_RULES, Segment, canonical, cut_into_segments
 from memopt.solvers.splits import forced_cuts, least_levels, part_between, splits
 
@@ -228,3 +230,24 @@ def test_levels_of_segments_are_the_modules_own() -> None:
         Segment((0, 2), 12, 8, 4),
         Segment((1, 3), 25, 4, 8),
     )
+
+
+def test_what_an_operator_frees_does_not_pay_twice() -> None:
+    """Kill-moves: a negative workspace and a result in place may not count on the same bytes."""
+    graph = MemoryGraph(
+        ("op0", "op1", "op2", "op3", "op4", "op5", "op6"),
+        ((), (0,), (0, 1), (1,), (3,), (), (5,)),
+        (
+            Group("g0", 2, is_input=True, is_output=True),
+            Group("g1", 8, (0,), (1, 2)),
+            Group("g3", 34, (2,), is_output=True),
+            Group("g4", 8, (3,), is_output=True),
+            Group("g5", 5, (5,), (6,)),
+            Group("g6", 5, (6,)),
+            Group("g7", 12, (6,), is_output=True),
+        ),
+        (0, 0, 0, 12, 0, 0, -8),
+        (InPlace(6, 5, 4),),
+    )
+    assert optimum(graph) == search.solve(graph, bound=48).peak == 53
+    assert not Kills(graph).covers
