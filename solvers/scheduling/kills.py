@@ -11,7 +11,8 @@ rest of A in its old order. Before v, K allocates a subset of what A did. After 
 most t(S) + new(A) + new(v) - freed(K), below the old step of v as long as freed(K) is at least
 what the step of v was below t(S) + new(A) + new(v): that is 0 without in-place and with workspace
 >= 0. A negative workspace (a contracted module) is covered if the operator itself frees at least
-as much, beside what it takes over in place (`covers`). Costs never grow with the ideal, so what is postponed costs no more.
+as much, beside what it takes over in place (`covers`). Costs never grow with the ideal, so what is
+postponed costs no more.
 
 In place the step of v is lower by its result if an operand x dies there, and a smaller K may not
 kill x. So for each candidate the set that kills x and ends in v is a branch of its own, minimal or

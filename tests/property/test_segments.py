@@ -144,7 +144,7 @@ def test_a_chain_that_somebody_else_cut_is_derived_again(fuzz: float) -> None:
 def test_merging_keeps_the_optimum(seed: int, fuzz: float) -> None:
     rng = random.Random(seed)
     merged = 0
-    for _ in range(int(GRAPHS * fuzz / 4)):
+    for _ in range(int(GRAPHS * fuzz / 2)):
         drawn = surrounded(rng, 2, 2)
         if drawn is None:
             continue
@@ -196,7 +196,7 @@ def by_parts(
 def test_splits_keep_the_optimum(seed: int, fuzz: float) -> None:
     rng = random.Random(seed)
     count = 0
-    for _ in range(int(GRAPHS * fuzz / 4)):
+    for _ in range(int(GRAPHS * fuzz / 2)):
         graph = random_graph(rng, 7)
         best = optimum(graph)
         found, peak = by_parts(rng, graph, best, ALL_SPLIT_RULES)
