@@ -121,7 +121,6 @@ def _found(graph: MemoryGraph, rule: Rule) -> list[Chain]:
 
 def _inplace(graph: MemoryGraph, order: Sequence[int]) -> list[InPlace]:
     """What a module's operators overwrite in their order; nobody outside decides that."""
-    members = set(order)
     done = 0
     masks = ancestor_masks(graph)
     for v in order:
@@ -133,7 +132,7 @@ def _inplace(graph: MemoryGraph, order: Sequence[int]) -> list[InPlace]:
         if choice is not None:
             result.append(choice)
         done |= 1 << v
-    return [c for c in result if c.operator in members]
+    return result
 
 
 def ancestor_masks(graph: MemoryGraph) -> list[int]:

@@ -27,7 +27,7 @@ from memopt.solvers.fusion import (
 from memopt.solvers.ideals import renumber
 from memopt.solvers.merge import merged, parallel_parts
 from memopt.solvers.modules import candidates
-from memopt.solvers.problem import MemoryGraph, bits, profile, topological_order
+from memopt.solvers.problem import MemoryGraph, bits, profile
 from memopt.solvers.segments import (
     ALL_CHAIN_RULES,
     STATES,
@@ -262,9 +262,3 @@ def _module(graph: MemoryGraph, segment: Sequence[int], sides: Sides) -> Module:
 def reduced(graph: MemoryGraph, states: int = STATES) -> tuple[MemoryGraph, list[tuple[int, ...]]]:
     """`graph` contracted to segment chains as far as they are found, ready for `fusion.expand`."""
     return contract_chains(graph, chains(graph, states=states))
-
-
-def is_sequence(graph: MemoryGraph) -> bool:
-    """Whether only one order of `graph` is legal."""
-    order = topological_order(graph)
-    return all(a in graph.predecessors[b] for a, b in pairwise(order))
