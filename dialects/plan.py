@@ -4,7 +4,7 @@ Everything is a discardable, prefixed attribute, so that it may sit on any diale
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, i64
@@ -99,6 +99,17 @@ def offsets_of(op: Operation) -> tuple[Place, ...] | None:
 def argument_offsets(func: FuncOp) -> list[Place | None]:
     """The places of a function's arguments."""
     return [cast("Place | None", a.get(OFFSET)) for a in argument_attributes(func)]
+
+
+def set_places(func: FuncOp, where: Callable[[SSAValue], Attribute]) -> None:
+    """Write the place of every argument and result of a function's only block."""
+    arguments = argument_attributes(func)
+    for argument, attributes in zip(func.body.block.args, arguments, strict=True):
+        attributes[OFFSET] = where(argument)
+    set_argument_attributes(func, arguments)
+    for op in func.body.block.ops:
+        if op.results:
+            op.attributes[OFFSET] = ArrayAttr([where(r) for r in op.results])
 
 
 def bytes_offset(place: Place | None) -> int | None:

@@ -13,6 +13,7 @@ micro/micro_allocation_info.cc (MarkAllocationLifetimes). Shares no code with th
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
@@ -21,7 +22,8 @@ from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import body_of
 from memopt.dialects.memory import bytes_of, place_of
-from memopt.dialects.plan import argument_offsets, bytes_offset, offsets_of
+from memopt.dialects.plan import SCRATCH, argument_offsets, bytes_offset, offsets_of
+from memopt.dialects.plan_attributes import ScratchAttr
 from memopt.dialects.structure import ConstantOp, VariableOp
 from memopt.dialects.tflm_scratch import scratch_bytes
 
@@ -124,6 +126,19 @@ def tflm_arena(
     `offsets` are those of the tensors, by tensor index, then of every scratch buffer.
     """
     return greedy(tflm_requests(func, planned, source_order, planned and hold_unread))
+
+
+def write_scratch(func: FuncOp) -> int:
+    """Write every operator's scratch where TFLM will put it; returns the head in bytes."""
+    arena = tflm_arena(func)
+    wanted = [(op, scratch_bytes(op) or ()) for op, _ in file_operators(func)]
+    at = len(arena.offsets) - sum(len(sizes) for _, sizes in wanted)
+    for op, sizes in wanted:
+        if sizes:
+            pairs = zip(sizes, arena.offsets[at : at + len(sizes)], strict=True)
+            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s, offset) for s, offset in pairs])
+            at += len(sizes)
+    return arena.head
 
 
 def tflm_requests(

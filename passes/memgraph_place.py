@@ -21,18 +21,15 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.dialects.memory import is_buffer
 from memopt.dialects.operations import is_constant_expression
 from memopt.dialects.plan import (
-    OFFSET,
     PLAN,
     SCRATCH,
-    argument_attributes,
     fingerprint,
     functions,
     plan_of,
-    set_argument_attributes,
+    set_places,
 )
 from memopt.dialects.plan_attributes import PlanAttr, ScratchAttr, UnplacedAttr
-from memopt.dialects.tflm_arena import file_operators, tflm_arena
-from memopt.dialects.tflm_scratch import scratch_bytes
+from memopt.dialects.tflm_arena import tflm_arena, write_scratch
 from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import schedule_function
@@ -111,15 +108,7 @@ def _settle(extracted: Extracted, method: Method, time_limit: float | None) -> i
     best = min(heads)[1]
     if best != len(tries) - 1:
         _solve(extracted, tries[best], time_limit)
-    arena = tflm_arena(extracted.func)
-    wanted = [(op, scratch_bytes(op) or ()) for op, _ in file_operators(extracted.func)]
-    at = len(arena.offsets) - sum(len(sizes) for _, sizes in wanted)
-    for op, sizes in wanted:
-        if sizes:
-            pairs = zip(sizes, arena.offsets[at : at + len(sizes)], strict=True)
-            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s, offset) for s, offset in pairs])
-            at += len(sizes)
-    return arena.head
+    return write_scratch(extracted.func)
 
 
 def _write_offsets(extracted: Extracted, offsets: Sequence[int]) -> None:
@@ -135,13 +124,7 @@ def _write_offsets(extracted: Extracted, offsets: Sequence[int]) -> None:
         constant = is_buffer(value.type) and is_constant_expression(value, model)
         return UnplacedAttr("constant" if constant else "runtime")
 
-    arguments = argument_attributes(func)
-    for argument, attributes in zip(func.body.block.args, arguments, strict=True):
-        attributes[OFFSET] = where(argument)
-    set_argument_attributes(func, arguments)
-    for op in func.body.block.ops:
-        if op.results:
-            op.attributes[OFFSET] = ArrayAttr([where(r) for r in op.results])
+    set_places(func, where)
     next_buffer = len(extracted.graph.groups)
     for index, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
         if extracted.graph.extra[index] <= 0:

@@ -6,7 +6,7 @@ leaves open lies where TFLM's planner will put it.
 
 import struct
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
@@ -16,19 +16,15 @@ from memopt.dialects.memory import is_buffer
 from memopt.dialects.operations import is_constant_expression
 from memopt.dialects.plan import (
     MODEL,
-    OFFSET,
     PLAN,
-    SCRATCH,
-    argument_attributes,
     fingerprint,
     functions,
-    set_argument_attributes,
     set_order,
+    set_places,
 )
-from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, ScratchAttr, UnplacedAttr
+from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
 from memopt.dialects.tflite_file import read_model
-from memopt.dialects.tflm_arena import file_operators, tensor_indices, tflm_arena
-from memopt.dialects.tflm_scratch import scratch_bytes
+from memopt.dialects.tflm_arena import tensor_indices, write_scratch
 from memopt.dialects.verify_plan import recomputed_peak
 from memopt.frontends.tflite import read
 
@@ -50,18 +46,11 @@ def read_planned(data: bytes, name: str) -> ModuleOp:
     model = ModelAttr("tflm", 16, "arena", views=False, inplace=False, scratch="tflm")
     func.attributes[MODEL] = model
     _write(func, offsets, name)
-    arena = tflm_arena(func)
-    at = len(arena.offsets) - sum(len(scratch_bytes(op) or ()) for op, _ in file_operators(func))
-    for op, _ in file_operators(func):
-        sizes = scratch_bytes(op) or ()
-        if sizes:
-            pairs = zip(sizes, arena.offsets[at : at + len(sizes)], strict=True)
-            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s, o) for s, o in pairs])
-            at += len(sizes)
+    head = write_scratch(func)
     memory = function_memory(func, model)
     set_order(memory.operations)
     peak = recomputed_peak(memory, model)
-    func.attributes[PLAN] = PlanAttr(peak, 0, "none", arena.head, 0, fingerprint(func))
+    func.attributes[PLAN] = PlanAttr(peak, 0, "none", head, 0, fingerprint(func))
     return module
 
 
@@ -95,10 +84,4 @@ def _write(func: FuncOp, offsets: tuple[int, ...], name: str) -> None:
             raise MemoptError(f"tensor {index[value]} has offset {offset}", name)
         return IntegerAttr(offset, i64) if offset >= 0 else UnplacedAttr("runtime")
 
-    arguments = argument_attributes(func)
-    for argument, attributes in zip(func.body.block.args, arguments, strict=True):
-        attributes[OFFSET] = place(argument)
-    set_argument_attributes(func, arguments)
-    for op in func.body.block.ops:
-        if op.results:
-            op.attributes[OFFSET] = ArrayAttr([place(r) for r in op.results])
+    set_places(func, place)

@@ -254,7 +254,7 @@ def verify_file(args: argparse.Namespace) -> None:
         from memopt.certified import optimality_of
 
         optimality = optimality_of(found, Path(args.certificate))
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for func in found:
         verified = verify_plan(func)
         rows.append(
@@ -271,9 +271,7 @@ def verify_file(args: argparse.Namespace) -> None:
         print(json.dumps(rows, indent=2))
         return
     for row, func in zip(rows, found, strict=True):
-        arena = verify_plan(func).arena
+        arena = row["arena"]
         placed = f"arena {sizes(arena)}" if arena is not None else "no offsets"
-        print(
-            f"@{func.sym_name.data}: plan is correct: peak {sizes(int(str(row['peak'])))}, {placed}"
-        )
+        print(f"@{func.sym_name.data}: plan is correct: peak {sizes(row['peak'])}, {placed}")
         print(f"optimality: {optimality}")
