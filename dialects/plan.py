@@ -16,6 +16,7 @@ from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, SlotAttr, Unpla
 
 ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
+PARTITION = "memgraph.partition"
 DECIDED = frozenset({OFFSET, SCRATCH, PLAN, "memgraph.names", "memgraph.name", "memgraph.source"})
 
 Place = IntegerAttr | SlotAttr | UnplacedAttr

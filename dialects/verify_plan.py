@@ -29,6 +29,7 @@ from memopt.dialects.plan import (
 )
 from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.structure import HyperNode
+from memopt.dialects.verify_partition import check_parts
 
 
 class StalePlanError(MemoptError):
@@ -73,6 +74,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     if fingerprint(func) != plan.fingerprint.data:
         raise StalePlanError("stale plan: the function has changed since it was planned", place)
     _check_order(block, memory)
+    check_parts(memory.operations)
     peak = recomputed_peak(memory, model)
     if peak != plan.peak.data:
         raise MemoptError(f"the peak is {peak} B, the plan says {plan.peak.data} B", place)

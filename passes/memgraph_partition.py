@@ -25,14 +25,12 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import executing, operator_name, place_of
-from memopt.dialects.plan import MODEL, drop_plan, functions, model_of
+from memopt.dialects.plan import MODEL, PARTITION, drop_plan, functions, model_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import Extracted, extract
 from memopt.solvers.partitioning import Partition, partition
 from memopt.solvers.problem import ProblemError
-
-PARTITION = "memgraph.partition"
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,27 @@ def test_checkers_share_no_code_with_solvers(checker: str) -> None:
     assert not [n for n in seen if n.split(".")[1:2] in (["solvers"], ["passes"])]
 
 
+def test_the_certificate_checker_needs_nothing_but_the_standard_library() -> None:
+    """It is copied and run alone, so nothing of ours may be in it, nor anything installed."""
+    needed = {name.split(".")[0] for name in imports(ROOT / "solvers/checker.py")}
+    assert needed and not needed - sys.stdlib_module_names
+    assert len((ROOT / "solvers/checker.py").read_text().splitlines()) <= 200
+
+
+def test_the_certificate_checker_runs_alone(tmp_path: Path) -> None:
+    alone = tmp_path / "checker.py"
+    alone.write_text((ROOT / "solvers/checker.py").read_text())
+    (tmp_path / "broken.cert").write_text("{}")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(alone), str(tmp_path / "broken.cert")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_files_are_small() -> None:
     long = {
         str(p.relative_to(ROOT)): n

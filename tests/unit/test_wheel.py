@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("dialects", "frontends", "solvers", "passes", "backends")
+# Every package below memopt, and the folder of the checkout that its link leads to.
+ROOMS = {
+    **{room: room for room in ("dialects", "frontends", "solvers", "passes", "backends")},
+    "benchmarks": "benchmarks/tables",
+}
 FIGURE = (ROOT / "tests/filecheck/figure1.mlir").read_text()
 
 
@@ -46,11 +50,13 @@ def project_files(source: Path) -> set[str]:
     """Files below the rooms that an installation needs, as they are named in the wheel."""
     suffixes = {".py", ".c", ".h", ".ld", ".S", ".in"}
     found = {
-        f"memopt/{p.relative_to(source)}"
-        for room in ROOMS
-        for p in (source / room).rglob("*")
+        f"memopt/{room}/{p.relative_to(source / folder)}"
+        for room, folder in ROOMS.items()
+        for p in (source / folder).rglob("*")
         if p.is_file() and p.suffix in suffixes
     }
+    links = {p.name for p in (source / "src/memopt").iterdir() if p.is_symlink()}
+    assert links == set(ROOMS)
     return found | {f"memopt/{p.name}" for p in (source / "src/memopt").glob("*.py")}
 
 
