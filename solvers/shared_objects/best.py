@@ -1,0 +1,61 @@
+"""The best of all, stopping at the bound: the greedy strategies, min-cost flow, the exact search.
+
+No strategy of Pisarchyk & Lee's Table 1 is best on every network, and together they take
+milliseconds. Strategies that compare every pair are left out where that costs more than it gains.
+"""
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from memopt.solvers.placement.items import Item
+from memopt.solvers.shared_objects import (
+    by_breadth,
+    by_size,
+    exact,
+    greedy,
+    improved,
+    min_cost_flow,
+)
+
+PAIRS = 1_500  # items up to which every pair may be compared
+EXACT = 300  # items up to which the exact search runs without a time limit
+WORK = 10.0  # its deterministic time then
+
+Strategy = Callable[[Sequence[Item]], list[int]]
+PLAIN: tuple[Strategy, ...] = (by_size.solve, by_breadth.solve, greedy.solve)
+PAIRWISE: tuple[Strategy, ...] = (improved.solve, min_cost_flow.solve)
+
+
+def solve(
+    items: Sequence[Item], bound: int, time_limit: float | None = None
+) -> tuple[list[int], int]:
+    """The objects of all items and a proven bound in bytes. `time_limit` in seconds bounds the
+    exact search, which then runs up to `exact.LARGEST` items."""
+    deadline = None if time_limit is None else monotonic() + time_limit
+    best = best_greedy(items, bound)
+    left = None if deadline is None else deadline - monotonic()
+    small = len(items) <= (EXACT if left is None else exact.LARGEST)
+    if total(items, best) == bound or not small or (left is not None and left <= 0):
+        return best, bound
+    return exact.improve(items, best, bound, left, WORK)
+
+
+def best_greedy(items: Sequence[Item], bound: int) -> list[int]:
+    """The best answer of the strategies without search; stops at `bound` bytes."""
+    best: list[int] | None = None
+    for strategy in (*PLAIN, *(PAIRWISE if len(items) <= PAIRS else ())):
+        answer = strategy(items)
+        if best is None or total(items, answer) < total(items, best):
+            best = answer
+        if total(items, best) == bound:
+            break
+    assert best is not None
+    return best
+
+
+def total(items: Sequence[Item], objects: Sequence[int]) -> int:
+    """Bytes of all objects."""
+    sizes: dict[int, int] = {}
+    for item, k in zip(items, objects, strict=True):
+        sizes[k] = max(sizes.get(k, 0), item.size)
+    return sum(sizes.values())

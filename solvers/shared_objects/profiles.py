@@ -1,0 +1,48 @@
+"""What is live together: operator profiles, positional maxima, and the bound that they give.
+
+The i-th positional maximum is the largest i-th size over all steps, sizes in falling order; no
+assignment has an i-th largest object below it, so their sum is a bound (Pisarchyk & Lee, 4.1).
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Sequence
+
+from memopt.solvers.placement.items import Item
+from memopt.solvers.shared_objects.sharing import spans_of
+
+
+def cliques(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
+    """(step, positions in `items` of what is live there) for every maximal set of live items.
+
+    The list is reused: copy what is to be kept. Ascending by step.
+    """
+    events = sorted(
+        event
+        for i, item in enumerate(items)
+        for lower, upper in spans_of(item)
+        for event in ((lower, 1, i), (upper, 0, i))
+    )
+    live: list[int] = []
+    grown = False
+    for at, (step, starts, i) in enumerate(events):
+        if starts:
+            insort(live, i)
+            grown = True
+            if at + 1 < len(events) and events[at + 1][1] == 0:
+                yield step, live
+        else:
+            del live[bisect_left(live, i)]
+    assert not live and (grown or not items)
+
+
+def positional_maxima(items: Sequence[Item]) -> list[int]:
+    """Bytes, falling. The sum bounds every assignment."""
+    ranked = sorted(items, key=lambda i: -i.size)  # so that positions are in falling order of size
+    maxima: list[int] = []
+    for _, live in cliques(ranked):
+        for k, i in enumerate(live):
+            if k == len(maxima):
+                maxima.append(ranked[i].size)
+            elif ranked[i].size > maxima[k]:
+                maxima[k] = ranked[i].size
+    return maxima
