@@ -1,0 +1,97 @@
+"""Order and offsets together against all orders, each placed by brute force."""
+
+from itertools import permutations
+from random import Random
+
+from oracles import random_graph
+from test_placement import smallest_arena, wrong
+
+from memopt.solvers import joint, joint_exact
+from memopt.solvers.placement import place
+from memopt.solvers.problem import MemoryGraph, ProblemError, check_order, live_ranges, profile
+from memopt.solvers.scheduling import schedule
+
+CASES = 2_000
+
+
+def orders(graph: MemoryGraph) -> list[tuple[int, ...]]:
+    """All of them."""
+    result: list[tuple[int, ...]] = []
+    for order in permutations(range(len(graph))):
+        try:
+            check_order(graph, order)
+        except ProblemError:
+            continue
+        result.append(order)
+    return result
+
+
+def smallest(graph: MemoryGraph) -> int:
+    """The smallest arena over all orders, by brute force."""
+    problems = {live_ranges(graph, o) for o in orders(graph)}
+    return min(map(smallest_arena, problems))
+
+
+def small_graphs(seed: int, count: int) -> list[MemoryGraph]:
+    """Graphs whose orders and placements can all be tried."""
+    random, result = Random(seed), list[MemoryGraph]()
+    while len(result) < count:
+        graph = random_graph(random, 5, negative=False)
+        if 1 <= len(graph.groups) + sum(w > 0 for w in graph.extra) <= 6 and graph.groups:
+            result.append(graph)
+    return result
+
+
+def checked(graph: MemoryGraph, found: joint.Joint) -> int:
+    """The arena of an answer that is legal."""
+    problem = live_ranges(graph, found.order)
+    assert not wrong(problem, found.placement.offsets, found.placement.arena)
+    assert found.lower_bound <= found.placement.arena
+    return found.placement.arena
+
+
+def test_joint_equals_brute_force(fuzz: float) -> None:
+    """Settled answers are the smallest arena over all orders; every bound is below it."""
+    settled = 0
+    for graph in small_graphs(3, max(40, int(CASES * fuzz))):
+        best = smallest(graph)
+        start = schedule(graph, "greedy")
+        found = joint.solve(graph, start.order, start.lower_bound)
+        assert found.lower_bound <= best <= checked(graph, found), graph
+        if found.settled:
+            settled += 1
+            assert found.placement.arena == best, graph
+    assert settled >= 38
+
+
+def test_the_exact_model_alone_equals_brute_force(fuzz: float) -> None:
+    """From the sum of all sizes down, without a bound from elsewhere."""
+    for graph in small_graphs(4, max(40, int(CASES * fuzz))):
+        best = smallest(graph)
+        order = schedule(graph, "greedy").order
+        top = sum(graph.sizes) + sum(max(0, w) for w in graph.extra)
+        found = joint_exact.search(graph, order, 0, top, None)
+        assert found.placement is not None and found.lower_bound == best, graph
+        assert found.placement.arena == best, graph
+        assert not wrong(live_ranges(graph, found.order), found.placement.offsets, best)
+        if best:
+            below = joint_exact.search(graph, order, 0, best - graph.alignment, None)
+            assert below.placement is None and below.lower_bound == best, graph
+
+
+def test_other_orders_help_where_the_exact_model_is_not_used(fuzz: float) -> None:
+    """The walk over orders alone never makes it worse, and finds smaller arenas now and then."""
+    random, better = Random(5), 0
+    for _ in range(max(400, int(CASES * fuzz))):
+        graph = random_graph(random, 16, negative=False)
+        start = schedule(graph, "auto")
+        problem = live_ranges(graph, start.order)
+        if not problem.buffers:
+            continue
+        before = place(problem).arena
+        found = joint.solve(graph, start.order, start.lower_bound, exact_operators=0)
+        after = checked(graph, found)
+        assert profile(graph, found.order).peak <= after <= before
+        assert found.schedules >= 1
+        better += after < before
+    assert better, "no graph on which another order helps"
