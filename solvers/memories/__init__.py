@@ -1,0 +1,117 @@
+"""Several memories: every tenant gets a bank and an offset there, at the least cost of traffic.
+
+    answer = assign(problem)          # an Assignment, or raises NoRoomError: what is missing
+
+First the loads alone (model.py), whose optimum bounds the cost; if the banks can be packed so, that
+is the optimum. Else the whole program with offsets decides.
+"""
+
+import time
+
+from memopt.solvers.errors import ProblemError
+from memopt.solvers.memories.greedy import first_answer
+from memopt.solvers.memories.model import Solved, add_offsets, hint, new_program, run
+from memopt.solvers.memories.pack import pack
+from memopt.solvers.memories.problem import (
+    Assignment,
+    Bank,
+    Element,
+    MemoryProblem,
+    Tenant,
+    Use,
+    Visit,
+    cost_of,
+    moment,
+    moved_bytes,
+    step_of,
+    visit_of,
+)
+from memopt.solvers.memories.shortfall import NoRoomError, shortfall
+
+__all__ = [
+    "Assignment",
+    "Bank",
+    "Element",
+    "MemoryProblem",
+    "NoRoomError",
+    "Tenant",
+    "Use",
+    "Visit",
+    "assign",
+    "cost_of",
+    "moment",
+    "moved_bytes",
+    "step_of",
+    "visit_of",
+]
+
+WORK = 20.0  # of CP-SAT's deterministic seconds for each program
+LARGEST = 20_000  # variables of a program that is tried at all
+
+
+def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignment:
+    """The cheapest assignment found, and what is proven of it; `time_limit` in seconds.
+
+    Raises NoRoomError if there is none, and ProblemError if none was found in time though none of
+    the bounds excludes one.
+    """
+    problem.check()
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+
+    def left() -> float | None:
+        return None if deadline is None else max(0.01, deadline - time.monotonic())
+
+    best = first_answer(problem)
+    bound = problem.least
+    if best is not None and cost_of(problem, best) == bound:
+        return _checked(problem, best, bound, "ilp")
+    if _variables(problem) > LARGEST:
+        if best is None:
+            raise ProblemError("no greedy assignment fits, and it is too large for the exact one")
+        return _checked(problem, best, bound, "none")
+    relaxed = _solve(problem, best, left(), offsets=False)
+    if relaxed.infeasible:
+        raise shortfall(problem, left(), WORK)
+    bound = max(bound, relaxed.bound)
+    packed = pack(problem, relaxed.visits, left()) if relaxed.feasible else None
+    if packed is not None and (best is None or relaxed.value <= cost_of(problem, best)):
+        best = packed
+    if best is not None and cost_of(problem, best) == bound:
+        return _checked(problem, best, bound, "ilp")
+    whole = _solve(problem, best, left(), offsets=True)
+    if whole.infeasible:
+        raise shortfall(problem, left(), WORK)
+    bound = max(bound, whole.bound)
+    if whole.feasible and (best is None or whole.value < cost_of(problem, best)):
+        best = whole.visits
+    if best is None:
+        raise ProblemError(
+            "no assignment was found within the limit; it is not proven that there is none"
+        )
+    return _checked(problem, best, bound, "ilp" if cost_of(problem, best) == bound else "none")
+
+
+def _variables(problem: MemoryProblem) -> int:
+    return sum(3 * len(t.elements) for t in problem.tenants if t.size) * len(problem.banks)
+
+
+def _solve(
+    problem: MemoryProblem,
+    best: tuple[tuple[Visit, ...], ...] | None,
+    seconds: float | None,
+    offsets: bool,
+) -> Solved:
+    program = new_program(problem)
+    if offsets:
+        add_offsets(program)
+    if best is not None:
+        hint(program, best)
+    return run(program, seconds, WORK)
+
+
+def _checked(
+    problem: MemoryProblem, visits: tuple[tuple[Visit, ...], ...], bound: int, proof: str
+) -> Assignment:
+    answer = Assignment(visits, cost_of(problem, visits), bound, proof)
+    answer.verify(problem)
+    return answer

@@ -1,0 +1,80 @@
+"""Why it does not fit: the fewest bytes by which the memories would have to grow, and where."""
+
+from memopt.solvers.errors import ProblemError
+from memopt.solvers.memories.model import add_offsets, new_program, run
+from memopt.solvers.memories.pack import pack
+from memopt.solvers.memories.problem import Bank, MemoryProblem, Tenant, moment
+
+TRIED = 50  # steps that are looked at for one that alone explains the shortfall
+
+
+class NoRoomError(ProblemError):
+    """No assignment exists. `missing` bytes are the fewest that would have to be added to the
+    memories, all in all; `exact` says that as many are enough, else it may take more. `step` is the
+    fullest, `alone` that it by itself needs as many; `tenants` are those live there, with bytes."""
+
+    def __init__(
+        self, missing: int, exact: bool, step: int, alone: bool, tenants: tuple[Tenant, ...]
+    ) -> None:
+        self.missing, self.exact, self.step = missing, exact, step
+        self.alone, self.tenants = alone, tenants
+        least = "" if exact else "at least "
+        super().__init__(f"{least}{missing} B are missing in step {step}")
+
+
+def shortfall(problem: MemoryProblem, seconds: float | None, work: float) -> NoRoomError:
+    """What is missing from a problem that has no assignment."""
+    program = new_program(problem, short=True)
+    found = run(program, seconds, work)
+    missing, exact = max(1, found.bound), False
+    if found.feasible and found.optimal and found.value > 0:
+        missing, exact = (
+            found.value,
+            pack(_grown(problem, found.extra), found.visits, seconds) is not None,
+        )
+    if not exact:
+        program = new_program(problem, short=True)
+        add_offsets(program)
+        whole = run(program, seconds, work)
+        missing = max(missing, whole.bound)
+        exact = whole.feasible and whole.value == missing
+    step, alone = _where(problem, missing, seconds, work)
+    live = (t for t in problem.tenants if _height(t, moment(step)))
+    named = sorted(live, key=lambda t: -_height(t, moment(step)))
+    return NoRoomError(missing, exact, step, alone, tuple(named))
+
+
+def _grown(problem: MemoryProblem, extra: tuple[int, ...]) -> MemoryProblem:
+    banks = tuple(
+        Bank(b.name, b.capacity + e, b.cost) for b, e in zip(problem.banks, extra, strict=True)
+    )
+    return MemoryProblem(banks, problem.tenants, problem.steps)
+
+
+def _height(tenant: Tenant, at: int) -> int:
+    return next((h for low, up, h in tenant.heights if low <= at < up), 0)
+
+
+def _where(
+    problem: MemoryProblem, missing: int, seconds: float | None, work: float
+) -> tuple[int, bool]:
+    """The step that by itself lacks `missing` bytes, else the fullest."""
+    loads: dict[int, int] = {}
+    for step in range(-1, problem.steps + 1):
+        loads[step] = sum(_height(t, moment(step)) for t in problem.tenants)
+    order = sorted(loads, key=lambda s: (-loads[s], s))
+    room = sum(b.capacity for b in problem.banks)
+    if loads[order[0]] - room == missing:
+        return order[0], True
+    for step in order[:TRIED]:
+        at = moment(step)
+        tenants = tuple(
+            Tenant(t.name, ((at, at + 1, h),), t.uses, False, 0, t.alignment)
+            for t in problem.tenants
+            if (h := _height(t, at))
+        )
+        alone = MemoryProblem(problem.banks, tenants, problem.steps)
+        found = run(new_program(alone, short=True), seconds, work)
+        if found.feasible and found.optimal and found.value == missing:
+            return step, True
+    return order[0], False

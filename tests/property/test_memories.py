@@ -1,0 +1,195 @@
+"""Tenants over several banks, moves included, against brute force that shares no code with it."""
+
+from collections.abc import Iterator
+from itertools import pairwise, permutations, product
+from random import Random
+
+import pytest
+
+from memopt.solvers.memories import (
+    Assignment,
+    Bank,
+    MemoryProblem,
+    NoRoomError,
+    Tenant,
+    Use,
+    assign,
+    cost_of,
+    moment,
+)
+from memopt.solvers.memories.greedy import first_answer
+
+CASES = 5_000
+Stay = tuple[int, int, int, tuple[tuple[int, int, int], ...]]  # tenant, bank, alignment, heights
+
+
+def random_problem(random: Random, most: int, moving: bool) -> MemoryProblem:
+    """A few tenants; some move, some are shapes, some have no bytes."""
+    steps = random.randint(1, 6 if moving else 4)
+    tenants: list[Tenant] = []
+    for i in range(random.randint(1, most)):
+        alignment = random.choice((1, 1, 2))
+        size = alignment * random.choice((0, 1, 2, 3, 4, 5, 6))
+        chosen = sorted(random.sample(range(-1, steps + 1), random.randint(1, min(3, steps + 2))))
+        uses = tuple(
+            Use(s, random.randint(0, 12) if size and 0 <= s < steps else 0) for s in chosen
+        )
+        low, up = moment(chosen[0]), moment(chosen[-1]) + 1
+        moves = moving and random.random() < 0.8
+        heights = [(low, up, size)]
+        if not moves and size and up - low > 1 and random.random() < 0.3:
+            cut = random.randint(low + 1, up - 1)
+            heights = [(low, cut, size), (cut, up, alignment * random.randint(1, 6))]
+        copied = random.randint(1, size) if size else 0
+        tenants.append(Tenant(f"t{i}", tuple(heights), uses, moves, copied, alignment))
+    banks = tuple(
+        Bank(f"m{k}", random.randint(0, 12), random.randint(0, 4))
+        for k in range(random.choice((1, 2, 2, 3)))
+    )
+    return MemoryProblem(banks, tuple(tenants), steps)
+
+
+def lives(tenant: Tenant, banks: int) -> Iterator[tuple[int, list[tuple[int, int, int]]]]:
+    """(traffic and moves as a list per bank folded into a key, stays): every way to live.
+
+    Between two uses a tenant may change right after the first and right before the second.
+    """
+    if not tenant.movable or len(tenant.uses) == 1:
+        for b in range(banks):
+            yield 0, [(b, tenant.heights[0][0], tenant.heights[-1][1])]
+        return
+    points = [tenant.uses[0].step * 3 + 4]
+    changes: list[int] = []
+    for a, b in zip(tenant.uses, tenant.uses[1:], strict=False):
+        changes += [a.step * 3 + 5, b.step * 3 + 3]
+    end = tenant.uses[-1].step * 3 + 5
+    for where in product(range(banks), repeat=len(changes) + 1):
+        stays = [(where[0], points[0], end)]
+        for at, bank in zip(changes, where[1:], strict=True):
+            if bank != stays[-1][0]:
+                stays[-1] = (stays[-1][0], stays[-1][1], at + 1)
+                stays.append((bank, at, end))
+        yield len(stays) - 1, stays
+
+
+def price(problem: MemoryProblem, tenant: Tenant, stays: list[tuple[int, int, int]]) -> int:
+    total = 0
+    for use in tenant.uses:
+        at = use.step * 3 + 4
+        total += use.bytes * problem.banks[[b for b, lo, up in stays if lo <= at < up][-1]].cost
+    for (a, _, _), (b, _, _) in pairwise(stays):
+        total += tenant.copied * (problem.banks[a].cost + problem.banks[b].cost)
+    return total
+
+
+def fits(blocks: list[tuple[int, list[tuple[int, int, int]]]], capacity: int) -> bool:
+    """Whether blocks (alignment, heights) have offsets below `capacity`: first fit, all orders."""
+    blocks = [b for b in blocks if any(h for _, _, h in b[1])]
+    tops = [max(h for _, _, h in heights) for _, heights in blocks]
+    if any(top > capacity for top in tops):
+        return False
+    times = {t for _, heights in blocks for lo, up, _ in heights for t in range(lo, up)}
+    for t in times:
+        if sum(h for _, hs in blocks for lo, up, h in hs if lo <= t < up) > capacity:
+            return False
+    for order in permutations(range(len(blocks))):
+        at: dict[int, int] = {}
+        for k in order:
+            alignment, heights = blocks[k]
+            offset = 0
+            while offset + tops[k] <= capacity and any(
+                lo < up2 and lo2 < up and offset < o + h2 and o < offset + h and h and h2
+                for j, o in at.items()
+                for lo, up, h in heights
+                for lo2, up2, h2 in blocks[j][1]
+            ):
+                offset += alignment
+            if offset + tops[k] > capacity:
+                break
+            at[k] = offset
+        else:
+            return True
+    return False
+
+
+def least_cost(problem: MemoryProblem, grow: tuple[int, ...] = ()) -> int | None:
+    """The least cost of all assignments, None if there is none."""
+    banks = len(problem.banks)
+    ways = [
+        sorted(
+            ((price(problem, t, stays), stays) for _, stays in lives(t, banks)),
+            key=lambda way: way[0],
+        )
+        for t in problem.tenants
+    ]
+    capacity = [b.capacity + (grow[k] if grow else 0) for k, b in enumerate(problem.banks)]
+    for choice in sorted(product(*ways), key=lambda c: sum(p for p, _ in c)):
+        good = True
+        for k in range(banks):
+            blocks = [
+                (t.alignment, [(lo, up, t.size)] if len(t.heights) == 1 else list(t.heights))
+                for t, (_, stays) in zip(problem.tenants, choice, strict=True)
+                for b, lo, up in stays
+                if b == k
+            ]
+            if not fits(blocks, capacity[k]):
+                good = False
+                break
+        if good:
+            return sum(p for p, _ in choice)
+    return None
+
+
+def check(problem: MemoryProblem) -> Assignment | NoRoomError:
+    """`assign` against brute force: cost, proof, or what is missing."""
+    want = least_cost(problem)
+    try:
+        answer = assign(problem)
+    except NoRoomError as error:
+        assert want is None
+        assert error.exact
+        assert error.missing == missing(problem)
+        return error
+    answer.verify(problem)
+    assert answer.optimal
+    assert answer.cost == want
+    return answer
+
+
+def missing(problem: MemoryProblem) -> int:
+    """The fewest bytes added to the banks with which there is an assignment."""
+    banks = len(problem.banks)
+    for total in range(1, 100):
+        for grow in product(range(total + 1), repeat=banks):
+            if sum(grow) == total and least_cost(problem, grow) is not None:
+                return total
+    raise AssertionError("no growth is enough")
+
+
+def small(problem: MemoryProblem) -> bool:
+    """Whether brute force is quick."""
+    ways = 1
+    for t in problem.tenants:
+        ways *= len(problem.banks) ** len(t.elements)
+    return ways <= 1_100
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_assignment_equals_brute_force(fuzz: float, moving: bool) -> None:
+    random = Random(11 + moving)
+    seen = {"moved": 0, "refused": 0, "fits": 0, "better than greedy": 0}
+    count = max(60, int(CASES * fuzz / 2))
+    while count:
+        problem = random_problem(random, 4, moving)
+        if not small(problem):
+            continue
+        count -= 1
+        answer = check(problem)
+        if isinstance(answer, NoRoomError):
+            seen["refused"] += 1
+            continue
+        seen["fits"] += 1
+        seen["moved"] += any(len(stays) > 1 for stays in answer.visits)
+        first = first_answer(problem)
+        seen["better than greedy"] += first is None or cost_of(problem, first) > answer.cost
+    assert all(n for what, n in seen.items() if moving or what != "moved"), seen
