@@ -12,14 +12,23 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.plan_attributes import (
+    ModelAttr,
+    ObjectAttr,
+    PlanAttr,
+    SlotAttr,
+    UnplacedAttr,
+)
 
 ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
-PARTITION = "memgraph.partition"
-DECIDED = frozenset({OFFSET, SCRATCH, PLAN, "memgraph.names", "memgraph.name", "memgraph.source"})
+PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
+DECIDED = frozenset(
+    {OFFSET, SCRATCH, PLAN, SCHEDULES_TRIED, "memgraph.names", "memgraph.name", "memgraph.source"}
+)
 
-Place = IntegerAttr | SlotAttr | UnplacedAttr
+Place = IntegerAttr | SlotAttr | ObjectAttr | UnplacedAttr
+Memory = str | int  # "" the arena, another text a bank, a number a shared object
 
 
 def functions(module: Operation) -> Iterator[FuncOp]:
@@ -114,10 +123,26 @@ def set_places(func: FuncOp, where: Callable[[SSAValue], Attribute]) -> None:
 
 
 def bytes_offset(place: Place | None) -> int | None:
-    """The offset in bytes within the arena or its bank, None if the value is not placed."""
-    if isinstance(place, SlotAttr):
+    """The offset in bytes within the arena, its bank or its object, None if the value is not
+    placed."""
+    if isinstance(place, SlotAttr | ObjectAttr):
         return place.offset.data
     return place.value.data if isinstance(place, IntegerAttr) else None
+
+
+def memory_at(place: Place | int | None) -> Memory:
+    """Which memory a place is in."""
+    if isinstance(place, ObjectAttr):
+        return place.index.data
+    return place.bank.data if isinstance(place, SlotAttr) else ""
+
+
+def arena_offset(place: Place | None, plan: PlanAttr) -> int | None:
+    """As `bytes_offset`, but shared objects are taken as one arena, each behind the one before."""
+    offset = bytes_offset(place)
+    if isinstance(place, ObjectAttr) and offset is not None:
+        offset += sum(plan.object_sizes[: place.index.data])
+    return offset
 
 
 def drop_plan(func: FuncOp, inplace: bool = False) -> None:
@@ -131,6 +156,7 @@ def drop_plan(func: FuncOp, inplace: bool = False) -> None:
     from memopt.dialects.structure import HyperNode
 
     func.attributes.pop(PLAN, None)
+    func.attributes.pop(SCHEDULES_TRIED, None)
     arguments = argument_attributes(func)
     for a in arguments:
         a.pop(OFFSET, None)

@@ -3,13 +3,22 @@
 #memgraph.model<target = tflm, alignment = 16, io = arena, views = off, inplace = off,
                 scratch = tflm>
 #memgraph.plan<peak = 5216, lower_bound = 4960, proof = flow, fingerprint = "0f3a...">
-memgraph.offset = [1024, #memgraph.unplaced<caller>]
+memgraph.offset = [1024, #memgraph.unplaced<caller>]    in one arena
+memgraph.offset = [#memgraph.object<3>]                 in one of several shared objects
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
-from xdsl.dialects.builtin import DenseArrayBase, IntAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    NoneAttr,
+    StringAttr,
+    i64,
+)
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -133,18 +142,68 @@ class SlotAttr(ParametrizedAttribute):
 
 
 @irdl_attr_definition
+class ObjectAttr(ParametrizedAttribute):
+    """A place in a shared object: its index in the plan's `objects`, and bytes from its start.
+
+    `<3>`, or `<3, 16>` for a view of a part of the buffer, which itself begins the object.
+    """
+
+    name = "memgraph.object"
+    index: IntAttr
+    offset: IntAttr
+
+    def __init__(self, index: int, offset: int = 0):
+        super().__init__(IntAttr(index), IntAttr(offset))
+
+    def verify(self) -> None:
+        if self.index.data < 0 or self.offset.data < 0:
+            raise VerifyException("object: negative index or offset")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            index, offset = parser.parse_integer(), 0
+            if parser.parse_optional_punctuation(","):
+                offset = parser.parse_integer()
+        return cls(index, offset).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            tail = f", {self.offset.data}" if self.offset.data else ""
+            printer.print_string(f"{self.index.data}{tail}")
+
+
+@irdl_attr_definition
 class ScratchAttr(ParametrizedAttribute):
     """A buffer of one operator's own, live while it runs: bytes, and offset once placed.
 
-    `<96, 1024>`, or `<96>` before placement and where the run time plans it.
+    `<96, 1024>`, or `<96>` before placement and where the run time plans it; in another memory than
+    the arena `<96, #memgraph.slot<sram, 1024>>` or `<96, #memgraph.object<3>>`, where `memory` is
+    the bank's name or the object's index.
     """
 
     name = "memgraph.scratch"
     bytes: IntAttr
     offset: IntAttr  # -1: not placed
+    memory: StringAttr | IntAttr | NoneAttr
 
-    def __init__(self, bytes: int, offset: int = -1):  # noqa: A002
-        super().__init__(IntAttr(bytes), IntAttr(offset))
+    def __init__(self, bytes: int, place: int | SlotAttr | ObjectAttr = -1):  # noqa: A002
+        memory: StringAttr | IntAttr | NoneAttr = NoneAttr()
+        if isinstance(place, SlotAttr):
+            memory = place.bank
+        elif isinstance(place, ObjectAttr):
+            memory = place.index
+        offset = IntAttr(place) if isinstance(place, int) else place.offset
+        super().__init__(IntAttr(bytes), offset, memory)
+
+    @property
+    def place(self) -> int | SlotAttr | ObjectAttr:
+        """Where it lies: bytes in the arena (-1: not placed), or a place in another memory."""
+        if isinstance(self.memory, StringAttr):
+            return SlotAttr(self.memory.data, self.offset.data)
+        if isinstance(self.memory, IntAttr):
+            return ObjectAttr(self.memory.data, self.offset.data)
+        return self.offset.data
 
     def verify(self) -> None:
         if self.bytes.data < 0 or self.offset.data < -1:
@@ -153,15 +212,24 @@ class ScratchAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            size, offset = parser.parse_integer(), -1
+            size = parser.parse_integer()
+            place: int | SlotAttr | ObjectAttr = -1
             if parser.parse_optional_punctuation(","):
-                offset = parser.parse_integer()
-        return cls(size, offset).parameters
+                found = parser.parse_optional_attribute()
+                if isinstance(found, SlotAttr | ObjectAttr):
+                    place = found
+                elif isinstance(found, IntegerAttr):
+                    place = found.value.data
+                else:
+                    parser.raise_error("expected an offset, a slot or an object")
+        return cls(size, place).parameters
 
     def print_parameters(self, printer: Printer) -> None:
+        place = self.place
         with printer.in_angle_brackets():
-            tail = f", {self.offset.data}" if self.offset.data >= 0 else ""
-            printer.print_string(f"{self.bytes.data}{tail}")
+            printer.print_string(f"{self.bytes.data}")
+            if not isinstance(place, int) or place >= 0:
+                printer.print_string(f", {place}")
 
 
 @irdl_attr_definition
@@ -254,7 +322,9 @@ class PlanAttr(ParametrizedAttribute):
     """What was decided for a function, in bytes. -1 inside stands for not decided yet.
 
     `proof` says how `lower_bound` was shown; the plan is optimal when there is one and
-    peak = lower_bound. The fingerprint makes a plan stale when anything it rests on changes.
+    peak = lower_bound. With shared objects, `objects` lists their bytes, `arena` is their sum, and
+    `objects_lower_bound` is proven for this order alone. The fingerprint makes a plan stale when
+    anything it rests on changes.
     """
 
     name = "memgraph.plan"
@@ -264,6 +334,8 @@ class PlanAttr(ParametrizedAttribute):
     arena: IntAttr
     arena_lower_bound: IntAttr
     fingerprint: StringAttr
+    objects: DenseArrayBase[IntegerType]
+    objects_lower_bound: IntAttr
 
     def __init__(
         self,
@@ -273,6 +345,8 @@ class PlanAttr(ParametrizedAttribute):
         arena: int = -1,
         arena_lower_bound: int = -1,
         fingerprint: str = "",
+        objects: Sequence[int] = (),
+        objects_lower_bound: int = 0,
     ):
         super().__init__(
             IntAttr(peak),
@@ -281,6 +355,8 @@ class PlanAttr(ParametrizedAttribute):
             IntAttr(arena),
             IntAttr(arena_lower_bound),
             StringAttr(fingerprint),
+            DenseArrayBase.from_list(i64, list(objects)),
+            IntAttr(objects_lower_bound),
         )
 
     @property
@@ -291,8 +367,20 @@ class PlanAttr(ParametrizedAttribute):
     def placed(self) -> bool:
         return self.arena.data >= 0
 
+    @property
+    def object_sizes(self) -> tuple[int, ...]:
+        """Bytes of every shared object; empty if there is one arena."""
+        return tuple(int(v) for v in self.objects.get_values())
+
     def verify(self) -> None:
         one_of(self.proof.data, get_args(ProofKind), "proof")
+        sizes = self.object_sizes
+        if sizes and (min(sizes) < 0 or sum(sizes) != self.arena.data):
+            raise VerifyException("plan: arena must be the sum of the objects' bytes")
+        if not 0 <= self.objects_lower_bound.data <= sum(sizes):
+            raise VerifyException(
+                "plan: objects_lower_bound must be between 0 and the objects' sum"
+            )
         if self.peak.data < self.lower_bound.data or self.lower_bound.data < 0:
             raise VerifyException("plan: lower_bound must be between 0 and peak")
         if self.placed and self.arena.data < self.arena_lower_bound.data:
@@ -309,6 +397,8 @@ class PlanAttr(ParametrizedAttribute):
                 "proof": parser.parse_identifier,
                 "arena": number,
                 "arena_lower_bound": number,
+                "objects": lambda: parse_int_list(parser),
+                "objects_lower_bound": number,
                 "fingerprint": parser.parse_str_literal,
             },
         )
@@ -324,6 +414,11 @@ class PlanAttr(ParametrizedAttribute):
             text += (
                 f", arena = {self.arena.data}, arena_lower_bound = {self.arena_lower_bound.data}"
             )
+        if self.object_sizes:
+            text += (
+                f", objects = {list(self.object_sizes)}, "
+                f"objects_lower_bound = {self.objects_lower_bound.data}"
+            )
         with printer.in_angle_brackets():
             printer.print_string(f'{text}, fingerprint = "{self.fingerprint.data}"')
 
@@ -331,6 +426,7 @@ class PlanAttr(ParametrizedAttribute):
 PLAN_ATTRIBUTES: tuple[type[Attribute], ...] = (
     AliasAttr,
     ModelAttr,
+    ObjectAttr,
     PlanAttr,
     ScratchAttr,
     SlotAttr,

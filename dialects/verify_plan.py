@@ -18,17 +18,20 @@ from memopt.dialects.groups import BlockMemory, body_of, function_memory, read_v
 from memopt.dialects.memory import bytes_of, is_buffer, name_of, place_of, scratch_list
 from memopt.dialects.plan import (
     ORDER,
+    Memory,
     Place,
     argument_offsets,
     bytes_offset,
     fingerprint,
+    memory_at,
     model_of,
     offsets_of,
     order_of,
     plan_of,
 )
-from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
 from memopt.dialects.structure import HyperNode
+from memopt.dialects.verify_objects import check_kind_of_memory, check_sizes, check_turns
 from memopt.dialects.verify_partition import check_parts
 
 
@@ -47,10 +50,10 @@ class Verified:
 
 @dataclass(frozen=True)
 class Content:
-    """Bytes [start, end) of one bank that hold `value` (None: scratch) through step `last`."""
+    """Bytes [start, end) of one memory that hold `value` (None: scratch) through step `last`."""
 
     value: SSAValue | None
-    bank: str
+    bank: Memory
     start: int
     end: int
     last: int
@@ -82,7 +85,9 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
         if placed:
             raise MemoptError("the plan has no offsets; run --place first", place)
         return Verified(plan, peak, None)
-    arena = _check_places(func, block, memory, model)
+    ends = _check_places(func, block, memory, model, plan)
+    check_sizes(plan, ends, place)
+    arena = sum(ends.values()) if plan.object_sizes else max(ends.values(), default=0)
     if arena != plan.arena.data:
         raise MemoptError(f"the arena needs {arena} B, the plan says {plan.arena.data} B", place)
     return Verified(plan, peak, arena)
@@ -144,32 +149,36 @@ def recomputed_peak(memory: BlockMemory, model: ModelAttr) -> int:
     return max(start_level, *load)
 
 
-def _check_places(func: FuncOp, block: Block, memory: BlockMemory, model: ModelAttr) -> int:
-    """Places of all values, then the run on paper. Returns the arena's bytes."""
-    where: dict[SSAValue, tuple[str, int]] = {}
-    top = 0
+def _check_places(
+    func: FuncOp, block: Block, memory: BlockMemory, model: ModelAttr, plan: PlanAttr
+) -> dict[Memory, int]:
+    """Places of all values, then the run on paper. Returns the bytes of every memory."""
+    where: dict[SSAValue, tuple[Memory, int]] = {}
+    ends: dict[Memory, int] = {}
     a = model.alignment.data
 
-    def take(value: SSAValue, place: Place | None, op: Operation) -> int:
+    def take(value: SSAValue, place: Place | None, op: Operation) -> None:
         group = memory.of_value.get(value)
         if place is None:
             raise MemoptError(f"{name_of(value)} has no place", place_of(op))
         offset = bytes_offset(place)
         if offset is None:
             _check_unplaced(value, place, memory, model, op)
-            return 0
+            return
+        check_kind_of_memory(memory_at(place), plan, model, name_of(value), op)
         if group is None or not memory.groups[group[0]].in_arena:
             raise MemoptError(
                 f"{name_of(value)} has an offset but is not in the arena", place_of(op)
             )
         if offset < 0 or (offset - group[1]) % a:
             raise MemoptError(f"{name_of(value)}: offset {offset} is not aligned", place_of(op))
-        size = bytes_of(value.type) or 0
-        where[value] = (place.bank.data if isinstance(place, SlotAttr) else "", offset)
-        return offset - group[1] + (memory.groups[group[0]].size + a - 1) // a * a if size else 0
+        where[value] = (memory_at(place), offset)
+        if bytes_of(value.type):
+            end = offset - group[1] + (memory.groups[group[0]].size + a - 1) // a * a
+            ends[memory_at(place)] = max(ends.get(memory_at(place), 0), end)
 
     for argument, place in zip(block.args, argument_offsets(func), strict=True):
-        top = max(top, take(argument, place, func))
+        take(argument, place, func)
     for op in block.ops:
         places = offsets_of(op)
         if not op.results:
@@ -179,8 +188,10 @@ def _check_places(func: FuncOp, block: Block, memory: BlockMemory, model: ModelA
                 continue  # `tensor.empty` and its like do not even print attributes
             raise MemoptError("memgraph.offset is missing", place_of(op))
         for value, place in zip(op.results, places, strict=True):
-            top = max(top, take(value, place, op))
-    return max(top, _run_on_paper(block, memory, where, model))
+            take(value, place, op)
+    check_turns(memory, where)
+    _run_on_paper(block, memory, where, model, plan, ends)
+    return ends
 
 
 def _check_unplaced(
@@ -204,9 +215,14 @@ def _check_unplaced(
 
 
 def _run_on_paper(
-    block: Block, memory: BlockMemory, where: dict[SSAValue, tuple[str, int]], model: ModelAttr
-) -> int:
-    """Every write against every content that is still read. Returns the end of the last scratch."""
+    block: Block,
+    memory: BlockMemory,
+    where: dict[SSAValue, tuple[Memory, int]],
+    model: ModelAttr,
+    plan: PlanAttr,
+    ends: dict[Memory, int],
+) -> None:
+    """Every write against every content that is still read. Scratch counts in `ends`."""
     alignment = model.alignment.data
     position = {op: i for i, op in enumerate(memory.operations)}
     holds: dict[SSAValue, frozenset[SSAValue]] = {v: frozenset((v,)) for v in block.args}
@@ -228,7 +244,6 @@ def _run_on_paper(
     live: list[Content] = []
     for v in block.args:
         _write(v, last.get(v, 0), where, live, (), func_op(block))
-    top = 0
     for op in block.ops:
         step = position.get(op)
         if step is None:
@@ -238,27 +253,28 @@ def _run_on_paper(
         allowed = _overwritten(op, step, memory, holds, where)
         for r in op.results:
             _write(r, max(last.get(r, step), step), where, live, allowed, op)
-        for start, size in _scratch_places(op, memory.memory[step].workspace, model):
+        for bank, start, size in _scratch_places(op, memory.memory[step].workspace, model):
+            check_kind_of_memory(bank, plan, model, "scratch", op)
             end = start + (size + alignment - 1) // alignment * alignment
-            content = Content(None, "", start, end, step)
+            content = Content(None, bank, start, end, step)
             _check_free(content, live, (), op, "scratch")
             live.append(content)
-            top = max(top, end)
-    return top
+            ends[bank] = max(ends.get(bank, 0), end)
 
 
 def _scratch_places(
     op: Operation, workspace: Sequence[int], model: ModelAttr
-) -> list[tuple[int, int]]:
-    """(offset, bytes) of each scratch buffer. TFLM alone may be left to place some itself."""
+) -> list[tuple[Memory, int, int]]:
+    """(memory, offset, bytes) of each scratch buffer. TFLM alone may be left to place some."""
     scratch = scratch_list(op)
     own_planner = model.scratch.data == "tflm"
     if (scratch is None or any(s.offset.data < 0 for s in scratch)) and not own_planner:
         if any(workspace):
             raise MemoptError("scratch has no offset", place_of(op))
         return []
-    places = [(s.offset.data, s.bytes.data) for s in scratch or () if s.offset.data >= 0]
-    if any(offset % model.alignment.data for offset, _ in places):
+    found = [s for s in scratch or () if s.offset.data >= 0]
+    places = [(memory_at(s.place), s.offset.data, s.bytes.data) for s in found]
+    if any(offset % model.alignment.data for _, offset, _ in places):
         raise MemoptError("scratch is not aligned", place_of(op))
     return places
 
@@ -298,7 +314,7 @@ def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> lis
 
 
 def _check_views(
-    op: Operation, where: dict[SSAValue, tuple[str, int]], memory: BlockMemory
+    op: Operation, where: dict[SSAValue, tuple[Memory, int]], memory: BlockMemory
 ) -> None:
     """A view lies where its alias says."""
     if op not in memory.views:
@@ -318,7 +334,7 @@ def _overwritten(
     step: int,
     memory: BlockMemory,
     holds: dict[SSAValue, frozenset[SSAValue]],
-    where: dict[SSAValue, tuple[str, int]],
+    where: dict[SSAValue, tuple[Memory, int]],
 ) -> tuple[SSAValue, ...]:
     """Contents that `op` may write over: its in-place operands, which must be at the same place."""
     allowed: list[SSAValue] = []
@@ -343,7 +359,7 @@ def _overwritten(
 def _write(
     value: SSAValue,
     last: int,
-    where: dict[SSAValue, tuple[str, int]],
+    where: dict[SSAValue, tuple[Memory, int]],
     live: list[Content],
     allowed: Sequence[SSAValue],
     op: Operation,
