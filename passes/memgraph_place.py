@@ -5,36 +5,37 @@ After:   %a = memgraph.relu %x {memgraph.order = 0 : i64, memgraph.offset = [102
 
 Arguments get theirs as an argument attribute, scratch in `memgraph.scratch`; what is not in the
 arena is `#memgraph.unplaced<constant|caller|runtime>`. A function without a schedule keeps its
-order, as `--schedule=source` would.
+order, as `--schedule=source` would. `method=shared-objects` and its kind give each buffer one of
+several objects instead of an offset (`share.py`).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.memory import is_buffer
-from memopt.dialects.operations import is_constant_expression
 from memopt.dialects.plan import (
     PLAN,
-    SCRATCH,
     fingerprint,
     functions,
     plan_of,
-    set_places,
 )
-from memopt.dialects.plan_attributes import PlanAttr, ScratchAttr, UnplacedAttr
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.tflm_arena import tflm_arena, write_scratch
 from memopt.dialects.verify_plan import verify_plan
+from memopt.passes import share
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import schedule_function
-from memopt.solvers.placement import Method, place
-from memopt.solvers.problem import ProblemError, live_ranges, round_up
+from memopt.passes.places import write_places
+from memopt.solvers import placement
+from memopt.solvers.placement import place
+from memopt.solvers.problem import ProblemError, live_ranges
+
+Method = Literal[placement.Method, share.Method]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,9 @@ def place_function(func: FuncOp, method: Method, time_limit: float | None) -> in
         schedule_function(func, "source", None)
     plan = verify_plan(func).plan
     extracted = extract(func)
+    if method in share.METHODS:
+        return share.share_function(extracted, plan, method, time_limit)
+    method = cast("placement.Method", method)
     settles = extracted.model.scratch.data == "tflm" and "memgraph.source" in func.attributes
     if settles:  # from a .tflite file, so TFLM will run it
         arena = _settle(extracted, method, time_limit)
@@ -79,7 +83,7 @@ def place_function(func: FuncOp, method: Method, time_limit: float | None) -> in
     return arena
 
 
-def _solve(extracted: Extracted, method: Method, time_limit: float | None) -> int:
+def _solve(extracted: Extracted, method: placement.Method, time_limit: float | None) -> int:
     """Solve, write the offsets, and return the arena in bytes."""
     problem = live_ranges(extracted.graph, range(len(extracted.graph)))
     try:
@@ -87,18 +91,19 @@ def _solve(extracted: Extracted, method: Method, time_limit: float | None) -> in
     except ProblemError as error:
         name = extracted.func.sym_name.data
         raise PassFailedException(f"memgraph-place: @{name}: {error}") from error
-    _write_offsets(extracted, answer.offsets)
+    offsets, order = answer.offsets, range(len(extracted.graph))
+    write_places(extracted, order, lambda buffer, inside: offsets[buffer] + inside)
     return answer.arena
 
 
-def _settle(extracted: Extracted, method: Method, time_limit: float | None) -> int:
+def _settle(extracted: Extracted, method: placement.Method, time_limit: float | None) -> int:
     """Place for TFLM's run time, which packs scratch around the tensors that have offsets.
 
     So the arena is what its planner makes of our offsets, not what we would make of the scratch:
     several placements are tried, among them TFLM's own, and the scratch is written where it will
     lie.
     """
-    tries: tuple[Method, ...] = (
+    tries: tuple[placement.Method, ...] = (
         ("auto", "greedy-by-size", "tflm") if method == "auto" else (method,)
     )
     heads: list[tuple[int, int]] = []
@@ -109,30 +114,3 @@ def _settle(extracted: Extracted, method: Method, time_limit: float | None) -> i
     if best != len(tries) - 1:
         _solve(extracted, tries[best], time_limit)
     return write_scratch(extracted.func)
-
-
-def _write_offsets(extracted: Extracted, offsets: Sequence[int]) -> None:
-    func, memory, model = extracted.func, extracted.memory, extracted.model
-
-    def where(value: SSAValue) -> Attribute:
-        at = memory.of_value.get(value)
-        group = extracted.group_of[at[0]] if at else None
-        if at and group is not None:
-            return IntegerAttr(offsets[group] + at[1], i64)
-        if at:
-            return UnplacedAttr("caller")
-        constant = is_buffer(value.type) and is_constant_expression(value, model)
-        return UnplacedAttr("constant" if constant else "runtime")
-
-    set_places(func, where)
-    next_buffer = len(extracted.graph.groups)
-    for index, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
-        if extracted.graph.extra[index] <= 0:
-            continue
-        offset = offsets[next_buffer]
-        next_buffer += 1
-        scratch: list[ScratchAttr] = []
-        for size in m.workspace:
-            scratch.append(ScratchAttr(size, offset))
-            offset += round_up(size, model.alignment.data)
-        op.attributes[SCRATCH] = ArrayAttr(scratch)
