@@ -58,6 +58,7 @@ class Rules:
     same_side: bool = True  # (1)
     shared_reads: bool = True  # (2)
     shared_groups: bool = True  # (3)
+    unread_inputs: bool = True  # inputs that nobody touches are paid for by the first step alone
     inner_levels: bool = True  # T3, and the two-operator rule
     least_peak: bool = True  # the inner order has the least peak
 
@@ -91,7 +92,7 @@ def separable(graph: MemoryGraph, members: int, sides: Sides, rules: Rules = ALL
         return False
     if rules.same_side and (before & ~all_up or after & ~all_down):
         return False
-    if graph.unread_inputs and not before:
+    if rules.unread_inputs and graph.unread_inputs and not before:
         return False  # run first, it would pay for the unread inputs throughout
     parallel = (1 << len(graph)) - 1 & ~(members | before | after)
     touched = {g for v in bits(members) for g in graph.touches[v] if graph.sizes[g]}

@@ -29,6 +29,8 @@ class SplitRules:
     least: bool = True  # the least level of all, not of one order's
     hill: bool = True  # T1: no step above the bound
     valley: bool = True  # T1: nothing in between is lower
+    unread: bool = True  # no level decides where inputs exist that nobody touches
+    start: bool = True  # the level at which a part starts may not be above what runs next
 
 
 ALL_SPLIT_RULES = SplitRules()
@@ -72,7 +74,7 @@ def least_levels(
     None where inputs exist that nobody touches: levels are not submodular then. None either if the
     least level cannot be found in reasonable time.
     """
-    if graph.unread_inputs or len(graph) < 2:
+    if len(graph) < 2 or (rules.unread and graph.unread_inputs):
         return []
     levels = _levels(graph, order)
     ends = min(graph.level(0), graph.level((1 << len(graph)) - 1))
@@ -109,7 +111,7 @@ def commits(
 
     Each is reached from {}, from one of the `known` safe ideals along `order`, or from another.
     """
-    if graph.unread_inputs:
+    if rules.unread and graph.unread_inputs:
         return []
     walker = Walker(graph)
     levels = [(0, walker.start), *_levels(graph, order)]
@@ -174,7 +176,7 @@ def splits(
     result = {*forced_cuts(graph, rules), *least_levels(graph, order, rules)}
     if bound is not None:
         result.update(commits(graph, order, bound, sorted(result), rules))
-    kept = [d for d in result if _starts_level(graph, d, bound)]
+    kept = [d for d in result if not rules.start or _starts_level(graph, d, bound)]
     return sorted(kept, key=int.bit_count)
 
 

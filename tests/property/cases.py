@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from memopt.solvers.problem import Group, MemoryGraph
+from oracles import optimum, optimum_in_blocks
+
+from memopt.solvers.fusion import Sides, contract, expand, module_of, modules
+from memopt.solvers.problem import Group, MemoryGraph, profile
+from memopt.solvers.scheduling import schedule
 
 cp_model: Any = import_module("ortools.sat.python.cp_model")
 
@@ -61,6 +65,27 @@ def make(
         tuple(groups),
         tuple(workspace),
     )
+
+
+def exact(graph: MemoryGraph) -> int:
+    """The optimum, on which brute force and all exact methods must agree."""
+    best = optimum(graph)
+    for method in ("auto", "search", "dp", "liberis", "ilp", "ilp-olla"):
+        found = schedule(graph, method)
+        assert (found.peak, found.optimal) == (best, True), method
+    small, members = contract(graph, modules(graph))
+    assert profile(graph, expand(schedule(small, "search").order, members)).peak == best
+    return best
+
+
+def forced(graph: MemoryGraph, *operators: int) -> int | None:
+    """The optimum when `operators` run in one go, in that order, legal or not."""
+    return optimum_in_blocks(graph, [operators])
+
+
+def refused(graph: MemoryGraph, *operators: int) -> bool:
+    """Whether fusion leaves `operators` apart."""
+    return module_of(graph, sum(1 << v for v in operators), Sides.of(graph)) is None
 
 
 def liberis_figure_1() -> MemoryGraph:

@@ -4,12 +4,16 @@ Random graphs rarely hold a module with several segments; sequences of random si
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
-from oracles import random_graph
+from oracles import optimum, random_graph, random_order
 
+from memopt.solvers.chains import Chain, chain_of, contract_chains
+from memopt.solvers.fusion import Sides, expand, inside, separable
 from memopt.solvers.ideals import renumber
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError
+from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError, profile
+from memopt.solvers.segments import ALL_CHAIN_RULES, ChainRules
 
 
 def sequences(rng: random.Random, operators: int) -> MemoryGraph:
@@ -117,3 +121,39 @@ def surrounded(
     place = {v: i for i, v in enumerate(old)}
     moved = [sum(1 << place[v] for v in place if mask >> v & 1) for mask in masks]
     return graph, moved[:modules]
+
+
+def module_in(
+    rng: random.Random, rules: ChainRules = ALL_CHAIN_RULES
+) -> tuple[MemoryGraph, Chain] | None:
+    """A random module in its surroundings, and its chain; None if it is no separable one."""
+    drawn = surrounded(rng, 1, 4)
+    if drawn is None:
+        return None
+    graph, (members,) = drawn
+    sides = Sides.of(graph)
+    if not separable(graph, members, sides):
+        return None
+    sub, operators = inside(graph, members, sides)
+    found = chain_of(sub, rules)
+    assert found is not None
+    first, *rest = [tuple(operators[v] for v in s.operators) for s in found]
+    return graph, (first, *rest)
+
+
+def contracted(rng: random.Random, graph: MemoryGraph, found: list[Chain]) -> int:
+    """The optimum of the contracted problem, any order of which has the peak that it says."""
+    small, members = contract_chains(graph, found)
+    small.check()
+    order = random_order(rng, small)
+    assert profile(graph, expand(order, members)).peak == profile(small, order).peak
+    return optimum(small)
+
+
+def contracted_differs(graph: MemoryGraph, found: Sequence[Chain]) -> bool:
+    """Whether the contracted problem has another optimum, or no order at all."""
+    small, _ = contract_chains(graph, found)
+    try:
+        return optimum(small) != optimum(graph)
+    except KeyError:  # a cycle
+        return True

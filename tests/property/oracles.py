@@ -227,3 +227,41 @@ def optimum_in_blocks(graph: MemoryGraph, blocks: Sequence[Sequence[int]]) -> in
             else:
                 best[child] = min(best.get(child, peak), peak)
     return best.get((1 << len(graph)) - 1)
+
+
+def least_steps(graph: MemoryGraph) -> list[int]:
+    """Per operator the least step over the ideals at which it is ready, as T6 defines it.
+
+    An input that nobody touches is left out: it exists in the first step alone.
+    """
+    least = [1 << 60] * len(graph)
+    for done in ideals(graph):
+        level = graph.level(done) - (0 if done else graph.unread_inputs)
+        for v in ready(graph, done):
+            least[v] = min(least[v], level + graph.cost(done, v))
+    return least
+
+
+def optimum_through(graph: MemoryGraph, passed: Sequence[int]) -> int:
+    """The least peak over the orders that pass all the ideals `passed`, each within the next."""
+    best = {0: graph.level(0)}
+    for done in ideals(graph):
+        if done not in best or any(done & p not in (done, p) for p in passed):
+            continue
+        for v in ready(graph, done):
+            child = done | 1 << v
+            peak = max(best[done], graph.step(done, v))
+            best[child] = min(best.get(child, peak), peak)
+    return best[(1 << len(graph)) - 1]
+
+
+def hill_between(graph: MemoryGraph, low: int, high: int) -> int:
+    """The least largest step on the way from one ideal to a larger one."""
+    best = {low: 0}
+    for done in ideals(graph):
+        for v in ready(graph, done) if done in best else ():
+            child = done | 1 << v
+            if not child & ~high:
+                hill = max(best[done], graph.step(done, v))
+                best[child] = min(best.get(child, hill), hill)
+    return best[high]

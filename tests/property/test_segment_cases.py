@@ -14,7 +14,14 @@ from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError, pr
 from memopt.solvers.scheduling import search
 from memopt.solvers.scheduling.kills import Kills
 from memopt.solvers.segments import ALL_CHAIN_RULES, Segment, canonical, cut_into_segments
-from memopt.solvers.splits import forced_cuts, least_levels, part_between, splits
+from memopt.solvers.splits import (
+    commits,
+    forced_cuts,
+    least_levels,
+    part_between,
+    parts,
+    splits,
+)
 
 # levels 8, 2, 9, 1, 6, 3 and steps 12, 16, 13, 7, 9
 STAIRS = make(
@@ -195,6 +202,19 @@ def test_a_least_level_is_a_split() -> None:
     assert least_levels(graph, (0, 1, 3, 2)) == [0b1011]
     assert least_levels(graph, (0, 2, 1, 3)) == []
     assert 0b1011 in splits(graph, (0, 1, 3, 2))
+
+
+def test_an_ideal_that_t1_allows_is_a_split() -> None:
+    """Neither forced nor of the least level: a frees 7 B, its step of 15 is within the bound."""
+    graph = make({"x": 9, "g": 4}, [("a", "x", "a:2"), ("b", "g", "b:5"), ("d", "a b", "d:1")])
+    order = (0, 1, 2)
+    assert forced_cuts(graph) == [0b011]
+    assert least_levels(graph, order) == []
+    assert commits(graph, order, 14) == []  # a's step is 15
+    assert commits(graph, order, 15) == [0b001]
+    assert optimum(graph) == 15
+    found = parts(graph, splits(graph, order, 15))
+    assert [optimum(p.graph) + p.through for p in found] == [15, 11, 8]
 
 
 # -- Zhong ---------------------------------------------------------------------------------------

@@ -1,0 +1,130 @@
+"""Fusion and segment chains without one of their conditions: each mutant is caught.
+
+It contracts what must not be, and the optimum of the result differs from brute force on one of the
+first few thousand random problems.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+from contexts import contracted_differs, module_in
+from mutants import first_difference, is_caught
+from oracles import optimum, optimum_in_blocks, random_graph
+
+from memopt.solvers import fusion
+from memopt.solvers.chains import chains
+from memopt.solvers.fusion import ALL_RULES, Rules, Sides, contract, modules
+from memopt.solvers.problem import InPlace, MemoryGraph
+from memopt.solvers.segments import ALL_CHAIN_RULES, ChainRules
+
+GRAPHS = 6000
+
+
+# -- T3 ------------------------------------------------------------------------------------------
+
+
+def fused(rules: Rules) -> Callable[[random.Random], bool]:
+    def differs(rng: random.Random) -> bool:
+        graph = random_graph(rng, 6)
+        best = optimum_in_blocks(graph, [m.operators for m in modules(graph, rules)])
+        return best != optimum(graph)
+
+    return differs
+
+
+SEPARABLE = ["same_side", "shared_reads", "shared_groups", "unread_inputs"]
+
+
+@pytest.mark.parametrize("dropped", [*SEPARABLE, "inner_levels", "least_peak"])
+def test_t3_needs_every_condition(dropped: str) -> None:
+    assert first_difference(fused(ALL_RULES), 200) is None
+    assert first_difference(fused(replace(ALL_RULES, **{dropped: False})), GRAPHS) is not None
+
+
+def nodes_differ(rng: random.Random) -> bool:
+    graph = random_graph(rng, 6)
+    small, _ = contract(graph, modules(graph))
+    return optimum(small) != optimum(graph)
+
+
+def clamped(old: Callable[..., MemoryGraph]) -> Callable[..., MemoryGraph]:
+    """Workspaces of contracted operators are not below 0."""
+
+    def new(
+        names: Sequence[str],
+        before: object,
+        groups: object,
+        workspace: Sequence[int],
+        *rest: object,
+    ) -> MemoryGraph:
+        kept = [w if "+" not in n else max(0, w) for n, w in zip(names, workspace, strict=True)]
+        return old(names, before, groups, tuple(kept), *rest)
+
+    return new
+
+
+def test_t3_needs_negative_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
+    mutant = clamped(MemoryGraph)
+    assert is_caught(
+        nodes_differ, lambda: monkeypatch.setattr(fusion, "MemoryGraph", mutant), GRAPHS
+    )
+
+
+def in_place_over_what_others_need(
+    graph: MemoryGraph, members: int, sides: Sides
+) -> tuple[MemoryGraph, tuple[int, ...]]:
+    """`inside`, but with candidates whose operand is held or read after the module."""
+    sub, operators = inside(graph, members, sides)
+    place = {v: i for i, v in enumerate(operators)}
+    touched = sorted({g for v in operators for g in graph.touches[v]})
+    index = {g: i for i, g in enumerate(touched)}
+    every = tuple(
+        InPlace(place[v], index[c.result], index[c.operand])
+        for v in operators
+        for c in graph.candidates[v]
+    )
+    return replace(sub, inplace=every), operators
+
+
+inside = fusion.inside
+
+
+def test_t3_in_place_only_over_what_dies_in_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_caught(
+        nodes_differ,
+        lambda: monkeypatch.setattr(fusion, "inside", in_place_over_what_others_need),
+        GRAPHS,
+    )
+
+
+# -- T2 ------------------------------------------------------------------------------------------
+
+
+def module_differs(rules: ChainRules) -> Callable[[random.Random], bool]:
+    def differs(rng: random.Random) -> bool:
+        drawn = module_in(rng, rules)
+        return drawn is not None and contracted_differs(drawn[0], [drawn[1]])
+
+    return differs
+
+
+@pytest.mark.parametrize(
+    "dropped", ["boundaries", "least_hills", "lowest_valleys", "from_the_end", "liu"]
+)
+def test_t2_needs_every_rule(dropped: str) -> None:
+    rules = replace(ALL_CHAIN_RULES, **{dropped: False})
+    assert first_difference(module_differs(ALL_CHAIN_RULES), 200) is None
+    assert first_difference(module_differs(rules), GRAPHS) is not None
+
+
+@pytest.mark.parametrize("dropped", SEPARABLE)
+def test_t2_needs_every_condition_of_separable(dropped: str) -> None:
+    rules = replace(ALL_RULES, **{dropped: False})
+
+    def differs(rng: random.Random) -> bool:
+        graph = random_graph(rng, 6)
+        return contracted_differs(graph, chains(graph, rules))
+
+    assert first_difference(differs, GRAPHS) is not None
