@@ -6,9 +6,10 @@ After:   %a = memgraph.relu %x {memgraph.order = 0 : i64, memgraph.offset = [102
 Arguments get theirs as an argument attribute, scratch in `memgraph.scratch`; what is not in the
 arena is `#memgraph.unplaced<constant|caller|runtime>`. A function without a schedule keeps its
 order, as `--schedule=source` would. `method=shared-objects` and its kind give each buffer one of
-several objects instead of an offset (`share.py`).
+several objects instead of an offset (`share.py`). `method=joint` may change the order (`joint.py`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -29,13 +30,14 @@ from memopt.dialects.tflm_arena import tflm_arena, write_scratch
 from memopt.dialects.verify_plan import verify_plan
 from memopt.passes import share
 from memopt.passes.extract import Extracted, extract
+from memopt.passes.joint import find_order, note, take, take_back
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.places import write_places
 from memopt.solvers import placement
 from memopt.solvers.placement import place
 from memopt.solvers.problem import ProblemError, live_ranges
 
-Method = Literal[placement.Method, share.Method]
+Method = Literal[placement.Method, share.Method, "joint"]
 
 
 @dataclass(frozen=True)
@@ -63,24 +65,49 @@ def place_function(func: FuncOp, method: Method, time_limit: float | None) -> in
     extracted = extract(func)
     if method in share.METHODS:
         return share.share_function(extracted, plan, method, time_limit)
-    method = cast("placement.Method", method)
+    method = cast("Literal[placement.Method, 'joint']", method)
     settles = extracted.model.scratch.data == "tflm" and "memgraph.source" in func.attributes
-    if settles:  # from a .tflite file, so TFLM will run it
-        arena = _settle(extracted, method, time_limit)
-    else:
-        arena = _solve(extracted, method, time_limit)
-    bound = plan.lower_bound.data
     # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
     dropped = extracted.graph.unread_inputs if settles else 0
+    bound = max(0, plan.lower_bound.data - dropped)
+    arena = _place(extracted, settles, "auto" if method == "joint" else method, time_limit)
+    if method == "joint" and arena > bound:
+        arena, bound = _place_jointly(extracted, plan, arena, settles, time_limit)
+        bound = max(0, bound - dropped)
+        plan = plan_of(func) or plan
     func.attributes[PLAN] = PlanAttr(
-        plan.peak.data,
-        bound,
-        plan.proof.data,
-        arena,
-        max(0, bound - dropped),
-        fingerprint(func),
+        plan.peak.data, plan.lower_bound.data, plan.proof.data, arena, bound, fingerprint(func)
     )
     return arena
+
+
+def _place(
+    extracted: Extracted, settles: bool, method: placement.Method, time_limit: float | None
+) -> int:
+    if settles:  # from a .tflite file, so TFLM will run it
+        return _settle(extracted, method, time_limit)
+    return _solve(extracted, method, time_limit)
+
+
+def _place_jointly(
+    extracted: Extracted, plan: PlanAttr, arena: int, settles: bool, time_limit: float | None
+) -> tuple[int, int]:
+    """Take another order if its arena is smaller; (arena, bound on the arena of every order)."""
+    func = extracted.func
+    before = extracted.memory.operations
+    fresh, found = find_order(func, plan, time_limit)
+    take(fresh, found.order, plan)
+    if settles:
+        smaller = _settle(extract(func), "auto", time_limit)
+        if smaller >= arena:
+            take_back(func, before, plan)
+            smaller = _settle(extract(func), "auto", time_limit)
+        arena = smaller
+    else:
+        _write_offsets(fresh, found.placement.offsets, found.order)
+        arena = found.placement.arena
+    note(func, found, arena == found.lower_bound)
+    return arena, found.lower_bound
 
 
 def _solve(extracted: Extracted, method: placement.Method, time_limit: float | None) -> int:
@@ -91,8 +118,7 @@ def _solve(extracted: Extracted, method: placement.Method, time_limit: float | N
     except ProblemError as error:
         name = extracted.func.sym_name.data
         raise PassFailedException(f"memgraph-place: @{name}: {error}") from error
-    offsets, order = answer.offsets, range(len(extracted.graph))
-    write_places(extracted, order, lambda buffer, inside: offsets[buffer] + inside)
+    _write_offsets(extracted, answer.offsets, range(len(extracted.graph)))
     return answer.arena
 
 
@@ -114,3 +140,8 @@ def _settle(extracted: Extracted, method: placement.Method, time_limit: float | 
     if best != len(tries) - 1:
         _solve(extracted, tries[best], time_limit)
     return write_scratch(extracted.func)
+
+
+def _write_offsets(extracted: Extracted, offsets: Sequence[int], order: Sequence[int]) -> None:
+    """Write the offsets of `live_ranges(extracted.graph, order)` into the function."""
+    write_places(extracted, order, lambda buffer, inside: offsets[buffer] + inside)

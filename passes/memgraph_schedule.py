@@ -47,9 +47,10 @@ from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.solvers.bounds import flow_bound
-from memopt.solvers.fusion_check import is_safe_chain
+from memopt.solvers.fusion_check import is_contraction, is_safe_chain
 from memopt.solvers.problem import ProblemError, Proof, Schedule, profile
 from memopt.solvers.scheduling import partitioned, schedule
+from memopt.solvers.segments import linked
 
 Method = Literal[
     "auto",
@@ -143,6 +144,16 @@ def schedule_function(
             answer = partitioned.solve(extracted.graph, parts, method, time_limit, **options)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
+    return adopt(extracted, answer, assume_pure)
+
+
+def adopt(extracted: Extracted, answer: Schedule, assume_pure: bool = False) -> Schedule:
+    """Put a function whose plan was dropped into the order of `answer` and write the plan.
+
+    Hyper-nodes are opened, in-place results get their alias. Returns `answer` with the proof that
+    holds for the flat function. Raises MemoptError if a hyper-node was not safe.
+    """
+    func = extracted.func
     reorder(extracted.memory, answer.order)
     flat = _flatten(func, extracted, answer, assume_pure)
     if len(flat.graph) != len(extracted.graph):
@@ -166,21 +177,24 @@ def _flat_proof(flat: Extracted, answer: Schedule) -> Proof:
 
 def _flatten(func: FuncOp, extracted: Extracted, answer: Schedule, assume_pure: bool) -> Extracted:
     """Open the hyper-nodes, now in their final places, after checking that they were safe."""
-    chains = [
-        [(place_of(node), list(node.body.block.ops)) for node in chain]
-        for chain in _chains(extracted.memory.operations)
-    ]
+    operations = extracted.memory.operations
+    inner = [list(op.body.block.ops) if isinstance(op, HyperNode) else [op] for op in operations]
+    place = {op: i for i, op in enumerate(operations)}
+    chains = [(place_of(c[0]), [place[node] for node in c]) for c in _chains(operations)]
     if chains:
         inline_hyper_nodes(func)
     flat = extract(func, assume_pure)
     index = {op: i for i, op in enumerate(flat.memory.operations)}
-    for chain in chains:
-        blocks = [tuple(index[op] for op in inner if op in index) for _, inner in chain]
-        first, *rest = [block for block in blocks if block] or [()]
+    blocks = [tuple(index[op] for op in ops if op in index) for ops in inner]
+    for where, nodes in chains:
+        first, *rest = [blocks[i] for i in nodes if blocks[i]] or [()]
         if not is_safe_chain(flat.graph, (first, *rest)):
-            raise MemoptError(
-                "a hyper-node that is not safe: running it in one go may cost", chain[0][0]
-            )
+            raise MemoptError("a hyper-node that is not safe: running it in one go may cost", where)
+    if chains:
+        orders = [[v for i in nodes for v in blocks[i]] for _, nodes in chains]
+        fault = is_contraction(linked(flat.graph, orders), blocks, extracted.graph)
+        if fault is not None:
+            raise MemoptError(f"a hyper-node that hides what it does: {fault}", chains[0][0])
     peak = profile(flat.graph, range(len(flat.graph))).peak
     if peak != answer.peak:
         name = func.sym_name.data
