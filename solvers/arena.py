@@ -145,6 +145,18 @@ class Placement:
             raise ProblemError(f"buffers {a!r} and {b!r} overlap")
 
 
+@dataclass(frozen=True)
+class Proven:
+    """A placement, and bytes that no arena is below: proven, whatever strategy placed."""
+
+    placement: Placement
+    lower_bound: int
+
+    @property
+    def optimal(self) -> bool:
+        return self.placement.arena == self.lower_bound
+
+
 def _overlap(problem: PlacementProblem, offsets: tuple[int, ...]) -> tuple[int, int] | None:
     """Two buffers that share a byte in a step, if any: a sweep over time, n log n.
 

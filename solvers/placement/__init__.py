@@ -1,47 +1,84 @@
 """Placement strategies: where each buffer lies in the arena.
 
     place(problem, "auto").arena
+    prove(problem, "exact", capacity=1 << 20)       # with a bound: does it fit, can it?
 
 One file per strategy, loaded when it is asked for. Every strategy obeys fixed offsets, alignments
-and shared bases, and its answer is verified before it is given back.
+and shared bases, and its answer is verified before it is given back. A strategy's file has
+`solve(problem, time_limit, **options) -> Placement`; one that proves more than the load has
+`prove(problem, time_limit, **options) -> Proven` instead or as well, and one that can stop at a
+capacity, or prove that nothing fits into it, takes that as `capacity`.
 """
 
 from collections.abc import Callable
 from importlib import import_module
+from inspect import signature
 from typing import Literal, cast, get_args
 
-from memopt.solvers.arena import Placement, PlacementProblem
+from memopt.solvers.arena import Placement, PlacementProblem, Proven
 from memopt.solvers.errors import ProblemError
+from memopt.solvers.placement.items import floor_of, items_of
 
 Method = Literal[
     "auto",
     "exact",
+    "ilp",
     "greedy-by-size",
     "greedy-by-breadth",
     "best-fit",
+    "tflite",
     "tflm",
     "hill-climb",
 ]
 METHODS: tuple[Method, ...] = get_args(Method)
 
-Strategy = Callable[[PlacementProblem, float | None], Placement]
+Strategy = Callable[..., Placement | Proven]
 
 
 def place(
-    problem: PlacementProblem, method: Method = "auto", time_limit: float | None = None
+    problem: PlacementProblem,
+    method: Method = "auto",
+    time_limit: float | None = None,
+    **options: object,
 ) -> Placement:
     """Offsets for all buffers, verified.
 
-    `time_limit` in seconds is for `auto`, `exact` and `hill-climb`; without one they stop after a
-    fixed amount of work, so that the same problem always has the same answer. Raises ProblemError
-    for a malformed problem, for fixed offsets that collide, and for an unknown method.
+    `time_limit` in seconds is for `auto`, `hill-climb`, and what proves; without one they stop
+    after a fixed amount of work (`ilp` when it has its proof), so that the same problem always has
+    the same answer. `options` are the method's own. Raises ProblemError for a malformed problem,
+    for fixed offsets that collide, for an unknown method, and for an option that it does not have.
+    """
+    return prove(problem, method, time_limit, None, **options).placement
+
+
+def prove(
+    problem: PlacementProblem,
+    method: Method = "auto",
+    time_limit: float | None = None,
+    capacity: int | None = None,
+    **options: object,
+) -> Proven:
+    """Offsets with a proven bound, verified; otherwise as `place`.
+
+    With `capacity` (bytes) the search stops at an arena that fits, and a bound above it proves that
+    none does. The bound is never below the load and the end of what is fixed.
     """
     if method not in METHODS:
         raise ProblemError(f"unknown placement {method!r}; known: {', '.join(METHODS)}")
+    module = import_module(f"memopt.solvers.placement.{method.replace('-', '_')}")
+    strategy = cast("Strategy", getattr(module, "prove", None) or module.solve)
+    known = list(signature(strategy).parameters)[2:]
+    for name in options:
+        if name not in known:
+            raise ProblemError(f"{method} has no option {name.replace('_', '-')!r}")
+    if capacity is not None and "capacity" in known:
+        options["capacity"] = capacity
     problem.check()
     if not problem.buffers:
-        return Placement((), 0)
-    module = import_module(f"memopt.solvers.placement.{method.replace('-', '_')}")
-    answer = cast("Strategy", module.solve)(problem, time_limit)
-    answer.verify(problem)
-    return answer
+        return Proven(Placement((), 0), 0)
+    answer = strategy(problem, time_limit, **options)
+    if isinstance(answer, Placement):
+        answer = Proven(answer, 0)
+    answer.placement.verify(problem)
+    floor = floor_of(problem, items_of(problem))
+    return Proven(answer.placement, max(floor, answer.lower_bound))

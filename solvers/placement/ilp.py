@@ -1,0 +1,197 @@
+"""OLLA's integer program for locations, (6)-(8), with its pruning and its pyramid: for comparison.
+
+    (6)   a[i,j] + b[i,j] = 1 for items that are live together, <= 1 for others
+    (7a)  A[i] + S[i] <= A[j] + (1 - a[i,j]) M         i lies below j
+    (7b)  A[i] >= A[j] + S[j] - (1 - b[i,j]) M         i lies above j
+    (8)   A[i] + S[i] <= arena
+
+The order of operators is given here, so precedence decides every pair: what is never live together
+needs neither (6) nor (7) (`pruning`; OLLA, section 4.2). M is the arena of the best greedy answer,
+not the sum of all sizes. Beyond the paper: items whose height changes with time (S is then what
+that pair needs), alignment, fixed offsets.
+
+Function 5 (`pyramid`) gives the longest-lived items addresses beforehand, each nested in time in
+the one before, from address 0 upwards. As printed it goes on from the interval of the last edge it
+looked at; here from that of the chosen one. It is a heuristic: the program then proves nothing
+but that the load is met.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import gcd
+from typing import Any
+
+from memopt.solvers.arena import Placement, PlacementProblem, Proven
+from memopt.solvers.errors import ProblemError
+from memopt.solvers.mathopt import Model, new_model
+from memopt.solvers.placement.address_space import AddressSpace, first_fit_in
+from memopt.solvers.placement.greedy_by_size import by_size
+from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
+from memopt.solvers.placement.neighbours import Neighbour, neighbours_of
+
+PAIRS = 200_000  # more do not fit into a solver's memory
+
+
+@dataclass
+class Program:
+    """The model of one problem, in units of `unit` bytes. `at` gives some items an address."""
+
+    items: tuple[Item, ...]
+    model: Model
+    near: list[list[Neighbour]]
+    top: int  # bytes, M
+    at: dict[int, int]
+    pruning: bool = True
+    address: list[Any] = field(default_factory=list[Any])
+    below: dict[tuple[int, int], tuple[Any, Any]] = field(
+        default_factory=dict[tuple[int, int], tuple[Any, Any]]
+    )
+
+    @cached_property
+    def unit(self) -> int:
+        """Greatest common divisor of all sizes, alignments and given addresses."""
+        sizes = (p.size for i in self.items for p in i.pieces)
+        found = gcd(*sizes, *(i.alignment for i in self.items), *self.at.values())
+        return found or 1
+
+    def build(self, floor: int) -> Any:
+        """Add all variables and constraints; returns the arena, at least `floor` bytes."""
+        model, unit = self.model, self.unit
+        arena = model.new_int_var(-(-floor // unit), self.top // unit, "arena")
+        for item in self.items:
+            self.address.append(self._address(item))
+            model.add(self.address[-1] + item.size // unit <= arena)
+        for i, neighbours in enumerate(self.near):
+            for n in neighbours:
+                if i < n.item:
+                    self._apart(i, n, together=True)
+        if not self.pruning:
+            together = {(i, n.item) for i, near in enumerate(self.near) for n in near}
+            for i, item in enumerate(self.items):
+                for j in range(i + 1, len(self.items)):
+                    if (i, j) not in together:
+                        other = self.items[j]
+                        self._apart(i, Neighbour(j, item.size, other.size), together=False)
+        return arena
+
+    def _address(self, item: Item) -> Any:
+        model, unit = self.model, self.unit
+        given = self.at.get(item.index)
+        if given is not None:
+            return model.new_int_var(given // unit, given // unit, f"A{item.index}")
+        highest, stride = (self.top - item.size) // unit, item.alignment // unit
+        found = model.new_int_var(0, highest, f"A{item.index}")
+        if stride > 1:
+            steps = model.new_int_var(0, highest // stride, f"n{item.index}")
+            model.add(found == stride * steps)
+        return found
+
+    def _apart(self, i: int, n: Neighbour, together: bool) -> None:
+        """(6), (7a) and (7b) for one pair."""
+        model, unit, j = self.model, self.unit, n.item
+        a, b = model.new_bool_var(f"a{i},{j}"), model.new_bool_var(f"b{i},{j}")
+        self.below[i, j] = a, b
+        if together:
+            model.add_exactly_one([a, b])
+        else:
+            model.add_at_most_one([a, b])
+        low, high, most = self.address[i], self.address[j], self.top // unit
+        model.add(low + n.below // unit - high + most * a <= most)
+        model.add(high + n.above // unit - low + most * b <= most)
+
+    def hint(self, offsets: Sequence[int]) -> None:
+        """Start from known offsets in bytes."""
+        for variable, offset in zip(self.address, offsets, strict=True):
+            self.model.add_hint(variable, offset // self.unit)
+        for (i, j), (a, b) in self.below.items():
+            self.model.add_hint(a, int(offsets[i] < offsets[j]))
+            self.model.add_hint(b, int(offsets[i] >= offsets[j]))
+
+
+def pyramid_of(items: Sequence[Item]) -> dict[int, int]:
+    """OLLA's Function 5, corrected: addresses of items that are nested in time, by item."""
+    at: dict[int, int] = {}
+    start, end, base = min(i.lower for i in items), max(i.upper for i in items), 0
+    while True:
+        nested = [
+            i for i in items if i.pieces and i.index not in at and start <= i.lower < i.upper <= end
+        ]
+        if not nested:
+            return at
+        chosen = max(nested, key=lambda i: (i.upper - i.lower, -i.index))
+        at[chosen.index] = -(-base // chosen.alignment) * chosen.alignment
+        base = at[chosen.index] + chosen.size
+        start, end = chosen.lower, chosen.upper
+
+
+def count(problem: PlacementProblem, pruning: bool = True) -> int:
+    """Variables a and b of the program, without building it."""
+    items = items_of(problem)
+    if not pruning:
+        return len(items) * (len(items) - 1)
+    return sum(map(len, neighbours_of(items)))
+
+
+def prove(
+    problem: PlacementProblem,
+    time_limit: float | None = None,
+    solver: str = "cp-sat",
+    pruning: bool = True,
+    pyramid: bool = False,
+    seed: int = 0,
+) -> Proven:
+    """The best placement, and the program's bound (the load, after a pyramid).
+
+    Without a time limit it runs until it has proven its answer. Raises ProblemError for more than
+    `PAIRS` pairs, for an unknown solver, and for a pyramid over fixed offsets.
+    """
+    items = items_of(problem)
+    floor = floor_of(problem, items)
+    at = {i.index: i.fixed for i in items if i.fixed is not None}
+    if pyramid and at:
+        raise ProblemError("pyramid=true: the problem has fixed offsets")
+    if pyramid:
+        at = pyramid_of(items)
+    start = _greedy(problem, items, at)
+    model = new_model(solver)
+    if start.arena == floor:
+        return Proven(start, floor)
+    near = neighbours_of(items)
+    pairs = len(items) ** 2 // 2 if not pruning else sum(map(len, near)) // 2
+    if pairs > PAIRS:
+        raise ProblemError(f"ilp: {pairs:,} pairs of buffers, at most {PAIRS:,} can be stated")
+    program = Program(items, model, near, start.arena, at, pruning)
+    arena = program.build(floor)
+    program.hint([start.offsets[i.members[0]] for i in items])
+    answer = model.minimize(arena, time_limit, seed)
+    best = start
+    if answer.found:
+        found = placement_of(problem, items, _settled(program, answer.value))
+        best = min(start, found, key=lambda p: p.arena)
+    if pyramid:
+        return Proven(best, floor)
+    bound = best.arena if answer.optimal else (answer.bound or 0) * program.unit
+    return Proven(best, max(floor, min(bound, best.arena)))
+
+
+def _greedy(problem: PlacementProblem, items: tuple[Item, ...], at: dict[int, int]) -> Placement:
+    """Where to start: the better of two greedy orders around the given addresses."""
+    answers: list[Placement] = []
+    for order in (by_size(items), sorted(items, key=lambda i: (-i.area, i.index))):
+        space = AddressSpace(items)
+        for item in items:
+            if item.index in at:
+                space.put(item, at[item.index])
+        for item in order:
+            if item.index not in at:
+                space.put(item, space.first_fit(item) if item.pieces else 0)
+        answers.append(placement_of(problem, items, space.offsets))
+    return min(answers, key=lambda p: p.arena)
+
+
+def _settled(program: Program, value: Callable[[Any], int]) -> list[int]:
+    """The solution's offsets, each item let down onto those below it: HiGHS' are not exact."""
+    height = {i.index: value(a) for i, a in zip(program.items, program.address, strict=True)}
+    order = sorted(program.items, key=lambda i: (height[i.index], i.index))
+    return first_fit_in(fixed_first(program.items, order), program.items)

@@ -1,0 +1,17 @@
+"""TensorFlow Lite's greedy of 2019: what an allocator gets that does not know the future.
+
+Buffers in the order in which they come to life (ties as they are listed), each into the smallest
+gap that holds it, else above all that are live (Lee et al. 2019; TFLite's SimpleMemoryArena of then;
+"Greedy (Lee et al., 2019)" in Pisarchyk & Lee's Table 2). Today's TFLite is `greedy-by-size`.
+"""
+
+from memopt.solvers.arena import Placement, PlacementProblem
+from memopt.solvers.placement.address_space import smallest_gaps_in
+from memopt.solvers.placement.items import fixed_first, items_of, placement_of
+
+
+def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
+    """`time_limit` is not used."""
+    items = items_of(problem)
+    order = fixed_first(items, sorted(items, key=lambda i: (i.lower, i.index)))
+    return placement_of(problem, items, smallest_gaps_in(order, items))
