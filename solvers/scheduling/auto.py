@@ -30,7 +30,7 @@ def heuristics(graph: MemoryGraph) -> list[tuple[int, ...]]:
 def solve(
     graph: MemoryGraph,
     time_limit: float | None = None,
-    max_states: int = search.MAX_STATES,
+    max_states: int | None = None,
     fuse: bool = True,
     segments: bool = False,
     splits: bool = False,

@@ -18,7 +18,7 @@ def solve(
     time_limit: float | None = None,
     bound: int | None = None,
     incumbent: tuple[int, ...] | None = None,
-    max_states: int = search.MAX_STATES,
+    max_states: int | None = None,
     ceiling: int | None = None,
 ) -> Schedule:
     """As `search.solve`: the same optimum, usually with fewer states.
@@ -60,7 +60,7 @@ def solve(
             None if deadline is None else max(0.0, deadline - time.monotonic()),
             floor - piece.through,
             tuple(place[v] for v in orders_of[i]),
-            max_states - states,
+            None if max_states is None else max_states - states,
             ceiling=top - piece.through,
         )
         states += found.states
