@@ -34,7 +34,7 @@ def bytes_of_text(text: str) -> int:
 
 def _planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schedule", default="auto", metavar="METHOD", help="default: auto")
-    parser.add_argument("--place", default="auto", metavar="METHOD", help="default: auto")
+    parser.add_argument("--place", default="joint", metavar="METHOD", help="default: joint")
     parser.add_argument("--no-fuse", action="store_true", help="schedule operator by operator")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each solver")
     parser.add_argument(

@@ -69,7 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
         ),
         "--place": (
             "METHOD",
-            "auto, exact, greedy-by-size, greedy-by-breadth, best-fit, hill-climb or tflm",
+            "auto, joint, exact, greedy-by-size, greedy-by-breadth, best-fit, hill-climb or tflm",
         ),
     }
     for flag, (metavar, text) in methods.items():

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import is_buffer
-from memopt.dialects.plan import model_of, only_function, plan_of
+from memopt.dialects.plan import SCHEDULES_TRIED, model_of, only_function, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.driver import check_module, progress
 
@@ -34,7 +34,7 @@ class Choices:
     """How to plan: methods as on the command line, seconds per solver."""
 
     schedule: str = "auto"
-    place: str = "auto"
+    place: str = "joint"
     time_limit: float | None = None
     fuse: bool = True
     io: str | None = None
@@ -100,6 +100,7 @@ def report_dict(
     old, new = plan_facts(only_function(before)), plan_facts(func)
     memory = function_memory(func, model_of(func))
     tensors = sum(is_buffer(v.type) for v in memory.of_value)
+    tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
     stages = ("import", "rewrite", "fuse", "schedule", "place", "emit")
     arena_optimal = new.proof.data != "none" and new.arena.data == new.arena_lower_bound.data
     return {
@@ -115,6 +116,7 @@ def report_dict(
             "arena": new.arena.data,
             "arena_lower_bound": new.arena_lower_bound.data,
             "arena_optimal": arena_optimal,
+            "schedules_tried": tried.value.data if isinstance(tried, IntegerAttr) else None,
             "alignment": model_of(func).alignment.data,
         },
         "target": target,

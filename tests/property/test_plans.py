@@ -36,7 +36,7 @@ from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function
 
 SCHEDULES = ("auto", "search", "greedy", "rpo", "fwd-rpo", "source")
-PLACES = ("auto", "greedy-by-size", "greedy-by-breadth", "best-fit", "tflm", "exact")
+PLACES = ("auto", "greedy-by-size", "greedy-by-breadth", "best-fit", "tflm", "exact", "joint")
 OFFSET, ORDER, SCRATCH = "memgraph.offset", "memgraph.order", "memgraph.scratch"
 
 
