@@ -112,8 +112,8 @@ def solve(
     incumbent's, and `lower_bound` says that nothing is below the ceiling. A search that gets
     nowhere near its end looks for better incumbents in between, and again when `max_bytes` hold no
     more states: what it knows is forgotten then, but not the bound. It ends for good after
-    `max_states` states. `backward` off searches from the start alone; where the graph cannot be searched
-    from its end (`reversal.py`) it does so in any case.
+    `max_states` states. `backward` off searches from the start alone; a graph that cannot be
+    searched from its end (`reversal.py`) is searched so in any case.
     """
     deadline = None if time_limit is None else time.monotonic() + time_limit
     orders = [incumbent] if incumbent is not None else [greedy(graph), rpo(graph)]
