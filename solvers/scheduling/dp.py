@@ -93,6 +93,10 @@ class Run:
             order.append(operator)
         return tuple(reversed(order)), peak
 
+    def drop(self, step: int) -> None:
+        """Every order that is lost here takes a step this high, or one dropped before."""
+        self.dropped = step if self.dropped is None else min(self.dropped, step)
+
     def _ready(self) -> int:
         graph = self.walker.graph
         return sum(
@@ -112,7 +116,7 @@ class Run:
         for v in bits(signature):
             step, after = self.walker.run(done, level, v)
             if step > self.budget:
-                self.dropped = step if self.dropped is None else min(self.dropped, step)
+                self.drop(step)
                 continue
             peak = max(step, so_far)
             child = done | 1 << v
@@ -160,9 +164,7 @@ class Serenity:
             known.append((self._peak(start, mine), mine))
         hard = known[0][0]  # Kahn's algorithm, as in the paper
         peak, best = min(known)
-        # a step is at least the level before and after it, but for a negative workspace
-        low = max(self.graph.level(start), self.graph.level(end)) + min((0, *self.graph.extra))
-        low = max(low, LOW if start else self.graph.level(0))
+        low = self.floor(start, end)
         high, budget, width = hard, hard, self.width
         while low < peak:
             run = Run(walker, start, end, min(budget, hard) if self.budgets else HIGH)
@@ -184,6 +186,16 @@ class Serenity:
             else:
                 budget = (low + high) // 2
         return Part(best, peak, peak, True)
+
+    def floor(self, start: int, end: int) -> int:
+        """A bound of the part in bytes.
+
+        A step is at least the level before and after it, but for a negative workspace; the level at
+        the start of the graph counts as it is.
+        """
+        graph = self.graph
+        low = max(graph.level(start), graph.level(end)) + min((0, *graph.extra))
+        return low if start else max(low, graph.level(0))
 
     def _late(self) -> bool:
         return self.deadline is not None and time.monotonic() > self.deadline

@@ -75,7 +75,7 @@ def _memo(
         turns += 1
         if deadline is not None and turns % 256 == 0 and time.monotonic() > deadline:
             break
-        lasts = [v for v in bits(done) if not followers[v] & done]
+        lasts = last_of_some_order(done, followers)
         waiting = False
         for v in lasts:
             before = done ^ 1 << v
@@ -99,3 +99,8 @@ def _memo(
             memo[done] = best
         stack.pop()
     return memo
+
+
+def last_of_some_order(done: int, followers: list[int]) -> list[int]:
+    """Operators of the ideal `done` that nothing else in it needs; `followers` are successors."""
+    return [v for v in bits(done) if not followers[v] & done]
