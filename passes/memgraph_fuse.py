@@ -15,34 +15,31 @@ After:
 A module with a valley inside becomes a chain of `memgraph.segment`, held together by tokens of type
 `!memgraph.chain`; others may run between two segments.
 
-Which modules: solvers/chains.py (theory.md T2). Scheduling opens them again. A module is left as it
-is when a buffer that crosses its border is seen under several values there (views) or is the
-caller's, or when one of its operators has effects: then the region could not say what is shared.
+Which modules: solvers/chains.py (theory.md T2). What crosses a border, and which modules no region
+can hold, so that they are left as they are: regions.py. Scheduling opens the nodes again and
+derives again that they were safe.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
 
-from memopt.dialects.attributes import ChainType
 from memopt.dialects.groups import body_of, read_values
-from memopt.dialects.memory import name_of
 from memopt.dialects.plan import MODEL, drop_plan, functions, model_of
-from memopt.dialects.structure import ConstantOp, FusedOp, HyperNode, SegmentOp, YieldOp
-from memopt.passes.extract import Extracted, extract
+from memopt.dialects.structure import HyperNode
+from memopt.passes.extract import extract
 from memopt.passes.inplace import write_inplace
+from memopt.passes.regions import Builder, inner_views
 from memopt.solvers import zhong_fusion
 from memopt.solvers.chains import Chain, chains
 from memopt.solvers.fusion import modules
-from memopt.solvers.fusion_check import is_safe_chain
-from memopt.solvers.problem import InPlace, MemoryGraph
+from memopt.solvers.problem import InPlace, MemoryGraph, topological_order
 from memopt.solvers.segments import linked
 
 Rule = Literal["auto", "t3", "zhong"]
@@ -75,16 +72,24 @@ def fuse_function(func: FuncOp, rule: Rule = "auto") -> int:
     if any(isinstance(op, HyperNode) for op in extracted.memory.operations):
         return 0
     graph = extracted.graph
-    chosen = [c for c in _found(graph, rule) if all(_expressible(extracted, s) for s in c)]
+    chosen: list[Chain] = []
+    views: dict[Sequence[int], frozenset[Operation]] = {}
+    for chain in _found(graph, rule):
+        inner = {segment: inner_views(extracted, segment) for segment in chain}
+        known = {segment: found for segment, found in inner.items() if found is not None}
+        if len(known) == len(chain):
+            chosen.append(chain)
+            views |= known
     strict = linked(graph, [[v for s in chain for v in s] for chain in chosen])
-    builder = Builder(extracted, ancestor_masks(strict))
+    masks = ancestor_masks(strict)
+    for chain in chosen:  # before any operand has become a node's result
+        write_inplace(extracted, _inplace(strict, masks, [v for s in chain for v in s]))
+    builder = Builder(extracted, masks)
     for chain in chosen:
-        order = [v for segment in chain for v in segment]
-        write_inplace(extracted, _inplace(strict, order))
-        anchor = extracted.memory.operations[max(order)]
+        anchor = extracted.memory.operations[max(v for s in chain for v in s)]
         token: SSAValue | None = None
-        for segment in chain:
-            node = builder.build(segment, anchor, token, len(chain) > 1, segment is not chain[-1])
+        for s in chain:
+            node = builder.build(s, views[s], anchor, token, len(chain) > 1, s is not chain[-1])
             anchor, token = node, node.tokens[1]
     if chosen:
         _delay_views(body_of(func))
@@ -116,13 +121,12 @@ def _found(graph: MemoryGraph, rule: Rule) -> list[Chain]:
         return [(m.operators,) for m in zhong_fusion.modules(graph)]
     if rule == "t3":
         return [(m.operators,) for m in modules(graph)]
-    return [c for c in chains(graph) if is_safe_chain(graph, c)]
+    return chains(graph)
 
 
-def _inplace(graph: MemoryGraph, order: Sequence[int]) -> list[InPlace]:
+def _inplace(graph: MemoryGraph, masks: Sequence[int], order: Sequence[int]) -> list[InPlace]:
     """What a module's operators overwrite in their order; nobody outside decides that."""
     done = 0
-    masks = ancestor_masks(graph)
     for v in order:
         done |= masks[v]
     done &= ~sum(1 << v for v in order)
@@ -137,145 +141,8 @@ def _inplace(graph: MemoryGraph, order: Sequence[int]) -> list[InPlace]:
 
 def ancestor_masks(graph: MemoryGraph) -> list[int]:
     """For each operator the bit mask of all operators before it."""
-    from memopt.solvers.problem import topological_order
-
     masks = [0] * len(graph)
     for v in topological_order(graph):
         for p in graph.predecessors[v]:
             masks[v] |= masks[p] | 1 << p
     return masks
-
-
-def _expressible(extracted: Extracted, members: Sequence[int]) -> bool:
-    """Whether a region can hold the module: no effects, and one value per crossing buffer."""
-    memory, inside = extracted.memory, set(members)
-    for v in members:
-        if memory.memory[v].effects or memory.operations[v].regions:
-            return False
-    moved = {memory.operations[v] for v in members}
-    outside = {
-        r for op in memory.views if not _only_inside(op, moved, memory.views) for r in op.results
-    }
-    for group in memory.groups:
-        touchers = {*group.writers, *group.readers}
-        crossing = group.is_input or group.is_output or not touchers <= inside
-        crossing |= any(v in outside for v, _ in group.members)
-        if touchers & inside and crossing and (len(group.members) > 1 or not group.in_arena):
-            return False
-    return not any(v in inside for v, _, _ in memory.overwrites)
-
-
-@dataclass
-class Builder:
-    """Makes the hyper-nodes of one function. `origin` gives the value that a result stands for."""
-
-    extracted: Extracted
-    ancestors: Sequence[int]
-    origin: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-
-    def build(
-        self,
-        members: Sequence[int],
-        anchor: Operation,
-        after: SSAValue | None,
-        chained: bool,
-        goes_on: bool,
-    ) -> HyperNode:
-        """A node of these operators, behind `anchor`: one segment of a chain if `chained`.
-
-        `after` is the token of the segment before; `goes_on` asks for one for the segment behind.
-        """
-        memory = self.extracted.memory
-        inside = {memory.operations[v] for v in members}
-        views = {op for op in memory.views if _only_inside(op, inside, memory.views)}
-        sequence = _with_views([memory.operations[v] for v in members], views)
-        moved = set(sequence)
-
-        operands: dict[SSAValue, None] = {}
-        constants: dict[SSAValue, ConstantOp] = {}
-        for op in sequence:
-            for v in op.operands:
-                if isinstance(v, OpResult) and isinstance(v.op, ConstantOp):
-                    constants[v] = v.op
-                elif not (isinstance(v, OpResult) and v.op in moved):
-                    operands[v] = None
-        results = [
-            r
-            for op in sequence
-            for r in op.results
-            if any(u.operation not in moved for u in r.uses)
-        ]
-        kept = [i for i, v in enumerate(operands) if self._is_kept(v, members)]
-        body = Block(arg_types=[v.type for v in operands])
-        types = [*(r.type for r in results), *([ChainType()] if goes_on else [])]
-        kind = SegmentOp if chained else FusedOp
-        node = kind.create_node(list(operands), types, kept, Region(body), after)
-        node.attributes["memgraph.names"] = ArrayAttr([StringAttr(name_of(r)) for r in results])
-        Rewriter.insert_op(node, InsertPoint.after(anchor))
-        for result, outer in zip(results, node.outputs, strict=True):
-            outer.name_hint = result.name_hint
-            self.origin[outer] = result
-            result.replace_uses_with_if(outer, lambda use: use.operation not in moved)
-        inner: dict[SSAValue, SSAValue] = dict(zip(operands, body.args, strict=True))
-        for value, argument in zip(operands, body.args, strict=True):
-            argument.name_hint = value.name_hint
-        for value, constant in constants.items():
-            copy = constant.clone()
-            copy.result.name_hint = value.name_hint
-            body.add_op(copy)
-            inner[value] = copy.result
-        for op in sequence:
-            op.detach()
-            op.operands = [inner.get(v, v) for v in op.operands]
-            body.add_op(op)
-        body.add_op(YieldOp(results))
-        return node
-
-    def _is_kept(self, value: SSAValue, members: Sequence[int]) -> bool:
-        """Whether the operand is still needed behind: by the result, or by a later reader."""
-        memory = self.extracted.memory
-        at = memory.of_value.get(self.origin.get(value, value))
-        if at is None:
-            return False
-        before = 0
-        for v in members:
-            before |= self.ancestors[v]
-        group = memory.groups[at[0]]
-        others = {*group.writers, *group.readers} - set(members)
-        return group.is_output or any(not before >> v & 1 for v in others)
-
-
-def _only_inside(op: Operation, inside: set[Operation], views: Sequence[Operation]) -> bool:
-    """Whether a view shows only what the module makes, to the module alone."""
-    made = all(
-        not isinstance(v, OpResult)
-        or v.op in inside
-        or isinstance(v.op, ConstantOp)
-        or (v.op in views and _only_inside(v.op, inside, views))
-        for v in op.operands
-    ) and any(isinstance(v, OpResult) and not isinstance(v.op, ConstantOp) for v in op.operands)
-    return made and _only_inside_down(op, inside, views)
-
-
-def _only_inside_down(op: Operation, inside: set[Operation], views: Sequence[Operation]) -> bool:
-    users = [u.operation for r in op.results for u in r.uses]
-    return bool(users) and all(
-        u in inside or (u in views and _only_inside_down(u, inside, views)) for u in users
-    )
-
-
-def _with_views(operations: Sequence[Operation], views: set[Operation]) -> list[Operation]:
-    """The operations in their order, each view right before its first user."""
-    sequence: list[Operation] = []
-    done: set[Operation] = set()
-
-    def emit(op: Operation) -> None:
-        for v in op.operands:
-            if isinstance(v, OpResult) and v.op in views and v.op not in done:
-                emit(v.op)
-        done.add(op)
-        sequence.append(op)
-
-    for op in operations:
-        emit(op)
-    return sequence

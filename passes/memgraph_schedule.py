@@ -192,7 +192,8 @@ def _flatten(func: FuncOp, extracted: Extracted, answer: Schedule, assume_pure: 
             raise MemoptError("a hyper-node that is not safe: running it in one go may cost", where)
     if chains:
         orders = [[v for i in nodes for v in blocks[i]] for _, nodes in chains]
-        fault = is_contraction(linked(flat.graph, orders), blocks, extracted.graph)
+        strict = linked(flat.graph, orders)
+        fault = is_contraction(strict, blocks, extracted.graph, answer.order)
         if fault is not None:
             raise MemoptError(f"a hyper-node that hides what it does: {fault}", chains[0][0])
     peak = profile(flat.graph, range(len(flat.graph))).peak

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult
+from xdsl.ir import Block, Operation, OpResult
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from memopt.dialects.groups import BlockMemory, body_of, read_values
 from memopt.dialects.structure import HyperNode, YieldOp
+
+# On a view or constant inside a hyper-node: the same one stands elsewhere too, for others.
+REPEATED = "memgraph.repeated"
 
 
 def reorder(memory: BlockMemory, order: Sequence[int]) -> None:
@@ -76,3 +79,26 @@ def inline_hyper_nodes(func: FuncOp) -> None:
             result.replace_all_uses_with(value)
         node.detach()
         node.erase()
+    _merge_repeated(body_of(func))
+
+
+def _merge_repeated(block: Block) -> None:
+    """Views and constants that hyper-nodes had copies of, made one again."""
+    if not any(REPEATED in op.attributes for op in block.ops):
+        return
+    first_of: dict[object, Operation] = {}
+    for op in list(block.ops):
+        attributes = frozenset((k, a) for k, a in op.attributes.items() if k != REPEATED)
+        types = tuple(r.type for r in op.results)
+        key = (op.name, tuple(op.operands), types, frozenset(op.properties.items()), attributes)
+        first = first_of.setdefault(key, op)
+        if first is op or not (REPEATED in op.attributes or REPEATED in first.attributes):
+            continue
+        if REPEATED not in op.attributes:  # the one that stood outside
+            del first.attributes[REPEATED]
+        for old, new in zip(op.results, first.results, strict=True):
+            old.replace_all_uses_with(new)
+        op.detach()
+        op.erase()
+    for op in first_of.values():
+        op.attributes.pop(REPEATED, None)

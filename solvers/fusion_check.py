@@ -2,14 +2,17 @@
 
 A function with `memgraph.fused` operations may come from a file. Its optimum is the flat graph's
 only if every such module is safe (theory.md T3), so this is derived again before any proof is
-claimed: the module is separable, and fusing inside it, to a fixed point, leaves one operator.
+claimed: the module is separable, and fusing inside it, to a fixed point, leaves one operator. And
+what was scheduled must be the contraction of the flat graph, or the bound would be another graph's.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from memopt.solvers.chains import Chain, chain_of, contract_chains, reduced
 from memopt.solvers.fusion import Sides, contract, inside, module_of, modules, separable
-from memopt.solvers.problem import MemoryGraph, profile
+from memopt.solvers.ideals import ancestors
+from memopt.solvers.problem import MemoryGraph, bits, profile
 
 
 def is_safe(graph: MemoryGraph, operators: Sequence[int]) -> bool:
@@ -53,3 +56,46 @@ def is_safe_chain(graph: MemoryGraph, blocks: Chain) -> bool:
         return False
     seen, wanted = ([(s.hill, s.start, s.end) for s in chain] for chain in shapes if chain)
     return seen == wanted
+
+
+def is_contraction(
+    graph: MemoryGraph,
+    blocks: Sequence[Sequence[int]],
+    given: MemoryGraph,
+    order: Sequence[int],
+) -> str | None:
+    """None if `given` is the flat `graph` with each block as one operator; else what differs.
+
+    Operator i of `given` runs `blocks[i]`, in that order; the operators of each safe module are
+    `linked` in `graph`. Compared are precedence, the groups that more than one operator touches or
+    that are there at an end, and the step of each block along `order` of `given`: one order is
+    enough for that, as what surrounds a safe module adds the same in all of them.
+    """
+    node = {v: i for i, block in enumerate(blocks) for v in block}
+    masks = ancestors(given)
+    flat = ancestors(graph)
+    for i, block in enumerate(blocks):
+        before = {node[u] for v in block for u in bits(flat[v])} - {i}
+        if sum(1 << u for u in before) != masks[i]:
+            return f"{given.names[i]!r} waits for other operators than its region"
+    if _crossing(graph, node) != _crossing(given, dict(enumerate(range(len(given))))):
+        return "operands, results and `kept` are not what the regions share"
+    steps = profile(graph, [v for i in order for v in blocks[i]]).steps
+    at = 0
+    for i, step in zip(order, profile(given, order).steps, strict=True):
+        end = at + len(blocks[i])
+        if max(steps[at:end], default=step) != step:
+            return f"{given.names[i]!r} takes other bytes than its region"
+        at = end
+    return None
+
+
+def _crossing(graph: MemoryGraph, node: Mapping[int, int]) -> Counter[object]:
+    """The groups that matter between nodes: bytes, who writes them, who touches them, ends."""
+    found: Counter[object] = Counter()
+    for group, size in zip(graph.groups, graph.sizes, strict=True):
+        writers = frozenset(node[v] for v in group.writers)
+        touchers = frozenset(node[v] for v in (*group.writers, *group.readers))
+        if size and (len(touchers) > 1 or group.is_input or group.is_output):
+            found[size, writers, touchers, group.is_input, group.is_output] += 1
+    return found

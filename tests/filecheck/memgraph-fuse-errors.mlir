@@ -24,3 +24,28 @@ func.func @valley(%x: tensor<8xi8>) -> tensor<8xi8> attributes {memgraph.model =
   }
   func.return %y : tensor<8xi8>
 }
+// -----
+// The node says that x ends inside, but it is read again: its levels would be too low.
+func.func @not_kept(%x: tensor<8xi8>) -> tensor<2xi8> attributes {memgraph.model = #memgraph.model<alignment = 1>} {
+  // expected-error@+1 {{a hyper-node that hides what it does: 'fused (y)' takes other bytes than its region}}
+  %y = memgraph.fused (%i = %x : tensor<8xi8>) -> tensor<8xi8> {
+    %a = memgraph.opaque "0"(%i) : (tensor<8xi8>) -> tensor<24xi8>
+    %c = memgraph.opaque "1"(%a) : (tensor<24xi8>) -> tensor<24xi8>
+    %d = memgraph.opaque "2"(%c) : (tensor<24xi8>) -> tensor<8xi8>
+    memgraph.yield %d : tensor<8xi8>
+  }
+  %q = memgraph.opaque "q"(%x, %y) : (tensor<8xi8>, tensor<8xi8>) -> tensor<2xi8>
+  func.return %q : tensor<2xi8>
+}
+// -----
+// One buffer under two values: inside it looks like two.
+func.func @twice(%x: tensor<8xi8>) -> tensor<8xi8> attributes {memgraph.model = #memgraph.model<alignment = 1>} {
+  %v = memgraph.reshape %x : (tensor<8xi8>) -> tensor<2x4xi8>
+  // expected-error@+1 {{a hyper-node that hides what it does: 'fused (y)' takes other bytes than its region}}
+  %y = memgraph.fused (%i = %x : tensor<8xi8>, %j = %v : tensor<2x4xi8>) -> tensor<8xi8> {
+    %a = memgraph.opaque "0"(%i) : (tensor<8xi8>) -> tensor<24xi8>
+    %b = memgraph.opaque "1"(%a, %j) : (tensor<24xi8>, tensor<2x4xi8>) -> tensor<8xi8>
+    memgraph.yield %b : tensor<8xi8>
+  }
+  func.return %y : tensor<8xi8>
+}
