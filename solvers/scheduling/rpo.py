@@ -4,16 +4,21 @@ An operator is listed after everything it needs. (The classical order of the sam
 `fwd_rpo`; the two differ by up to a factor of two in peak.)
 """
 
+from collections.abc import Sequence
+
 from memopt.solvers.bounds import bounded
 from memopt.solvers.problem import MemoryGraph, Schedule
 
 
-def order(graph: MemoryGraph) -> tuple[int, ...]:
+def order(graph: MemoryGraph, outputs: Sequence[int] | None = None) -> tuple[int, ...]:
     """Operators in post-order from the writers of the outputs, in group order, then from the rest.
 
-    What no output needs comes last, by index.
+    What no output needs comes last, by index. With many outputs the peak depends on which comes
+    first, of which the rule says nothing: `outputs` gives other groups to start from.
     """
-    roots = [w for g in graph.groups if g.is_output for w in g.writers]
+    if outputs is None:
+        outputs = [i for i, g in enumerate(graph.groups) if g.is_output]
+    roots = [w for i in outputs for w in graph.groups[i].writers]
     roots += [v for v in range(len(graph)) if not graph.successors[v]]
     result: list[int] = []
     seen = [False] * len(graph)
