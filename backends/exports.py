@@ -5,7 +5,6 @@ conv1,0,2,4096,0
 """
 
 import json
-from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -14,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import body_of, function_memory
 from memopt.dialects.memory import bytes_of, name_of, place_of, scratch_list
+from memopt.dialects.minimalloc import Row, write_rows
 from memopt.dialects.operations import shape_of
 from memopt.dialects.plan import (
     argument_offsets,
@@ -118,7 +118,8 @@ def _node(op: Operation, names: dict[SSAValue, str], index: int) -> dict[str, ob
 def module_csv(module: ModuleOp) -> str:
     """minimalloc's CSV: one storage group per line, half-open intervals of steps, sizes in bytes.
 
-    Sizes are rounded up to the alignment. With a plan there is an `offset` column.
+    Sizes are rounded up to the alignment. With a plan there is an `offset` column, empty where a
+    buffer has none.
     """
     func = only_function(module)
     plan = plan_of(func)
@@ -129,13 +130,12 @@ def module_csv(module: ModuleOp) -> str:
     memory = function_memory(func, model)
     a, steps = model.alignment.data, max(len(memory.operations), 1)
     offsets = offsets_by_value(func)
-    out = StringIO()
-    out.write("id,lower,upper,size,offset\n" if placed else "id,lower,upper,size\n")
+    rows: list[Row] = []
 
     def row(name: str, lower: int, upper: int, size: int, offset: int | None) -> None:
         plain = "".join("_" if c in ',"\n\r' else c for c in name)
         size = -(-size // a) * a
-        out.write(f"{plain},{lower},{upper},{size}" + (f",{offset}\n" if placed else "\n"))
+        rows.append(Row(plain, lower, upper, size, offset=offset if placed else None))
 
     for g in memory.groups:
         if not g.in_arena:
@@ -150,4 +150,4 @@ def module_csv(module: ModuleOp) -> str:
         for i, size in enumerate(m.workspace):
             offset = placed_scratch[i].offset.data if i < len(placed_scratch) else None
             row(f"scratch{i} of {step}", step, step + 1, size, offset)
-    return out.getvalue()
+    return write_rows(rows)

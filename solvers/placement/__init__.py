@@ -76,9 +76,13 @@ def prove(
     problem.check()
     if not problem.buffers:
         return Proven(Placement((), 0), 0)
+    floor = floor_of(problem, items_of(problem))
+    if capacity is not None and capacity < floor:  # any answer shows as much as the best
+        from memopt.solvers.placement import greedy_by_size
+
+        strategy, options = greedy_by_size.solve, {}
     answer = strategy(problem, time_limit, **options)
     if isinstance(answer, Placement):
         answer = Proven(answer, 0)
     answer.placement.verify(problem)
-    floor = floor_of(problem, items_of(problem))
     return Proven(answer.placement, max(floor, answer.lower_bound))

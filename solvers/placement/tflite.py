@@ -1,7 +1,7 @@
 """TensorFlow Lite's greedy of 2019: what an allocator gets that does not know the future.
 
 Buffers in the order in which they come to life (ties as they are listed), each into the smallest
-gap that holds it, else above all that are live (Lee et al. 2019; TFLite's SimpleMemoryArena of then;
+gap that holds it, else above all that are live (Lee et al. 2019; SimpleMemoryArena of then;
 "Greedy (Lee et al., 2019)" in Pisarchyk & Lee's Table 2). Today's TFLite is `greedy-by-size`.
 """
 

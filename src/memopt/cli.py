@@ -3,6 +3,7 @@
 memopt compile net.tflite --target=tflm -o out/
 memopt report net.onnx --html report.html
 memopt verify plan.mlir
+memopt place buffers.csv --capacity=1M -o placed.csv
 memopt bench schedule --quick
 """
 
@@ -85,13 +86,27 @@ def build_parser() -> argparse.ArgumentParser:
     verify = commands.add_parser(
         "verify",
         help="check a plan, trusting nothing",
-        description="Re-derive order, live ranges, overlaps, peak and arena of a plan.",
+        description="Re-derive order, live ranges, overlaps, peak and arena of a plan, or the"
+        " overlaps and the arena of placed buffers.",
     )
-    verify.add_argument("plan", metavar="PLAN", help=".mlir with a plan, or a planned .tflite")
+    verify.add_argument(
+        "plan", metavar="PLAN", help=".mlir with a plan, planned .tflite, placed .csv"
+    )
     verify.add_argument("--json", action="store_true")
     verify.add_argument(
         "--certificate", metavar="FILE", help="what proves that no order is better (docs)"
     )
+    place = commands.add_parser(
+        "place",
+        help="offsets for the buffers of a CSV",
+        description="Place the buffers of minimalloc's CSV; with what is proven of the arena.",
+    )
+    place.add_argument("file", metavar="FILE.csv", help="id,lower,upper,size and more (docs)")
+    place.add_argument("--capacity", metavar="256K", help="fail if the buffers do not fit")
+    place.add_argument("--strategy", default="auto", metavar="METHOD", help="default: auto")
+    place.add_argument("--time-limit", type=float, metavar="SECONDS")
+    place.add_argument("-o", "--output", metavar="OUT.csv", help="the same with an offset column")
+    place.add_argument("--json", action="store_true")
     from memopt.bench import add_arguments
 
     add_arguments(commands)
@@ -126,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from memopt import commands
     from memopt.diagnostics import diagnose
 
-    name = str(getattr(args, "model", None) or getattr(args, "plan", ""))
+    name = next((str(vars(args)[k]) for k in ("model", "plan", "file") if vars(args).get(k)), "")
     try:
         if args.command == "bench":
             from memopt.bench import bench
@@ -137,6 +152,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from memopt.sweep import sweep
 
             sweep(args)
+            return 0
+        if args.command == "place":
+            from memopt.place import place_file
+
+            place_file(args)
             return 0
         action = {
             "compile": commands.compile_model,

@@ -237,6 +237,11 @@ def report_model(args: argparse.Namespace) -> None:
 def verify_file(args: argparse.Namespace) -> None:
     """`memopt verify`: every function of the plan, or the plan inside a .tflite."""
     path = Path(args.plan)
+    if path.suffix == ".csv":
+        from memopt.place import verify_placed
+
+        verify_placed(path, args)
+        return
     if path.suffix == ".tflite":
         from memopt.frontends.tflite.planned import read_planned
 
@@ -245,7 +250,7 @@ def verify_file(args: argparse.Namespace) -> None:
         module = load_text(new_context(True), path.read_text(encoding="utf-8"), str(path))
         check_module(module)
     else:
-        raise MemoptError("a plan is an .mlir or a .tflite file")
+        raise MemoptError("a plan is an .mlir, a .tflite or a .csv file")
     found = list(functions(module))
     if not found:
         raise MemoptError("there is no function to verify")

@@ -1,0 +1,179 @@
+"""`memopt place FILE.csv`: offsets for the buffers of a CSV, with what is proven of them.
+
+What is printed was checked by the verifier of the answer, and once more from the rows that are
+written.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from math import lcm
+from pathlib import Path
+from typing import Any
+
+from memopt.diagnostics import write_file
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.minimalloc import Row, read_rows, write_rows
+from memopt.dialects.verify_rows import spans, verify_rows
+from memopt.driver import UsageError, progress
+from memopt.solvers.arena import Buffer, PlacementProblem
+from memopt.solvers.placement import METHODS, prove
+from memopt.solvers.shared_objects import METHODS as SHARED
+from memopt.solvers.shared_objects import share
+
+STRATEGIES: tuple[str, ...] = (*METHODS, *SHARED)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Offsets per row; `arena` and `lower_bound` in bytes."""
+
+    offsets: tuple[int, ...]
+    arena: int
+    lower_bound: int
+
+
+def problem_of(rows: Sequence[Row]) -> tuple[PlacementProblem, tuple[int, ...]]:
+    """The placement problem, and for every row the buffer that has its offset.
+
+    A row with gaps is several buffers that share one base.
+    """
+    buffers: list[Buffer] = []
+    first: list[int] = []
+    for row in rows:
+        base = len(buffers)
+        first.append(base)
+        for lower, upper, size in list(spans(row)) or [(row.lower, row.upper, 0)]:
+            buffers.append(Buffer(row.name, size, lower, upper, base, row.offset, row.alignment))
+    return PlacementProblem(tuple(buffers)), tuple(first)
+
+
+def solve(
+    rows: Sequence[Row], strategy: str, time_limit: float | None, capacity: int | None = None
+) -> Answer:
+    """Place the rows by a placement strategy, or by shared objects laid one behind the other.
+
+    Raises ProblemError, and UsageError for an unknown strategy.
+    """
+    problem, first = problem_of(rows)
+    for known in METHODS:
+        if known == strategy:
+            found = prove(problem, known, time_limit, capacity)
+            offsets = tuple(found.placement.offsets[i] for i in first)
+            return Answer(offsets, found.placement.arena, found.lower_bound)
+    for known in SHARED:
+        if known == strategy:
+            return _shared(problem, first, known, time_limit)
+    raise UsageError(f"--strategy={strategy}: one of {', '.join(STRATEGIES)}")
+
+
+def _shared(
+    problem: PlacementProblem, first: Sequence[int], strategy: Any, time_limit: float | None
+) -> Answer:
+    """The objects one behind the other, each aligned for all buffers; the last ends the arena."""
+    sharing = share(problem, strategy, time_limit)
+    step = lcm(*(b.alignment for b in problem.buffers))
+    starts = list(accumulate((-(-s // step) * step for s in sharing.sizes), initial=0))
+    offsets = tuple(starts[max(0, sharing.objects[i])] for i in first)
+    end = starts[-2] + sharing.sizes[-1] if sharing.sizes else 0
+    return Answer(offsets, end, sharing.lower_bound)
+
+
+def place_file(args: argparse.Namespace) -> None:
+    """The command. Raises MemoptError where the capacity is not met; then nothing is written."""
+    from memopt.cli import bytes_of_text
+
+    if args.strategy not in STRATEGIES:
+        raise UsageError(f"--strategy={args.strategy}: one of {', '.join(STRATEGIES)}")
+    if args.time_limit is not None and not args.time_limit > 0:
+        raise UsageError(f"--time-limit={args.time_limit:g}: seconds, more than 0")
+    capacity = bytes_of_text(args.capacity) if args.capacity else None
+    path = Path(args.file)
+    rows = read_rows(path.read_bytes(), str(path))
+    started = time.perf_counter()
+    with progress(f"{args.strategy} {path.name}"):
+        answer = solve(rows, args.strategy, args.time_limit, capacity)
+    seconds = time.perf_counter() - started
+    placed = [replace(r, offset=o) for r, o in zip(rows, answer.offsets, strict=True)]
+    arena = verify_rows(placed)
+    if arena > answer.arena:
+        raise MemoptError(f"the rows end at {arena} B, the strategy said {answer.arena} B")
+    report = _report(path, rows, args.strategy, answer, capacity, seconds)
+    fits = capacity is None or answer.arena <= capacity
+    if args.output and fits:
+        write_file(args.output, write_rows(placed))
+    if args.json:
+        print(json.dumps(report, indent=2))
+    elif fits:
+        print(_text(report))
+    if not fits:
+        raise MemoptError(_shortfall(answer, capacity or 0))
+
+
+def _report(
+    path: Path,
+    rows: Sequence[Row],
+    strategy: str,
+    answer: Answer,
+    capacity: int | None,
+    seconds: float,
+) -> dict[str, Any]:
+    return {
+        "file": path.name,
+        "buffers": len(rows),
+        "strategy": strategy,
+        "arena": answer.arena,
+        "lower_bound": answer.lower_bound,
+        "optimal": answer.arena == answer.lower_bound,
+        "capacity": capacity,
+        "fits": None if capacity is None else answer.arena <= capacity,
+        "infeasible": None if capacity is None else answer.lower_bound > capacity,
+        "seconds": round(seconds, 6),
+    }
+
+
+def _text(report: dict[str, Any]) -> str:
+    from memopt.commands import sizes
+
+    arena, bound, capacity = report["arena"], report["lower_bound"], report["capacity"]
+    if report["optimal"]:
+        verdict = "smallest possible"
+    else:  # then the bound is not 0: what has bytes has a load
+        verdict = f"{(arena - bound) / bound:.2%} above the bound"
+    lines = [
+        f"buffers   {report['buffers']:,}, by {report['strategy']} in {report['seconds']:.3f} s",
+        f"arena     {sizes(arena)}, {verdict}",
+        f"bound     {sizes(bound)}",
+    ]
+    if capacity is not None:
+        lines.append(f"capacity  {sizes(capacity)}, {capacity - arena:,} B are left")
+    return "\n".join(lines)
+
+
+def _shortfall(answer: Answer, capacity: int) -> str:
+    from memopt.commands import sizes
+
+    text = f"does not fit into {sizes(capacity)}: "
+    if answer.lower_bound > capacity:
+        return text + f"proven, at least {sizes(answer.lower_bound)} are needed"
+    return text + (
+        f"the best found needs {sizes(answer.arena)}; at least {sizes(answer.lower_bound)} are "
+        "needed, so this is not proven"
+    )
+
+
+def verify_placed(path: Path, args: argparse.Namespace) -> None:
+    """`memopt verify FILE.csv`: no two buffers that are live together overlap."""
+    from memopt.commands import sizes
+
+    if args.certificate:
+        raise UsageError("--certificate: a .csv has no order of operators to prove")
+    rows = read_rows(path.read_bytes(), str(path))
+    arena = verify_rows(rows)
+    if args.json:
+        print(json.dumps({"buffers": len(rows), "arena": arena}, indent=2))
+    else:
+        print(f"{path.name}: offsets of {len(rows):,} buffers are correct: arena {sizes(arena)}")
