@@ -29,8 +29,8 @@ from typing import Any
 from memopt.solvers.bounds import trivial
 from memopt.solvers.ideals import ancestors, descendants
 from memopt.solvers.mathopt import add_clause, new_model
-from memopt.solvers.problem import InPlace, MemoryGraph, Schedule, bits, check_order, profile
-from memopt.solvers.scheduling.integer import given, optimise
+from memopt.solvers.problem import InPlace, MemoryGraph, Schedule, check_order, profile
+from memopt.solvers.scheduling.integer import begun, given, optimise, others, over
 
 
 @dataclass
@@ -90,10 +90,7 @@ class Program:
                 model.add_implication(self.done_by[v, j], self.done_by[v, j + 1])
         for j in range(len(graph)):
             model.add(sum(self.done(v, j) for v in range(len(graph))) == j + 1)
-        for v, before in enumerate(graph.predecessors):
-            for p in sorted(set(before)):
-                for j in range(self.spans[v][0], self.spans[p][1] + 1):
-                    add_clause(model, [self.done(p, j - 1)], [self.done(v, j)])
+        self._precedence()
         for g in range(len(graph.groups)):
             if graph.sizes[g]:
                 self._residence(g)
@@ -103,27 +100,28 @@ class Program:
         self._one_saving()
         return self._memory()
 
+    def _precedence(self) -> None:
+        for v, before in enumerate(self.graph.predecessors):
+            for p in sorted(set(before)):
+                for j in range(self.spans[v][0], self.spans[p][1] + 1):
+                    add_clause(self.model, [self.done(p, j - 1)], [self.done(v, j)])
+
     def _residence(self, g: int) -> None:
         """In memory from the first write, or the start, to the last use, or the end."""
-        group, model = self.graph.groups[g], self.model
         first, last = self.lives[g]
-        users = sorted({*group.writers, *group.readers})
         for j in range(first, last + 1):
-            now = self.held[g, j] = model.new_bool_var(f"T{g},{j}")
-            begun = [1] if group.is_input else [self.done(w, j) for w in sorted(set(group.writers))]
-            over = [0] if group.is_output else [self.done(u, j - 1) for u in users]
-            for b in begun:
-                for o in over:
-                    add_clause(model, [now, o], [b])
+            now = self.held[g, j] = self.model.new_bool_var(f"T{g},{j}")
+            for b in begun(self, g, j):
+                for o in over(self, g, j):
+                    add_clause(self.model, [now, o], [b])
 
     def _saving(self, c: InPlace) -> None:
         first, last = self.spans[c.operator]
-        others = self.graph.toucher_masks[c.operand] & ~(1 << c.operator)
         for j in range(first, last + 1):
             z = self.saved[c, j] = self.model.new_bool_var(f"Z{c.operator},{c.operand},{j}")
             add_clause(self.model, [self.done(c.operator, j)], [z])
             add_clause(self.model, [], [z, self.done(c.operator, j - 1)])
-            for u in bits(others):
+            for u in others(self.graph, c):
                 add_clause(self.model, [self.done(u, j - 1)], [z])
 
     def _one_saving(self) -> None:

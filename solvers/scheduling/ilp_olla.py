@@ -47,7 +47,7 @@ from memopt.solvers.problem import (
     profile,
     topological_order,
 )
-from memopt.solvers.scheduling.integer import given, optimise
+from memopt.solvers.scheduling.integer import begun, given, optimise, others, over
 
 
 def control_edges(graph: MemoryGraph) -> list[tuple[int, int]]:
@@ -71,13 +71,18 @@ def control_edges(graph: MemoryGraph) -> list[tuple[int, int]]:
     edges: list[tuple[int, int]] = []
     for v in range(len(graph)):
         if free[v]:
-            common = ~0
-            for p in graph.predecessors[v]:
-                common &= down[p]
-            anchors = [a for a in bits(common) if not free[a]]
+            anchors = [a for a in bits(after_what_it_needs(graph, v, down)) if not free[a]]
             if anchors:
                 edges.append((v, max(anchors, key=lambda a: (height[a], -a))))
     return edges
+
+
+def after_what_it_needs(graph: MemoryGraph, release: int, down: list[int]) -> int:
+    """The mask of the operators that descend (`down`) from all direct predecessors of `release`."""
+    common = ~0
+    for p in graph.predecessors[release]:
+        common &= down[p]
+    return common
 
 
 def _longest(
@@ -154,9 +159,21 @@ class Program:
             first = min(self.spans[w][0] for w in group.writers) + self.simple(g)
         if group.is_output:
             return first, len(self.graph) - 1
-        touchers = {*group.writers, *group.readers}
-        sinks = touchers - set(group.writers) if self.simple(g) else touchers
-        return first, max((self.spans[v][1] for v in sinks), default=-1)
+        users = self.sinks(g) if self.simple(g) else [*group.writers, *group.readers]
+        return first, max((self.spans[v][1] for v in users), default=-1)
+
+    def sinks(self, g: int) -> list[int]:
+        """Who reads `g` and does not write it, also without results of its own."""
+        group = self.graph.groups[g]
+        return sorted(set(group.readers) - set(group.writers))
+
+    def surely(self, g: int) -> tuple[int, int]:
+        """First and last step in which `g` is preserved whatever the order: PRES (12)."""
+        group = self.graph.groups[g]
+        (first,) = [self.spans[w][1] + 1 for w in set(group.writers)] or [0]
+        if group.is_output:
+            return first, self.life(g)[1]
+        return first, max((self.spans[v][0] for v in self.sinks(g)), default=-1)
 
     def build(self) -> Any:
         graph, model = self.graph, self.model
@@ -209,13 +226,11 @@ class Program:
         """(1), (2), (4), PRES (12), and outputs to the last step."""
         group, model = self.graph.groups[g], self.model
         first, last = self.life(g)
-        writers = set(group.writers)
-        (begun,) = [self.spans[w][1] + 1 for w in writers] or [0]
-        sinks = sorted(set(group.readers) - writers)
+        writers, sinks = set(group.writers), self.sinks(g)
         for v in sinks:
             for t in range(self.spans[v][0], first):
                 model.add(self.runs[v, t] == 0)
-        surely = max([self.spans[v][0] for v in sinks] + [last] * group.is_output, default=-1)
+        since, until = self.surely(g) if self.pruning else (0, -1)
         for t in range(first, last + 1):
             now = self.kept[g, t]
             for w in writers:
@@ -228,23 +243,25 @@ class Program:
             for v in sinks:
                 if (v, t) in self.runs:
                     model.add_implication(self.runs[v, t], now)
-            if self.pruning and begun <= t <= surely:
+            if since <= t <= until:
                 model.add(now == 1)
         if group.is_output:
-            end = len(self.graph) - 1
-            made = [self.runs[w, end] for w in writers if (w, end) in self.runs]
-            model.add(sum(made) + sum([self.kept[g, end]] if last >= first else []) == 1)
+            self._to_the_end(g)
+
+    def _to_the_end(self, g: int) -> None:
+        """An output is there in the last step: made in it, or preserved."""
+        end = len(self.graph) - 1
+        made = [
+            self.runs[w, end] for w in set(self.graph.groups[g].writers) if (w, end) in self.runs
+        ]
+        self.model.add(sum(made) + sum([self.kept[g, end]] if (g, end) in self.kept else []) == 1)
 
     def _several(self, g: int) -> None:
         """In memory from the first write, or the start, to the last use, or the end."""
-        group = self.graph.groups[g]
         first, last = self.life(g)
-        users = sorted({*group.writers, *group.readers})
         for t in range(first, last + 1):
-            begun = [1] if group.is_input else [self.done(w, t) for w in sorted(set(group.writers))]
-            over = [0] if group.is_output else [self.done(u, t - 1) for u in users]
-            for b in begun:
-                for o in over:
+            for b in begun(self, g, t):
+                for o in over(self, g, t):
                     self.model.add(self.kept[g, t] >= b - o)
 
     def _inplace(self) -> None:
@@ -258,7 +275,7 @@ class Program:
                         z = self.saved[c, t] = model.new_bool_var(f"Z{v},{c.operand},{t}")
                         mine.append(z)
                         model.add_implication(z, self.runs[v, t])
-                        for u in sorted(set(bits(graph.toucher_masks[c.operand])) - {v}):
+                        for u in others(graph, c):
                             model.add(z <= self.done(u, t - 1))
                 if len(mine) > 1:
                     model.add_at_most_one(mine)

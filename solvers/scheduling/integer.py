@@ -6,7 +6,15 @@ from typing import Any, Protocol
 
 from memopt.solvers.bounds import flow_bound, trivial
 from memopt.solvers.mathopt import Model
-from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, check_order, profile
+from memopt.solvers.problem import (
+    InPlace,
+    MemoryGraph,
+    ProblemError,
+    Schedule,
+    bits,
+    check_order,
+    profile,
+)
 from memopt.solvers.scheduling import greedy, rpo
 
 
@@ -25,6 +33,10 @@ class IntegerProgram(Protocol):
     @property
     def variables(self) -> int: ...
 
+    def done(self, operator: int, step: int) -> Any:
+        """[operator has run in `step` or before]: 0, 1, or an expression."""
+        ...
+
     def build(self) -> Any:
         """State everything; returns the objective."""
         ...
@@ -36,6 +48,25 @@ class IntegerProgram(Protocol):
     def hints(self, order: tuple[int, ...]) -> Iterator[tuple[Any, int]]:
         """Every variable's value under a known order."""
         ...
+
+
+def begun(program: IntegerProgram, group: int, step: int) -> list[Any]:
+    """The group is there from the step on in which one of these is 1: its writers' own, or any."""
+    g = program.graph.groups[group]
+    return [1] if g.is_input else [program.done(w, step) for w in sorted(set(g.writers))]
+
+
+def over(program: IntegerProgram, group: int, step: int) -> list[Any]:
+    """The group stays up to the step in which all of these are 1: after its users', or never."""
+    g = program.graph.groups[group]
+    if g.is_output:
+        return [0]
+    return [program.done(u, step - 1) for u in sorted({*g.writers, *g.readers})]
+
+
+def others(graph: MemoryGraph, candidate: InPlace) -> Iterator[int]:
+    """Who must have run before `candidate` can be used: all other users of its operand."""
+    return bits(graph.toucher_masks[candidate.operand] & ~(1 << candidate.operator))
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,21 @@ def refused(graph: MemoryGraph, *operators: int) -> bool:
     return module_of(graph, sum(1 << v for v in operators), Sides.of(graph)) is None
 
 
+def with_edges(graph: MemoryGraph, edges: list[tuple[int, int]]) -> MemoryGraph:
+    """The graph with each (first, then) as a control edge."""
+    before = [
+        (*ps, *(v for v, anchor in edges if anchor == w)) for w, ps in enumerate(graph.predecessors)
+    ]
+    return MemoryGraph(
+        graph.names,
+        tuple(before),
+        graph.groups,
+        graph.workspace,
+        graph.inplace,
+        graph.alignment,
+    )
+
+
 def liberis_figure_1() -> MemoryGraph:
     """Liberis Figure 1: operators 1 to 7 are 0 to 6 here."""
     return make(

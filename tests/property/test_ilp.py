@@ -5,11 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from cases import make
+from cases import make, with_edges
 from oracles import optimum, random_graph, random_order
 
 from memopt.solvers.bounds import flow_bound
-from memopt.solvers.problem import MemoryGraph
 from memopt.solvers.scheduling import ilp, ilp_olla
 
 PROGRAMS = 2_000
@@ -87,21 +86,6 @@ ANCHOR = make(
     ],
     outputs="q k t",
 )
-
-
-def with_edges(graph: MemoryGraph, edges: list[tuple[int, int]]) -> MemoryGraph:
-    """The graph with each (first, then) as a control edge."""
-    before = [
-        (*ps, *(v for v, anchor in edges if anchor == w)) for w, ps in enumerate(graph.predecessors)
-    ]
-    return MemoryGraph(
-        graph.names,
-        tuple(before),
-        graph.groups,
-        graph.workspace,
-        graph.inplace,
-        graph.alignment,
-    )
 
 
 def test_olla_anchors_by_level_alone_would_raise_the_optimum() -> None:
