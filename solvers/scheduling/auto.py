@@ -2,16 +2,17 @@
 
 Heuristics first, then the bound T6: on real networks they often meet, and nothing is left to
 search. Otherwise modules are contracted (T3), the contracted graph gets the same treatment, and the
-exact search takes over. Without a time limit the answer is deterministic.
+exact search takes over; when that takes long, local search looks for a better order in between.
+Without a time limit the answer is deterministic.
 """
 
 import time
 
-from memopt.solvers.bounds import flow_bound
+from memopt.solvers.bounds import flow_bound, trivial
 from memopt.solvers.chains import reduced
 from memopt.solvers.fusion import contract, expand, modules
 from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, check_order, profile
-from memopt.solvers.scheduling import fwd_rpo, greedy, in_parts, rpo, search
+from memopt.solvers.scheduling import fwd_rpo, greedy, in_parts, local_search, rpo, search
 
 
 def heuristics(graph: MemoryGraph) -> list[tuple[int, ...]]:
@@ -31,16 +32,24 @@ def solve(
     graph: MemoryGraph,
     time_limit: float | None = None,
     max_states: int | None = None,
+    max_bytes: int = search.MAX_BYTES,
     fuse: bool = True,
     segments: bool = False,
     splits: bool = False,
+    flow: bool = True,
+    local: bool = True,
+    kill_moves: bool = True,
+    commits: bool = True,
+    dominance: bool = True,
+    backward: bool = True,
 ) -> Schedule:
     """The best order known after `time_limit` seconds, with the bound proven by then.
 
     `proof` is `flow` where T6 on `graph` itself gives the bound, `search` where contraction and
-    search are needed. `fuse` off searches the graph as it is; `max_states` bounds memory.
-    `segments` contracts to segment chains (T2, T4) instead of single nodes, `splits` searches part
-    by part (T5): fewer states, but on the papers' networks not less time.
+    search are needed. `max_states` and `max_bytes` end the search early. The others switch single
+    techniques: `fuse` contracts modules; `segments` contracts to segment chains (T2, T4) instead of
+    single nodes, `splits` searches part by part (T5): fewer states, but on the papers' networks not
+    less time; `flow` computes T6, `local` is local search; the last four are the search's.
     """
     started = time.monotonic()
 
@@ -49,10 +58,13 @@ def solve(
             return None
         return max(0.0, time_limit - (time.monotonic() - started))
 
+    def lower(graph: MemoryGraph, orders: list[tuple[int, ...]]) -> int:
+        return flow_bound(graph, orders, time_limit=left()).value if flow else trivial(graph)
+
     orders = heuristics(graph)
     best = orders[0]
     peak = profile(graph, best).peak
-    bound = flow_bound(graph, orders, time_limit=left()).value
+    bound = lower(graph, orders)
     if bound == peak:
         return Schedule(best, peak, bound, "flow")
     if fuse and segments:
@@ -63,9 +75,18 @@ def solve(
     start = inner[0]
     if profile(small, start).peak < peak:
         best, peak = expand(start, members), profile(small, start).peak
-    floor = max(bound, flow_bound(small, inner, time_limit=left()).value)
-    exact = in_parts.solve if splits else search.solve
-    found = exact(small, left(), floor, start, max_states, ceiling=peak)
+    floor = max(bound, lower(small, inner))
+
+    exact = in_parts.explore if splits else search.explore
+    found = exact(
+        small,
+        floor,
+        start,
+        search.Limits(left(), max_states, max_bytes),
+        search.Switches(kill_moves, commits, dominance, backward),
+        ceiling=peak,
+        polish=local_search.improve if local else None,
+    )
     if found.peak < peak:
         best, peak = expand(found.order, members), found.peak
     if bound in (peak, found.lower_bound):

@@ -33,6 +33,7 @@ class Switches:
     kill_moves: bool = True
     commits: bool = True
     dominance: bool = True
+    backward: bool = True  # from the end of the graph as well (search.py)
 
 
 ALL_ON = Switches()

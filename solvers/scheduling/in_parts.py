@@ -17,27 +17,44 @@ def solve(
     graph: MemoryGraph,
     time_limit: float | None = None,
     bound: int | None = None,
-    incumbent: tuple[int, ...] | None = None,
     max_states: int | None = None,
-    ceiling: int | None = None,
 ) -> Schedule:
     """As `search.solve`: the same optimum, usually with fewer states.
 
-    `bound` is a proven lower bound in bytes (T6 if none is given), `incumbent` an order to beat.
-    Only orders of a peak below `ceiling` bytes are looked for.
+    `bound` is a proven lower bound in bytes (T6 if none is given).
     """
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    if incumbent is None:
-        orders = search.greedy(graph), search.rpo(graph)
-        incumbent = min(orders, key=lambda o: profile(graph, o).peak)
+    started = time.monotonic()
+    best = min(
+        (search.greedy(graph), search.rpo(graph)), key=lambda order: profile(graph, order).peak
+    )
     given = bound is not None
     if bound is None:
-        bound = flow_bound(graph, [incumbent], time_limit=time_limit).value
+        bound = flow_bound(graph, [best], time_limit=time_limit).value
+    peak = profile(graph, best).peak
+    if bound >= peak:
+        return Schedule(best, peak, bound, "search" if given else "flow")
+    if time_limit is not None:
+        time_limit = max(0.0, time_limit - (time.monotonic() - started))
+    return explore(graph, bound, best, search.Limits(time_limit, max_states))
+
+
+def explore(
+    graph: MemoryGraph,
+    bound: int,
+    incumbent: tuple[int, ...],
+    limits: search.Limits,
+    switches: search.Switches = search.ALL_ON,
+    ceiling: int | None = None,
+    polish: search.Polish | None = None,
+) -> Schedule:
+    """As `search.explore`, part by part; `max_bytes` are for one part at a time."""
+    deadline = None if limits.time_limit is None else time.monotonic() + limits.time_limit
+    most = limits.max_states
     bound = max(bound, graph.level(0))
     peak = profile(graph, incumbent).peak
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
-        return Schedule(incumbent, peak, bound, "search" if given else "flow")
+        return Schedule(incumbent, peak, bound, "search")
     pieces = parts(graph, splits(graph, incumbent, bound))
     facts = profile(graph, incumbent).steps
     orders_of: list[Sequence[int]] = []
@@ -55,13 +72,18 @@ def solve(
         if peaks[i] <= floor:
             continue
         place = {v: k for k, v in enumerate(piece.operators)}
-        found = search.solve(
+        found = search.explore(
             piece.graph,
-            None if deadline is None else max(0.0, deadline - time.monotonic()),
             floor - piece.through,
             tuple(place[v] for v in orders_of[i]),
-            None if max_states is None else max_states - states,
+            search.Limits(
+                None if deadline is None else max(0.0, deadline - time.monotonic()),
+                None if most is None else max(0, most - states),
+                limits.max_bytes,
+            ),
+            switches,
             ceiling=top - piece.through,
+            polish=polish,
         )
         states += found.states
         orders_of[i] = [piece.operators[k] for k in found.order]

@@ -12,6 +12,7 @@ from memopt.solvers.problem import Group, InPlace, MemoryGraph, profile
 from memopt.solvers.reversal import backward, forward_order, reversible
 from memopt.solvers.scheduling import search
 from memopt.solvers.scheduling.best_first import Search, Switches
+from memopt.solvers.scheduling.both_ends import BothEnds
 
 GRAPHS = 20_000
 
@@ -79,7 +80,7 @@ def test_both_ends_share_what_they_prove(fuzz: float) -> None:
         graph, _ = renumber(random_graph(rng, 9, inplace=False, unread=False))
         best = optimum(graph)
         floor = rng.choice((0, flow_bound(graph, [random_order(rng, graph)]).value))
-        ends = search.BothEnds.of(graph, floor, best + rng.choice((0, 1, 9)), Switches(), True)
+        ends = BothEnds.of(graph, floor, best + rng.choice((0, 1, 9)), Switches())
         turn = 0
         while not ends.exhausted:
             end = ends.ends[turn % len(ends.ends)]
@@ -147,5 +148,5 @@ def test_outputs_above_every_step_are_not_searched_from_the_end() -> None:
     graph = MemoryGraph(("a",), ((),), (Group("y", 20, (0,), is_output=True),), (-15,))
     assert reversible(graph)
     assert backward(graph).level(0) == 20 > optimum(graph) == 5
-    assert len(search.BothEnds.of(graph, 5, 30, Switches(), True).ends) == 1
-    assert len(search.BothEnds.of(graph, 20, 30, Switches(), True).ends) == 2
+    assert len(BothEnds.of(graph, 5, 30, Switches()).ends) == 1
+    assert len(BothEnds.of(graph, 20, 30, Switches()).ends) == 2

@@ -1,0 +1,77 @@
+"""Local search: put the operators around the peak into a better order, exactly but for the rest.
+
+A window of the order around its first highest step is a problem of its own (`splits.part_between`:
+what was made before is there, what is read after is kept). The exact search takes it, for so many
+states; where it finds an order below the peak, the window gets it, and the next highest step has
+its turn. Where it does not, the window grows. So each move is a best one, not a random one, and the
+answer is the same on every run without a time limit.
+"""
+
+import time
+
+from memopt.solvers.problem import MemoryGraph, profile
+from memopt.solvers.scheduling import search
+from memopt.solvers.splits import part_between
+
+# Operators of the first window, states that each window gets, and all windows together.
+WINDOW = 24
+STATES = 300
+ALL_STATES = 20_000
+
+
+def improve(
+    graph: MemoryGraph,
+    order: tuple[int, ...],
+    floor: int,
+    time_limit: float | None = None,
+    all_states: int = ALL_STATES,
+) -> tuple[tuple[int, ...], int]:
+    """`order` with its highest steps lowered as far as windows allow, and the states it took.
+
+    The peak never rises. `floor` in bytes is where it may stop: what is below does not matter.
+    Ends early after `time_limit` seconds or `all_states` states.
+    """
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    states, window = 0, WINDOW
+    while True:
+        steps = profile(graph, order).steps
+        peak = max(steps, default=0)
+        hot = steps.index(peak) if steps else 0
+        left = None if deadline is None else deadline - time.monotonic()
+        if peak <= max(floor, graph.level(0)) or states >= all_states or (left or 1) <= 0:
+            break
+        low = max(0, hot - window // 2)
+        high = min(len(order), low + window)
+        better, taken = _window(graph, order, low, high, floor, left)
+        states += taken
+        if better is not None:
+            order, window = better, WINDOW
+        elif high - low == len(order):
+            break
+        else:
+            window *= 2
+    return order, states
+
+
+def _window(
+    graph: MemoryGraph,
+    order: tuple[int, ...],
+    low: int,
+    high: int,
+    floor: int,
+    time_limit: float | None,
+) -> tuple[tuple[int, ...] | None, int]:
+    """The order with places `low` to `high` in a better order, if there is one; and the states."""
+    before = sum(1 << v for v in order[:low])
+    inner = sum(1 << v for v in order[low:high])
+    part = part_between(graph, before, before | inner)
+    place = {v: i for i, v in enumerate(part.operators)}
+    known = tuple(place[v] for v in order[low:high])
+    found = search.solve(
+        part.graph, time_limit, max(0, floor - part.through), known, max_states=STATES
+    )
+    new = (*order[:low], *(part.operators[i] for i in found.order), *order[high:])
+    old, now = profile(graph, order).steps, profile(graph, new).steps
+    peak = max(old)
+    fewer = max(now) < peak or (max(now) == peak and now.count(peak) < old.count(peak))
+    return (new if fewer else None), found.states + 1
