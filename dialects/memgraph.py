@@ -3,8 +3,13 @@
 from xdsl.ir import Dialect
 
 from memopt.dialects.attributes import TENSOR_ATTRIBUTES
+from memopt.dialects.bank_attributes import BANK_ATTRIBUTES
 from memopt.dialects.operations import OPERATIONS
 from memopt.dialects.plan_attributes import PLAN_ATTRIBUTES
 from memopt.dialects.structure import STRUCTURE
 
-MEMGRAPH = Dialect("memgraph", [*OPERATIONS, *STRUCTURE], [*TENSOR_ATTRIBUTES, *PLAN_ATTRIBUTES])
+MEMGRAPH = Dialect(
+    "memgraph",
+    [*OPERATIONS, *STRUCTURE],
+    [*TENSOR_ATTRIBUTES, *PLAN_ATTRIBUTES, *BANK_ATTRIBUTES],
+)

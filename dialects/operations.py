@@ -366,6 +366,20 @@ class ReshapeOp(ComputeOp):
 
 
 @irdl_op_definition
+class CopyOp(ComputeOp):
+    """The same bytes in another place. `memgraph-memory` moves tensors between memories with it."""
+
+    name = "memgraph.copy"
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input " + TYPES
+
+    def verify_(self) -> None:
+        self.require(self.input.type == self.result.type, "a copy has the type of its operand")
+
+
+@irdl_op_definition
 class TransposeOp(ComputeOp):
     """Dimension i of the result is dimension `permutation[i]` of the operand."""
 
@@ -391,6 +405,7 @@ OPERATIONS: tuple[type[Operation], ...] = (
     CastOp,
     ConcatOp,
     Conv2DOp,
+    CopyOp,
     DepthwiseConv2DOp,
     DequantizeOp,
     FullyConnectedOp,

@@ -23,6 +23,7 @@ from memopt.dialects.plan_attributes import (
 ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
 PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
+MEMORIES = "memgraph.memories"
 DECIDED = frozenset(
     {OFFSET, SCRATCH, PLAN, SCHEDULES_TRIED, "memgraph.names", "memgraph.name", "memgraph.source"}
 )
@@ -157,6 +158,7 @@ def drop_plan(func: FuncOp, inplace: bool = False) -> None:
 
     func.attributes.pop(PLAN, None)
     func.attributes.pop(SCHEDULES_TRIED, None)
+    func.attributes.pop(MEMORIES, None)
     arguments = argument_attributes(func)
     for a in arguments:
         a.pop(OFFSET, None)

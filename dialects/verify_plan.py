@@ -31,6 +31,7 @@ from memopt.dialects.plan import (
 )
 from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
 from memopt.dialects.structure import HyperNode
+from memopt.dialects.verify_memories import check_memories
 from memopt.dialects.verify_objects import check_kind_of_memory, check_sizes, check_turns
 from memopt.dialects.verify_partition import check_parts
 
@@ -87,7 +88,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
         return Verified(plan, peak, None)
     ends = _check_places(func, block, memory, model, plan)
     check_sizes(plan, ends, place)
-    arena = sum(ends.values()) if plan.object_sizes else max(ends.values(), default=0)
+    arena = sum(ends.values())
     if arena != plan.arena.data:
         raise MemoptError(f"the arena needs {arena} B, the plan says {plan.arena.data} B", place)
     return Verified(plan, peak, arena)
@@ -191,6 +192,7 @@ def _check_places(
             take(value, place, op)
     check_turns(memory, where)
     _run_on_paper(block, memory, where, model, plan, ends)
+    check_memories(func, memory, where, ends)
     return ends
 
 

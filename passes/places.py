@@ -7,7 +7,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.memory import is_buffer
 from memopt.dialects.operations import is_constant_expression
-from memopt.dialects.plan import SCRATCH, set_places
+from memopt.dialects.plan import MEMORIES, SCRATCH, set_places
 from memopt.dialects.plan_attributes import ObjectAttr, ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.passes.extract import Extracted
 from memopt.solvers.problem import round_up
@@ -22,6 +22,7 @@ def write_places(extracted: Extracted, order: Sequence[int], place_at: PlaceAt) 
     answers an offset in the arena, or a place in another memory.
     """
     func, memory, model = extracted.func, extracted.memory, extracted.model
+    func.attributes.pop(MEMORIES, None)  # whoever places in memories says afterwards in which
 
     def where(value: SSAValue) -> Attribute:
         at = memory.of_value.get(value)

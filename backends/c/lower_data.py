@@ -35,6 +35,7 @@ from memopt.dialects.compute import encoding_of, shape_of
 from memopt.dialects.memory import bytes_of
 from memopt.dialects.operations import (
     ConcatOp,
+    CopyOp,
     DequantizeOp,
     LogisticOp,
     PadOp,
@@ -66,6 +67,11 @@ def _bytes_per_element(value: SSAValue) -> int:
 
 
 def reshape(op: ReshapeOp, constants: Constants) -> KernelCall:
+    size = bytes_of(op.result.type) or 0
+    return _copy(op.input, 1, size, (size, size))
+
+
+def copy(op: CopyOp, constants: Constants) -> KernelCall:
     size = bytes_of(op.result.type) or 0
     return _copy(op.input, 1, size, (size, size))
 

@@ -10,6 +10,7 @@ from memopt.dialects.operations import (
     AddOp,
     BinaryOp,
     ConcatOp,
+    CopyOp,
     DequantizeOp,
     FullyConnectedOp,
     HardSwishOp,
@@ -53,6 +54,7 @@ _KERNELS: dict[type[Operation], dict[str, Lower]] = {
 
 _ANY_TYPE: dict[type[Operation], Lower] = {
     ConcatOp: lower_data.concat,
+    CopyOp: lower_data.copy,
     ReshapeOp: lower_data.reshape,
     SliceOp: lower_data.slice_,
     SplitOp: lower_data.split,

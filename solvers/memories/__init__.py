@@ -64,11 +64,11 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
     best = first_answer(problem)
     bound = problem.least
     if best is not None and cost_of(problem, best) == bound:
-        return _checked(problem, best, bound, "ilp")
+        return _checked(problem, best, bound, "ilp", left())
     if _variables(problem) > LARGEST:
         if best is None:
             raise ProblemError("no greedy assignment fits, and it is too large for the exact one")
-        return _checked(problem, best, bound, "none")
+        return _checked(problem, best, bound, "none", left())
     relaxed = _solve(problem, best, left(), offsets=False)
     if relaxed.infeasible:
         raise shortfall(problem, left(), WORK)
@@ -77,7 +77,7 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
     if packed is not None and (best is None or relaxed.value <= cost_of(problem, best)):
         best = packed
     if best is not None and cost_of(problem, best) == bound:
-        return _checked(problem, best, bound, "ilp")
+        return _checked(problem, best, bound, "ilp", left())
     whole = _solve(problem, best, left(), offsets=True)
     if whole.infeasible:
         raise shortfall(problem, left(), WORK)
@@ -88,7 +88,8 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
         raise ProblemError(
             "no assignment was found within the limit; it is not proven that there is none"
         )
-    return _checked(problem, best, bound, "ilp" if cost_of(problem, best) == bound else "none")
+    proof = "ilp" if cost_of(problem, best) == bound else "none"
+    return _checked(problem, best, bound, proof, left())
 
 
 def _variables(problem: MemoryProblem) -> int:
@@ -110,8 +111,13 @@ def _solve(
 
 
 def _checked(
-    problem: MemoryProblem, visits: tuple[tuple[Visit, ...], ...], bound: int, proof: str
+    problem: MemoryProblem,
+    visits: tuple[tuple[Visit, ...], ...],
+    bound: int,
+    proof: str,
+    left: float | None,
 ) -> Assignment:
-    answer = Assignment(visits, cost_of(problem, visits), bound, proof)
+    tight = pack(problem, visits, left) or visits  # the same banks, as small as they get
+    answer = Assignment(tight, cost_of(problem, tight), bound, proof)
     answer.verify(problem)
     return answer

@@ -143,12 +143,16 @@ class Options:
     runs: list[PassRun] = field(default_factory=list[PassRun])
 
 
+# sizes and memories, which xDSL's grammar takes in quotes only: 256K, dtcm:64K@1,sram:320K
+_SIZES = re.compile(r"=(\d+[KMkm]|[^\s\"={}]*[:@][^\s\"={}]*)(?=[\s}])")
+
+
 def build_pipeline(text: str) -> tuple[ModulePass, ...]:
     """The passes of a pipeline text. Raises UsageError."""
     from xdsl.utils.arg_spec import parse_pipeline
 
     try:
-        specs: list[ArgSpec] = list(parse_pipeline(text))
+        specs: list[ArgSpec] = list(parse_pipeline(_SIZES.sub(r'="\1"', text)))
     except ArgSpecParseError as error:
         reason = str(error).strip().splitlines()[-1].strip(" ^-")
         raise UsageError(f"cannot read the pipeline {text!r}: {reason}") from None

@@ -71,6 +71,10 @@ def build_parser() -> argparse.ArgumentParser:
             "METHOD",
             "auto, joint, exact, greedy-by-size, greedy-by-breadth, best-fit, hill-climb or tflm",
         ),
+        "--memory": (
+            "dtcm:64K,sram:320K",
+            "instead of --place: several memories, the fastest first, NAME:BYTES@COST",
+        ),
     }
     for flag, (metavar, text) in methods.items():
         group.add_argument(flag, action=_Step, metavar=metavar, help=text)
@@ -128,6 +132,9 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
             )
         elif flag == "partition":
             parts.append(f"memgraph-partition{{k={value}}}")
+        elif flag == "memory":
+            banks = f'banks="{value}"'
+            parts.append(f"memgraph-memory{{{' '.join(filter(None, (banks, limit)))}}}")
         elif flag in ("schedule", "place"):
             parts.append(f"memgraph-{flag}{{{' '.join(filter(None, (f'method={value}', limit)))}}}")
         else:

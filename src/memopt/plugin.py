@@ -49,6 +49,12 @@ def _place() -> type[ModulePass]:
     return MemgraphPlacePass
 
 
+def _memory() -> type[ModulePass]:
+    from memopt.passes.memgraph_memory import MemgraphMemoryPass
+
+    return MemgraphMemoryPass
+
+
 def _verify_plan() -> type[ModulePass]:
     from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 
@@ -62,6 +68,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "memgraph-partition": _partition,
     "memgraph-schedule": _schedule,
     "memgraph-place": _place,
+    "memgraph-memory": _memory,
     "memgraph-verify-plan": _verify_plan,
 }
 

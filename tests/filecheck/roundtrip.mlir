@@ -74,6 +74,8 @@ func.func @shapes(%x: tensor<2x6xf32>, %i: tensor<1x4x4x2xf32, #memgraph.encodin
   %t = memgraph.transpose %a permutation [1, 0] : (tensor<2x6xf32>) -> tensor<6x2xf32>
   // CHECK: memgraph.reshape %{{.*}} : (tensor<2x6xf32>) -> tensor<12xf32>
   %r = memgraph.reshape %a : (tensor<2x6xf32>) -> tensor<12xf32>
+  // CHECK: memgraph.copy %{{.*}} : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %same = memgraph.copy %a : (tensor<2x6xf32>) -> tensor<2x6xf32>
   // CHECK: memgraph.resize_bilinear %{{.*}} align_corners :
   %u = memgraph.resize_bilinear %i align_corners : (tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>) -> tensor<1x8x8x2xf32, #memgraph.encoding<nhwc>>
   // CHECK: memgraph.resize_nearest %{{.*}} half_pixel_centers :
@@ -154,5 +156,14 @@ func.func @targets() attributes {
     b = #memgraph.model<target = cortex-m7>, c = #memgraph.model<target = cortex-m55, scratch = cmsis-nn>,
     // CHECK-SAME: d = #memgraph.model<target = tflm, alignment = 1048576
     d = #memgraph.model<target = tflm, alignment = 1048576>} {
+  func.return
+}
+// -----
+
+// Memories, and traffic off the chip. Names that are no words are in quotes.
+// CHECK: @memories() attributes {memgraph.memories = #memgraph.memories<banks = [#memgraph.bank<dtcm, capacity = 64, cost = 1, arena = 48, moved = 20>, #memgraph.bank<"odd bank", capacity = 128, cost = 2, arena = 0, moved = 0>], cost = 20, lower_bound = 16, proof = none>, memgraph.off_chip = #memgraph.off_chip<on_chip = 256, rule = belady, moved = 40, lower_bound = 32, proof = ilp>}
+func.func @memories() attributes {
+    memgraph.memories = #memgraph.memories<proof = none, lower_bound = 16, cost = 20, banks = [#memgraph.bank<dtcm, capacity = 64, cost = 1, arena = 48, moved = 20>, #memgraph.bank<"odd bank", capacity = 128, cost = 2, arena = 0, moved = 0>]>,
+    memgraph.off_chip = #memgraph.off_chip<on_chip = 256, moved = 40, lower_bound = 32, proof = ilp, rule = belady>} {
   func.return
 }

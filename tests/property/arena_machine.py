@@ -1,4 +1,4 @@
-"""Runs functions on fake operators: by value, and as planned on one arena of bytes.
+"""Runs functions on fake operators: by value, and as planned on arenas of bytes, one per memory.
 
 An operator's result is a hash of its name, its number and what it reads, so that any byte lost on
 the way changes all that follows. On the arena an operator first spoils what it may write (results
@@ -16,8 +16,15 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, IntegerAt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from memopt.dialects.operations import ConcatOp, ReshapeOp, SliceOp
-from memopt.dialects.plan_attributes import AliasAttr, PlanAttr, ScratchAttr, UnplacedAttr
+from memopt.dialects.bank_attributes import MemoriesAttr
+from memopt.dialects.operations import ConcatOp, CopyOp, ReshapeOp, SliceOp
+from memopt.dialects.plan_attributes import (
+    AliasAttr,
+    PlanAttr,
+    ScratchAttr,
+    SlotAttr,
+    UnplacedAttr,
+)
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 
 
@@ -33,7 +40,7 @@ def compute(op: Operation, inputs: Sequence[bytes], state: State) -> list[bytes]
     if isinstance(op, ConstantOp):
         value = cast("DenseIntOrFPElementsAttr[Any]", op.value)
         return [bytes(value.data.data)]
-    if isinstance(op, ReshapeOp):
+    if isinstance(op, ReshapeOp | CopyOp):
         return [inputs[0]]
     if isinstance(op, SliceOp):
         start = int(op.starts.get_values()[0])
@@ -88,7 +95,12 @@ class Machine:
         self.func = func
         plan = func.attributes["memgraph.plan"]
         assert isinstance(plan, PlanAttr)
-        self.arena = bytearray(b"\xa5" * plan.arena.data)
+        memories = func.attributes.get("memgraph.memories")
+        self.arena = bytearray(b"\xa5" * (0 if memories else plan.arena.data))
+        self.banks: dict[str, bytearray] = {}
+        if isinstance(memories, MemoriesAttr):
+            for b in memories.banks:
+                self.banks[b.bank.data] = bytearray(b"\xa5" * min(b.capacity.data, b.arena.data))
         self.places = self._places()
         self.bases = self._caller_bases()
         self.caller: dict[SSAValue, bytearray] = {}
@@ -140,6 +152,11 @@ class Machine:
             if start < 0 or start + size_of(value) > len(self.arena):
                 raise ArenaError(f"{value} leaves the arena")
             return self.arena, start
+        if isinstance(place, SlotAttr):
+            bank, start = self.banks.get(place.bank.data, bytearray()), place.offset.data
+            if start < 0 or start + size_of(value) > len(bank):
+                raise ArenaError(f"{value} leaves {place.bank.data}")
+            return bank, start
         if isinstance(place, UnplacedAttr) and place.data == "caller":
             root, offset = self.bases.get(value, (value, 0))
             # offsets from the root may be negative: 1000 bytes of room on either side
@@ -219,7 +236,11 @@ class Machine:
         def spoil_scratch() -> None:
             for s in entries:
                 if s.bytes.data:
-                    self.spoil(self.arena, s.offset.data, s.bytes.data)
+                    bank = s.place
+                    memory = self.arena
+                    if isinstance(bank, SlotAttr):
+                        memory = self.banks.get(bank.bank.data, bytearray())
+                    self.spoil(memory, s.offset.data, s.bytes.data)
 
         spoil_scratch()
         for index, result in enumerate(op.results):

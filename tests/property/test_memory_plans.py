@@ -1,0 +1,161 @@
+"""Random functions planned over several memories: verified, run on bytes, with seeded changes."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
+from unittest.mock import patch
+
+from arena_machine import ArenaError, Machine, run_by_value
+from random_functions import random_function, size_of
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.operations import CopyOp
+from memopt.dialects.plan import functions, plan_of
+from memopt.dialects.plan_attributes import ModelAttr, SlotAttr
+from memopt.dialects.verify_plan import verify_plan
+from memopt.passes import memgraph_memory
+from memopt.passes.memgraph_memory import assign_function
+from memopt.passes.memgraph_schedule import schedule_function
+from memopt.solvers.memories import Assignment, Bank, MemoryProblem, Use, assign, cost_of
+
+CASES = 2_000
+
+
+def restless(rng: random.Random) -> Callable[[MemoryProblem, float | None], Assignment]:
+    """As `assign`, for uses of random weight and moves that cost next to nothing: many moves."""
+
+    def solve(problem: MemoryProblem, time_limit: float | None) -> Assignment:
+        tenants = tuple(
+            replace(
+                t,
+                uses=tuple(Use(u.step, rng.randrange(50) if u.bytes else 0) for u in t.uses),
+                copied=1 if t.movable else 0,
+            )
+            for t in problem.tenants
+        )
+        found = assign(MemoryProblem(problem.banks, tenants, problem.steps), time_limit)
+        answer = Assignment(found.visits, cost_of(problem, found.visits), 0)
+        answer.verify(problem)
+        return answer
+
+    return solve
+
+
+def planned(rng: random.Random) -> tuple[FuncOp, FuncOp] | str:
+    """(as drawn, planned over memories of random size), or why it was refused."""
+    solve = restless(rng) if rng.random() < 0.5 else assign
+    with patch.object(memgraph_memory, "assign", solve):
+        return planned_by_pass(rng)
+
+
+def planned_by_pass(rng: random.Random) -> tuple[FuncOp, FuncOp] | str:
+    module = random_function(rng, 8)
+    before = next(functions(module.clone()))
+    func = next(functions(module))
+    try:
+        schedule_function(func, rng.choice(("auto", "source", "greedy")), None)
+        plan = plan_of(func)
+        assert plan is not None
+        peak = plan.peak.data
+        banks = [Bank("fast", rng.randint(0, peak), 1), Bank("slow", rng.randint(0, 2 * peak), 4)]
+        if rng.random() < 0.4:
+            banks.append(Bank("far", 4 * peak, rng.choice((5, 40))))
+        assign_function(func, tuple(banks), rng.random() < 0.8)
+    except MemoptError as error:
+        return error.text
+    return before, func
+
+
+def same_results(rng: random.Random, before: FuncOp, func: FuncOp) -> bool:
+    inputs = [rng.randbytes(size_of(a)) for a in before.body.block.args]
+    model = func.attributes["memgraph.model"]
+    assert isinstance(model, ModelAttr)
+    try:
+        return Machine(func).run(inputs, model.io.data == "kept") == run_by_value(before, inputs)
+    except ArenaError:
+        return False
+
+
+def test_plans_over_memories_verify_and_compute_the_same(fuzz: float) -> None:
+    seen = Counter[str]()
+    for seed in range(max(40, round(CASES * fuzz))):
+        rng = random.Random(seed)
+        answer = planned(rng)
+        if isinstance(answer, str):
+            seen["no room" if "are missing" in answer else "refused"] += 1
+            continue
+        before, func = answer
+        verify_plan(func, placed=True)
+        assert same_results(rng, before, func), f"seed {seed}"
+        memories = func.attributes["memgraph.memories"]
+        assert isinstance(memories, MemoriesAttr)
+        seen["planned"] += 1
+        seen["moved"] += any(isinstance(op, CopyOp) for op in func.body.block.ops)
+        seen["in several"] += sum(b.arena.data > 0 for b in memories.banks) > 1
+        again = func.clone()
+        banks = tuple(Bank(b.bank.data, b.capacity.data, b.cost.data) for b in memories.banks)
+        assign_function(again, banks)  # drops the moves and finds the least cost
+        best = again.attributes["memgraph.memories"]
+        assert isinstance(best, MemoriesAttr) and best.optimal, f"seed {seed}"
+        assert best.cost.data <= memories.cost.data, f"seed {seed}"
+    assert all(seen[k] for k in ("planned", "moved", "in several", "no room")), seen
+
+
+def change(rng: random.Random, func: FuncOp) -> None:
+    """One slot elsewhere, or one number of the memories wrong."""
+    memories = cast("MemoriesAttr", func.attributes["memgraph.memories"])
+    banks = list(memories.banks)
+    if rng.random() < 0.4:
+        k = rng.randrange(len(banks))
+        b = banks[k]
+        old = [b.capacity.data, b.cost.data, b.arena.data, b.moved.data]
+        old[rng.randrange(4)] += rng.choice((-16, -1, 1, 16))
+        banks[k] = BankAttr(b.bank.data, *(max(0, v) for v in old))
+        func.attributes["memgraph.memories"] = MemoriesAttr(
+            banks, memories.cost.data, memories.lower_bound.data, memories.proof.data
+        )
+        return
+    holders = [op for op in func.body.block.ops if "memgraph.offset" in op.attributes]
+    if not holders:
+        return
+    op = rng.choice(holders)
+    places = list(cast("ArrayAttr[Attribute]", op.attributes["memgraph.offset"]).data)
+    k = rng.randrange(len(places))
+    place = places[k]
+    if isinstance(place, SlotAttr):
+        bank = rng.choice([b.bank.data for b in banks])
+        offset = rng.choice((place.offset.data, 16 * rng.randrange(8)))
+        places[k] = SlotAttr(bank, offset)
+        op.attributes["memgraph.offset"] = ArrayAttr(places)
+
+
+def test_a_changed_plan_is_refused_or_still_right(fuzz: float) -> None:
+    """Nothing that the verifier lets through computes another result or overflows a memory."""
+    refused = same = 0
+    for seed in range(max(40, round(CASES * fuzz))):
+        rng = random.Random(seed)
+        answer = planned(rng)
+        if isinstance(answer, str):
+            continue
+        before, func = answer
+        text = str(func)
+        try:
+            change(rng, func)
+            if str(func) == text:
+                continue
+            verify_plan(func, placed=True)
+        except (MemoptError, VerifyException):
+            refused += 1
+            continue
+        same += 1
+        assert same_results(rng, before, func), f"seed {seed}"
+        for b in cast("MemoriesAttr", func.attributes["memgraph.memories"]).banks:
+            assert b.arena.data <= b.capacity.data
+    assert refused > same
