@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,3 +22,18 @@ def shared() -> Path:
 def fuzz() -> float:
     """Share of the full random counts to run: `MEMOPT_FUZZ`, 1.0 in `make fuzz`."""
     return float(os.environ.get("MEMOPT_FUZZ", "0.1"))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What was held against exhaustive search: problems, and on how many something was decided."""
+    counts: dict[str, list[int]] = {}
+    for report in terminalreporter.getreports("passed"):
+        for key, value in report.user_properties:
+            if key == "brute force":
+                name, problems, telling = value
+                row = counts.setdefault(name, [0, 0])
+                row[0], row[1] = row[0] + problems, row[1] + telling
+    if counts:
+        terminalreporter.section("random problems without a difference from brute force")
+    for name, (problems, telling) in sorted(counts.items()):
+        terminalreporter.write_line(f"{name:34}{problems:>10,}  ({telling:,} telling)")
