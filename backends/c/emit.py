@@ -1,7 +1,9 @@
-"""A planned function to C: one static arena given by the caller, one kernel call per operator.
+"""A planned function to C: one arena given by the caller, one kernel call per operator.
 
 Given `%1 = memgraph.add %0, %c ... {memgraph.order = 3, memgraph.offset = [1024]}`
 Result `memopt_add_s8(&op3_params, &op3_rows, ARENA(const int8_t, 0), ..., ARENA(int8_t, 1024));`
+
+With shared objects there are static arrays, `AT(int8_t, object_3)`, and no arena.
 
 The plan is verified first; nothing is planned here. Equal modules give equal text.
 """
@@ -15,10 +17,16 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse
 from memopt.backends.c.constants import constants_of
-from memopt.backends.c.header import bytes_in, c_type_of, header, run_signature
+from memopt.backends.c.header import (
+    bytes_in,
+    c_type_of,
+    header,
+    run_signature,
+)
 from memopt.backends.c.kernels import inlined
 from memopt.backends.c.layout import Address, Layout, layout_of, live_groups
 from memopt.backends.c.lowering import lower
+from memopt.backends.c.objects import define_objects
 from memopt.backends.c.text import array, float_literal, identifier, int_literal, plain
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
@@ -176,8 +184,10 @@ def _operator(out: _Source, op: Operation, index: int, live: Sequence[int]) -> N
 def _checks(layout: Layout, name: str) -> str:
     upper = name.upper()
     lines = [
-        f"  if (arena == NULL || (uintptr_t)arena % {upper}_ARENA_ALIGNMENT != 0u) {{\n"
+        f"  if ({m.name} == NULL || (uintptr_t){m.name} % {upper}_ARENA_ALIGNMENT != 0u) {{\n"
         "    return 1;\n  }\n"
+        for m in layout.memories
+        if m.given
     ]
     if layout.model.io.data == "caller":
         pointers = [f"input_{i}" for i in range(len(layout.inputs))]
@@ -191,8 +201,8 @@ def _checks(layout: Layout, name: str) -> str:
 def _copies_in(layout: Layout) -> str:
     lines: list[str] = []
     for i, value in enumerate(layout.inputs):
-        address = layout.addresses.get(value)
-        if address is None or address.base != "arena" or not bytes_in(value):
+        address = layout.planned(value)
+        if address is None or not bytes_in(value):
             continue
         pointer = _pointer(address, "uint8_t", written=True)
         lines.append(
@@ -271,9 +281,11 @@ def emit(
         + after
         + "  return 0;\n"
     )
+    objects = define_objects(layout, name) if layout.objects else ""
     includes = "".join(f'#include "memopt_{kernel}.h"\n' for kernel in sorted(out.kernels))
     source = (
         f'#include "{name}.h"\n\n#include <string.h>\n\n{includes}\n{PREAMBLE}'
+        + objects
         + "\n".join(out.data)
         + f"\n{run_signature(layout, name)} {{\n{body}}}\n"
     )

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import SSAValue
 
 from memopt.backends.c.layout import Layout, bytes_in
+from memopt.backends.c.objects import declare_objects, object_sizes
 from memopt.backends.c.text import float_literal, plain
 from memopt.dialects.compute import AnyTensor, encoding_of, shape_of
 from memopt.dialects.errors import MemoptError
@@ -32,10 +33,10 @@ def c_type_of(value: SSAValue) -> str:
 
 def run_signature(layout: Layout, name: str) -> str:
     """The declaration of the run function, without semicolon."""
-    arguments = ["uint8_t *arena"]
+    arguments = [f"uint8_t *{m.name}" for m in layout.memories if m.given]
     arguments += [f"const {c_type_of(v)} *input_{i}" for i, v in enumerate(layout.inputs)]
     arguments += [f"{c_type_of(v)} *output_{i}" for i, v in enumerate(layout.outputs)]
-    return f"int {name}_run({', '.join(arguments)})"
+    return f"int {name}_run({', '.join(arguments) or 'void'})"
 
 
 def _tensor(layout: Layout, value: SSAValue, upper: str, what: str, index: int) -> str:
@@ -52,9 +53,14 @@ def _tensor(layout: Layout, value: SSAValue, upper: str, what: str, index: int) 
     if len(encoding.scales) == 1:
         lines.append(f"#define {prefix}_SCALE {float_literal(encoding.scales[0])}")
         lines.append(f"#define {prefix}_ZERO_POINT ({encoding.zero_points[0]})")
-    address = layout.addresses.get(value)
-    if address is not None and address.base == "arena":
-        lines.append(f"#define {prefix}_OFFSET {address.offset}u /* bytes into the arena */")
+    address = layout.planned(value)
+    if address is not None:
+        where = "the arena"
+        if layout.objects:
+            number = [m.name for m in layout.objects].index(address.base)
+            lines.append(f"#define {prefix}_OBJECT {number}")
+            where = "that object"
+        lines.append(f"#define {prefix}_OFFSET {address.offset}u /* bytes into {where} */")
     return "\n".join(lines) + "\n"
 
 
@@ -62,7 +68,7 @@ def _contract(layout: Layout) -> str:
     if layout.model.io.data == "caller":
         where = (
             " * Inputs and outputs are the caller's memory and must not overlap each other or the\n"
-            " * arena; none may be null (2).\n"
+            f" * {'objects' if layout.objects else 'arena'}; none may be null (2).\n"
         )
     else:
         kept = (
@@ -71,11 +77,13 @@ def _contract(layout: Layout) -> str:
             else "The run may overwrite the inputs."
         )
         where = (
-            " * Inputs and outputs lie in the arena, at the offsets above: fill and read them\n"
+            f" * Inputs and outputs lie in the {'objects' if layout.objects else 'arena'}, at the "
+            "offsets above: fill and read them\n"
             " * there and pass null, or pass pointers and they are copied in first and out after.\n"
             f" * {kept}\n"
         )
-    return "/* One inference. Returns 0; 1 if the arena is null or not aligned.\n" + where + " */\n"
+    answer = "" if layout.objects else "; 1 if the arena is null or not aligned"
+    return f"/* One inference. Returns 0{answer}.\n{where} */\n"
 
 
 def header(layout: Layout, name: str) -> str:
@@ -83,9 +91,12 @@ def header(layout: Layout, name: str) -> str:
     upper = name.upper()
     parts = [
         f"#ifndef {upper}_H\n#define {upper}_H\n\n#include <stddef.h>\n#include <stdint.h>\n",
-        f"#define {upper}_ARENA_BYTES {layout.arena}u\n"
+        f"#define {upper}_ARENA_BYTES {layout.arena}u"
+        f"{' /* of all shared objects */' if layout.objects else ''}\n"
         f"#define {upper}_ARENA_ALIGNMENT {layout.model.alignment.data}u\n",
     ]
+    if layout.objects:
+        parts.append(object_sizes(layout.objects, upper))
     for what, values in (("INPUT", layout.inputs), ("OUTPUT", layout.outputs)):
         parts += [_tensor(layout, v, upper, what, i) for i, v in enumerate(values)]
         parts.append(
@@ -94,6 +105,7 @@ def header(layout: Layout, name: str) -> str:
         )
     parts.append(
         '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
+        + (declare_objects(name) if layout.objects else "")
         + _contract(layout)
         + run_signature(layout, name)
         + ";\n\n#ifdef __cplusplus\n}\n#endif\n"

@@ -23,15 +23,24 @@ from memopt.dialects.plan import (
     offsets_of,
     only_function,
 )
-from memopt.dialects.plan_attributes import ModelAttr, SlotAttr
+from memopt.dialects.plan_attributes import ModelAttr, ObjectAttr, PlanAttr, SlotAttr
 from memopt.dialects.verify_plan import verify_plan
 
 C_TARGETS = ("host", "cortex-m4", "cortex-m7", "cortex-m55")
 
 
 @dataclass(frozen=True)
+class Memory:
+    """Memory of the plan by its name in C. It is `given` by the caller, or a static array."""
+
+    name: str
+    bytes: int
+    given: bool
+
+
+@dataclass(frozen=True)
 class Address:
-    """`base` is `arena`, `input_K` or `output_K`; `offset` in bytes from there."""
+    """`base` is the name of a memory, `input_K` or `output_K`; `offset` in bytes from there."""
 
     base: str
     offset: int
@@ -39,11 +48,15 @@ class Address:
 
 @dataclass(frozen=True)
 class Layout:
-    """`operations` in the order of execution; `addresses` of every buffer; sizes in bytes."""
+    """`operations` in the order of execution; `addresses` of every buffer; sizes in bytes.
+
+    `memories` is one arena, or the shared objects; `arena` the bytes of them all.
+    """
 
     func: FuncOp
     model: ModelAttr
     arena: int
+    memories: tuple[Memory, ...]
     memory: BlockMemory
     inputs: tuple[SSAValue, ...]
     outputs: tuple[SSAValue, ...]
@@ -52,6 +65,17 @@ class Layout:
     @property
     def operations(self) -> list[Operation]:
         return self.memory.operations
+
+    @property
+    def objects(self) -> tuple[Memory, ...]:
+        """The shared objects, in the order of the plan; none if there is one arena."""
+        return tuple(m for m in self.memories if not m.given)
+
+    def planned(self, value: SSAValue) -> Address | None:
+        """Where a value lies in the plan's memories; None for what is the caller's or constant."""
+        address = self.addresses.get(value)
+        names = {m.name for m in self.memories}
+        return address if address is not None and address.base in names else None
 
 
 def check_model(func: FuncOp, target: str | None) -> ModelAttr:
@@ -79,13 +103,14 @@ def _place(value: SSAValue, func: FuncOp) -> Place | None:
     return argument_offsets(func)[value.index]
 
 
-def _arena_base(func: FuncOp, group: Storage, alignment: int) -> int:
-    """Bytes from the start of the arena to the start of a group."""
-    if group.size == 0:
-        return 0
+def _planned_base(func: FuncOp, group: Storage, alignment: int) -> tuple[int, str]:
+    """Bytes from the start of its memory to the start of a group, and the memory's name."""
     value, inside = group.members[0]
     owner = place_of(value.op) if isinstance(value, OpResult) else name_of(value)
     place = _place(value, func)
+    name = object_name(place.index.data) if isinstance(place, ObjectAttr) else "arena"
+    if group.size == 0:
+        return 0, name
     if isinstance(place, SlotAttr):
         raise MemoptError("C backend: a plan over several memories", owner)
     offset = bytes_offset(place)
@@ -97,7 +122,22 @@ def _arena_base(func: FuncOp, group: Storage, alignment: int) -> int:
             raise MemoptError(
                 f"C backend: {name_of(member)} is not aligned to its {width} byte elements", owner
             )
-    return offset - inside
+    return offset - inside, name
+
+
+def object_name(index: int) -> str:
+    return f"object_{index}"
+
+
+def _memories(plan: PlanAttr) -> tuple[Memory, ...]:
+    """The memories of a placed plan. Refuses one that kernels cannot count in."""
+    found = tuple(Memory(object_name(k), n, False) for k, n in enumerate(plan.object_sizes))
+    found = found or (Memory("arena", plan.arena.data, True),)
+    for memory in found:
+        if memory.bytes >= 1 << 31:
+            what = "an arena" if memory.given else "a shared object"
+            raise MemoptError(f"C backend: {what} of {memory.bytes} B, kernels count in int32")
+    return found
 
 
 def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
@@ -118,7 +158,7 @@ def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
     addresses: dict[SSAValue, Address] = {}
     for group in memory.groups:
         if group.in_arena:
-            base, name = _arena_base(func, group, model.alignment.data), "arena"
+            base, name = _planned_base(func, group, model.alignment.data)
         else:
             base, name = _caller_base(group.members, inputs, outputs)
         for value, inside in group.members:
@@ -134,9 +174,9 @@ def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
-    if (verified.arena or 0) >= 1 << 31:
-        raise MemoptError(f"C backend: an arena of {verified.arena} B, kernels count in int32")
-    return Layout(func, model, verified.arena or 0, memory, inputs, outputs, addresses)
+    plan = verified.plan
+    memories = _memories(plan)
+    return Layout(func, model, plan.arena.data, memories, memory, inputs, outputs, addresses)
 
 
 def _caller_base(

@@ -22,6 +22,7 @@ from memopt.backends.c.kernels import DIRECTORY, needed_files
 from memopt.backends.c.layout import C_TARGETS, Layout, bytes_in
 from memopt.backends.c.machines import MACHINES, Machine
 from memopt.backends.c.measure import measure_project
+from memopt.backends.c.program import example, memory_values, start_of
 from memopt.backends.c.text import identifier, plain
 from memopt.dialects.compute import shape_of
 from memopt.dialects.errors import MemoptError
@@ -56,9 +57,7 @@ def _transfer(layout: Layout, name: str, what: str) -> str:
     call, total, file = ("read", "got", "in") if what == "input" else ("write", "put", "out")
     lines: list[str] = []
     for i, value in enumerate(values):
-        address = layout.addresses.get(value)
-        in_arena = address is not None and address.base == "arena"
-        where = f"arena + {name.upper()}_{what.upper()}_{i}_OFFSET" if in_arena else f"{what}_{i}"
+        where = start_of(layout, value, name, f"{what.upper()}_{i}") or f"{what}_{i}"
         lines.append(
             f"    {total} += platform_{call}({file}, {where}, "
             f"{name.upper()}_{what.upper()}_{i}_BYTES);\n"
@@ -67,12 +66,11 @@ def _transfer(layout: Layout, name: str, what: str) -> str:
 
 
 def _buffers(layout: Layout) -> str:
-    """Memory of main.c for what does not lie in the arena."""
+    """Memory of main.c for what does not lie in the plan's memory."""
     lines: list[str] = []
     for what, values in (("input", layout.inputs), ("output", layout.outputs)):
         for i, value in enumerate(values):
-            address = layout.addresses.get(value)
-            if address is None or address.base != "arena":
+            if layout.planned(value) is None:
                 size = max(1, bytes_in(value) // max(1, _width(value)))
                 lines.append(f"static {c_type_of(value)} {what}_{i}[{size}];\n")
     return "".join(lines) + ("\n" if lines else "")
@@ -86,21 +84,19 @@ def _width(value: SSAValue) -> int:
 
 
 def _run_arguments(layout: Layout) -> str:
-    arguments = ["arena"]
+    arguments = [m.name for m in layout.memories if m.given]
     for what, values in (("input", layout.inputs), ("output", layout.outputs)):
         for i, value in enumerate(values):
-            address = layout.addresses.get(value)
-            in_arena = address is not None and address.base == "arena"
-            arguments.append("0" if in_arena else f"{what}_{i}")
+            arguments.append(f"{what}_{i}" if layout.planned(value) is None else "0")
     return ", ".join(arguments)
 
 
 def _tensor_lines(layout: Layout) -> str:
-    lines = ["| | tensor | type | shape | bytes | arena offset |", "|---|---|---|---|---|---|"]
+    lines = ["| | tensor | type | shape | bytes | offset |", "|---|---|---|---|---|---|"]
     for what, values in (("input", layout.inputs), ("output", layout.outputs)):
         for i, value in enumerate(values):
-            address = layout.addresses.get(value)
-            where = str(address.offset) if address and address.base == "arena" else "caller's"
+            address = layout.planned(value)
+            where = f"{address.offset} in {address.base}" if address else "caller's"
             lines.append(
                 f"| {what} {i} | {plain(name_of(value))} | {c_type_of(value)} | "
                 f"{'x'.join(map(str, shape_of(value)))} | {bytes_in(value)} | {where} |"
@@ -108,28 +104,17 @@ def _tensor_lines(layout: Layout) -> str:
     return "\n".join(lines)
 
 
-def _example(layout: Layout, name: str) -> str:
-    if layout.model.io.data == "caller":
-        return f"/* give {name}_run the arena, every input and room for every output */"
-    calls = ["0"] * (len(layout.inputs) + len(layout.outputs))
-    upper = name.upper()
-    return (
-        f"/* fill arena + {upper}_INPUT_0_OFFSET */\n"
-        f"if ({name}_run({', '.join(['arena', *calls])}) == 0) {{\n"
-        f"  /* read arena + {upper}_OUTPUT_0_OFFSET */\n}}"
-    )
-
-
 def _values(emitted: Emitted, name: str, target: str, machine: Machine) -> dict[str, str]:
     layout = emitted.layout
     kernel_sources = [f"kernels/memopt_{k}.c" for k in sorted(emitted.kernels)]
     model_sources = [f"{name}.c", *kernel_sources]
     platform_sources = [f"platform/{p}" for p in machine.platform if p.endswith(".c")]
+    memory = memory_values(layout, name)
     program = name if target == "host" else f"{name}.elf"
     cmake = (
         f"\nadd_executable({name}_main main.c {' '.join(platform_sources)})\n"
         f"target_include_directories({name}_main PRIVATE platform)\n"
-        f"target_link_libraries({name}_main PRIVATE {name})\n"
+        f"target_link_libraries({name}_main PRIVATE {name})\n{memory['cmake_guard']}"
         if target == "host"
         else ""
     )
@@ -138,7 +123,6 @@ def _values(emitted: Emitted, name: str, target: str, machine: Machine) -> dict[
         "NAME": name.upper(),
         "target": target,
         "program": program,
-        "arena": str(layout.arena),
         "sources": " \\\n  ".join([*model_sources, "main.c", *platform_sources]),
         "model_sources": "\n  ".join(["", *model_sources]),
         "cmake_program": cmake,
@@ -146,8 +130,9 @@ def _values(emitted: Emitted, name: str, target: str, machine: Machine) -> dict[
         "read_inputs": _transfer(layout, name, "input"),
         "write_outputs": _transfer(layout, name, "output"),
         "run_arguments": _run_arguments(layout),
-        "example": _example(layout, name),
+        "example": example(layout, name),
         "tensors": _tensor_lines(layout),
+        **memory,
         **machine.values(program),
     }
 

@@ -1,0 +1,72 @@
+"""The plan's memory in the program around a model: an arena of main.c, or the model's objects."""
+
+from xdsl.ir import SSAValue
+
+from memopt.backends.c.layout import Layout
+
+ENDS = ("INPUT_0", "OUTPUT_0")
+
+RAM = """#ifdef __arm__
+__attribute__((section(".arena")))
+#endif
+__attribute__((aligned(16))) static uint8_t ram[CANARY + memory_bytes_0 + CANARY];
+"""
+
+
+def start_of(layout: Layout, value: SSAValue, name: str, tensor: str) -> str:
+    """In C, where the tensor (`INPUT_0`) lies in the plan's memory; empty if it does not."""
+    if layout.planned(value) is None:
+        return ""
+    prefix = f"{name.upper()}_{tensor}"
+    base = f"{name}_object({prefix}_OBJECT)" if layout.objects else "arena"
+    return f"{base} + {prefix}_OFFSET"
+
+
+def example(layout: Layout, name: str) -> str:
+    """The call for a README."""
+    upper, objects = name.upper(), layout.objects
+    arena = (
+        f"static uint8_t arena[{upper}_ARENA_BYTES] "
+        f"__attribute__((aligned({upper}_ARENA_ALIGNMENT)));\n\n"
+    )
+    if layout.model.io.data == "caller":
+        what = "every input" if objects else "the arena, every input"
+        return f"{'' if objects else arena}/* give {name}_run {what} and room for every output */"
+    calls = ["arena"] * (not objects) + ["0"] * (len(layout.inputs) + len(layout.outputs))
+    base = [f"{name}_object({upper}_{x}_OBJECT)" if objects else "arena" for x in ENDS]
+    return (
+        f"{'' if objects else arena}/* fill {base[0]} + {upper}_INPUT_0_OFFSET */\n"
+        f"if ({name}_run({', '.join(calls)}) == 0) {{\n"
+        f"  /* read {base[1]} + {upper}_OUTPUT_0_OFFSET */\n}}"
+    )
+
+
+def memory_values(layout: Layout, name: str) -> dict[str, str]:
+    """What the templates say of the plan's memory: an arena in main.c, or the model's objects."""
+    upper, objects = name.upper(), layout.objects
+    sizes = [f"{upper}_{m.name.upper()}_BYTES - MEMOPT_ARENA_SHRINK" for m in layout.memories]
+    separator = ",\n    "
+    table = f"static const uint32_t memory_bytes[] = {{\n    {separator.join(sizes)}}};\n"
+    start = "static uint8_t *memory_start(uint32_t k) {\n  "
+    if objects:
+        guard = max(64, layout.model.alignment.data)
+        return {
+            "memory_count": str(len(objects)),
+            "memories": f"{table}\n{start}return {name}_object((int)k);\n}}\n",
+            "memory_pointers": "",
+            "memory_text": f"{len(objects)} shared objects of **{layout.arena} bytes** together, "
+            "static arrays\nthat a linker script may put anywhere",
+            "memory_words": "every object",
+            "guard": f"-DMEMOPT_GUARD={guard} ",
+            "cmake_guard": f"target_compile_definitions({name} PRIVATE MEMOPT_GUARD={guard})\n",
+        }
+    return {
+        "memory_count": "1",
+        "memories": f"enum {{ memory_bytes_0 = {sizes[0]} }};\n{RAM}\n{table}\n"
+        f"{start}(void)k;\n  return ram + CANARY;\n}}\n",
+        "memory_pointers": "  uint8_t *arena = ram + CANARY;\n",
+        "memory_text": f"one arena of **{layout.arena} bytes** that you give it",
+        "memory_words": "the arena",
+        "guard": "",
+        "cmake_guard": "",
+    }
