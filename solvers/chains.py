@@ -137,11 +137,12 @@ def chains(
     chain of one segment stands for such a module. `states` limits the search for each chain.
     """
     first = modules(graph, rules) if known is None else known
-    state = _State.of(graph, [(m.operators,) for m in first])
+    nodes = {m.operators: m for m in first}
+    state = _State.of(graph, [(m.operators,) for m in first], nodes)
     tried: set[tuple[int, int]] = set()
     limits = _Limits(chain_rules, states)
     while found := state.round(rules, limits, tried):
-        state = _State.of(graph, [*state.untouched(found), *found])
+        state = _State.of(graph, [*state.untouched(found), *found], nodes)
     return [c for c in state.found if len(c) > 1 or len(c[0]) > 1]
 
 
@@ -155,8 +156,10 @@ class _State:
     units: list[int]  # nodes of each chain of several segments, as masks
 
     @staticmethod
-    def of(graph: MemoryGraph, found: list[Chain]) -> "_State":
-        small, members = contract_chains(graph, found)
+    def of(
+        graph: MemoryGraph, found: list[Chain], nodes: dict[tuple[int, ...], Module]
+    ) -> "_State":
+        small, members = contract_chains(graph, found, nodes)
         small, old = renumber(small)
         members = [members[i] for i in old]
         node = {v: i for i, ops in enumerate(members) for v in ops}
@@ -241,15 +244,23 @@ def _runs(graph: MemoryGraph, sides: Sides) -> list[int]:
 
 
 def contract_chains(
-    graph: MemoryGraph, found: Sequence[Chain]
+    graph: MemoryGraph,
+    found: Sequence[Chain],
+    nodes: dict[tuple[int, ...], Module] | None = None,
 ) -> tuple[MemoryGraph, list[tuple[int, ...]]]:
     """`graph` with each chain as its segment nodes in their order, and the operators of each node.
 
-    Raises ProblemError if chains overlap. `fusion.expand` turns an order back.
+    `nodes` are segments of `graph` whose hill and levels are known; new ones are added. Raises
+    ProblemError if chains overlap. `fusion.expand` turns an order back.
     """
     strict = linked(graph, [[v for s in chain for v in s] for chain in found])
-    sides = Sides.of(strict)
-    return contract(strict, [_module(strict, s, sides) for c in found for s in c if len(s) > 1])
+    segments = [s for chain in found for s in chain if len(s) > 1]
+    known = {} if nodes is None else nodes
+    unknown = [s for s in segments if s not in known]
+    if unknown:
+        sides = Sides.of(strict)
+        known.update((s, _module(strict, s, sides)) for s in unknown)
+    return contract(strict, [known[s] for s in segments])
 
 
 def _module(graph: MemoryGraph, segment: Sequence[int], sides: Sides) -> Module:

@@ -9,29 +9,25 @@ what was scheduled must be the contraction of the flat graph, or the bound would
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from memopt.solvers.chains import Chain, chain_of, contract_chains, reduced
-from memopt.solvers.fusion import Sides, contract, inside, module_of, modules, separable
+from memopt.solvers.chains import Chain, chain_of, chains, contract_chains
+from memopt.solvers.fusion import Module, Sides, contract, inside, module_of, modules, separable
 from memopt.solvers.ideals import ancestors
 from memopt.solvers.problem import MemoryGraph, bits, profile
 
 
 def is_safe(graph: MemoryGraph, operators: Sequence[int]) -> bool:
     """Whether running `operators` of the flat `graph` in one go, in this order, loses nothing."""
-    members = sum(1 << v for v in operators)
-    sides = Sides.of(graph)
-    if len(operators) < 2:
-        return True
-    if not separable(graph, members, sides):
-        return False
-    sub, inner = inside(graph, members, sides)
-    place = {v: i for i, v in enumerate(inner)}
-    hill = max(profile(sub, [place[v] for v in operators]).steps)
-    contracted, nodes = contract(sub, modules(sub))
-    if len(nodes) > 1:
-        whole = module_of(contracted, (1 << len(nodes)) - 1, Sides.of(contracted))
-        return whole is not None and hill <= whole.hill
-    best = modules(sub)
-    return hill <= best[0].hill
+    return is_safe_chain(graph, (tuple(operators),))
+
+
+def _is_one_node(sub: MemoryGraph, order: Sequence[int], found: Sequence[Module]) -> bool:
+    """Whether T3 lets the module `sub` run in one go in `order`; `found` is what is fused in it."""
+    hill = max(profile(sub, order).steps)
+    contracted, nodes = contract(sub, found)
+    if len(nodes) == 1:
+        return hill <= found[0].hill
+    whole = module_of(contracted, (1 << len(nodes)) - 1, Sides.of(contracted))
+    return whole is not None and hill <= whole.hill
 
 
 def is_safe_chain(graph: MemoryGraph, blocks: Chain) -> bool:
@@ -40,17 +36,20 @@ def is_safe_chain(graph: MemoryGraph, blocks: Chain) -> bool:
     All of them together are separable, and what others can see at the boundaries, the hills and the
     levels, is the same as in the module's canonical chain (theory.md T2), which is derived again.
     """
-    if len(blocks) == 1 and is_safe(graph, blocks[0]):
-        return True
     members = sum(1 << v for block in blocks for v in block)
+    if members.bit_count() < 2:
+        return True
     sides = Sides.of(graph)
     if not separable(graph, members, sides):
         return False
     sub, inner = inside(graph, members, sides)
     place = {v: i for i, v in enumerate(inner)}
     first, *rest = [tuple(place[v] for v in block) for block in blocks]
+    found = modules(sub)
+    if not rest and _is_one_node(sub, first, found):
+        return True
     given, _ = contract_chains(sub, [(first, *rest)])
-    best, _ = reduced(sub)
+    best, _ = contract_chains(sub, chains(sub, known=found))
     shapes = [chain_of(given), chain_of(best)]
     if shapes[0] is None or shapes[1] is None:
         return False

@@ -37,7 +37,8 @@ def kinds(func: FuncOp) -> Counter[str]:
 @pytest.mark.parametrize("seed", range(4))
 def test_fused_functions_keep_the_optimum_and_open_again(seed: int, fuzz: float) -> None:
     nodes = repeated = 0
-    for i in range(round(FUNCTIONS * fuzz / 4)):
+    count = round(FUNCTIONS * fuzz / 4)
+    for i in range(count):
         rng = random.Random(4 * i + seed)
         module = random_function(rng, 10)
         flat, fused = next(functions(module.clone())), next(functions(module))
@@ -52,7 +53,8 @@ def test_fused_functions_keep_the_optimum_and_open_again(seed: int, fuzz: float)
         assert (found.peak, found.lower_bound) == (wanted.peak, wanted.lower_bound), 4 * i + seed
         verify_plan(fused)
         assert kinds(fused) == kinds(flat), 4 * i + seed
-    assert nodes and repeated
+    assert nodes > count / 10
+    assert repeated or count < 100  # about one in thirty
 
 
 def rows(shared: Path) -> list[dict[str, str]]:
