@@ -6,17 +6,17 @@
 
 The model, after SERENITY (section 4, Figure 11). Step t runs operator t. Between two steps that
 touch a tensor (or from its making to the first; or from the last to the end, for an output) it is
-`kept` on the chip, and then takes up its size in all steps from the one to the other, both included;
-or it is not, and then it is read from outside at the second (nothing is read at the end). Whatever
-is not kept once is also written out once, when it is made or later; inputs have a copy outside from
-the start. An operator can read and write outside memory directly, so one whose tensors do not fit
-all at once still runs; its workspace must be on the chip. A result that nobody reads is `kept` in
-its own step, or written out. So nothing is moved where all that is live fits in every step. `size`
-is what a tensor takes up, `moved` what a transfer of it counts, bytes.
+`kept` on the chip, and then takes up its size in all steps from the one to the other, both
+included; or it is not, and then it is read from outside at the second (nothing is read at the
+end). Whatever is not kept once is also written out once, when it is made or later; inputs have a
+copy outside from the start. An operator can read and write outside memory directly, so one whose
+tensors do not fit all at once still runs; its workspace must be on the chip. A result that nobody
+reads is `kept` in its own step, or written out. So nothing is moved where all that is live fits
+in every step. `size` is what a tensor takes up, `moved` what a transfer of it counts, bytes.
 
 `exact` is least under this model (CP-SAT). `belady` is what the paper takes, the rule of the
-furthest next use (Belady, 1966): optimal for pages of one size that are only read, one per step, and
-an upper bound here.
+furthest next use (Belady, 1966): optimal for pages of one size that are only read, one per step,
+and an upper bound here.
 """
 
 from collections.abc import Callable, Sequence
