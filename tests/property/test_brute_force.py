@@ -8,28 +8,50 @@ splits in `test_brute_force_fusion.py`.
 import random
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from features import FEATURES, features, pairs
 from oracles import least_steps, optimum, random_graph, random_order
 
 from memopt.solvers.bounds import flow_bound, trivial
-from memopt.solvers.problem import MemoryGraph
-from memopt.solvers.scheduling import auto, dp, greedy, liberis, search
+from memopt.solvers.ideals import renumber
+from memopt.solvers.problem import MemoryGraph, profile
+from memopt.solvers.reversal import forward_order
+from memopt.solvers.scheduling import auto, both_ends, dp, greedy, liberis, search
+from memopt.solvers.scheduling.both_ends import BothEnds
 
 GRAPHS = 100_000
 SEEDS = 4
 
 
 def by_search(rng: random.Random, graph: MemoryGraph, best: int) -> bool:
+    """All of it, and without each technique. On large graphs both ends take turns, here at once."""
     start = random_order(rng, graph)
-    for kill_moves, commits in ((True, True), (False, True), (True, False)):
-        found = search.solve(
-            graph, bound=0, incumbent=start, kill_moves=kill_moves, commits=commits
-        )
-        found.verify(graph)
-        assert (found.peak, found.optimal) == (best, True), (kill_moves, commits)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(both_ends, "TURN", rng.choice((1, 1, 2, 256)))
+        for off in (None, "kill_moves", "commits", rng.choice(("backward", "dominance"))):
+            options: dict[str, Any] = {off: False} if off else {}
+            found = search.solve(graph, bound=0, incumbent=start, **options)
+            found.verify(graph)
+            assert (found.peak, found.optimal) == (best, True), off
     return found.states > 0
+
+
+def from_the_end(rng: random.Random, graph: MemoryGraph, best: int) -> bool:
+    """The end of the search that goes backwards, alone, where there is one.
+
+    It does not know the level before the first step, which the other end proves at once.
+    """
+    numbered, _ = renumber(graph)
+    known = profile(numbered, random_order(rng, numbered)).peak
+    bound = max(graph.level(0), rng.choice((0, best, best - rng.randint(0, 9))))
+    both = BothEnds.of(numbered, bound, known + 1)
+    for end in both.ends[1:]:
+        end.run()
+        assert end.order is not None
+        assert profile(numbered, forward_order(end.order)).peak == end.lower_bound == best
+    return len(both.ends) > 1
 
 
 def by_auto(rng: random.Random, graph: MemoryGraph, best: int) -> bool:
@@ -74,6 +96,7 @@ def the_bound(rng: random.Random, graph: MemoryGraph, best: int) -> bool:
 
 CHECKS: dict[str, Callable[[random.Random, MemoryGraph, int], bool]] = {
     "search": by_search,
+    "search from the end": from_the_end,
     "auto": by_auto,
     "dp": by_dp,
     "liberis": by_liberis,
