@@ -74,8 +74,8 @@ class MemgraphSchedulePass(ModulePass):
     The options below it go to the method, which refuses by name what it does not have:
     `solver`, `warm_start` (a method), `bound` (bytes or flow), `pruning` and `seed` for the integer
     programs, `control` and `precedence` for ilp-olla, `divide`, `budgets` and `width` for dp,
-    `max_states` for all that search, `kill_moves` and `commits` for search, `fuse`, `segments` and
-    `splits` for auto.
+    `max_states` for all that search, `max_bytes`, `kill_moves`, `commits`, `dominance` and
+    `backward` for search and auto, `fuse`, `segments`, `splits`, `flow` and `local` for auto.
     """
 
     name = "memgraph-schedule"
@@ -97,9 +97,14 @@ class MemgraphSchedulePass(ModulePass):
     max_states: int | None = None
     kill_moves: bool | None = None
     commits: bool | None = None
+    dominance: bool | None = None
+    backward: bool | None = None
+    max_bytes: int | None = None
     fuse: bool | None = None
     segments: bool | None = None
     splits: bool | None = None
+    flow: bool | None = None
+    local: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         given = {name: getattr(self, name) for name in OPTIONS}

@@ -228,16 +228,25 @@ def methods(run: Run) -> Table:
     return table
 
 
+NO_T1 = {"commits": False}
+
 # name, method, options, contracted first
 ABLATION: tuple[tuple[str, str, dict[str, Any], bool], ...] = (
     ("auto, all on", "auto", {}, False),
     ("auto, no contraction", "auto", {"fuse": False}, False),
+    ("auto, segment chains and merging (T2, T4)", "auto", {"segments": True}, False),
+    ("auto, splits (T5)", "auto", {"splits": True}, False),
+    ("auto, no min-cut bound (T6)", "auto", {"flow": False}, False),
+    ("auto, no local search", "auto", {"local": False}, False),
     ("search", "search", {}, True),
     ("search, no contraction", "search", {}, False),
-    ("search, no min-cut bound", "search", {"bound": 0}, True),
+    ("search, no min-cut bound (T6)", "search", {"bound": 0}, True),
+    ("search, from the start alone", "search", {"backward": False}, True),
     ("search, no commits (T1)", "search", {"commits": False}, True),
     ("search, no kill-moves", "search", {"kill_moves": False}, True),
-    ("search, neither", "search", {"commits": False, "kill_moves": False}, True),
+    ("search, no dominance", "search", {"dominance": False}, True),
+    ("search, no commits, from the start alone", "search", NO_T1 | {"backward": False}, True),
+    ("search, neither commits nor kill-moves", "search", NO_T1 | {"kill_moves": False}, True),
     ("ilp", "ilp", {}, True),
     ("ilp, bound and warm start", "ilp", {"bound": "flow", "warm_start": "auto"}, True),
     ("ilp, no pruning", "ilp", {"pruning": False}, True),

@@ -22,6 +22,8 @@ METHODS = (
     "source",
 )
 
+LIMITS = {"time_limit", "max_states", "max_bytes", "width"}
+
 
 def schedule(
     graph: MemoryGraph, method: str = "auto", time_limit: float | None = None, **options: Any
@@ -41,6 +43,9 @@ def schedule(
     for name in options:
         if name not in known:
             raise ProblemError(f"method {method!r} has no option {name!r}")
+    for name, value in {**options, "time_limit": time_limit}.items():
+        if name in LIMITS and value is not None and value < 0:
+            raise ProblemError(f"{name}={value}: it must not be negative")
     if "time_limit" in known:
         options["time_limit"] = time_limit
     answer: Schedule = solve(graph, **options)

@@ -49,8 +49,11 @@ def solve(
     search are needed. `max_states` and `max_bytes` end the search early. The others switch single
     techniques: `fuse` contracts modules; `segments` contracts to segment chains (T2, T4) instead of
     single nodes, `splits` searches part by part (T5): fewer states, but on the papers' networks not
-    less time; `flow` computes T6, `local` is local search; the last four are the search's.
+    less time; `flow` computes T6, `local` is local search; the last four are the search's. Raises
+    ProblemError for `segments` without `fuse`.
     """
+    if segments and not fuse:
+        raise ProblemError("segments without fuse: segments are what modules are contracted to")
     started = time.monotonic()
 
     def left() -> float | None:
@@ -67,7 +70,7 @@ def solve(
     bound = lower(graph, orders)
     if bound == peak:
         return Schedule(best, peak, bound, "flow")
-    if fuse and segments:
+    if segments:
         small, members = reduced(graph)
     else:
         small, members = contract(graph, modules(graph) if fuse else [])

@@ -75,6 +75,7 @@ class Search:
         self._closed: set[int] = set()
         self._from: dict[int, tuple[int, int, int]] = {}
         self._state = STATE + 2 * (len(self.graph) // 30 * 4 + 28)
+        self.memory = self._state
 
     @property
     def waiting(self) -> int:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from memopt.solvers.bounds import flow_bound
 from memopt.solvers.ideals import renumber
-from memopt.solvers.problem import MemoryGraph, Schedule, profile
+from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, profile
 from memopt.solvers.scheduling.best_first import ALL_ON, Switches
 from memopt.solvers.scheduling.both_ends import BothEnds
 from memopt.solvers.scheduling.greedy import order as greedy
@@ -23,7 +23,7 @@ MAX_BYTES = 1_500_000_000
 def solve(
     graph: MemoryGraph,
     time_limit: float | None = None,
-    bound: int | None = None,
+    bound: int | str | None = None,
     incumbent: tuple[int, ...] | None = None,
     max_states: int | None = None,
     max_bytes: int = MAX_BYTES,
@@ -34,8 +34,9 @@ def solve(
 ) -> Schedule:
     """A proven optimal order, or the best known with a valid bound when time or memory runs out.
 
-    `bound` is a proven lower bound in bytes (T6 is computed if none is given), `incumbent` an order
-    to beat (the better of greedy and reverse post-order if none is given). It ends early after
+    `bound` is a proven lower bound in bytes, or "flow" for T6, which is what it takes if none is
+    given; `incumbent` is an order to beat, by default the better of greedy and reverse post-order.
+    Raises ProblemError for another word as bound, and for one above the peak. It ends early after
     `time_limit` seconds, after `max_states` states, or when `max_bytes` hold no more of them.
     `backward` off searches from the start alone; a graph that cannot be searched from its end
     (`reversal.py`) is searched so in any case. Deterministic without a time limit.
@@ -44,15 +45,18 @@ def solve(
     orders = [incumbent] if incumbent is not None else [greedy(graph), rpo(graph)]
     best = min(orders, key=lambda o: profile(graph, o).peak)
     peak = profile(graph, best).peak
-    given = bound is not None
-    if bound is None:
-        bound = flow_bound(graph, orders, time_limit=time_limit).value
-    if bound >= peak:
-        return Schedule(best, peak, bound, "search" if given else "flow")
+    if isinstance(bound, int):
+        lower, proof = bound, "search"
+    elif bound in (None, "flow"):
+        lower, proof = flow_bound(graph, orders, time_limit=time_limit).value, "flow"
+    else:
+        raise ProblemError(f"bound={bound}: bytes, or flow")
+    if lower >= peak:
+        return Schedule(best, peak, lower, proof)
     if time_limit is not None:
         time_limit = max(0.0, time_limit - (time.monotonic() - started))
     switches = Switches(kill_moves, commits, dominance, backward)
-    return explore(graph, bound, best, Limits(time_limit, max_states, max_bytes), switches)
+    return explore(graph, lower, best, Limits(time_limit, max_states, max_bytes), switches)
 
 
 @dataclass(frozen=True)
