@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memopt.solvers.cuts import Cuts, TooLargeError
-from memopt.solvers.problem import MemoryGraph, Schedule, profile
+from memopt.solvers.problem import MemoryGraph, Proof, Schedule, profile
 
 
 def trivial(graph: MemoryGraph) -> int:
@@ -22,28 +22,43 @@ def trivial(graph: MemoryGraph) -> int:
 
     The level at the start, the cheapest first step, and what each operator touches at once.
     """
+    return _trivial(graph)[0]
+
+
+def _trivial(graph: MemoryGraph) -> tuple[int, int | None]:
+    """`trivial`, and the operator that touches as much; None if only the start of every order does.
+
+    What an operator touches is within its least step, so its flows prove it; the start has none.
+    """
     best = graph.level(0)
     sources = [v for v in range(len(graph)) if not graph.predecessors[v]]
     if sources:
         best = max(best, min(best + graph.cost(0, v) for v in sources))
+    operator = None
     for v in range(len(graph)):
         touched = sum(graph.sizes[g] for g in graph.touches[v]) + graph.extra[v]
         saved = max((graph.sizes[c.result] for c in graph.candidates[v]), default=0)
-        best = max(best, touched - saved)
-    return best
+        if touched - saved > best or (operator is None and touched - saved == best):
+            best, operator = touched - saved, v
+    return best, operator
 
 
 @dataclass(frozen=True)
 class Bound:
     """`value` bytes bound every peak from below.
 
-    `operator` is the one whose cuts prove it (`network.certificate`), None where `trivial` does.
-    `flows` counts the max-flows computed.
+    `operator` is the one whose cuts prove it (`network.certificate`), None where no flow does but
+    the start of every order: the first level and step. `flows` counts the max-flows computed.
     """
 
     value: int
     operator: int | None
     flows: int
+
+    @property
+    def proof(self) -> Proof:
+        """What the bound rests on. Every way on from {} is a search, though of one state."""
+        return "search" if self.operator is None else "flow"
 
 
 # Arcs of a network whose max-flow surely takes less than a second; it cannot be interrupted.
@@ -80,10 +95,10 @@ class FlowBound:
         for k, order in enumerate(orders):
             for v, step in zip(order, profile(graph, order).steps, strict=True):
                 ceiling[v] = min(ceiling[v], step) if k else step
-        value, operator, flows = trivial(graph), None, 0
+        (value, operator), flows = _trivial(graph), 0
         best = max(ceiling, default=0)
         if best <= value:
-            return Bound(value, None, 0)
+            return Bound(value, operator, 0)
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         found: list[int] = []
         for v in sorted(range(len(graph)), key=lambda v: (-ceiling[v], v)):
@@ -133,4 +148,4 @@ def bounded(graph: MemoryGraph, order: tuple[int, ...], states: int = 0) -> Sche
     """`order` as a schedule with the bound T6. ProblemError if it is not a legal order."""
     peak = profile(graph, order).peak
     bound = flow_bound(graph, [order], max_flows=HEURISTIC_FLOWS, max_arcs=HEURISTIC_ARCS)
-    return Schedule(order, peak, bound.value, "flow", states)
+    return Schedule(order, peak, bound.value, bound.proof, states)

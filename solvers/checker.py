@@ -1,7 +1,6 @@
 """Stand-alone checker of certificates: `python checker.py CERTIFICATE.json`.
 
-A certificate says that no order of a memory graph has a peak below `lower_bound` bytes, and that
-its own order has the peak `peak`. All is derived again here. Why this suffices: certificates.md.
+All that it says of its order and of every order is derived again. Why so: docs/certificates.md.
 """
 
 import hashlib
@@ -30,51 +29,56 @@ def bits(mask: int) -> Iterator[int]:
 
 
 class Graph:
-    """The memory graph; bit i of an executed set is the i-th operator of the order. Bytes."""
+    """The memory graph, in bytes; bit i of an executed set is the i-th operator of the order."""
 
-    def __init__(self, data: Any, order: list[int]) -> None:
+    def __init__(self, data: Any, order: list[int], way: int = 1) -> None:
         n, groups, grain = len(order), data["groups"], int(data["alignment"])
         need(sorted(order) == list(range(len(data["predecessors"]))), "the order lacks operators")
         self.count, self.full, self.place = n, (1 << n) - 1, {v: i for i, v in enumerate(order)}
-        self.before = [self.mask(data["predecessors"][v]) for v in order]
+        self.before, self.up = [0] * n, [0] * n  # direct predecessors, all ancestors
+        for v, ps in enumerate(data["predecessors"]):  # `way` -1: from the end of the graph
+            for a, b in ([self.place[v], self.place[p]][::way] for p in ps):
+                self.before[a] |= 1 << b
         self.sizes = [-(-int(g["size"]) // grain) * grain for g in groups]
         self.extra = [-(-int(data["workspace"][v]) // grain) * grain for v in order]
-        self.writers = [self.mask(g["writers"]) for g in groups]
         self.touchers = [self.mask([*g["writers"], *g["readers"]]) for g in groups]
-        self.given, self.held = ([bool(g[k]) for g in groups] for k in ("is_input", "is_output"))
+        self.writers = [self.mask(g["writers"]) for g in groups] if way > 0 else self.touchers
+        ends = ("is_input", "is_output")[::way]
+        self.given, self.held = ([bool(g[k]) for g in groups] for k in ends)
         need(grain > 0 and min(self.sizes, default=0) >= 0, "a negative size")
         self.touched: list[list[int]] = [[] for _ in order]
         self.network: dict[tuple[int, int], int] = {}  # arcs of T6 and their bytes
         self.much, self.source = sum(self.sizes) + 1, n + 2 * len(groups)
         self.sink, self.start, self.unread = self.source + 1, 0, 0
-        for g, mask in enumerate(self.touchers):
-            need(self.given[g] or self.writers[g], "a group that nobody writes")
-            into, out, lost = n + 2 * g, n + 2 * g + 1, not mask and not self.held[g]
-            self.start += self.sizes[g] * self.given[g]
-            self.unread += self.sizes[g] * lost  # inputs that end with the first step
-            arcs = [(w, into) for w in bits(self.writers[g])] + [(out, u) for u in bits(mask)]
-            arcs += [(self.source, into)] * self.given[g] + [(out, self.sink)] * self.held[g]
-            self.network |= dict.fromkeys(arcs, self.much) | {(into, out): self.sizes[g]}
-            for v in bits(mask):
-                self.touched[v].append(g)
-        self.up = [0] * n  # ancestors
         for v in range(n):
             need(not self.before[v] >> v, "the order breaks a dependency")
             for p in bits(self.before[v]):
                 self.up[v] |= self.up[p] | 1 << p
                 self.network[v, p] = self.much
-        self.inplace: list[list[tuple[int, int]]] = [[] for _ in order]  # (result, operand)
-        for operator, r, x in (map(int, candidate) for candidate in data["inplace"]):
-            v = self.place[operator]
-            self.inplace[v].append((r, x))
+        self.twoway = not data["inplace"] and min(self.extra, default=0) >= 0  # see certificates.md
+        for g, mask in enumerate(self.touchers):
+            need(self.given[g] or self.writers[g], "a group that nobody writes")
+            into, out, lost = n + 2 * g, n + 2 * g + 1, not mask and not self.held[g]
+            self.start += self.sizes[g] * self.given[g]
+            self.unread += self.sizes[g] * lost  # inputs that end with the first step
+            late = mask & ~self.writers[g] if not self.given[g] else 0
+            self.twoway &= not lost and all(self.up[v] & self.writers[g] for v in bits(late))
+            arcs = [(w, into) for w in bits(self.writers[g])] + [(out, u) for u in bits(mask)]
+            arcs += [(self.source, into)] * self.given[g] + [(out, self.sink)] * self.held[g]
+            self.network |= dict.fromkeys(arcs, self.much) | {(into, out): self.sizes[g]}
+            for v in bits(mask):
+                self.touched[v].append(g)
+        self.inplace: dict[int, list[tuple[int, int]]] = {}  # (result, operand) by operator
+        for v, r, x in ((self.place[o], int(r), int(x)) for o, r, x in data["inplace"]):
+            self.inplace.setdefault(v, []).append((r, x))
             fits = self.writers[r] == 1 << v and self.sizes[r] <= self.sizes[x]
             dies = self.touchers[x] & ~self.writers[x] & 1 << v
             kept = self.given[r] or self.held[x] or len({r for r, _ in self.inplace[v]}) > 1
             need(fits and dies and not kept, "an operator that cannot run in place")
         ends = [t for g, t in enumerate(self.touchers) if self.sizes[g] and not self.held[g]]
         ends += [1 << v for v in range(n) if self.extra[v]]
-        self.events = es = sorted({self.closure(e) for e in ends if e}, key=int.bit_count)
-        self.inner = [[b for b in es[max(0, i - 40) : i] if not b & ~es[i]] for i in range(len(es))]
+        es = sorted({self.closure(e) for e in ends if e}, key=int.bit_count)
+        self.events = [(e, [b for b in es[:i][-40:] if not b & ~e]) for i, e in enumerate(es)]
 
     def mask(self, operators: Iterable[int]) -> int:
         """Operators as the file numbers them, as an executed set."""
@@ -97,8 +101,8 @@ class Graph:
                     fresh += self.sizes[g]
                 if not (self.held[g] or self.touchers[g] & todo):
                     freed += self.sizes[g]
-            taken = [self.sizes[r] for r, x in self.inplace[v] if not self.touchers[x] & todo]
-            peak = max(peak, level + fresh + self.extra[v] - (taken[0] if taken else 0))
+            taken = [r for r, x in self.inplace.get(v, ()) if not self.touchers[x] & todo]
+            peak = max(peak, level + fresh + self.extra[v] - sum(self.sizes[r] for r in taken[:1]))
             level += fresh - freed - (0 if done else self.unread)
             done |= 1 << v
         return peak, done, level
@@ -123,58 +127,51 @@ class Graph:
         if min(self.extra) < 0 or (self.unread and not done):  # one operator at a time
             moves = [(1 << v, 1 << v) for v in bits(todo) if not self.before[v] & todo]
         else:
-            events = zip(self.events, self.inner, strict=True)
-            needs = {e & todo for e, inner in events if not any(b & todo for b in inner)} - {0}
+            needs = {e & todo for e, inner in self.events if not any(b & todo for b in inner)} - {0}
             least = [k for k in needs if not any(m != k and not m & ~k for m in needs)]
             moves = [(k, 0) for k in least]
-            for v in bits(todo if any(self.inplace) else 0):
-                for r, x in self.inplace[v]:
-                    k = self.closure(self.touchers[x]) & todo
-                    last = self.sizes[r] and not any(self.up[u] >> v & 1 for u in bits(k))
-                    if last and all(m & ~k | m & 1 << v for m in least):  # v frees first
-                        moves.append((k, 1 << v))
+            for v, r, x in [(v, *c) for v, cs in self.inplace.items() for c in cs if todo >> v & 1]:
+                k = self.closure(self.touchers[x]) & todo
+                last = self.sizes[r] and not any(self.up[u] >> v & 1 for u in bits(k))
+                if last and all(m & ~k | m & 1 << v for m in least):  # v frees first
+                    moves.append((k, 1 << v))
         for k, last in moves or [(todo, 0)]:
-            step, after, _ = self.run(done, level, [*bits(k & ~last), *bits(last)])
-            yield step, after
+            yield self.run(done, level, [*bits(k & ~last), *bits(last)])[:2]
 
+    def check_flow(self, proof: Any, bound: int) -> None:
+        """T6: whatever the order, one operator runs at a step of at least `bound` bytes."""
+        v, flows = self.place[proof["operator"]], {f["operand"]: f["flow"] for f in proof["flows"]}
+        results = {g for g in self.touched[v] if self.writers[g] >> v & 1 and not self.given[g]}
+        for r, x in [(None, None), *self.inplace.get(v, ())]:
+            others = 0 if x is None else self.touchers[x] & ~(1 << v)
+            if not any(self.up[u] >> v & 1 for u in bits(others)):  # else v cannot run over x
+                flow = self.flow(flows.get(x, ()), self.before[v] | others, 1 << v, results - {r})
+                need(flow + self.extra[v] >= bound, f"operand {x}: a flow below the bound, or none")
 
-def check_flow(graph: Graph, proof: Any, bound: int) -> None:
-    """T6: whatever the order, one operator runs at a step of at least `bound` bytes."""
-    v, flows = graph.place[proof["operator"]], {f["operand"]: f["flow"] for f in proof["flows"]}
-    results = {g for g in graph.touched[v] if graph.writers[g] >> v & 1 and not graph.given[g]}
-    for r, x in [(None, None), *graph.inplace[v]]:
-        others = 0 if x is None else graph.touchers[x] & ~(1 << v)
-        if not any(graph.up[u] >> v & 1 for u in bits(others)):  # else v cannot run over x
-            need(x in flows, "an in-place alternative without a flow")
-            value = graph.flow(flows[x], graph.before[v] | others, 1 << v, results - {r})
-            need(value + graph.extra[v] >= bound, "a flow below the bound")
+    def check_search(self, proof: Any, bound: int) -> None:
+        """No way leads from {} to the end below `bound`: the states are closed, and not the end."""
+        commits, states, listed = {c[0]: c[1:] for c in proof["commits"]}, {0: self.start}, [0]
+        for entry in proof["states"]:
+            done, order = listed[int(entry[0])], [self.place[v] for v in entry[1:]]
+            _, done, states[done] = self.run(done, states[done], order)
+            listed.append(done)
+        need(self.full not in states or self.start >= bound, "the end is among the states")
+        for i, done in enumerate(listed if self.start < bound else list[int]()):
+            if i in commits:
+                self.check_commit(int(done), states, commits[i], bound)
+            elif any(s < bound and d not in states for s, d in self.branches(done, states[done])):
+                raise RejectedError(f"missing state: a successor of state {i}")
 
-
-def check_search(graph: Graph, proof: Any, bound: int) -> None:
-    """No way leads from {} to the end below `bound`: the states are closed, and not the end."""
-    commits, states, listed = {c[0]: c[1:] for c in proof["commits"]}, {0: graph.start}, [0]
-    for entry in proof["states"]:
-        done, order = listed[int(entry[0])], [graph.place[v] for v in entry[1:]]
-        _, done, states[done] = graph.run(done, states[done], order)
-        listed.append(done)
-    need(graph.full not in states or graph.start >= bound, "the end is among the states")
-    for i, done in enumerate(listed if graph.start < bound else list[int]()):
-        if i in commits:
-            check_commit(graph, int(done), states, commits[i], bound)
-        elif any(s < bound and d not in states for s, d in graph.branches(done, states[done])):
-            raise RejectedError(f"missing state: a successor of state {i}")
-
-
-def check_commit(graph: Graph, done: int, states: dict[int, int], entry: Any, bound: int) -> None:
-    """T1: going straight from `done` to the end of the commit loses nothing below `bound`."""
-    step, after, level = graph.run(done, states[done], [graph.place[v] for v in entry[0]])
-    need(step < bound and after in states and (done or not graph.unread), "false commit: no way")
-    if len(entry) > 1:
-        least = graph.flow(entry[1], done, graph.full & ~after, ())
-    else:  # without a flow nothing may be freed before the last operator
-        inside = {e & ~done for e in graph.events if not e & ~after} - {0}
-        least = states[done] if inside <= {after & ~done} else -1
-    need(level <= least and entry[0], "false commit: a lower level may lie between")
+    def check_commit(self, done: int, states: dict[int, int], entry: Any, bound: int) -> None:
+        """T1: going straight from `done` to the end of the commit loses nothing below `bound`."""
+        step, after, level = self.run(done, states[done], [self.place[v] for v in entry[0]])
+        need(step < bound and after in states and (done or not self.unread), "false commit: no way")
+        if len(entry) > 1:
+            least = self.flow(entry[1], done, self.full & ~after, ())
+        else:  # without a flow nothing may be freed before the last operator
+            inside = {e & ~done for e, _ in self.events if not e & ~after} - {0}
+            least = states[done] if inside <= {after & ~done} else -1
+        need(level <= least and entry[0], "false commit: a lower level may lie between")
 
 
 def check(certificate: Any) -> str:
@@ -186,8 +183,11 @@ def check(certificate: Any) -> str:
         graph, proof = Graph(certificate["graph"], certificate["order"]), certificate["proof"]
         peak = max(graph.run(0, graph.start, range(graph.count))[0], graph.start)
         need(peak == certificate["peak"], f"the order's peak is {peak} B")
-        prove = {"flow": check_flow, "search": check_search}[proof["kind"]]
-        prove(graph, proof, int(certificate["lower_bound"]))
+        if proof.get("backward"):
+            need(graph.twoway, "a graph that cannot be read from its end")
+            graph = Graph(certificate["graph"], certificate["order"][::-1], -1)
+        prove = {"flow": graph.check_flow, "search": graph.check_search}[proof["kind"]]
+        prove(proof, int(certificate["lower_bound"]))
         return f"peak {peak} B, no order below {certificate['lower_bound']} B ({proof['kind']})"
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise RejectedError(f"malformed: {type(error).__name__} {error}") from error

@@ -21,7 +21,7 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.plan import functions, plan_of
 from memopt.passes.certify import certified_graph
-from memopt.solvers.bounds import flow_bound
+from memopt.solvers.bounds import flow_bound, trivial
 from memopt.solvers.cuts import Cuts
 from memopt.solvers.problem import MemoryGraph, profile
 
@@ -78,7 +78,7 @@ def bound_of(graph: MemoryGraph) -> Live:
     order = range(len(graph))
     bound = flow_bound(graph, [order])
     operator = bound.operator
-    if operator is None:  # what one operator touches already is the bound, or the first step
+    if operator is None or bound.value == trivial(graph):  # of several, the worst in this order
         steps = profile(graph, order).steps
         ranked = sorted(range(len(graph)), key=lambda v: -steps[v])
         operator = next((v for v in ranked if least_step(graph, v)[0] >= bound.value), ranked[0])

@@ -15,12 +15,13 @@ from memopt.solvers.certificates import (
     certificate,
     certificate_text,
     graph_dict,
-    level_flow,
 )
-from memopt.solvers.checker import Graph, RejectedError, check, check_commit
+from memopt.solvers.checker import Graph, RejectedError, check
+from memopt.solvers.closure import Way, level_flow
 from memopt.solvers.ideals import renumber
 from memopt.solvers.network import Network
 from memopt.solvers.problem import MemoryGraph
+from memopt.solvers.reversal import backward, reversible
 from memopt.solvers.scheduling import auto
 
 FUZZ = float(os.environ.get("MEMOPT_FUZZ", "0.1"))
@@ -59,6 +60,35 @@ def test_every_optimum_has_a_certificate_and_nothing_above_has_one() -> None:
     assert min(kinds.get("flow", 0), kinds.get("search", 0)) > 3
 
 
+def two_way_graphs(seed: str, count: int) -> list[tuple[random.Random, MemoryGraph]]:
+    """Random graphs that can be read from their end, numbered topologically."""
+    result: list[tuple[random.Random, MemoryGraph]] = []
+    for i in range(max(40, int(count * FUZZ))):
+        rng = random.Random(f"{seed} {i}")
+        plain = random_graph(rng, inplace=False, unread=False, negative=False)
+        graph, _ = renumber(plain)
+        if reversible(graph):
+            result.append((rng, graph))
+    assert len(result) > 20
+    return result
+
+
+def test_every_optimum_has_a_certificate_from_the_end_and_nothing_above_has_one() -> None:
+    for rng, graph in two_way_graphs("from the end", 5_000):
+        best = optimum(graph)
+        found = certificate(graph, random_order(rng, graph), best)
+        old = tuple(reversed(range(len(graph))))
+        if best > graph.level(0):  # the first level of all is no step from the end
+            way = Way(backward(graph), best, old, True)
+            assert way.run(100_000, None, 10**9)
+            found["proof"] = way.proof()
+            assert accepted(found), (found, best)
+        with pytest.raises(NoCertificateError):
+            Way(backward(graph), best + 1, old, True).run(100_000, None, 10**9)
+        found["lower_bound"] = best + 1
+        assert not accepted(found)
+
+
 def ways(graph: MemoryGraph, rng: random.Random, start: int, count: int) -> list[int]:
     """Up to `count` operators, each ready in turn, from the ideal `start`."""
     done, order = start, list[int]()
@@ -75,13 +105,18 @@ def ways(graph: MemoryGraph, rng: random.Random, start: int, count: int) -> list
     return order
 
 
-def a_commit(rng: random.Random, checked: Graph, done: int, network: Network) -> Any:
-    """A random move of several operators from `done`, half of the time with a flow."""
+def a_commit(rng: random.Random, number: list[int], done: int, network: Network) -> Any:
+    """A random move of several operators from `done`, half of the time with a flow.
+
+    `number` is what the certificate calls the operators.
+    """
     order = ways(network.graph, rng, done, rng.randint(1, 4))
+    entry: list[Any] = [[number[v] for v in order]]
     if rng.random() < 0.5:
-        return [order]
-    after = done | sum(1 << v for v in order)
-    return [order, level_flow(network, done, after)[1]]
+        _, flow = level_flow(network, done, done | sum(1 << v for v in order))
+        named = dict(enumerate(number))
+        entry.append([[named.get(t, t), named.get(h, h), amount] for t, h, amount in flow])
+    return entry
 
 
 def test_no_choice_of_moves_and_commits_loses_the_optimum() -> None:
@@ -90,10 +125,14 @@ def test_no_choice_of_moves_and_commits_loses_the_optimum() -> None:
     So no set of states that leaves out the end is closed, and no false bound can be certified.
     """
     committed = {1: 0, 2: 0}
-    for rng, graph in graphs("lie", 10_000):
-        graph, _ = renumber(graph)
-        best = optimum(graph)
-        checked = Graph(graph_dict(graph), list(range(len(graph))))
+    drawn = [(rng, renumber(graph)[0], 1) for rng, graph in graphs("lie", 10_000)]
+    drawn += [(rng, graph, -1) for rng, graph in two_way_graphs("lie from the end", 5_000)]
+    for rng, graph, end in drawn:
+        best, number = optimum(graph), list(range(len(graph)))[::end]
+        checked = Graph(graph_dict(graph), number, end)
+        assert checked.twoway or end > 0
+        if end < 0:
+            graph = backward(graph)
         network = Network(graph)
         levels = dict.fromkeys(ideals(graph), 0)
         for done in levels:
@@ -105,13 +144,13 @@ def test_no_choice_of_moves_and_commits_loses_the_optimum() -> None:
                 continue
             following: list[int] | None = None
             for _ in range(3):
-                entry = a_commit(rng, checked, done, network)
+                entry = a_commit(rng, number, done, network)
                 try:
-                    check_commit(checked, done, levels, entry, best + 1)
+                    checked.check_commit(done, levels, entry, best + 1)
                 except RejectedError:
                     continue
                 committed[len(entry)] += 1
-                following = [done | sum(1 << v for v in entry[0])]
+                following = [done | checked.mask(entry[0])]
                 break
             if following is None:
                 below = checked.branches(done, levels[done])

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
-from memopt.solvers.certificates import Closure, certificate, certificate_text, level_flow
+from memopt.solvers.certificates import certificate, certificate_text, digest, graph_dict
 from memopt.solvers.checker import RejectedError, check
+from memopt.solvers.closure import Closure, Way, level_flow
 from memopt.solvers.network import Network
-from memopt.solvers.problem import Group, InPlace, MemoryGraph
+from memopt.solvers.problem import Group, InPlace, MemoryGraph, profile
+from memopt.solvers.reversal import backward
 
 CHECKER = Path(__file__).resolve().parents[2] / "solvers" / "checker.py"
 
@@ -199,7 +201,7 @@ def invented_arc(c: dict[str, Any]) -> None:
         (backwards, "too much"),
         (from_nowhere, "too much"),
         (to_nowhere, "too much"),
-        (no_flow, "without a flow"),
+        (no_flow, "operand None: a flow below the bound, or none"),
         (invented_arc, "too much"),
     ],
 )
@@ -220,8 +222,94 @@ def test_every_in_place_alternative_needs_its_flow() -> None:
     with pytest.raises(RejectedError, match="too much"):  # the result counts as paid
         check(naive)
     found["proof"]["flows"].pop()
-    with pytest.raises(RejectedError, match="without a flow"):
+    with pytest.raises(RejectedError, match="operand 0: a flow below the bound, or none"):
         check(found)
+
+
+def from_the_end() -> dict[str, Any]:
+    way = Way(backward(liberis()), 4960, tuple(reversed(range(7))), True)
+    assert way.run(1000, None, 10_000)
+    return json.loads(certificate_text(certificate(liberis(), BEST, 4960) | {"proof": way.proof()}))
+
+
+def read_forward(c: dict[str, Any]) -> None:
+    c["proof"]["backward"] = False
+
+
+def commit_upwards(c: dict[str, Any]) -> None:
+    c["proof"]["commits"].append([1, [5]])  # t6 (256 B) taken back for t4 (512 B): the level rises
+
+
+@pytest.mark.parametrize(
+    ("tamper", "reason"),
+    [
+        (drop_state, "missing state"),
+        (claim_more, "missing state"),
+        (commit_upwards, "false commit"),
+        (read_forward, "not ready"),
+        (list_end, "not ready"),
+        (grow_and_rehash, "the order's peak is 4961 B"),
+    ],
+)
+def test_a_tampered_search_from_the_end_is_rejected(
+    tamper: Callable[[dict[str, Any]], None], reason: str
+) -> None:
+    found = from_the_end()
+    assert check(found) == "peak 4960 B, no order below 4960 B (search)"
+    tamper(found)
+    with pytest.raises(RejectedError, match=reason):
+        check(found)
+
+
+def one_way_graphs() -> list[tuple[str, MemoryGraph, int]]:
+    """Name, graph, and a false bound that its steps seem to prove if they are read from the end."""
+    unread = MemoryGraph(
+        ("a", "b"),
+        ((), (0,)),
+        (
+            Group("unread", 7, is_input=True),
+            Group("t", 4, writers=(0,), readers=(1,)),
+            Group("y", 5, writers=(1,), is_output=True),
+        ),
+    )
+    ends_above = MemoryGraph(
+        ("v",), ((),), (Group("y", 10, writers=(0,), is_output=True),), workspace=(-5,)
+    )
+    read_before_written = MemoryGraph(
+        ("u", "z", "w"),
+        ((), (0,), (1,)),
+        (Group("g", 10, writers=(2,), readers=(0,)),),
+        workspace=(0, 8, 0),
+    )
+    return [
+        ("unread", unread, 16),
+        ("ends above", ends_above, 10),
+        ("read before written", read_before_written, 18),
+        ("in place", in_place(), 20),
+    ]
+
+
+@pytest.mark.parametrize(("name", "graph", "bound"), one_way_graphs())
+def test_a_graph_that_cannot_be_read_from_its_end(
+    name: str, graph: MemoryGraph, bound: int
+) -> None:
+    order = list(range(len(graph)))
+    peak = profile(graph, order).peak
+    assert peak < bound, name
+    claim: dict[str, Any] = {
+        "graph": graph_dict(graph),
+        "sha256": digest(graph),
+        "order": order,
+        "peak": peak,
+        "lower_bound": bound,
+        "proof": {"kind": "search", "backward": True, "states": [], "commits": []},
+    }
+    way = Way(backward(graph), bound, tuple(reversed(order)), True)
+    if way.run(1000, None, 10_000):
+        claim["proof"] = way.proof()
+    with pytest.raises(RejectedError, match="cannot be read from its end"):
+        check(claim)
+    assert certificate(graph, order, peak)["proof"].get("backward", False) is False
 
 
 def valley() -> MemoryGraph:
