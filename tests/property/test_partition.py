@@ -13,7 +13,7 @@ from memopt.solvers.partitioning.intervals import best_cuts, naive
 from memopt.solvers.partitioning.parts import heaviest_part
 from memopt.solvers.partitioning.refine import refine
 from memopt.solvers.problem import MemoryGraph, profile
-from memopt.solvers.scheduling import greedy, partitioned, search
+from memopt.solvers.scheduling import greedy, partitioned, rpo, search
 
 GRAPHS = 10_000
 SEEDS = range(4)
@@ -177,6 +177,26 @@ def test_only_parts_that_can_hold_the_peak_are_solved(fuzz: float) -> None:
                    for p in range(found.k))  # fmt: skip
         left += found.k - len(answer.solved)
     assert left > 0
+
+
+def test_algorithm_2_as_printed_is_never_better_and_sometimes_worse(fuzz: float) -> None:
+    """A part that was left to the reverse post-order can hold the new peak."""
+    rng = random.Random(11)
+    worse = 0
+    for _ in range(max(200, int(GRAPHS * fuzz / 10))):
+        graph = random_graph(rng, 8, negative=False)
+        found = random_partition(rng, graph)
+        printed = partitioned.as_printed(graph, found, "search")
+        ours = partitioned.solve_parts(graph, found, "search")
+        peak = profile(graph, printed.order).peak
+        assert [found.part[v] for v in printed.order] == sorted(found.part)
+        assert peak == max(printed.peaks) >= max(ours.peaks) == restricted_optimum(graph, found)
+        whole = profile(graph, rpo.order(graph))
+        holders = {found.part[v] for v, step in zip(rpo.order(graph), whole.steps, strict=True)
+                   if step == max(whole.steps)}  # fmt: skip
+        assert set(printed.solved) == holders
+        worse += peak > max(ours.peaks)
+    assert worse
 
 
 def test_the_best_cuts_of_an_order_are_the_best(fuzz: float) -> None:
