@@ -110,13 +110,16 @@ class Kills:
         result: list[list[int]] = []
         for e, need in enumerate(events):
             first = max(0, e - BLOCKERS)
-            mine = sum(1 << b for b in range(first, e) if events[b] & need == events[b])
-            rest = mine
+            rest = (1 << e) - (1 << first)
+            mine = 0
             direct: list[int] = []
             while rest:
                 b = rest.bit_length() - 1
-                direct.append(b)
-                rest &= ~(within[b] | 1 << b)
+                if events[b] & need == events[b]:
+                    direct.append(b)
+                    mine |= within[b] | 1 << b
+                    rest &= ~within[b]
+                rest &= (1 << b) - 1
             within.append(mine)
             result.append(direct)
         return result

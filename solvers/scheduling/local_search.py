@@ -13,8 +13,9 @@ from memopt.solvers.problem import MemoryGraph, profile
 from memopt.solvers.scheduling import search
 from memopt.solvers.splits import part_between
 
-# Operators of the first window, states that each window gets, and all windows together.
+# Operators of the first window and the largest, states that each gets, and all together.
 WINDOW = 24
+LARGEST = 384
 STATES = 300
 ALL_STATES = 20_000
 
@@ -46,7 +47,7 @@ def improve(
         states += taken
         if better is not None:
             order, window = better, WINDOW
-        elif high - low == len(order):
+        elif high - low == len(order) or window >= LARGEST:
             break
         else:
             window *= 2
