@@ -16,6 +16,8 @@ from memopt.dialects.memory import bytes_of, name_of, place_of, scratch_list
 from memopt.dialects.minimalloc import Row, write_rows
 from memopt.dialects.operations import shape_of
 from memopt.dialects.plan import (
+    Place,
+    arena_offset,
     argument_offsets,
     bytes_offset,
     model_of,
@@ -24,30 +26,33 @@ from memopt.dialects.plan import (
     plan_of,
 )
 from memopt.dialects.plan import offsets_of as places_of
+from memopt.dialects.plan_attributes import ObjectAttr
 from memopt.dialects.structure import ConstantOp, HyperNode, VariableOp
 from memopt.dialects.verify_plan import verify_plan
 
 
-def offsets_by_value(func: FuncOp) -> dict[SSAValue, int | None]:
-    """Bytes in the arena per argument and result, None where there is no offset."""
+def places_by_value(func: FuncOp) -> dict[SSAValue, Place | None]:
+    """The place of every argument and result."""
     block = body_of(func)
-    found: dict[SSAValue, int | None] = {}
-    for argument, place in zip(block.args, argument_offsets(func), strict=True):
-        found[argument] = bytes_offset(place)
+    found: dict[SSAValue, Place | None] = {}
+    found.update(zip(block.args, argument_offsets(func), strict=True))
     for op in block.ops:
-        for result, place in zip(op.results, places_of(op) or (), strict=False):
-            found[result] = bytes_offset(place)
+        found.update(zip(op.results, places_of(op) or (), strict=False))
     return found
 
 
 def module_json(module: ModuleOp) -> str:
-    """The graph as JSON, as the frontend reads it; a plan adds `order`, `offset` and `plan`."""
+    """The graph as JSON, as the frontend reads it; a plan adds `order`, `offset` and `plan`.
+
+    With shared objects `object` is a tensor's, `offset` counts from its start, and the plan lists
+    the bytes of `objects`.
+    """
     func = only_function(module)
     plan = plan_of(func)
     if plan is not None:
         verify_plan(func)
     block = body_of(func)
-    offsets = offsets_by_value(func)
+    places = places_by_value(func)
     names: dict[SSAValue, str] = {}
     taken: set[str] = set()
     tensors: list[dict[str, object]] = []
@@ -63,8 +68,11 @@ def module_json(module: ModuleOp) -> str:
         names[value] = name
         row: dict[str, object] = {"name": name, "bytes": size, "is_weight": False}
         row["shape"] = list(shape_of(value))
-        if offsets.get(value) is not None:
-            row["offset"] = offsets[value]
+        place = places.get(value)
+        if isinstance(place, ObjectAttr):
+            row["object"] = place.index.data
+        if bytes_offset(place) is not None:
+            row["offset"] = bytes_offset(place)
         tensors.append(row)
 
     for argument in block.args:
@@ -88,13 +96,17 @@ def module_json(module: ModuleOp) -> str:
         "graph_outputs": [names[v] for v in (last.operands if last else ()) if v in names],
     }
     if plan is not None:
-        answer["plan"] = {
+        facts: dict[str, object] = {
             "peak": plan.peak.data,
             "lower_bound": plan.lower_bound.data,
             "proof": plan.proof.data,
             "arena": plan.arena.data if plan.placed else None,
             "alignment": model_of(func).alignment.data,
         }
+        if plan.object_sizes:
+            facts["objects"] = list(plan.object_sizes)
+            facts["objects_lower_bound"] = plan.objects_lower_bound.data
+        answer["plan"] = facts
     return json.dumps(answer, indent=1) + "\n"
 
 
@@ -119,23 +131,29 @@ def module_csv(module: ModuleOp) -> str:
     """minimalloc's CSV: one storage group per line, half-open intervals of steps, sizes in bytes.
 
     Sizes are rounded up to the alignment. With a plan there is an `offset` column, empty where a
-    buffer has none.
+    buffer has none; shared objects are laid one behind the other.
     """
     func = only_function(module)
     plan = plan_of(func)
-    placed = plan is not None and plan.placed
-    if placed:
+    if plan is not None and plan.placed:
         verify_plan(func, placed=True)
+    else:
+        plan = None
     model = model_of(func)
     memory = function_memory(func, model)
     a, steps = model.alignment.data, max(len(memory.operations), 1)
-    offsets = offsets_by_value(func)
+    places = places_by_value(func)
     rows: list[Row] = []
 
-    def row(name: str, lower: int, upper: int, size: int, offset: int | None) -> None:
+    def row(
+        name: str, lower: int, upper: int, size: int, place: Place | int | None, start: int
+    ) -> None:
         plain = "".join("_" if c in ',"\n\r' else c for c in name)
+        offset = arena_offset(place, plan) if plan else None
         size = -(-size // a) * a
-        rows.append(Row(plain, lower, upper, size, offset=offset if placed else None))
+        rows.append(
+            Row(plain, lower, upper, size, offset=None if offset is None else offset - start)
+        )
 
     for g in memory.groups:
         if not g.in_arena:
@@ -143,11 +161,10 @@ def module_csv(module: ModuleOp) -> str:
         lower = 0 if g.is_input else min(g.writers)
         upper = steps if g.is_output else max((*g.writers, *g.readers), default=0) + 1
         value, inside = g.members[0]
-        offset = offsets.get(value)
-        row(g.name, lower, upper, g.size, None if offset is None else offset - inside)
+        row(g.name, lower, upper, g.size, places.get(value), inside)
     for step, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
         placed_scratch = scratch_list(op) or ()
         for i, size in enumerate(m.workspace):
-            offset = placed_scratch[i].offset.data if i < len(placed_scratch) else None
-            row(f"scratch{i} of {step}", step, step + 1, size, offset)
+            place = placed_scratch[i].place if i < len(placed_scratch) else None
+            row(f"scratch{i} of {step}", step, step + 1, size, place, 0)
     return write_rows(rows)

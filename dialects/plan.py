@@ -138,8 +138,12 @@ def memory_at(place: Place | int | None) -> Memory:
     return place.bank.data if isinstance(place, SlotAttr) else ""
 
 
-def arena_offset(place: Place | None, plan: PlanAttr) -> int | None:
-    """As `bytes_offset`, but shared objects are taken as one arena, each behind the one before."""
+def arena_offset(place: Place | int | None, plan: PlanAttr) -> int | None:
+    """As `bytes_offset`, but shared objects are taken as one arena, each behind the one before.
+
+    `place` may also be that of scratch: a number, -1 if there is none."""
+    if isinstance(place, int):
+        return place if place >= 0 else None
     offset = bytes_offset(place)
     if isinstance(place, ObjectAttr) and offset is not None:
         offset += sum(plan.object_sizes[: place.index.data])

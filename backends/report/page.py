@@ -156,12 +156,13 @@ def _verdict(panels: tuple[Panel, ...]) -> str:
         else f"No order has a peak below {both(last.lower_bound)}"
         + (f" (proof: {xml(last.proof)})." if last.proof != "none" else "; not proven tight.")
     )
+    subject = f"The {last.objects} shared objects need" if last.objects else "The arena needs"
     if len(panels) == 1:
-        return f"The arena needs {both(last.arena)}. {proof}"
+        return f"{subject} {both(last.arena)}. {proof}"
     first = panels[0].timeline
     if first.arena == last.arena:
-        return f"The arena needs {both(last.arena)}, as before. {proof}"
-    return f"The arena needs {both(last.arena)} instead of {both(first.arena)}. {proof}"
+        return f"{subject} {both(last.arena)}, as before. {proof}"
+    return f"{subject} {both(last.arena)} instead of {both(first.arena)}. {proof}"
 
 
 def _figures(panels: tuple[Panel, ...]) -> str:

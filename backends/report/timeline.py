@@ -23,12 +23,12 @@ from memopt.dialects.groups import BlockMemory, Storage, function_memory
 from memopt.dialects.memory import name_of, scratch_list
 from memopt.dialects.plan import (
     Place,
+    arena_offset,
     argument_offsets,
-    bytes_offset,
     model_of,
     offsets_of,
 )
-from memopt.dialects.plan_attributes import SlotAttr
+from memopt.dialects.plan_attributes import PlanAttr, SlotAttr
 from memopt.dialects.verify_plan import verify_plan
 
 Kind = Literal["input", "output", "activation", "scratch"]
@@ -69,7 +69,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A scheduled function. `arena` is -1 while it is not placed."""
+    """A scheduled function. `arena` is -1 while it is not placed; with shared objects it is their
+    sum, and `objects` says how many there are."""
 
     name: str
     steps: tuple[Step, ...]
@@ -79,6 +80,7 @@ class Timeline:
     proof: str
     arena: int
     alignment: int
+    objects: int = 0
 
     @property
     def optimal(self) -> bool:
@@ -114,7 +116,7 @@ def timeline_of(func: FuncOp) -> Timeline:
     plan = verify_plan(func).plan
     model = model_of(func)
     memory = function_memory(func, model)
-    rects = _rects(func, memory, model.alignment.data)
+    rects = _rects(func, memory, model.alignment.data, plan)
     live: list[list[int]] = [[] for _ in memory.operations]
     for i, r in enumerate(rects):
         for t in range(r.lower, min(r.upper, len(live))):
@@ -136,6 +138,7 @@ def timeline_of(func: FuncOp) -> Timeline:
         plan.proof.data,
         plan.arena.data if plan.placed else -1,
         model.alignment.data,
+        len(plan.object_sizes),
     )
 
 
@@ -162,12 +165,12 @@ def _title(op: Operation) -> str:
     return name_of(op.results[0]) if op.results else kind_of(op)
 
 
-def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
+def _rects(func: FuncOp, memory: BlockMemory, alignment: int, plan: PlanAttr) -> list[Rect]:
     def rounded(size: int) -> int:
         return -(-size // alignment) * alignment
 
     steps = max(len(memory.operations), 1)
-    places = _places(func, memory)
+    places = _places(func, memory, plan)
     labels = _labels(memory)
     index: dict[int, int] = {}
     rects: list[Rect] = []
@@ -195,17 +198,18 @@ def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
         )  # fmt: skip
     numbers = numbers_of(memory.operations)
     for t, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
-        offsets = [s.offset.data for s in scratch_list(op) or ()]
+        offsets = [arena_offset(s.place, plan) for s in scratch_list(op) or ()]
         for k, size in enumerate(m.workspace):
-            offset = offsets[k] if k < len(offsets) and offsets[k] >= 0 else None
+            offset = offsets[k] if k < len(offsets) else None
             name = f"scratch of {_title(op)}"
             label = f"{numbers[t]}w"
             rects.append(Rect(name, rounded(size), t, t + 1, offset, "scratch", label, size))
     return rects
 
 
-def _places(func: FuncOp, memory: BlockMemory) -> dict[int, int | None]:
-    """The offset of each group: that of a member less the member's place in the group."""
+def _places(func: FuncOp, memory: BlockMemory, plan: PlanAttr) -> dict[int, int | None]:
+    """The offset of each group: that of a member less the member's place in the group. Shared
+    objects are drawn one on top of the other."""
     found: dict[int, int | None] = {}
 
     def note(group: tuple[int, int] | None, place: Place | None) -> None:
@@ -213,7 +217,7 @@ def _places(func: FuncOp, memory: BlockMemory) -> dict[int, int | None]:
             raise MemoptError(
                 f"several memories cannot be drawn yet: {place}", f"@{func.sym_name.data}"
             )
-        offset = bytes_offset(place)
+        offset = arena_offset(place, plan)
         if group is not None and offset is not None:
             found[group[0]] = offset - group[1]
 

@@ -139,6 +139,15 @@ func.func @plan(%x: tensor<8xi8> {memgraph.offset = #memgraph.unplaced<caller>})
   func.return %c : tensor<4xi8>
 }
 // -----
+// Shared objects; scratch in another memory.
+// CHECK: @objects(%x: tensor<8xi8> {memgraph.offset = #memgraph.object<1>})
+// CHECK-SAME: #memgraph.plan<peak = 16, lower_bound = 16, proof = flow, arena = 24, arena_lower_bound = 16, objects = [16, 8], objects_lower_bound = 20, fingerprint = "b">
+func.func @objects(%x: tensor<8xi8> {memgraph.offset = #memgraph.object<1, 0>}) -> tensor<4xi8> attributes {memgraph.plan = #memgraph.plan<objects_lower_bound = 20, objects = [16, 8], peak = 16, lower_bound = 16, proof = flow, arena = 24, arena_lower_bound = 16, fingerprint = "b">} {
+  // CHECK: memgraph.offset = [#memgraph.object<0, 12>], memgraph.scratch = [#memgraph.scratch<9, #memgraph.object<2>>, #memgraph.scratch<8, #memgraph.object<2, 16>>, #memgraph.scratch<4, #memgraph.slot<dtcm, 32>>]
+  %a = memgraph.opaque "one"(%x) {memgraph.offset = [#memgraph.object<0, 12>], memgraph.scratch = [#memgraph.scratch<9, #memgraph.object<2>>, #memgraph.scratch<8, #memgraph.object<2, 16>>, #memgraph.scratch<4, #memgraph.slot<dtcm, 32>>]} : (tensor<8xi8>) -> tensor<4xi8>
+  func.return %a : tensor<4xi8>
+}
+// -----
 
 // Proof words, and what is left out of a model is the default.
 // CHECK: @default() attributes {memgraph.model = #memgraph.model<target = generic, alignment = 16, io = arena, views = on, inplace = off, scratch = none>, memgraph.plan = #memgraph.plan<peak = 0, lower_bound = 0, proof = none, fingerprint = "">}
