@@ -3,7 +3,8 @@
 Given `%1 = memgraph.add %0, %c ... {memgraph.order = 3, memgraph.offset = [1024]}`
 Result `memopt_add_s8(&op3_params, &op3_rows, ARENA(const int8_t, 0), ..., ARENA(int8_t, 1024));`
 
-With shared objects there are static arrays, `AT(int8_t, object_3)`, and no arena.
+With shared objects there are static arrays, `AT(int8_t, object_3)`, and no arena; over several
+memories the caller gives each, `AT(int8_t, arena_dtcm + 64)`.
 
 The plan is verified first; nothing is planned here. Equal modules give equal text.
 """

@@ -5,6 +5,7 @@ from typing import cast
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import SSAValue
 
+from memopt.backends.c.banks import bank_macros
 from memopt.backends.c.layout import Layout, bytes_in
 from memopt.backends.c.objects import declare_objects, object_sizes
 from memopt.backends.c.text import float_literal, plain
@@ -55,7 +56,7 @@ def _tensor(layout: Layout, value: SSAValue, upper: str, what: str, index: int) 
         lines.append(f"#define {prefix}_ZERO_POINT ({encoding.zero_points[0]})")
     address = layout.planned(value)
     if address is not None:
-        where = "the arena"
+        where = address.base if layout.banks else "the arena"
         if layout.objects:
             number = [m.name for m in layout.objects].index(address.base)
             lines.append(f"#define {prefix}_OBJECT {number}")
@@ -64,11 +65,15 @@ def _tensor(layout: Layout, value: SSAValue, upper: str, what: str, index: int) 
     return "\n".join(lines) + "\n"
 
 
+def _planned_memory(layout: Layout) -> str:
+    return "objects" if layout.objects else "memories" if layout.banks else "arena"
+
+
 def _contract(layout: Layout) -> str:
     if layout.model.io.data == "caller":
         where = (
             " * Inputs and outputs are the caller's memory and must not overlap each other or the\n"
-            f" * {'objects' if layout.objects else 'arena'}; none may be null (2).\n"
+            f" * {_planned_memory(layout)}; none may be null (2).\n"
         )
     else:
         kept = (
@@ -77,12 +82,13 @@ def _contract(layout: Layout) -> str:
             else "The run may overwrite the inputs."
         )
         where = (
-            f" * Inputs and outputs lie in the {'objects' if layout.objects else 'arena'}, at the "
+            f" * Inputs and outputs lie in the {_planned_memory(layout)}, at the "
             "offsets above: fill and read them\n"
             " * there and pass null, or pass pointers and they are copied in first and out after.\n"
             f" * {kept}\n"
         )
-    answer = "" if layout.objects else "; 1 if the arena is null or not aligned"
+    which = "a memory" if layout.banks else "the arena"
+    answer = "" if layout.objects else f"; 1 if {which} is null or not aligned"
     return f"/* One inference. Returns 0{answer}.\n{where} */\n"
 
 
@@ -92,11 +98,14 @@ def header(layout: Layout, name: str) -> str:
     parts = [
         f"#ifndef {upper}_H\n#define {upper}_H\n\n#include <stddef.h>\n#include <stdint.h>\n",
         f"#define {upper}_ARENA_BYTES {layout.arena}u"
-        f"{' /* of all shared objects */' if layout.objects else ''}\n"
+        f"{' /* of all shared objects */' if layout.objects else ''}"
+        f"{' /* of all memories */' if layout.banks else ''}\n"
         f"#define {upper}_ARENA_ALIGNMENT {layout.model.alignment.data}u\n",
     ]
     if layout.objects:
         parts.append(object_sizes(layout.objects, upper))
+    if layout.banks:
+        parts.append(bank_macros(layout, upper))
     for what, values in (("INPUT", layout.inputs), ("OUTPUT", layout.outputs)):
         parts += [_tensor(layout, v, upper, what, i) for i, v in enumerate(values)]
         parts.append(

@@ -3,6 +3,7 @@
 Nothing is decided here. The plan verifier has re-derived all of it from the IR before.
 """
 
+import re
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,6 +12,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.backends.c.call import refuse
+from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.compute import AnyTensor, ComputeOp
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import BlockMemory, Storage, body_of, function_memory
@@ -24,18 +26,22 @@ from memopt.dialects.plan import (
     only_function,
 )
 from memopt.dialects.plan_attributes import ModelAttr, ObjectAttr, PlanAttr, SlotAttr
+from memopt.dialects.verify_memories import memories_of
 from memopt.dialects.verify_plan import verify_plan
 
+_C_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 C_TARGETS = ("host", "cortex-m4", "cortex-m7", "cortex-m55")
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory of the plan by its name in C. It is `given` by the caller, or a static array."""
+    """Memory of the plan by its name in C. It is `given` by the caller, or a static array. `bank`
+    is what the plan says of it, if it is one of several memories."""
 
     name: str
     bytes: int
     given: bool
+    bank: BankAttr | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,8 @@ class Address:
 class Layout:
     """`operations` in the order of execution; `addresses` of every buffer; sizes in bytes.
 
-    `memories` is one arena, or the shared objects; `arena` the bytes of them all.
+    `memories` is one arena, or the shared objects, or the banks in use; `arena` the bytes of them
+    all.
     """
 
     func: FuncOp
@@ -65,6 +72,11 @@ class Layout:
     @property
     def operations(self) -> list[Operation]:
         return self.memory.operations
+
+    @property
+    def banks(self) -> tuple[Memory, ...]:
+        """The memories in use, where the plan is over several; none if there is one arena."""
+        return tuple(m for m in self.memories if m.bank is not None)
 
     @property
     def objects(self) -> tuple[Memory, ...]:
@@ -103,16 +115,17 @@ def _place(value: SSAValue, func: FuncOp) -> Place | None:
     return argument_offsets(func)[value.index]
 
 
-def _planned_base(func: FuncOp, group: Storage, alignment: int) -> tuple[int, str]:
-    """Bytes from the start of its memory to the start of a group, and the memory's name."""
+def _planned_base(func: FuncOp, group: Storage, alignment: int, first: Memory) -> tuple[int, str]:
+    """Bytes from the start of its memory to the start of a group, and the memory's name. A group
+    without bytes is said to be in `first`: its own may be one that nothing uses."""
     value, inside = group.members[0]
     owner = place_of(value.op) if isinstance(value, OpResult) else name_of(value)
     place = _place(value, func)
-    name = object_name(place.index.data) if isinstance(place, ObjectAttr) else "arena"
     if group.size == 0:
-        return 0, name
+        return 0, first.name
+    name = object_name(place.index.data) if isinstance(place, ObjectAttr) else "arena"
     if isinstance(place, SlotAttr):
-        raise MemoptError("C backend: a plan over several memories", owner)
+        name = bank_name(place.bank.data)
     offset = bytes_offset(place)
     if offset is None:
         raise MemoptError(f"C backend: {name_of(value)} has no offset", owner)
@@ -129,9 +142,24 @@ def object_name(index: int) -> str:
     return f"object_{index}"
 
 
-def _memories(plan: PlanAttr) -> tuple[Memory, ...]:
+def bank_name(bank: str) -> str:
+    return f"arena_{bank}"
+
+
+def _banks(memories: MemoriesAttr) -> tuple[Memory, ...]:
+    """The banks in use; of none, the first, so that there is one."""
+    for bank in memories.banks:
+        if not _C_WORD.fullmatch(bank.bank.data):
+            raise MemoptError(f"C backend: the memory {bank.bank.data!r} has no name for C")
+    used = [b for b in memories.banks if b.arena.data] or [memories.banks.data[0]]
+    return tuple(Memory(bank_name(b.bank.data), b.arena.data, True, b) for b in used)
+
+
+def _memories(plan: PlanAttr, memories: MemoriesAttr | None) -> tuple[Memory, ...]:
     """The memories of a placed plan. Refuses one that kernels cannot count in."""
     found = tuple(Memory(object_name(k), n, False) for k, n in enumerate(plan.object_sizes))
+    if memories is not None:
+        found = _banks(memories)
     found = found or (Memory("arena", plan.arena.data, True),)
     for memory in found:
         if memory.bytes >= 1 << 31:
@@ -155,10 +183,11 @@ def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
         raise MemoptError("C backend: the function does not end in func.return")
     memory = function_memory(func, model)
     inputs, outputs = tuple(block.args), tuple(returned.operands)
+    memories = _memories(verified.plan, memories_of(func))
     addresses: dict[SSAValue, Address] = {}
     for group in memory.groups:
         if group.in_arena:
-            base, name = _planned_base(func, group, model.alignment.data)
+            base, name = _planned_base(func, group, model.alignment.data, memories[0])
         else:
             base, name = _caller_base(group.members, inputs, outputs)
         for value, inside in group.members:
@@ -174,9 +203,8 @@ def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
-    plan = verified.plan
-    memories = _memories(plan)
-    return Layout(func, model, plan.arena.data, memories, memory, inputs, outputs, addresses)
+    arena = verified.plan.arena.data
+    return Layout(func, model, arena, memories, memory, inputs, outputs, addresses)
 
 
 def _caller_base(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Machine:
     """`memories` are (name, start, bytes); weights and code go to FLASH unless `constants` says.
+    `rooms` are more memory of the board, (start, bytes), where a plan's banks can be.
 
     One SysTick tick is `ticks[0] / ticks[1]` instructions under QEMU's `-icount shift=5`.
     """
@@ -17,6 +18,7 @@ class Machine:
     qemu: str = ""
     memories: tuple[tuple[str, str, str], ...] = ()
     constants: str = "FLASH"
+    rooms: tuple[tuple[int, int], ...] = ()
     ticks: tuple[int, int] = (1, 1)
 
     def values(self, program: str) -> dict[str, str]:
@@ -77,6 +79,7 @@ MACHINES = {
         _FIRMWARE,
         "mps2-an386",
         (("FLASH", "0x00000000", "4M"), ("RAM", "0x20000000", "4M")),
+        rooms=((0x21000000, 16 << 20),),
         ticks=(5, 4),
     ),
     "cortex-m7": Machine(
@@ -86,6 +89,7 @@ MACHINES = {
         _FIRMWARE,
         "mps2-an500",
         (("FLASH", "0x00000000", "4M"), ("RAM", "0x20000000", "4M")),
+        rooms=((0x60000000, 16 << 20),),
         ticks=(5, 4),
     ),
     # Code lies in the ITCM; weights in the memory that stands for flash on this board.
@@ -101,6 +105,7 @@ MACHINES = {
             ("RAM", "0x21000000", "4M"),
         ),
         constants="CONSTANTS",
+        rooms=((0x20000000, 512 << 10), (0x60000000, 16 << 20)),
         ticks=(125, 128),
     ),
 }

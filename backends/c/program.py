@@ -1,7 +1,8 @@
-"""The plan's memory in the program around a model: an arena of main.c, or the model's objects."""
+"""The plan's memory in the program around a model: arenas of main.c, or the model's objects."""
 
 from xdsl.ir import SSAValue
 
+from memopt.backends.c.banks import bank_example, bank_values
 from memopt.backends.c.layout import Layout
 
 ENDS = ("INPUT_0", "OUTPUT_0")
@@ -18,12 +19,16 @@ def start_of(layout: Layout, value: SSAValue, name: str, tensor: str) -> str:
     if layout.planned(value) is None:
         return ""
     prefix = f"{name.upper()}_{tensor}"
-    base = f"{name}_object({prefix}_OBJECT)" if layout.objects else "arena"
+    address = layout.planned(value)
+    assert address is not None
+    base = f"{name}_object({prefix}_OBJECT)" if layout.objects else address.base
     return f"{base} + {prefix}_OFFSET"
 
 
 def example(layout: Layout, name: str) -> str:
     """The call for a README."""
+    if layout.banks:
+        return bank_example(layout, name)
     upper, objects = name.upper(), layout.objects
     arena = (
         f"static uint8_t arena[{upper}_ARENA_BYTES] "
@@ -42,7 +47,9 @@ def example(layout: Layout, name: str) -> str:
 
 
 def memory_values(layout: Layout, name: str) -> dict[str, str]:
-    """What the templates say of the plan's memory: an arena in main.c, or the model's objects."""
+    """What the templates say of the plan's memory: arenas in main.c, or the model's objects."""
+    if layout.banks:
+        return bank_values(layout, name)
     upper, objects = name.upper(), layout.objects
     sizes = [f"{upper}_{m.name.upper()}_BYTES - MEMOPT_ARENA_SHRINK" for m in layout.memories]
     separator = ",\n    "

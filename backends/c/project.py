@@ -16,6 +16,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from memopt.backends.c.banks import link_values
 from memopt.backends.c.emit import Emitted, emit
 from memopt.backends.c.header import c_type_of
 from memopt.backends.c.kernels import DIRECTORY, needed_files
@@ -134,6 +135,7 @@ def _values(emitted: Emitted, name: str, target: str, machine: Machine) -> dict[
         "tensors": _tensor_lines(layout),
         **memory,
         **machine.values(program),
+        **link_values(layout, machine),
     }
 
 

@@ -53,13 +53,19 @@ def read_model(path: Path) -> ModuleOp:
     return module
 
 
-def plan(module: ModuleOp, schedule: str = "auto", **model: Any) -> ModuleOp:
-    """The module, planned in place: memory model, order, offsets."""
+def ordered(module: ModuleOp, method: str = "auto", **model: Any) -> ModuleOp:
+    """The module with its memory model and order."""
     context = Context()
     if model:
         MemgraphModelPass(**model).apply(context, module)
-    MemgraphSchedulePass(method=schedule).apply(context, module)  # type: ignore[arg-type]
-    MemgraphPlacePass().apply(context, module)
+    MemgraphSchedulePass(method=method).apply(context, module)  # type: ignore[arg-type]
+    return module
+
+
+def plan(module: ModuleOp, schedule: str = "auto", **model: Any) -> ModuleOp:
+    """The module, planned in place: memory model, order, offsets."""
+    ordered(module, schedule, **model)
+    MemgraphPlacePass().apply(Context(), module)
     return module
 
 
