@@ -1,12 +1,15 @@
 """Random problems over every feature of the model, and exhaustive answers to compare with.
 
 The oracles use definitions only (theory.md section 1), nothing of the solvers: `naive_steps` goes
-back to live ranges, `optimum` tries all ideals.
+back to live ranges, `optimum` tries all ideals (`exhaustive.py`).
 """
 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+
+from exhaustive import Bytes
+from exhaustive import optimum as optimum
 
 from memopt.solvers.problem import Group, InPlace, MemoryGraph
 
@@ -184,18 +187,6 @@ def ready(graph: MemoryGraph, done: int) -> list[int]:
     ]
 
 
-def optimum(graph: MemoryGraph) -> int:
-    """The least peak over all orders, in bytes."""
-    best = {0: graph.level(0)}
-    for done in ideals(graph):
-        level = graph.level(done)
-        for v in ready(graph, done):
-            child = done | 1 << v
-            peak = max(best[done], level + graph.cost(done, v))
-            best[child] = min(best.get(child, peak), peak)
-    return best[(1 << len(graph)) - 1]
-
-
 def random_order(rng: random.Random, graph: MemoryGraph) -> tuple[int, ...]:
     """A legal order, drawn step by step."""
     order: list[int] = []
@@ -210,7 +201,8 @@ def random_order(rng: random.Random, graph: MemoryGraph) -> tuple[int, ...]:
 def optimum_in_blocks(graph: MemoryGraph, blocks: Sequence[Sequence[int]]) -> int | None:
     """The least peak over the orders that run each block in one go, in its order; None if none."""
     block_of = {v: tuple(b) for b in blocks for v in b}
-    best = {0: graph.level(0)}
+    of = Bytes(graph)
+    best = {0: of.at_start}
     for done in ideals(graph):  # by size, so every way to `done` is known when it is taken
         if done not in best:
             continue
@@ -222,46 +214,8 @@ def optimum_in_blocks(graph: MemoryGraph, blocks: Sequence[Sequence[int]]) -> in
             for u in run:
                 if graph.predecessor_masks[u] & ~child:
                     break
-                peak = max(peak, graph.step(child, u))
+                peak = max(peak, of.level(child) + of.cost(child, u))
                 child |= 1 << u
             else:
                 best[child] = min(best.get(child, peak), peak)
     return best.get((1 << len(graph)) - 1)
-
-
-def least_steps(graph: MemoryGraph) -> list[int]:
-    """Per operator the least step over the ideals at which it is ready, as T6 defines it.
-
-    An input that nobody touches is left out: it exists in the first step alone.
-    """
-    least = [1 << 60] * len(graph)
-    for done in ideals(graph):
-        level = graph.level(done) - (0 if done else graph.unread_inputs)
-        for v in ready(graph, done):
-            least[v] = min(least[v], level + graph.cost(done, v))
-    return least
-
-
-def optimum_through(graph: MemoryGraph, passed: Sequence[int]) -> int:
-    """The least peak over the orders that pass all the ideals `passed`, each within the next."""
-    best = {0: graph.level(0)}
-    for done in ideals(graph):
-        if done not in best or any(done & p not in (done, p) for p in passed):
-            continue
-        for v in ready(graph, done):
-            child = done | 1 << v
-            peak = max(best[done], graph.step(done, v))
-            best[child] = min(best.get(child, peak), peak)
-    return best[(1 << len(graph)) - 1]
-
-
-def hill_between(graph: MemoryGraph, low: int, high: int) -> int:
-    """The least largest step on the way from one ideal to a larger one."""
-    best = {low: 0}
-    for done in ideals(graph):
-        for v in ready(graph, done) if done in best else ():
-            child = done | 1 << v
-            if not child & ~high:
-                hill = max(best[done], graph.step(done, v))
-                best[child] = min(best.get(child, hill), hill)
-    return best[high]

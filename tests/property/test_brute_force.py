@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from exhaustive import least_steps, optimum
 from features import FEATURES, features, pairs
-from oracles import least_steps, optimum, random_graph, random_order
+from oracles import random_graph, random_order
 
 from memopt.solvers.bounds import flow_bound, trivial
 from memopt.solvers.ideals import renumber

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from exhaustive import least_steps, optimum
 from mutants import first_difference, is_caught
-from oracles import least_steps, optimum, random_graph, random_order
+from oracles import random_graph, random_order
 
 from memopt.solvers import bounds
 from memopt.solvers.cuts import Cuts

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Literal
 
 import pytest
+from exhaustive import optimum, optimum_through
 from mutants import is_caught
-from oracles import ideals, optimum, optimum_through, random_graph
+from oracles import ideals, random_graph
 
 from memopt.solvers.ideals import ancestors
 from memopt.solvers.problem import MemoryGraph, ProblemError

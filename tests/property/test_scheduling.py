@@ -1,4 +1,4 @@
-"""What the schedulers claim when they are heuristics or cut short; the model, stated three times.
+"""What the schedulers claim when they are heuristics or cut short; the model, stated four times.
 
 `test_brute_force.py` holds the exact methods against exhaustive search.
 """
@@ -6,6 +6,7 @@
 import random
 
 import pytest
+from exhaustive import Bytes
 from oracles import naive_steps, optimum, random_graph, random_order
 
 from memopt.solvers.ideals import Walker, renumber
@@ -37,10 +38,10 @@ def test_profile_walker_and_definition_agree(fuzz: float) -> None:
         order = random_order(rng, graph)
         facts = profile(graph, order)
         assert list(facts.steps) == naive_steps(graph, order), graph
-        walker, done, level = Walker(graph), 0, Walker(graph).start
+        of, walker, done, level = Bytes(graph), Walker(graph), 0, Walker(graph).start
         for i, v in enumerate(order):
-            assert facts.levels[i] == graph.level(done)
-            assert facts.steps[i] == graph.step(done, v)
+            assert facts.levels[i] == graph.level(done) == of.level(done)
+            assert facts.steps[i] == graph.step(done, v) == of.level(done) + of.cost(done, v)
             step, level = walker.run(done, level, v)
             done |= 1 << v
             assert step == facts.steps[i]

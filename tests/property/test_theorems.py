@@ -10,16 +10,8 @@ from itertools import permutations
 
 import pytest
 from cases import exact, forced, make, refused
-from oracles import (
-    hill_between,
-    ideals,
-    least_steps,
-    optimum,
-    optimum_through,
-    random_graph,
-    random_order,
-    ready,
-)
+from exhaustive import hill_between, least_steps, optimum, optimum_through
+from oracles import ideals, random_graph, random_order, ready
 
 from memopt.solvers.bounds import flow_bound
 from memopt.solvers.cuts import Cuts
