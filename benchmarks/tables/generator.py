@@ -23,7 +23,7 @@ from random import Random
 from memopt.solvers.arena import Buffer, Placement, PlacementProblem
 
 RATIO = 256.0  # largest over smallest size, and lifetime, that is drawn
-SHORTEST = 16  # steps
+SHORTEST = 1 << 20  # steps: what ends together was cut together
 ROUNDS = 40  # of adjusting sizes until the mean live count is as asked, or a little more
 TOLERANCE = 0.03  # of it
 

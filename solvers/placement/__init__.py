@@ -26,6 +26,7 @@ Method = Literal[
     "greedy-by-size",
     "greedy-by-breadth",
     "best-fit",
+    "planar",
     "tflite",
     "tflm",
     "hill-climb",
