@@ -20,6 +20,7 @@ from memopt.dialects.bank_attributes import MemoriesAttr
 from memopt.dialects.operations import ConcatOp, CopyOp, ReshapeOp, SliceOp
 from memopt.dialects.plan_attributes import (
     AliasAttr,
+    ObjectAttr,
     PlanAttr,
     ScratchAttr,
     SlotAttr,
@@ -96,8 +97,11 @@ class Machine:
         plan = func.attributes["memgraph.plan"]
         assert isinstance(plan, PlanAttr)
         memories = func.attributes.get("memgraph.memories")
-        self.arena = bytearray(b"\xa5" * (0 if memories else plan.arena.data))
-        self.banks: dict[str, bytearray] = {}
+        several = memories is not None or plan.object_sizes
+        self.arena = bytearray(b"\xa5" * (0 if several else plan.arena.data))
+        self.banks: dict[str | int, bytearray] = {
+            k: bytearray(b"\xa5" * size) for k, size in enumerate(plan.object_sizes)
+        }
         if isinstance(memories, MemoriesAttr):
             for b in memories.banks:
                 self.banks[b.bank.data] = bytearray(b"\xa5" * min(b.capacity.data, b.arena.data))
@@ -152,10 +156,10 @@ class Machine:
             if start < 0 or start + size_of(value) > len(self.arena):
                 raise ArenaError(f"{value} leaves the arena")
             return self.arena, start
-        if isinstance(place, SlotAttr):
-            bank, start = self.banks.get(place.bank.data, bytearray()), place.offset.data
+        if isinstance(place, SlotAttr | ObjectAttr):
+            bank, start = self.bank(place), place.offset.data
             if start < 0 or start + size_of(value) > len(bank):
-                raise ArenaError(f"{value} leaves {place.bank.data}")
+                raise ArenaError(f"{value} leaves its memory: {place}")
             return bank, start
         if isinstance(place, UnplacedAttr) and place.data == "caller":
             root, offset = self.bases.get(value, (value, 0))
@@ -164,6 +168,11 @@ class Machine:
         if isinstance(place, UnplacedAttr) and place.data == "constant":
             return None
         raise ArenaError(f"{value} has no place: {place}")
+
+    def bank(self, place: SlotAttr | ObjectAttr) -> bytearray:
+        """One of several memories; one that the plan does not have is empty."""
+        key = place.bank.data if isinstance(place, SlotAttr) else place.index.data
+        return self.banks.get(key, bytearray())
 
     def constant(self, value: SSAValue) -> bytes:
         if value not in self.constants:
@@ -236,10 +245,7 @@ class Machine:
         def spoil_scratch() -> None:
             for s in entries:
                 if s.bytes.data:
-                    bank = s.place
-                    memory = self.arena
-                    if isinstance(bank, SlotAttr):
-                        memory = self.banks.get(bank.bank.data, bytearray())
+                    memory = self.arena if isinstance(s.place, int) else self.bank(s.place)
                     self.spoil(memory, s.offset.data, s.bytes.data)
 
         spoil_scratch()

@@ -5,10 +5,11 @@ from random import Random
 import pytest
 
 from memopt.solvers.arena import Buffer, PlacementProblem
-from memopt.solvers.shared_objects import METHODS, best, exact, improved, profiles, share
+from memopt.solvers.shared_objects import METHODS, Method, best, exact, improved, profiles, share
 from memopt.solvers.shared_objects.sharing import Sharing, shared_items
 
-PLAIN = tuple(m for m in METHODS if m not in ("shared-objects", "shared-objects-exact"))
+PROVEN: tuple[Method, ...] = ("shared-objects", "shared-objects-exact")
+PLAIN: tuple[Method, ...] = tuple(m for m in METHODS if m not in PROVEN)
 
 
 def random_problem(random: Random, most: int, least: int = 0) -> PlacementProblem:
@@ -98,7 +99,7 @@ def test_exact_equals_brute_force(fuzz: float) -> None:
     for case in range(max(50, int(1_000 * fuzz))):
         problem = random_problem(random, 9, 5)
         optimum = smallest_sum(problem)
-        for method in ("shared-objects", "shared-objects-exact"):
+        for method in PROVEN:
             answer = share(problem, method)
             assert answer.total == answer.lower_bound == optimum, (case, method)
             assert not wrong(problem, answer), (case, method)

@@ -1,0 +1,185 @@
+"""Plans with shared objects of random functions: they verify and compute the same, on a memory per
+object; and a random change to one is refused, or the function still computes the same.
+"""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import cast
+
+from random_functions import random_function
+from test_plans import (
+    OFFSET,
+    SCHEDULES,
+    SCRATCH,
+    change_alias,
+    main_of,
+    move_operator,
+    plan_of,
+    same_results,
+    swap_order,
+)
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.plan import argument_attributes, fingerprint, set_argument_attributes
+from memopt.dialects.plan_attributes import ObjectAttr, PlanAttr, ScratchAttr, SlotAttr
+from memopt.dialects.verify_plan import verify_plan
+from memopt.passes.memgraph_place import place_function
+from memopt.passes.memgraph_schedule import schedule_function
+from memopt.solvers.shared_objects import METHODS
+
+
+def planned(rng: random.Random, operators: int = 10) -> tuple[FuncOp, FuncOp] | str:
+    """(as drawn, planned), or why it was refused."""
+    module = random_function(rng, operators)
+    before, func = main_of(module.clone()), main_of(module)
+    try:
+        schedule_function(func, rng.choice(SCHEDULES), None)
+        place_function(func, rng.choice(METHODS), None)
+    except MemoptError as error:
+        return error.text
+    return before, func
+
+
+def test_what_we_plan_verifies_and_computes_the_same(fuzz: float) -> None:
+    refused = Counter[str]()
+    most = 0
+    count = round(2000 * fuzz)
+    for seed in range(count):
+        rng = random.Random(seed)
+        answer = planned(rng)
+        if isinstance(answer, str):
+            refused[re.sub(r"\S*[\d#]\S*", "_", answer)] += 1
+            continue
+        before, func = answer
+        assert verify_plan(func, placed=True).arena == sum(plan_of(func).object_sizes)
+        assert same_results(rng, before, func), f"seed {seed}"
+        most = max(most, len(plan_of(func).object_sizes))
+    assert refused.total() < count / 2, refused
+    assert most > 4
+
+
+def new_place(rng: random.Random, func: FuncOp) -> ObjectAttr | SlotAttr | int:
+    if rng.random() < 0.1:
+        return rng.choice((0, 16, SlotAttr("sram", 0)))
+    count = len(plan_of(func).object_sizes)
+    return ObjectAttr(rng.randrange(count + (rng.random() < 0.1)), rng.choice((0, 0, 0, 4, 16)))
+
+
+def as_attribute(place: ObjectAttr | SlotAttr | int) -> Attribute:
+    return IntegerAttr(place, i64) if isinstance(place, int) else place
+
+
+def move_result(rng: random.Random, func: FuncOp) -> None:
+    """Another object for one result or argument."""
+    holders = [op for op in func.body.block.ops if OFFSET in op.attributes]
+    arguments = argument_attributes(func)
+    index = rng.randrange(len(holders) + len(arguments))
+    if index < len(arguments):
+        arguments[index][OFFSET] = as_attribute(new_place(rng, func))
+        set_argument_attributes(func, arguments)
+        return
+    op = holders[index - len(arguments)]
+    places = list(cast("ArrayAttr[Attribute]", op.attributes[OFFSET]).data)
+    places[rng.randrange(len(places))] = as_attribute(new_place(rng, func))
+    op.attributes[OFFSET] = ArrayAttr(places)
+
+
+def move_scratch(rng: random.Random, func: FuncOp) -> None:
+    holders = [op for op in func.body.block.ops if SCRATCH in op.attributes]
+    if not holders:
+        return move_result(rng, func)
+    op = rng.choice(holders)
+    entries = list(cast("ArrayAttr[ScratchAttr]", op.attributes[SCRATCH]).data)
+    k = rng.randrange(len(entries))
+    entries[k] = ScratchAttr(entries[k].bytes.data, new_place(rng, func))
+    op.attributes[SCRATCH] = ArrayAttr(entries)
+    return None
+
+
+def change_sizes(rng: random.Random, func: FuncOp) -> None:
+    sizes = list(plan_of(func).object_sizes)
+    k = rng.randrange(len(sizes))
+    sizes[k] = max(0, sizes[k] + rng.choice((-16, -4, -1, 1, 4, 16)))
+    write_sizes(func, sizes)
+
+
+def write_sizes(func: FuncOp, sizes: list[int], peak: int | None = None) -> None:
+    """A plan of these sizes, its figures and fingerprint right as far as they can be."""
+    peak = plan_of(func).peak.data if peak is None else peak
+    func.attributes["memgraph.plan"] = PlanAttr(
+        peak, 0, "none", sum(sizes), 0, fingerprint(func), sizes
+    )
+
+
+def settle(func: FuncOp) -> str | None:
+    """Verify with sizes and peak made right as far as they can be; the error."""
+    error_text = ""
+    for _ in range(len(plan_of(func).object_sizes) + 3):
+        try:
+            write_sizes(func, list(plan_of(func).object_sizes))
+            verify_plan(func, placed=True)
+        except MemoptError as error:
+            error_text = error.text
+        else:
+            return None
+        size = re.match(r"object (\d+) needs (\d+) B", error_text)
+        peak = re.match(r"the peak is (\d+) B", error_text)
+        if size is None and peak is None:
+            return error_text
+        sizes = list(plan_of(func).object_sizes)
+        if size is not None:
+            sizes[int(size.group(1))] = int(size.group(2))
+        write_sizes(func, sizes, int(peak.group(1)) if peak else None)
+    return error_text
+
+
+CHANGES: tuple[Callable[[random.Random, FuncOp], None], ...] = (
+    move_result,
+    move_result,
+    move_scratch,
+    change_sizes,
+    swap_order,
+    move_operator,
+    change_alias,
+)
+
+
+def test_a_changed_plan_is_refused_or_computes_the_same(fuzz: float) -> None:
+    rules = Counter[str]()
+    harmful = Counter[str]()
+    accepted = 0
+    for seed in range(round(400 * fuzz)):
+        rng = random.Random(seed)
+        answer = planned(rng, 8)
+        if isinstance(answer, str) or not plan_of(answer[1]).object_sizes:
+            continue
+        before, func = answer
+        for _ in range(12):
+            change = rng.choice(CHANGES)
+            changed = main_of(ModuleOp([func.clone()]))
+            text = str(changed)
+            change(rng, changed)
+            if str(changed) == text:
+                continue
+            fault = settle(changed)
+            fine = same_results(rng, before, changed)
+            if fault is None:
+                accepted += 1
+                assert fine, f"seed {seed}: {change.__name__} accepted\n{changed}"
+            else:
+                rules[re.sub(r"\S*[\d#%]\S*|\b(arg|op|s)\b", "_", fault)] += 1
+                harmful[change.__name__] += not fine
+    assert accepted > 20 * fuzz
+    assert all(harmful[c.__name__] for c in CHANGES if c is not change_sizes), harmful
+    for rule in (
+        "are live together",
+        "is in no shared object",
+        "B into its buffer",
+        "the plan has",
+    ):
+        assert any(rule in text for text in rules), (rule, rules)
