@@ -7,17 +7,18 @@ first few thousand random problems.
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from contexts import contracted_differs, module_in
 from mutants import first_difference, is_caught
-from oracles import optimum, optimum_in_blocks, random_graph
+from oracles import optimum, optimum_in_blocks, random_graph, random_order
 
-from memopt.solvers import fusion
-from memopt.solvers.chains import chains
+from memopt.solvers import fusion, fusion_check
+from memopt.solvers.chains import Chain, chains
 from memopt.solvers.fusion import ALL_RULES, Rules, Sides, contract, modules
 from memopt.solvers.problem import InPlace, MemoryGraph
-from memopt.solvers.segments import ALL_CHAIN_RULES, ChainRules
+from memopt.solvers.segments import ALL_CHAIN_RULES, ChainRules, Segment
 
 GRAPHS = 6000
 
@@ -128,3 +129,40 @@ def test_t2_needs_every_condition_of_separable(dropped: str) -> None:
         return contracted_differs(graph, chains(graph, rules))
 
     assert first_difference(differs, GRAPHS) is not None
+
+
+# -- chains that come from elsewhere -----------------------------------------------------------
+
+
+def an_unsafe_chain_is_accepted(rng: random.Random) -> bool:
+    """Any operators between two ideals, in any order and anyhow cut, as a file may hold them."""
+    graph = random_graph(rng, 6, unread=False)
+    order = random_order(rng, graph)
+    a, b = sorted((rng.randint(0, len(order)), rng.randint(0, len(order))))
+    if b - a < 2:
+        return False
+    cuts = sorted(rng.sample(range(a + 1, b), rng.randint(0, min(2, b - a - 1))))
+    first, *rest = [order[i:j] for i, j in pairwise([a, *cuts, b])]
+    chain: Chain = (first, *rest)
+    return fusion_check.is_safe_chain(graph, chain) and contracted_differs(graph, [chain])
+
+
+def not_separable(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(fusion_check, "separable", lambda *_: True)  # pyright: ignore
+
+
+def any_single_node(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(fusion_check, "_is_one_node", lambda *_: True)  # pyright: ignore
+
+
+def other_boundaries(patch: pytest.MonkeyPatch) -> None:
+    """Whatever the hills and levels that others can see."""
+    same = (Segment((0,), 0, 0, 0),)
+    patch.setattr(fusion_check, "chain_of", lambda _: same)  # pyright: ignore
+
+
+@pytest.mark.parametrize("mutant", [not_separable, any_single_node, other_boundaries])
+def test_a_chain_from_elsewhere_is_checked_for_every_condition(
+    mutant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert is_caught(an_unsafe_chain_is_accepted, lambda: mutant(monkeypatch), GRAPHS)
