@@ -93,6 +93,19 @@ def test_olla_function_5_must_take_the_interval_of_the_chosen_edge() -> None:
     assert olla_function_5(spans, printed=True) == [0, 2]
 
 
+def test_serenity_algorithm_2_falls_below_what_is_known_to_be_too_small() -> None:
+    """Lines 9 to 15, for an optimum between 76 and 99, where 100 takes too long."""
+    old = new = 100
+    failed: list[int] = []
+    for answer in ("timeout", "no solution", "no solution"):
+        if answer == "timeout":
+            old, new = new, new // 2
+        else:
+            failed.append(new)
+            old, new = new, (new + old) // 2
+    assert failed == [50, 75] and new == 62 < max(failed)
+
+
 def test_merging_equal_operators_can_raise_the_optimum() -> None:
     apart = make(
         {"x": 10},
