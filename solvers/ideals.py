@@ -59,6 +59,11 @@ def descendants(graph: MemoryGraph) -> list[int]:
     return result
 
 
+def mask_bytes(graph: MemoryGraph) -> int:
+    """What Python takes for one set of operators."""
+    return 28 + len(graph) // 30 * 4
+
+
 @dataclass(frozen=True)
 class Walker:
     """One step from an ideal to the next in time linear in what the operator touches.

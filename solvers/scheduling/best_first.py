@@ -12,7 +12,7 @@ import heapq
 import time
 from dataclasses import dataclass
 
-from memopt.solvers.ideals import Walker
+from memopt.solvers.ideals import Walker, mask_bytes
 from memopt.solvers.problem import MemoryGraph
 from memopt.solvers.scheduling.kills import Frontier, Kills
 
@@ -74,7 +74,7 @@ class Search:
         self._best: dict[int, int] = {0: self.lower_bound}
         self._closed: set[int] = set()
         self._from: dict[int, tuple[int, int, int]] = {}
-        self._state = STATE + 2 * (len(self.graph) // 30 * 4 + 28)
+        self._state = STATE + 2 * mask_bytes(self.graph)
         self.memory = self._state
 
     @property

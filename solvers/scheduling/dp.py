@@ -23,13 +23,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memopt.solvers.bounds import trivial
-from memopt.solvers.ideals import Walker, ancestors, descendants, renumber
+from memopt.solvers.ideals import Walker, ancestors, descendants, mask_bytes, renumber
 from memopt.solvers.problem import MemoryGraph, Proof, Schedule, bits, profile, topological_order
 from memopt.solvers.scheduling.greedy import order as greedy
 
-# Signatures in one step beyond which a run counts as timed out, at first; each takes about 400 B.
+# Signatures in one step beyond which a run counts as timed out, at first.
 WIDTH = 10_000
-MAX_STATES = 2_000_000
+
+# Bytes for all signatures of one run, unless their number is given; each takes this and two masks.
+MAX_BYTES = 1_000_000_000
+SIGNATURE = 350
 
 LOW, HIGH = -(1 << 62), 1 << 62  # less and more than any step
 
@@ -216,14 +219,17 @@ def solve(
     divide: bool = True,
     budgets: bool = True,
     width: int = WIDTH,
-    max_states: int = MAX_STATES,
+    max_states: int | None = None,
 ) -> Schedule:
     """The optimum with proof `search`, or the best order known with the bound proven until then.
 
     `divide` off takes the graph in one piece, `budgets` off runs plain Algorithm 1. `states` of the
     answer counts memoised signatures of all runs. The search ends early, with proof `none`, after
-    `time_limit` seconds or more than `max_states` signatures. Deterministic without a time limit.
+    `time_limit` seconds or more than `max_states` signatures, by default as many as a gigabyte
+    holds. Deterministic without a time limit.
     """
+    if max_states is None:
+        max_states = MAX_BYTES // (SIGNATURE + 2 * mask_bytes(graph))
     deadline = None if time_limit is None else time.monotonic() + time_limit
     numbered, old = renumber(graph)
     orders = [topological_order(numbered), greedy(numbered)]

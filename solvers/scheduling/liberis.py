@@ -17,23 +17,27 @@ the start to its last reader. Constants are no storage groups, outputs are kept 
 import time
 
 from memopt.solvers.bounds import trivial
-from memopt.solvers.ideals import Walker, renumber
+from memopt.solvers.ideals import Walker, mask_bytes, renumber
 from memopt.solvers.problem import MemoryGraph, Schedule, bits, profile
 from memopt.solvers.scheduling import greedy, rpo
 
-# An ideal in the memo takes about 300 B.
-MAX_STATES = 2_000_000
+# Bytes for all ideals in the memo, unless their number is given; each takes this and a mask.
+MAX_BYTES = 1_000_000_000
+IDEAL = 350
 
 
 def solve(
-    graph: MemoryGraph, time_limit: float | None = None, max_states: int = MAX_STATES
+    graph: MemoryGraph, time_limit: float | None = None, max_states: int | None = None
 ) -> Schedule:
     """The optimum with proof `search`; `states` counts the memoised sets.
 
-    After `time_limit` seconds or `max_states` sets the answer is the better of greedy and reverse
-    post-order with the trivial bound and proof `none`: the recursion has no partial answer.
+    After `time_limit` seconds or `max_states` sets, by default as many as a gigabyte holds, the
+    answer is the better of greedy and reverse post-order with the trivial bound and proof `none`:
+    the recursion has no partial answer.
     Deterministic without a time limit.
     """
+    if max_states is None:
+        max_states = MAX_BYTES // (IDEAL + mask_bytes(graph))
     deadline = None if time_limit is None else time.monotonic() + time_limit
     numbered, old = renumber(graph)
     full = (1 << len(graph)) - 1

@@ -37,7 +37,8 @@ def solve(
     `bound` is a proven lower bound in bytes, or "flow" for T6, which is what it takes if none is
     given; `incumbent` is an order to beat, by default the better of greedy and reverse post-order.
     Raises ProblemError for another word as bound, and for one above the peak. It ends early after
-    `time_limit` seconds, after `max_states` states, or when `max_bytes` hold no more of them.
+    `time_limit` seconds, after `max_states` states (looking for incumbents not counted), or when
+    `max_bytes` hold no more of them.
     `backward` off searches from the start alone; a graph that cannot be searched from its end
     (`reversal.py`) is searched so in any case. Deterministic without a time limit.
     """
