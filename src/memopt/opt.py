@@ -69,7 +69,8 @@ def build_parser() -> argparse.ArgumentParser:
         ),
         "--place": (
             "METHOD",
-            "auto, joint, exact, greedy-by-size, greedy-by-breadth, best-fit, hill-climb or tflm",
+            "auto, joint, exact, greedy-by-size, greedy-by-breadth, best-fit, hill-climb, tflm, "
+            "or shared-objects[-exact, -improved, ...] for several objects instead of an arena",
         ),
         "--memory": (
             "dtcm:64K,sram:320K",
