@@ -74,8 +74,9 @@ def fuse_function(func: FuncOp, rule: Rule = "auto") -> int:
     graph = extracted.graph
     chosen: list[Chain] = []
     views: dict[Sequence[int], frozenset[Operation]] = {}
+    place = {op: i for i, op in enumerate(extracted.memory.views)}
     for chain in _found(graph, rule):
-        inner = {segment: inner_views(extracted, segment) for segment in chain}
+        inner = {segment: inner_views(extracted, segment, place.keys()) for segment in chain}
         known = {segment: found for segment, found in inner.items() if found is not None}
         if len(known) == len(chain):
             chosen.append(chain)
@@ -84,7 +85,7 @@ def fuse_function(func: FuncOp, rule: Rule = "auto") -> int:
     masks = ancestor_masks(strict)
     for chain in chosen:  # before any operand has become a node's result
         write_inplace(extracted, _inplace(strict, masks, [v for s in chain for v in s]))
-    builder = Builder(extracted, masks)
+    builder = Builder(extracted, place, masks)
     for chain in chosen:
         anchor = extracted.memory.operations[max(v for s in chain for v in s)]
         token: SSAValue | None = None

@@ -14,7 +14,7 @@ A view or constant that is needed outside as well stays there, and the one insid
 repetition. When scheduling opens the region, they become one again (reorder.py).
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
@@ -29,8 +29,12 @@ from memopt.passes.extract import Extracted
 from memopt.passes.reorder import REPEATED
 
 
-def inner_views(extracted: Extracted, members: Sequence[int]) -> frozenset[Operation] | None:
+def inner_views(
+    extracted: Extracted, members: Sequence[int], views: Set[Operation]
+) -> frozenset[Operation] | None:
     """The views that a region of these operators holds; None if no region can say what they do.
+
+    `views` are all of the function.
 
     That is so for operators with effects, for given in-place aliases, and where a group crosses the
     border that is written in several places (a zero-copy concat), or is the caller's and neither an
@@ -45,13 +49,13 @@ def inner_views(extracted: Extracted, members: Sequence[int]) -> frozenset[Opera
             return None  # it copies where it is because of the caller's buffers
     if any(v in inside for v, _, _ in memory.overwrites):
         return None
-    views: set[Operation] = set()
+    found: set[Operation] = set()
     for group, seen in _seen(memory, members).items():
-        needed = _needed_views(memory, memory.groups[group], seen, inside)
+        needed = _needed_views(memory, memory.groups[group], seen, inside, views)
         if needed is None:
             return None
-        views |= needed
-    return frozenset(views)
+        found |= needed
+    return frozenset(found)
 
 
 def _seen(memory: BlockMemory, members: Sequence[int]) -> dict[int, set[SSAValue]]:
@@ -66,7 +70,11 @@ def _seen(memory: BlockMemory, members: Sequence[int]) -> dict[int, set[SSAValue
 
 
 def _needed_views(
-    memory: BlockMemory, group: Storage, seen: set[SSAValue], inside: set[int]
+    memory: BlockMemory,
+    group: Storage,
+    seen: set[SSAValue],
+    inside: set[int],
+    views: Set[Operation],
 ) -> set[Operation] | None:
     """The views inside through which one group is seen; None if it cannot cross the border."""
     touchers = {*group.writers, *group.readers}
@@ -74,32 +82,32 @@ def _needed_views(
     whole = all(bytes_of(v.type) == group.size for v in seen)
     if crosses and len(seen) == 1 and whole:
         return set() if group.in_arena or _at_the_caller(*seen) else None
-    roots = {v for v, _ in group.members if not _is_view(v, memory)}
+    roots = {v for v, _ in group.members if not _is_view(v, views)}
     if crosses and (len(roots) > 1 or any(bytes_of(v.type) != group.size for v in roots)):
         return None
     if crosses and not group.in_arena and not all(_at_the_caller(v) for v in roots):
         return None
-    views: set[Operation] = set()
+    found: set[Operation] = set()
     values = seen if crosses else {v for v, _ in group.members}  # also views that nobody reads
-    waiting = [v for v in values if _is_view(v, memory)]
+    waiting = [v for v in values if _is_view(v, views)]
     while waiting:
         value = waiting.pop()
         assert isinstance(value, OpResult)
-        if value.op in views:
+        if value.op in found:
             continue
-        views.add(value.op)
+        found.add(value.op)
         for operand in value.op.operands:
             if operand not in memory.of_value:
                 continue
             if memory.groups[memory.of_value[operand][0]] is not group:
                 return None  # a view of several groups
-            if _is_view(operand, memory):
+            if _is_view(operand, views):
                 waiting.append(operand)
-    return views
+    return found
 
 
-def _is_view(value: SSAValue, memory: BlockMemory) -> bool:
-    return isinstance(value, OpResult) and value.op in memory.views
+def _is_view(value: SSAValue, views: Set[Operation]) -> bool:
+    return isinstance(value, OpResult) and value.op in views
 
 
 def _at_the_caller(value: SSAValue) -> bool:
@@ -111,9 +119,13 @@ def _at_the_caller(value: SSAValue) -> bool:
 
 @dataclass
 class Builder:
-    """Makes the hyper-nodes of one function. `origin` gives the value that a result stands for."""
+    """Makes the hyper-nodes of one function. `origin` gives the value that a result stands for.
+
+    `views` gives each view its place among all of them, `ancestors` is a mask per operator.
+    """
 
     extracted: Extracted
+    views: Mapping[Operation, int]
     ancestors: Sequence[int]
     origin: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
@@ -137,7 +149,7 @@ class Builder:
             for v in op.operands
             if isinstance(v, OpResult) and isinstance(v.op, ConstantOp)
         }
-        unused = [op for op in self.extracted.memory.views if op in views]  # if nobody reads them
+        unused = sorted(views, key=self.views.__getitem__)  # for those that nobody reads
         sequence = _with_free([*operations, *unused], free)
         inside = set(sequence)
         moved = _moved(sequence, free)
