@@ -1,8 +1,9 @@
 """Items placed so far, and where the next one fits: the part that all greedy strategies share.
 
 A new piece of `s` bytes and a placed one at [a, b) that are live together forbid the offsets
-strictly between a - s and b. The free offsets of an item are what all its pieces leave. Kept in
-flat arrays: a query is a few passes over them, which holds for ten thousand items.
+strictly between a - s and b. The free offsets of an item are what all its pieces leave. Placed
+pieces are kept by time (`time_index.py`), so a query looks at what is live near the item and not
+at all that was placed.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,8 +13,10 @@ import numpy.typing as npt
 
 from memopt.solvers.arena import PlacementProblem
 from memopt.solvers.placement.items import Item
+from memopt.solvers.placement.time_index import TimeIndex
 
 Vector = npt.NDArray[np.int64]
+LARGEST = 2**63 - 1
 
 
 class AddressSpace:
@@ -22,8 +25,13 @@ class AddressSpace:
     def __init__(self, items: Iterable[Item]) -> None:
         items = tuple(items)
         self.offsets = [-1] * len(items)
-        self._rows = np.empty((4, sum(max(1, len(i.pieces)) for i in items)), np.int64)
-        self._count = 0
+        self._rows = TimeIndex(
+            [
+                (p.lower, p.upper)
+                for i in items
+                for p in (i.pieces or (i,))  # what has no bytes may still end a gap
+            ]
+        )
 
     def put(self, item: Item, offset: int) -> None:
         """Place `item`; the caller has asked where it fits."""
@@ -33,8 +41,7 @@ class AddressSpace:
 
     def block(self, lower: int, upper: int, offset: int, end: int) -> None:
         """Take [offset, end) in steps [lower, upper); an empty range may not lie inside an item."""
-        self._rows[:, self._count] = (lower, upper, offset, end)
-        self._count += 1
+        self._rows.add(lower, upper, offset, end)
 
     def gaps(self, item: Item, at_least: int = 0) -> tuple[Vector, Vector]:
         """Ascending candidates for the lowest offset in each gap, and how much room is above.
@@ -42,21 +49,28 @@ class AddressSpace:
         The room of the last candidate, above everything in the way, has no end (the largest
         number); a gap that is too small has a negative one. Offsets are below 2^62.
         """
-        rows = self._rows[:, : self._count]
-        starts: list[Vector] = []
-        ends: list[Vector] = []
         spans = [(p.lower, p.upper, p.size) for p in item.pieces]
-        for lower, upper, size in spans or [(item.lower, item.upper, 0)]:
-            meets = (rows[0] < upper) & (rows[1] > lower)
-            starts.append(rows[2][meets] - size)
-            ends.append(rows[3][meets])
-        start, end = np.concatenate(starts), np.concatenate(ends)
-        order = np.argsort(start, kind="stable")
-        floor = np.full(len(order) + 1, at_least, np.int64)
-        np.maximum(floor[1:], np.maximum.accumulate(end[order]), out=floor[1:])
-        candidates = -(-floor // item.alignment) * item.alignment
-        ceiling = np.append(start[order], np.iinfo(np.int64).max)
+        found = [self._in_the_way(*s) for s in spans or [(item.lower, item.upper, 0)]]
+        start, end = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+        order = start.argsort(kind="stable")
+        count = len(order)
+        candidates = np.empty(count + 1, np.int64)
+        candidates[0] = at_least
+        np.maximum.accumulate(end[order], out=candidates[1:])
+        np.maximum(candidates, at_least, out=candidates)
+        if item.alignment > 1:
+            candidates = -(-candidates // item.alignment) * item.alignment
+        ceiling = np.empty(count + 1, np.int64)
+        ceiling[:count] = start[order]
+        ceiling[count] = LARGEST
         return candidates, ceiling - candidates
+
+    def _in_the_way(self, lower: int, upper: int, size: int) -> Vector:
+        """(start, end) of the offsets that are forbidden to `size` bytes in these steps."""
+        rows = self._rows.near(lower, upper)
+        rows = rows[2:, (rows[0] < upper) & (rows[1] > lower)]
+        rows[0] -= size
+        return rows
 
     def first_fit(self, item: Item, at_least: int = 0) -> int:
         """The lowest free offset that is not below `at_least`."""
@@ -67,7 +81,7 @@ class AddressSpace:
         """The lowest offset in the smallest gap that holds the item, else above all in the way
         (Pisarchyk, Algorithm 3)."""
         candidates, room = self.gaps(item)
-        return int(candidates[np.argmin(np.where(room >= 0, room, np.iinfo(np.int64).max))])
+        return int(candidates[np.argmin(np.where(room >= 0, room, LARGEST))])
 
 
 def first_fit_in(order: Iterable[Item], items: tuple[Item, ...]) -> list[int]:

@@ -1,56 +1,100 @@
 """`auto`: the best of all, stopping at the bound.
 
-Greedy strategies first, then a local search, then a short exact attempt. `PlacementProblem.load`
-is a bound that is met on most networks, so the later ones seldom run. Without a time limit each
-stops after a fixed amount of work: the answer does not depend on the machine.
+Greedy strategies first, then planar embedding, a local search, and a short exact attempt.
+`PlacementProblem.load` is a bound that is met on most networks, so the later ones seldom run. Of
+thousands of buffers only planar embedding and a greedy strategy or two are tried. Without a time
+limit each stops after a fixed amount of work: the answer does not depend on the machine.
 """
 
 from collections.abc import Callable, Iterator
 from time import monotonic
 
-from memopt.solvers.arena import Placement, PlacementProblem
-from memopt.solvers.placement import best_fit, greedy_by_breadth, greedy_by_size, hill_climb, tflm
+from memopt.solvers.arena import Placement, PlacementProblem, Proven
+from memopt.solvers.placement import (
+    best_fit,
+    greedy_by_breadth,
+    greedy_by_size,
+    hill_climb,
+    planar,
+    tflm,
+)
 from memopt.solvers.placement.address_space import first_fit_in
 from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
 
 # Above these sizes the searches cost more than they gain by default.
+LARGE_ITEMS = 20_000
 CLIMB_ITEMS = 2_000
 EXACT_ITEMS = 400
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
-    """`time_limit` in seconds bounds the search that follows the greedy strategies."""
+    """`prove` without its bound."""
+    return prove(problem, time_limit).placement
+
+
+def prove(
+    problem: PlacementProblem, time_limit: float | None = None, capacity: int | None = None
+) -> Proven:
+    """`time_limit` in seconds bounds the search that follows the greedy strategies.
+
+    Whatever fits into `capacity` bytes is good enough.
+    """
     deadline = None if time_limit is None else monotonic() + time_limit
     items = items_of(problem)
     floor = floor_of(problem, items)
+    enough = max(floor, capacity or 0)
     best: Placement | None = None
     for answer in _greedy(problem, items):
         if best is None or answer.arena < best.arena:
             best = answer
-        if best.arena == floor:
-            return best
+        if best.arena <= enough:
+            return Proven(best, floor)
     assert best is not None
-    if time_limit is not None or len(items) <= CLIMB_ITEMS:
+    if len(items) <= CLIMB_ITEMS or time_limit is not None:
         half = None if deadline is None else (deadline - monotonic()) / 2
         best = hill_climb.improve(problem, items, best, half)
-    if best.arena == floor:
-        return best
     left = None if deadline is None else deadline - monotonic()
-    if len(items) <= EXACT_ITEMS and (left is None or left > 0):
+    if best.arena > enough and len(items) <= EXACT_ITEMS and (left is None or left > 0):
         from memopt.solvers.placement import exact
 
-        best = exact.improve(problem, items, best, left).placement
-    return best
+        found = exact.improve(problem, items, best, left)
+        return Proven(found.placement, found.lower_bound)
+    return Proven(best, floor)
 
 
 def _greedy(problem: PlacementProblem, items: tuple[Item, ...]) -> Iterator[Placement]:
+    """Answers that take no search, those first that are most likely to meet the bound."""
+    if len(items) > CLIMB_ITEMS:
+        yield from _planar(problem, items)
+        yield _ordered(problem, items, _between)
+        if len(items) <= LARGE_ITEMS:
+            yield best_fit.solve(problem)
+        return
     yield greedy_by_size.solve(problem)
     yield best_fit.solve(problem)
     yield greedy_by_breadth.solve(problem)
     yield tflm.solve(problem)
     for order in ORDERS:
-        ranked = fixed_first(items, sorted(items, key=order))
-        yield placement_of(problem, items, first_fit_in(ranked, items))
+        yield _ordered(problem, items, order)
+    yield from _planar(problem, items)
+
+
+def _planar(problem: PlacementProblem, items: tuple[Item, ...]) -> Iterator[Placement]:
+    answer = planar.attempt(problem, items)
+    if isinstance(answer, Placement):
+        yield answer
+
+
+def _ordered(
+    problem: PlacementProblem, items: tuple[Item, ...], order: Callable[[Item], tuple[int, ...]]
+) -> Placement:
+    ranked = fixed_first(items, sorted(items, key=order))
+    return placement_of(problem, items, first_fit_in(ranked, items))
+
+
+def _between(item: Item) -> tuple[int, ...]:
+    """Neither the largest nor the longest-lived first: the best single order of thousands."""
+    return (-item.area * item.size, item.index)
 
 
 ORDERS: tuple[Callable[[Item], tuple[int, ...]], ...] = (

@@ -4,6 +4,10 @@ Steps by the bytes live in them, most first; in each step the buffers that have 
 largest first, each into the smallest gap.
 """
 
+from bisect import bisect_left
+
+import numpy as np
+
 from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.address_space import loads, smallest_gaps_in
 from memopt.solvers.placement.greedy_by_size import by_size
@@ -18,15 +22,22 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
 
 
 def by_breadth(problem: PlacementProblem, items: tuple[Item, ...]) -> list[Item]:
-    """Items in the order in which the broadest steps meet them."""
-    broadest = sorted(loads(problem), key=lambda s: (-s[1], s[0]))
-    waiting = by_size(items)
-    order: list[Item] = []
-    for step, _ in broadest:
-        rest: list[Item] = []
-        for item in waiting:
-            (order if item.lower <= step < item.upper else rest).append(item)
-        waiting = rest
-        if not waiting:
-            break
-    return order + waiting
+    """Items in the order in which the broadest steps meet them: by their own broadest step."""
+    breadths = loads(problem)
+    steps = [step for step, _ in breadths]
+    ranks = np.empty(len(steps), np.int64)
+    broadest = sorted(range(len(steps)), key=lambda k: (-breadths[k][1], k))
+    ranks[broadest] = np.arange(len(steps))
+    best = [ranks]  # best[j][k]: the least rank of steps k to k + 2^j - 1
+    while 2 ** len(best) <= len(steps):
+        half = 2 ** (len(best) - 1)
+        best.append(np.minimum(best[-1][:-half], best[-1][half:]))
+
+    def rank(item: Item) -> int:
+        first, last = bisect_left(steps, item.lower), bisect_left(steps, item.upper)
+        if first == last:
+            return len(steps)  # without bytes, and nothing starts while it is live
+        level = (last - first).bit_length() - 1
+        return int(min(best[level][first], best[level][last - 2**level]))
+
+    return sorted(by_size(items), key=rank)

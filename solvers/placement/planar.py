@@ -52,6 +52,8 @@ def attempt(problem: PlacementProblem, items: tuple[Item, ...]) -> Placement | s
     """The placement, or why there is none."""
     if any(i.fixed is not None or len(i.pieces) > 1 for i in items):
         return "fixed offsets and heights that change are not packed in this way"
+    if not any(i.pieces for i in items):
+        return placement_of(problem, items, [0] * len(items))
     start, end = longest_peak(items)
     bars = [
         Bar(i.index, max(i.lower, start), min(i.upper, end), i.size)

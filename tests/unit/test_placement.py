@@ -42,7 +42,8 @@ def test_load_counts_a_shared_base_once() -> None:
     assert shared.load == 10
     assert [(p.lower, p.upper, p.size) for p in shared.pieces[0]] == [(0, 2, 10), (2, 4, 6)]
     for method in METHODS:
-        assert place(shared, method).arena == 10, method
+        if method != "planar":  # which refuses heights that change
+            assert place(shared, method).arena == 10, method
 
 
 @pytest.mark.parametrize(
