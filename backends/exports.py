@@ -26,7 +26,7 @@ from memopt.dialects.plan import (
     plan_of,
 )
 from memopt.dialects.plan import offsets_of as places_of
-from memopt.dialects.plan_attributes import ObjectAttr
+from memopt.dialects.plan_attributes import ObjectAttr, SlotAttr
 from memopt.dialects.structure import ConstantOp, HyperNode, VariableOp
 from memopt.dialects.verify_plan import verify_plan
 
@@ -44,8 +44,8 @@ def places_by_value(func: FuncOp) -> dict[SSAValue, Place | None]:
 def module_json(module: ModuleOp) -> str:
     """The graph as JSON, as the frontend reads it; a plan adds `order`, `offset` and `plan`.
 
-    With shared objects `object` is a tensor's, `offset` counts from its start, and the plan lists
-    the bytes of `objects`.
+    Over several memories `memory` is the bank that a tensor is in. With shared objects `object` is
+    a tensor's, `offset` counts from its start, and the plan lists the bytes of `objects`.
     """
     func = only_function(module)
     plan = plan_of(func)
@@ -73,6 +73,8 @@ def module_json(module: ModuleOp) -> str:
             row["object"] = place.index.data
         if bytes_offset(place) is not None:
             row["offset"] = bytes_offset(place)
+        if isinstance(place, SlotAttr):
+            row["memory"] = place.bank.data
         tensors.append(row)
 
     for argument in block.args:
@@ -149,7 +151,7 @@ def module_csv(module: ModuleOp) -> str:
         name: str, lower: int, upper: int, size: int, place: Place | int | None, start: int
     ) -> None:
         plain = "".join("_" if c in ',"\n\r' else c for c in name)
-        offset = arena_offset(place, plan) if plan else None
+        offset = arena_offset(place, func) if plan else None
         size = -(-size // a) * a
         rows.append(
             Row(plain, lower, upper, size, offset=None if offset is None else offset - start)

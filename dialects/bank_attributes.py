@@ -89,6 +89,16 @@ class MemoriesAttr(ParametrizedAttribute):
         """The bank of that name."""
         return next((b for b in self.banks if b.bank.data == name), None)
 
+    def start(self, name: str) -> int:
+        """Bytes used of the banks before that of this name: where it begins if they are drawn as
+        one."""
+        total = 0
+        for b in self.banks:
+            if b.bank.data == name:
+                break
+            total += b.arena.data
+        return total
+
     def verify(self) -> None:
         one_of(self.proof.data, PROOFS, "proof")
         names = [b.bank.data for b in self.banks]

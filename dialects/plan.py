@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Module
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from memopt.dialects.bank_attributes import MemoriesAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan_attributes import (
     ModelAttr,
@@ -23,7 +24,7 @@ from memopt.dialects.plan_attributes import (
 ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
 PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
-MEMORIES = "memgraph.memories"
+MEMORIES, OFF_CHIP = "memgraph.memories", "memgraph.off_chip"
 DECIDED = frozenset(
     {OFFSET, SCRATCH, PLAN, SCHEDULES_TRIED, "memgraph.names", "memgraph.name", "memgraph.source"}
 )
@@ -138,15 +139,18 @@ def memory_at(place: Place | int | None) -> Memory:
     return place.bank.data if isinstance(place, SlotAttr) else ""
 
 
-def arena_offset(place: Place | int | None, plan: PlanAttr) -> int | None:
-    """As `bytes_offset`, but shared objects are taken as one arena, each behind the one before.
+def arena_offset(place: Place | int | None, func: FuncOp) -> int | None:
+    """As `bytes_offset`, but shared objects, and several memories, are taken as one arena, each
+    behind the one before.
 
     `place` may also be that of scratch: a number, -1 if there is none."""
     if isinstance(place, int):
         return place if place >= 0 else None
-    offset = bytes_offset(place)
-    if isinstance(place, ObjectAttr) and offset is not None:
+    offset, plan, memories = bytes_offset(place), plan_of(func), func.attributes.get(MEMORIES)
+    if isinstance(place, ObjectAttr) and offset is not None and plan is not None:
         offset += sum(plan.object_sizes[: place.index.data])
+    if isinstance(place, SlotAttr) and offset is not None and isinstance(memories, MemoriesAttr):
+        offset += memories.start(place.bank.data)
     return offset
 
 
@@ -163,6 +167,7 @@ def drop_plan(func: FuncOp, inplace: bool = False) -> None:
     func.attributes.pop(PLAN, None)
     func.attributes.pop(SCHEDULES_TRIED, None)
     func.attributes.pop(MEMORIES, None)
+    func.attributes.pop(OFF_CHIP, None)
     arguments = argument_attributes(func)
     for a in arguments:
         a.pop(OFFSET, None)

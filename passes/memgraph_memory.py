@@ -10,6 +10,7 @@ then there is a `memgraph.copy`, whose bytes count too. The function carries `me
 with what is proven. Model: `solvers/memories/problem.py`.
 """
 
+import re
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -38,11 +39,38 @@ from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.memory_tenants import Tenants, tenants_of
 from memopt.passes.moves import drop_moves, write_moves
 from memopt.passes.places import write_places
-from memopt.passes.sizes import parse_banks
+from memopt.passes.sizes import parse_size
 from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
 from memopt.solvers.problem import ProblemError
 
 NAMED = 6  # tensors that a refusal lists
+
+
+_BANK = re.compile(r"([A-Za-z_]\w*):([^@]+)(?:@(.*))?", re.ASCII)
+
+
+def parse_banks(text: str) -> tuple[Bank, ...]:
+    """Memories `NAME:CAPACITY[@COST],...`, the fastest first.
+
+    COST is what reading or writing one byte there costs, a whole number from 1 on; without it the
+    first costs 1 and each other twice the one before it. Raises ValueError.
+    """
+    banks: list[Bank] = []
+    for part in text.split(","):
+        match = _BANK.fullmatch(part.strip())
+        if match is None:
+            raise ValueError(f"{part.strip()!r} is no memory; write dtcm:64K or dtcm:64K@1")
+        name, size, price = match.groups()
+        if price is None:
+            cost = 2 * banks[-1].cost if banks else 1
+        elif price.isdigit() and 0 < int(price) < 1 << 20:
+            cost = int(price)
+        else:
+            raise ValueError(f"memory {name}: {price!r} is no cost, a whole number from 1 on")
+        if any(b.name.lower() == name.lower() for b in banks):
+            raise ValueError(f"memory {name} is given twice")
+        banks.append(Bank(name, parse_size(size), cost))
+    return tuple(banks)
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,6 @@ from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf, isfinite
 
-from ortools.sat.python import cp_model
-
 from memopt.solvers.errors import ProblemError
 
 WORK = 20.0  # of CP-SAT's deterministic seconds
@@ -214,6 +212,8 @@ def _give_up(
 def exact(problem: TrafficProblem, time_limit: float | None = None, work: float = WORK) -> Traffic:
     """The least traffic, or the best found in `time_limit` seconds (without one: `work`), and the
     bound that is proven."""
+    from ortools.sat.python import cp_model
+
     first = belady(problem)
     if not first.moved:
         return Traffic(0, 0, first.kept)

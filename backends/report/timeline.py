@@ -18,7 +18,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation
 
 from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import BlockMemory, Storage, function_memory
 from memopt.dialects.memory import name_of, scratch_list
 from memopt.dialects.plan import (
@@ -28,7 +27,6 @@ from memopt.dialects.plan import (
     model_of,
     offsets_of,
 )
-from memopt.dialects.plan_attributes import PlanAttr, SlotAttr
 from memopt.dialects.verify_plan import verify_plan
 
 Kind = Literal["input", "output", "activation", "scratch"]
@@ -111,12 +109,12 @@ class Timeline:
 def timeline_of(func: FuncOp) -> Timeline:
     """The timeline of a planned function, with or without offsets.
 
-    Raises MemoptError for a missing, wrong or stale plan, and for several memories.
+    Raises MemoptError for a missing, wrong or stale plan.
     """
     plan = verify_plan(func).plan
     model = model_of(func)
     memory = function_memory(func, model)
-    rects = _rects(func, memory, model.alignment.data, plan)
+    rects = _rects(func, memory, model.alignment.data)
     live: list[list[int]] = [[] for _ in memory.operations]
     for i, r in enumerate(rects):
         for t in range(r.lower, min(r.upper, len(live))):
@@ -165,12 +163,12 @@ def _title(op: Operation) -> str:
     return name_of(op.results[0]) if op.results else kind_of(op)
 
 
-def _rects(func: FuncOp, memory: BlockMemory, alignment: int, plan: PlanAttr) -> list[Rect]:
+def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
     def rounded(size: int) -> int:
         return -(-size // alignment) * alignment
 
     steps = max(len(memory.operations), 1)
-    places = _places(func, memory, plan)
+    places = _places(func, memory)
     labels = _labels(memory)
     index: dict[int, int] = {}
     rects: list[Rect] = []
@@ -198,7 +196,7 @@ def _rects(func: FuncOp, memory: BlockMemory, alignment: int, plan: PlanAttr) ->
         )  # fmt: skip
     numbers = numbers_of(memory.operations)
     for t, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
-        offsets = [arena_offset(s.place, plan) for s in scratch_list(op) or ()]
+        offsets = [arena_offset(s.place, func) for s in scratch_list(op) or ()]
         for k, size in enumerate(m.workspace):
             offset = offsets[k] if k < len(offsets) else None
             name = f"scratch of {_title(op)}"
@@ -207,17 +205,13 @@ def _rects(func: FuncOp, memory: BlockMemory, alignment: int, plan: PlanAttr) ->
     return rects
 
 
-def _places(func: FuncOp, memory: BlockMemory, plan: PlanAttr) -> dict[int, int | None]:
+def _places(func: FuncOp, memory: BlockMemory) -> dict[int, int | None]:
     """The offset of each group: that of a member less the member's place in the group. Shared
-    objects are drawn one on top of the other."""
+    objects, and several memories, are drawn one on top of the other."""
     found: dict[int, int | None] = {}
 
     def note(group: tuple[int, int] | None, place: Place | None) -> None:
-        if isinstance(place, SlotAttr):
-            raise MemoptError(
-                f"several memories cannot be drawn yet: {place}", f"@{func.sym_name.data}"
-            )
-        offset = arena_offset(place, plan)
+        offset = arena_offset(place, func)
         if group is not None and offset is not None:
             found[group[0]] = offset - group[1]
 

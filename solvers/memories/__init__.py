@@ -7,16 +7,17 @@ is the optimum. Else the whole program with offsets decides.
 """
 
 import time
+from typing import TYPE_CHECKING
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories.greedy import first_answer
-from memopt.solvers.memories.model import Solved, add_offsets, hint, new_program, run
 from memopt.solvers.memories.pack import pack
 from memopt.solvers.memories.problem import (
     Assignment,
     Bank,
     Element,
     MemoryProblem,
+    NoRoomError,
     Tenant,
     Use,
     Visit,
@@ -26,7 +27,9 @@ from memopt.solvers.memories.problem import (
     step_of,
     visit_of,
 )
-from memopt.solvers.memories.shortfall import NoRoomError, shortfall
+
+if TYPE_CHECKING:
+    from memopt.solvers.memories.model import Solved
 
 __all__ = [
     "Assignment",
@@ -55,6 +58,8 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
     Raises NoRoomError if there is none, and ProblemError if none was found in time though none of
     the bounds excludes one.
     """
+    from memopt.solvers.memories.shortfall import shortfall  # loads OR-Tools
+
     problem.check()
     deadline = None if time_limit is None else time.monotonic() + time_limit
 
@@ -101,7 +106,9 @@ def _solve(
     best: tuple[tuple[Visit, ...], ...] | None,
     seconds: float | None,
     offsets: bool,
-) -> Solved:
+) -> "Solved":
+    from memopt.solvers.memories.model import add_offsets, hint, new_program, run
+
     program = new_program(problem)
     if offsets:
         add_offsets(program)

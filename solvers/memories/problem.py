@@ -148,6 +148,20 @@ class MemoryProblem:
         return sum(t.traffic for t in self.tenants) * cheapest
 
 
+class NoRoomError(ProblemError):
+    """No assignment exists. `missing` bytes are the fewest that would have to be added to the
+    memories, all in all; `exact` says that as many are enough, else it may take more. `step` is the
+    fullest, `alone` that it by itself needs as many; `tenants` are those live there, with bytes."""
+
+    def __init__(
+        self, missing: int, exact: bool, step: int, alone: bool, tenants: tuple[Tenant, ...]
+    ) -> None:
+        self.missing, self.exact, self.step = missing, exact, step
+        self.alone, self.tenants = alone, tenants
+        least = "" if exact else "at least "
+        super().__init__(f"{least}{missing} B are missing in step {step}")
+
+
 @dataclass(frozen=True)
 class Visit:
     """A tenant in bank number `bank` at `offset` during moments [lower, upper)."""

@@ -1,25 +1,10 @@
 """Why it does not fit: the fewest bytes by which the memories would have to grow, and where."""
 
-from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories.model import add_offsets, new_program, run
 from memopt.solvers.memories.pack import pack
-from memopt.solvers.memories.problem import Bank, MemoryProblem, Tenant, moment
+from memopt.solvers.memories.problem import Bank, MemoryProblem, NoRoomError, Tenant, moment
 
 TRIED = 50  # steps that are looked at for one that alone explains the shortfall
-
-
-class NoRoomError(ProblemError):
-    """No assignment exists. `missing` bytes are the fewest that would have to be added to the
-    memories, all in all; `exact` says that as many are enough, else it may take more. `step` is the
-    fullest, `alone` that it by itself needs as many; `tenants` are those live there, with bytes."""
-
-    def __init__(
-        self, missing: int, exact: bool, step: int, alone: bool, tenants: tuple[Tenant, ...]
-    ) -> None:
-        self.missing, self.exact, self.step = missing, exact, step
-        self.alone, self.tenants = alone, tenants
-        least = "" if exact else "at least "
-        super().__init__(f"{least}{missing} B are missing in step {step}")
 
 
 def shortfall(problem: MemoryProblem, seconds: float | None, work: float) -> NoRoomError:

@@ -27,15 +27,22 @@ memopt-opt runs single passes and prints the IR. Sizes: K = 1024, M = 1024 x 102
 
 def bytes_of_text(text: str) -> int:
     """`256K` as bytes. Raises UsageError."""
-    match = re.fullmatch(r"(\d+)([KMkm]?)", text)
-    if match is None:
-        raise UsageError(f"{text!r} is no size; write 65536, 64K or 1M")
-    return int(match.group(1)) * {"": 1, "K": 1024, "M": 1 << 20}[match.group(2).upper()]
+    from memopt.passes.sizes import parse_size
+
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schedule", default="auto", metavar="METHOD", help="default: auto")
     parser.add_argument("--place", default="joint", metavar="METHOD", help="default: joint")
+    parser.add_argument(
+        "--memory",
+        metavar="dtcm:64K,sram:320K",
+        help="instead of --place: several memories, the fastest first, NAME:BYTES@COST",
+    )
     parser.add_argument("--no-fuse", action="store_true", help="schedule operator by operator")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each solver")
     parser.add_argument(

@@ -63,7 +63,13 @@ def _read(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[Conte
 
 def _choices(args: argparse.Namespace) -> Choices:
     return Choices(
-        args.schedule, args.place, args.time_limit, not args.no_fuse, args.io, args.inplace
+        args.schedule,
+        args.place,
+        args.time_limit,
+        not args.no_fuse,
+        args.io,
+        args.inplace,
+        args.memory,
     )
 
 
@@ -86,6 +92,8 @@ def _plan(
     ):
         if value not in kind.__args__:
             raise UsageError(f"{flag}={value}: one of {', '.join(kind.__args__)}")
+    if choices.memory is not None:
+        check_memory(choices)
     only_function(module)
     before = as_it_was(context, module, is_tflite)
     after = module.clone()
@@ -96,10 +104,27 @@ def _plan(
     return before, after
 
 
+def check_memory(choices: Choices) -> None:
+    """Raise UsageError for a --memory that cannot be read, or with a --place beside it."""
+    from memopt.driver import UsageError
+    from memopt.passes.memgraph_memory import parse_banks
+
+    try:
+        parse_banks(choices.memory or "")
+    except ValueError as error:
+        raise UsageError(f"--memory: {error}") from None
+    if choices.place != Choices.place:
+        raise UsageError("--memory places the buffers itself; leave --place out")
+
+
 def compile_model(args: argparse.Namespace) -> None:
     """`memopt compile`. Nothing is left behind unless everything went well."""
     path, directory, seconds = Path(args.model), Path(args.output), Seconds()
     ram = bytes_of_text(args.ram) if args.ram else None
+    if ram is not None and args.memory is not None:
+        from memopt.driver import UsageError
+
+        raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
     context, module = _read(args, path, seconds)
     is_tflite = path.suffix == ".tflite"
     if args.target == "tflm" and not is_tflite and path.suffix != ".mlir":
@@ -199,7 +224,24 @@ def summary(report: dict[str, Any]) -> str:
         f"arena     {sizes(source['arena'])} -> {sizes(plan['arena'])}"
         + (", smallest possible" if plan["arena_optimal"] else ""),
     ]
-    return "\n".join(lines)
+    return "\n".join(lines + memory_lines(report["memories"]))
+
+
+def memory_lines(memories: dict[str, Any] | None) -> list[str]:
+    """What lies in each memory, and what the traffic costs, for people."""
+    if memories is None:
+        return []
+    lines = [
+        f"{b['name']:<9} {sizes(b['arena'])} of {sizes(b['capacity'])}, "
+        f"{b['moved']:,} B moved at {b['cost']} each"
+        for b in memories["banks"]
+    ]
+    verdict = (
+        f"least possible in this order, proof = {memories['proof']}"
+        if memories["optimal"]
+        else f"bound {memories['lower_bound']:,}, proof = {memories['proof']}"
+    )
+    return [*lines, f"traffic   costs {memories['cost']:,}, {verdict}"]
 
 
 def report_model(args: argparse.Namespace) -> None:

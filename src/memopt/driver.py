@@ -17,8 +17,10 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
 from memopt.diagnostics import verify_module
+from memopt.dialects.bank_attributes import OffChipAttr
 from memopt.dialects.groups import function_memory
-from memopt.dialects.plan import functions, model_of, plan_of
+from memopt.dialects.plan import OFF_CHIP, functions, model_of, plan_of
+from memopt.dialects.verify_memories import memories_of
 from memopt.dialects.verify_plan import check_definitions, recomputed_peak
 from memopt.plugin import PASSES
 from memopt.text import parse_module
@@ -214,6 +216,11 @@ def statistics(module: ModuleOp, name: str, seconds: float) -> list[str]:
             "arena": plan.arena.data if plan and plan.placed else None,
             "seconds": round(seconds, 6),
         }
+        memories, off_chip = memories_of(func), func.attributes.get(OFF_CHIP)
+        if memories is not None:
+            row["traffic"] = memories.cost.data
+        if isinstance(off_chip, OffChipAttr):
+            row["off_chip"] = off_chip.moved.data
         lines.append(json.dumps(row))
     return lines
 

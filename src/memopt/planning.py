@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import is_buffer
@@ -39,6 +40,7 @@ class Choices:
     fuse: bool = True
     io: str | None = None
     inplace: str | None = None
+    memory: str | None = None
 
 
 def plan_module(
@@ -54,7 +56,11 @@ def plan_module(
     limit = choices.time_limit
     model = MemgraphModelPass(target, io=choices.io, inplace=choices.inplace)
     schedule = MemgraphSchedulePass(choices.schedule, limit)  # type: ignore[arg-type]
-    place = MemgraphPlacePass(choices.place, limit)  # type: ignore[arg-type]
+    place: ModulePass = MemgraphPlacePass(choices.place, limit)  # type: ignore[arg-type]
+    if choices.memory is not None:
+        from memopt.passes.memgraph_memory import MemgraphMemoryPass
+
+        place = MemgraphMemoryPass(choices.memory, time_limit=limit)
     model.apply(context, module)
     seconds.stages.setdefault("rewrite", 0.0)
     if choices.fuse:
@@ -119,6 +125,33 @@ def report_dict(
             "schedules_tried": tried.value.data if isinstance(tried, IntegerAttr) else None,
             "alignment": model_of(func).alignment.data,
         },
+        "memories": memories_dict(func),
         "target": target,
         "seconds": {stage: round(seconds.stages.get(stage, 0.0), 6) for stage in stages},
+    }
+
+
+def memories_dict(func: FuncOp) -> dict[str, Any] | None:
+    """`memories` of `report.json`: bytes of each memory, and what its traffic costs; None for one
+    arena."""
+    from memopt.dialects.verify_memories import memories_of
+
+    found = memories_of(func)
+    if found is None:
+        return None
+    return {
+        "banks": [
+            {
+                "name": b.bank.data,
+                "capacity": b.capacity.data,
+                "cost": b.cost.data,
+                "arena": b.arena.data,
+                "moved": b.moved.data,
+            }
+            for b in found.banks
+        ],
+        "cost": found.cost.data,
+        "lower_bound": found.lower_bound.data,
+        "proof": found.proof.data,
+        "optimal": found.optimal,
     }

@@ -55,6 +55,12 @@ def _memory() -> type[ModulePass]:
     return MemgraphMemoryPass
 
 
+def _traffic() -> type[ModulePass]:
+    from memopt.passes.memgraph_traffic import MemgraphTrafficPass
+
+    return MemgraphTrafficPass
+
+
 def _verify_plan() -> type[ModulePass]:
     from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 
@@ -69,6 +75,7 @@ PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "memgraph-schedule": _schedule,
     "memgraph-place": _place,
     "memgraph-memory": _memory,
+    "memgraph-traffic": _traffic,
     "memgraph-verify-plan": _verify_plan,
 }
 

@@ -14,8 +14,7 @@ from memopt.backends.c.layout import layout_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operations import CopyOp
 from memopt.passes import memgraph_memory
-from memopt.passes.memgraph_memory import assign_function
-from memopt.passes.sizes import parse_banks
+from memopt.passes.memgraph_memory import assign_function, parse_banks
 from memopt.solvers.memories import Assignment, MemoryProblem, assign, cost_of
 
 TWO = "dtcm:32K,sram:320K"

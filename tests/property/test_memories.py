@@ -178,7 +178,7 @@ def small(problem: MemoryProblem) -> bool:
 def test_assignment_equals_brute_force(fuzz: float, moving: bool) -> None:
     random = Random(11 + moving)
     seen = {"moved": 0, "refused": 0, "fits": 0, "better than greedy": 0}
-    count = max(60, int(CASES * fuzz / 2))
+    count = max(120, int(CASES * fuzz / 2))
     while count:
         problem = random_problem(random, 4, moving)
         if not small(problem):

@@ -49,7 +49,9 @@ def test_report_json_has_the_keys_of_the_contract(
 ) -> None:
     assert main(["report", str(figure1), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert list(report) == ["model", "operators", "tensors", "source", "plan", "target", "seconds"]
+    assert list(report) == [
+        *("model", "operators", "tensors", "source", "plan", "memories", "target", "seconds")
+    ]
     assert report["operators"] == 7
     assert report["tensors"] == 8
     assert report["source"]["peak"] == 5216  # every size is a multiple of 16

@@ -1,0 +1,145 @@
+"""`memgraph-traffic{on-chip=256K}`: what a run moves from and to memory off the chip.
+
+Before:  func.func @main(...) attributes {...}
+After:   func.func @main(...) attributes {..., memgraph.off_chip = #memgraph.off_chip<
+             on_chip = 262144, rule = belady, moved = 12288, lower_bound = 0, proof = none>}
+
+SERENITY's measure, with Belady's rule on whole tensors, or the least traffic; of the order in which
+the operations stand. Nothing else changes. Model: `solvers/traffic.py`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from memopt.dialects.bank_attributes import OffChipAttr
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import BlockMemory, body_of, function_memory, read_values
+from memopt.dialects.memory import bytes_of, memory_of, name_of, place_of
+from memopt.dialects.plan import OFF_CHIP, functions, model_of, plan_of
+from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.structure import HyperNode
+from memopt.dialects.verify_plan import verify_plan
+from memopt.passes.sizes import parse_size
+from memopt.solvers.problem import ProblemError, round_up
+from memopt.solvers.traffic import Tensor, TrafficProblem, belady, exact
+
+Rule = Literal["belady", "exact"]
+
+
+@dataclass(frozen=True)
+class MemgraphTrafficPass(ModulePass):
+    """Say how many bytes a run moves from and to memory off the chip.
+
+    `on_chip` in bytes; `rule` is who decides what stays there: belady, or exact (CP-SAT).
+    """
+
+    name = "memgraph-traffic"
+
+    on_chip: int | str
+    rule: Rule = "belady"
+    time_limit: int | float | None = None
+
+    def __post_init__(self) -> None:
+        parse_size(str(self.on_chip))  # so that a wrong one is a wrong command line
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in functions(op):
+            measure_function(func, parse_size(str(self.on_chip)), self.rule, self.time_limit)
+
+
+def measure_function(
+    func: FuncOp, on_chip: int, rule: Rule = "belady", time_limit: float | None = None
+) -> OffChipAttr:
+    """Measure one function in the order in which it stands, and write down what was found.
+
+    Raises MemoptError for hyper-nodes, in-place results and a stale plan, and PassFailedException
+    for scratch that does not fit on the chip.
+    """
+    place = f"@{func.sym_name.data}"
+    if plan_of(func) is not None:
+        verify_plan(func)
+    problem = traffic_problem(func, on_chip)
+    try:
+        if rule == "exact":
+            answer = exact(problem, time_limit)
+            proof = "ilp" if answer.optimal else "none"
+        else:
+            answer, proof = belady(problem), "none"
+    except ProblemError as error:
+        raise PassFailedException(f"memgraph-traffic: {place}: {error}") from error
+    found = OffChipAttr(on_chip, rule, answer.moved, answer.lower_bound, proof)
+    func.attributes[OFF_CHIP] = found
+    return found
+
+
+def traffic_problem(func: FuncOp, on_chip: int) -> TrafficProblem:
+    """A tensor for every argument and every result of an operator that is in the arena.
+
+    Views are what they show: who reads one reads the tensors below it. Raises MemoptError.
+    """
+    model = model_of(func)
+    block = body_of(func)
+    place = f"@{func.sym_name.data}"
+    if any(isinstance(op, HyperNode) for op in block.ops):
+        raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
+    memory = function_memory(func, model)
+    if memory.overwrites:
+        op = memory.operations[memory.overwrites[0][0]]
+        raise MemoptError("memgraph-traffic: in-place results are not modelled", place_of(op))
+    position = {op: i for i, op in enumerate(memory.operations)}
+    written = _written(memory, list(block.args))
+    shows = _shown(memory, model, written)
+    reads: dict[SSAValue, set[int]] = {v: set() for v in written}
+    for op, step in position.items():
+        for v in read_values(op):
+            for w in shows.get(v, ()):
+                reads[w].add(step)
+    last = block.last_op
+    held = {w for v in (last.operands if last is not None else ()) for w in shows.get(v, ())}
+    if model.io.data == "kept":
+        held.update(v for v in block.args if v in reads)
+    tensors = tuple(
+        Tensor(
+            name_of(v),
+            round_up(bytes_of(v.type) or 0, model.alignment.data),
+            bytes_of(v.type) or 0,
+            position[v.owner] if isinstance(v.owner, Operation) else -1,
+            tuple(sorted(reads[v])),
+            v in held,
+        )
+        for v in written
+    )
+    workspace = tuple(
+        sum(round_up(w, model.alignment.data) for w in m.workspace) for m in memory.memory
+    )
+    return TrafficProblem(tensors, len(memory.operations), workspace, on_chip)
+
+
+def _written(memory: BlockMemory, arguments: list[SSAValue]) -> list[SSAValue]:
+    """The values with bytes of their own in the arena, in the order in which they are made."""
+    made = [r for op in memory.operations for r in op.results]
+    return [
+        v
+        for v in (*arguments, *made)
+        if v in memory.of_value and memory.groups[memory.of_value[v][0]].in_arena
+    ]
+
+
+def _shown(
+    memory: BlockMemory, model: ModelAttr, written: list[SSAValue]
+) -> dict[SSAValue, frozenset[SSAValue]]:
+    """For every value the written ones whose bytes it shows."""
+    shows = {v: frozenset((v,)) for v in written}
+    for op in memory.views:
+        for alias in memory_of(op, model).aliases:
+            result, operand = op.results[alias.result], op.operands[alias.operand]
+            below = shows.get(operand, frozenset())
+            shows[result] = shows.get(result, frozenset()) | below
+    return shows
