@@ -15,6 +15,7 @@ Modules are contracted and found again until nothing changes. The contracted ope
 In place inside U is decided by U alone, because of (3), and is part of the hill.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -336,15 +337,19 @@ def expand(order: Sequence[int], members: Sequence[Sequence[int]]) -> tuple[int,
     return tuple(v for i in order for v in members[i])
 
 
-def modules(graph: MemoryGraph, rules: Rules = ALL_RULES) -> list[Module]:
+def modules(
+    graph: MemoryGraph, rules: Rules = ALL_RULES, time_limit: float | None = None
+) -> list[Module]:
     """All fusions that the rules allow, to a fixed point, as inner orders over `graph`.
 
-    Raises nothing for a graph without any. No two modules overlap.
+    Raises nothing for a graph without any. No two modules overlap. After `time_limit` seconds those
+    that have been found, which are as safe as all.
     """
+    deadline = None if time_limit is None else time.monotonic() + time_limit
     current, old = renumber(graph)
     inner: list[tuple[int, ...]] = [(v,) for v in old]
     while True:
-        found = _round(current, rules)
+        found = _round(current, rules, deadline)
         if not found:
             break
         contracted, members = contract(current, found)
@@ -362,12 +367,16 @@ def modules(graph: MemoryGraph, rules: Rules = ALL_RULES) -> list[Module]:
     return sorted(result, key=lambda m: min(m.operators))
 
 
-def _round(graph: MemoryGraph, rules: Rules) -> list[Module]:
-    """Modules that do not overlap, smaller ones first."""
+def _round(graph: MemoryGraph, rules: Rules, deadline: float | None) -> list[Module]:
+    """Modules that do not overlap, smaller ones first; none after the deadline."""
+    result: list[Module] = []
+    if deadline is not None and time.monotonic() > deadline:
+        return result
     sides = Sides.of(graph)
     used = 0
-    result: list[Module] = []
     for members in candidates(graph, sides.up, sides.down):
+        if deadline is not None and time.monotonic() > deadline:
+            break
         if members & used:
             continue
         module = module_of(graph, members, sides, rules)

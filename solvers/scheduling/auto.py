@@ -68,12 +68,14 @@ def solve(
     best = orders[0]
     peak = profile(graph, best).peak
     bound = lower(graph, orders)
-    if bound == peak:
+    if bound == peak or left() == 0:
         return Schedule(best, peak, bound, "flow")
     if segments:
         small, members = reduced(graph)
     else:
-        small, members = contract(graph, modules(graph) if fuse else [])
+        time_for_fusion = None if time_limit is None else (left() or 0.0) / 3
+        found = modules(graph, time_limit=time_for_fusion) if fuse else []
+        small, members = contract(graph, found)
     inner = heuristics(small)
     start = inner[0]
     if profile(small, start).peak < peak:

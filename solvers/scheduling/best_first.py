@@ -69,8 +69,8 @@ class Search:
         self.lower_bound = max(self.floor, self.graph.level(0))
         # an operator weighs a third of a mean buffer: neither depth nor level alone decides well
         self.weight = sum(self.graph.sizes) / max(1, len(self.graph)) / 3
-        frontier = self.kills.start() if self.by_kills else ()
-        self._heap: list[Entry] = [(self.lower_bound, 0, 0, 0, self.walker.start, frontier)]
+        self._heap: list[Entry] = [(self.lower_bound, 0, 0, 0, self.walker.start, ())]
+        self._begun = False
         self._best: dict[int, int] = {0: self.lower_bound}
         self._closed: set[int] = set()
         self._from: dict[int, tuple[int, int, int]] = {}
@@ -108,6 +108,9 @@ class Search:
     ) -> None:
         """Search until it is over, `states` more are taken, or time or `memory` bytes are spent."""
         closed = self._closed
+        if not self._begun and self.by_kills:  # not before it is needed: it takes long
+            self._heap = [(*self._heap[0][:5], self.kills.start())]
+        self._begun = True
         end = None if states is None else self.states + states
         while self._heap:
             if self.states == end or (memory is not None and self.memory > memory):

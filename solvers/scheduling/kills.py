@@ -30,8 +30,10 @@ from memopt.solvers.problem import MemoryGraph
 # next instead of from all events, of which most are far away.
 Frontier = tuple[int, ...]
 
-# How many smaller events are compared with each to find what blocks it (quadratic otherwise).
+# How many smaller events are compared with each to find what blocks it, and how often in all
+# (quadratic otherwise).
 BLOCKERS = 1_000
+COMPARISONS = 1_500_000
 
 
 @dataclass(frozen=True)
@@ -106,10 +108,11 @@ class Kills:
         Only so many smaller ones are looked at; those left out cost time, not correctness.
         """
         events = self._events
+        reach = min(BLOCKERS, COMPARISONS // max(1, len(events)))
         within: list[int] = []
         result: list[list[int]] = []
         for e, need in enumerate(events):
-            first = max(0, e - BLOCKERS)
+            first = max(0, e - reach)
             rest = (1 << e) - (1 << first)
             mine = 0
             direct: list[int] = []

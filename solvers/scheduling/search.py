@@ -99,6 +99,8 @@ def explore(
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")
+    if limits.time_limit == 0:
+        return Schedule(incumbent, peak, bound, "none")
     numbered, old = renumber(graph)
     new = {v: i for i, v in enumerate(old)}
     end = None if limits.time_limit is None else time.monotonic() + limits.time_limit

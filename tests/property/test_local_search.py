@@ -6,6 +6,7 @@ import pytest
 from cases import make
 from oracles import optimum, random_graph, random_order
 
+from memopt.solvers.fusion import modules
 from memopt.solvers.problem import MemoryGraph, profile
 from memopt.solvers.scheduling import auto, local_search, search
 
@@ -77,6 +78,13 @@ def test_auto_without_any_one_technique_equals_brute_force(fuzz: float) -> None:
             found = auto.solve(graph, **on)
             found.verify(graph)
             assert (found.peak, found.optimal) == (best, True), (graph, on)
+
+
+def test_fusion_that_runs_out_of_time_finds_nothing() -> None:
+    graph = make({"x": 8}, [("a", "x", "t:24"), ("b", "t", "y:8")], outputs="y")
+    assert len(modules(graph)) == 1
+    assert modules(graph, time_limit=-1) == []
+    assert auto.solve(graph, time_limit=0).peak == 32
 
 
 def test_auto_cut_short_stays_valid(fuzz: float) -> None:
