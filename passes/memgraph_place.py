@@ -7,6 +7,7 @@ Arguments get theirs as an argument attribute, scratch in `memgraph.scratch`; wh
 arena is `#memgraph.unplaced<constant|caller|runtime>`. A function without a schedule keeps its
 order, as `--schedule=source` would. `method=shared-objects` and its kind give each buffer one of
 several objects instead of an offset (`share.py`). `method=joint` may change the order (`joint.py`).
+`solver`, `pruning`, `pyramid` and `seed` are for `method=ilp`.
 """
 
 from collections.abc import Sequence
@@ -48,21 +49,31 @@ class MemgraphPlacePass(ModulePass):
 
     method: Method = "auto"
     time_limit: int | float | None = None
+    solver: str | None = None
+    pruning: bool | None = None
+    pyramid: bool | None = None
+    seed: int | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        given = {name: getattr(self, name) for name in ("solver", "pruning", "pyramid", "seed")}
+        chosen = {name: value for name, value in given.items() if value is not None}
         for func in functions(op):
-            place_function(func, self.method, self.time_limit)
+            place_function(func, self.method, self.time_limit, **chosen)
 
 
-def place_function(func: FuncOp, method: Method, time_limit: float | None) -> int:
+def place_function(
+    func: FuncOp, method: Method, time_limit: float | None, **options: object
+) -> int:
     """Place one function's buffers and return the arena in bytes.
 
-    Raises PassFailedException if a solver refuses.
+    `options` are those of the placement strategy. Raises PassFailedException if a solver refuses.
     """
     if plan_of(func) is None:
         schedule_function(func, "source", None)
     plan = verify_plan(func).plan
     extracted = extract(func)
+    if options and (method in share.METHODS or method == "joint"):
+        raise PassFailedException(f"memgraph-place: {method} has no option {min(options)!r}")
     if method in share.METHODS:
         return share.share_function(extracted, plan, method, time_limit)
     method = cast("Literal[placement.Method, 'joint']", method)
@@ -70,7 +81,8 @@ def place_function(func: FuncOp, method: Method, time_limit: float | None) -> in
     # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
     dropped = extracted.graph.unread_inputs if settles else 0
     bound = max(0, plan.lower_bound.data - dropped)
-    arena = _place(extracted, settles, "auto" if method == "joint" else method, time_limit)
+    first = "auto" if method == "joint" else method
+    arena = _place(extracted, settles, first, time_limit, options)
     if method == "joint" and arena > bound:
         arena, bound = _place_jointly(extracted, plan, arena, settles, time_limit)
         bound = max(0, bound - dropped)
@@ -82,11 +94,15 @@ def place_function(func: FuncOp, method: Method, time_limit: float | None) -> in
 
 
 def _place(
-    extracted: Extracted, settles: bool, method: placement.Method, time_limit: float | None
+    extracted: Extracted,
+    settles: bool,
+    method: placement.Method,
+    time_limit: float | None,
+    options: dict[str, object],
 ) -> int:
     if settles:  # from a .tflite file, so TFLM will run it
-        return _settle(extracted, method, time_limit)
-    return _solve(extracted, method, time_limit)
+        return _settle(extracted, method, time_limit, options)
+    return _solve(extracted, method, time_limit, options)
 
 
 def _place_jointly(
@@ -98,10 +114,10 @@ def _place_jointly(
     fresh, found = find_order(func, plan, time_limit)
     take(fresh, found.order, plan)
     if settles:
-        smaller = _settle(extract(func), "auto", time_limit)
+        smaller = _settle(extract(func), "auto", time_limit, {})
         if smaller >= arena:
             take_back(func, before, plan)
-            smaller = _settle(extract(func), "auto", time_limit)
+            smaller = _settle(extract(func), "auto", time_limit, {})
         arena = smaller
     else:
         _write_offsets(fresh, found.placement.offsets, found.order)
@@ -110,11 +126,16 @@ def _place_jointly(
     return arena, found.lower_bound
 
 
-def _solve(extracted: Extracted, method: placement.Method, time_limit: float | None) -> int:
+def _solve(
+    extracted: Extracted,
+    method: placement.Method,
+    time_limit: float | None,
+    options: dict[str, object],
+) -> int:
     """Solve, write the offsets, and return the arena in bytes."""
     problem = live_ranges(extracted.graph, range(len(extracted.graph)))
     try:
-        answer = place(problem, method, time_limit)
+        answer = place(problem, method, time_limit, **options)
     except ProblemError as error:
         name = extracted.func.sym_name.data
         raise PassFailedException(f"memgraph-place: @{name}: {error}") from error
@@ -122,7 +143,12 @@ def _solve(extracted: Extracted, method: placement.Method, time_limit: float | N
     return answer.arena
 
 
-def _settle(extracted: Extracted, method: placement.Method, time_limit: float | None) -> int:
+def _settle(
+    extracted: Extracted,
+    method: placement.Method,
+    time_limit: float | None,
+    options: dict[str, object],
+) -> int:
     """Place for TFLM's run time, which packs scratch around the tensors that have offsets.
 
     So the arena is what its planner makes of our offsets, not what we would make of the scratch:
@@ -134,11 +160,11 @@ def _settle(extracted: Extracted, method: placement.Method, time_limit: float | 
     )
     heads: list[tuple[int, int]] = []
     for index, attempt in enumerate(tries):
-        _solve(extracted, attempt, time_limit)
+        _solve(extracted, attempt, time_limit, options)
         heads.append((tflm_arena(extracted.func).head, index))
     best = min(heads)[1]
     if best != len(tries) - 1:
-        _solve(extracted, tries[best], time_limit)
+        _solve(extracted, tries[best], time_limit, options)
     return write_scratch(extracted.func)
 
 
