@@ -90,7 +90,7 @@ def test_fusion_that_runs_out_of_time_finds_nothing() -> None:
 def test_auto_cut_short_stays_valid(fuzz: float) -> None:
     rng = random.Random(3)
     short = 0
-    for _ in range(int(GRAPHS * fuzz / 10)):
+    for _ in range(max(50, int(GRAPHS * fuzz / 10))):
         graph = random_graph(rng, 9)
         best = optimum(graph)
         flow = rng.random() < 0.5
@@ -103,7 +103,7 @@ def test_auto_cut_short_stays_valid(fuzz: float) -> None:
             found.verify(graph)
             assert found.lower_bound <= best <= found.peak, graph
             assert not found.optimal or found.peak == best, graph
-            short += found.proof == "none"
+            short += not found.optimal
     assert short
 
 
