@@ -1,0 +1,79 @@
+"""Limits that only large graphs reach, set so low that small ones do: no answer changes.
+
+Each says how much work is spent before something else is tried. Graphs of brute force's size never
+come near them, so without this what lies behind them would not be held against brute force.
+"""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from exhaustive import optimum
+from oracles import random_graph, random_order
+
+from memopt.solvers import chains as chaining
+from memopt.solvers import fusion, segments, splits
+from memopt.solvers.chains import chains, contract_chains
+from memopt.solvers.scheduling import auto, best_first, both_ends, kills, local_search, search
+
+GRAPHS = 10_000
+LIMITS = (
+    (best_first, "CHAIN"),
+    (both_ends, "TURN"),
+    (chaining, "DEEPEST"),
+    (chaining, "LARGEST"),
+    (fusion, "LARGEST"),
+    (fusion, "STATES"),
+    (kills, "BLOCKERS"),
+    (kills, "COMPARISONS"),
+    (local_search, "LARGEST"),
+    (local_search, "STATES"),
+    (local_search, "WINDOW"),
+    (search, "FIRST"),
+    (search, "LOOK"),
+    (segments, "PATIENCE"),
+    (splits, "REACH"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """Decisions made under other limits."""
+    yield
+    fusion._decide.cache_clear()  # pyright: ignore[reportPrivateUsage]
+
+
+def test_there_are_such_limits() -> None:
+    """A limit that goes by another name now would be no limit here."""
+    for module, name in LIMITS:
+        assert getattr(module, name) >= 20, (module, name)
+
+
+def test_search_and_auto_beyond_their_limits(fuzz: float) -> None:
+    rng = random.Random(0)
+    for _ in range(int(GRAPHS * fuzz)):
+        graph = random_graph(rng)
+        best = optimum(graph)
+        with pytest.MonkeyPatch.context() as patch:
+            for module, name in LIMITS:
+                if rng.random() < 0.6:
+                    patch.setattr(module, name, rng.choice((1, 2, 3)))
+            found = search.solve(graph, bound=0, incumbent=random_order(rng, graph))
+            found.verify(graph)
+            assert (found.peak, found.optimal) == (best, True), graph
+            more = {"segments": rng.random() < 0.5, "splits": rng.random() < 0.5}
+            found = auto.solve(graph, flow=False, **more)
+            found.verify(graph)
+            assert (found.peak, found.optimal) == (best, True), (graph, more)
+
+
+def test_contraction_beyond_its_limits(fuzz: float) -> None:
+    rng = random.Random(1)
+    for _ in range(int(GRAPHS * fuzz)):
+        graph = random_graph(rng)
+        with pytest.MonkeyPatch.context() as patch:
+            for module, name in LIMITS:
+                if rng.random() < 0.6:
+                    patch.setattr(module, name, rng.choice((1, 2, 3)))
+            small, _ = contract_chains(graph, chains(graph, states=rng.choice((1, 3, 10, 30))))
+        assert optimum(small) == optimum(graph), graph
