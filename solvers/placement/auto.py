@@ -72,11 +72,11 @@ def _greedy(problem: PlacementProblem, items: tuple[Item, ...]) -> Iterator[Plac
         return
     yield greedy_by_size.solve(problem)
     yield best_fit.solve(problem)
+    yield from _planar(problem, items)
     yield greedy_by_breadth.solve(problem)
     yield tflm.solve(problem)
     for order in ORDERS:
         yield _ordered(problem, items, order)
-    yield from _planar(problem, items)
 
 
 def _planar(problem: PlacementProblem, items: tuple[Item, ...]) -> Iterator[Placement]:

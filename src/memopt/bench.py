@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memopt.driver import UsageError
+
+if TYPE_CHECKING:
+    from memopt.benchmarks.table import Table
 
 QUICK = ("hrnet_w18_small_v1", "darts_imagenet", "train_resnet18_b1")
 
@@ -20,8 +23,10 @@ def add_arguments(commands: Any) -> None:
         help="the papers' tables beside ours",
         description="Measure on this machine; what is quoted from a paper is marked *.",
     )
-    parser.add_argument("what", choices=("schedule",))
-    parser.add_argument("--quick", action="store_true", help="three graphs, 5 s for each solver")
+    parser.add_argument("what", choices=("schedule", "place"))
+    parser.add_argument(
+        "--quick", action="store_true", help="three graphs or instances, 5 s for each solver"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the tables as JSON")
     parser.add_argument(
         "--markdown", metavar="FILE", help="write the tables as Markdown; default: stdout"
@@ -31,7 +36,8 @@ def add_arguments(commands: Any) -> None:
         nargs="+",
         default=[],
         metavar="GRAPH",
-        help="names in optima.json or files, NAME:frelu for one convention; default: all rows",
+        help="names in optima.json or files, NAME:frelu for one convention; for place, names in"
+        " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; default: all",
     )
     parser.add_argument(
         "--tables", nargs="+", default=[], metavar="TABLE", help="such as zhong-2; default: all"
@@ -55,29 +61,16 @@ def progress() -> Generator[Callable[[str], None]]:
 
 def bench(args: argparse.Namespace) -> None:
     """Run the tables asked for. Raises UsageError, MemoptError, OSError."""
-    from memopt.benchmarks.graphs import chosen, listed
-    from memopt.benchmarks.schedule import TABLES
-    from memopt.benchmarks.table import Run, Table, to_json
+    from memopt.benchmarks.table import to_json
 
-    unknown = [t for t in args.tables if t not in TABLES]
-    if unknown:
-        raise UsageError(f"unknown table {unknown[0]!r}: one of {', '.join(TABLES)}")
+    started = time.perf_counter()
     limit = args.time_limit if args.time_limit is not None else 5.0 if args.quick else 10.0
     if limit <= 0:
         raise UsageError(f"--time-limit={limit:g}: seconds, more than 0")
-    names = args.graphs or (QUICK if args.quick else ())
-    cases = chosen(names) if names else listed()
-    wanted = args.tables or list(TABLES)
-    done: list[Table] = []
-    started = time.perf_counter()
-    with progress() as tick:
-        for i, name in enumerate(wanted):
-            prefix = f"[{i + 1}/{len(wanted)}] {name}: "
-            run = Run(cases, limit, 200 if args.quick else 2000, _prefixed(tick, prefix))
-            done.append(TABLES[name](run))
+    titles, done = (_schedule if args.what == "schedule" else _place)(args, limit)
     facts: dict[str, Any] = {
         "benchmark": args.what,
-        "graphs": [c.title for c in cases],
+        "graphs": titles,
         "time_limit": limit,
         "seconds": round(time.perf_counter() - started, 1),
     }
@@ -88,6 +81,49 @@ def bench(args: argparse.Namespace) -> None:
         Path(args.markdown).write_text(text, encoding="utf-8")
     elif not args.json:
         print(text, end="")
+
+
+def _schedule(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """The titles of the graphs, and the tables about them."""
+    from memopt.benchmarks.graphs import chosen, listed
+    from memopt.benchmarks.schedule import TABLES
+    from memopt.benchmarks.table import Run
+
+    wanted = _wanted(args, list(TABLES))
+    names = args.graphs or (QUICK if args.quick else ())
+    cases = chosen(names) if names else listed()
+    samples = 200 if args.quick else 2000
+    with progress() as tick:
+        done = [
+            TABLES[name](Run(cases, limit, samples, _prefixed(tick, prefix)))
+            for name, prefix in wanted
+        ]
+    return [c.title for c in cases], done
+
+
+def _place(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """The names of the instances, and the tables about them; a summary after `strategies`."""
+    from memopt.benchmarks import place
+
+    wanted = _wanted(args, list(place.TABLES))
+    found = place.instances(args.graphs or (place.QUICK if args.quick else ()))
+    done: list[Table] = []
+    with progress() as tick:
+        for name, prefix in wanted:
+            run = place.PlaceRun(found, limit, args.quick, _prefixed(tick, prefix))
+            done.append(place.TABLES[name](run))
+            if name == "strategies":
+                done.append(place.summary(done[-1]))
+    return [name for name, _ in found], done
+
+
+def _wanted(args: argparse.Namespace, known: list[str]) -> list[tuple[str, str]]:
+    """The tables asked for, each with what its progress begins with. Raises UsageError."""
+    unknown = [t for t in args.tables if t not in known]
+    if unknown:
+        raise UsageError(f"unknown table {unknown[0]!r}: one of {', '.join(known)}")
+    names = args.tables or known
+    return [(n, f"[{i + 1}/{len(names)}] {n}: ") for i, n in enumerate(names)]
 
 
 def _prefixed(tick: Callable[[str], None], prefix: str) -> Callable[[str], None]:
