@@ -167,10 +167,14 @@ QUICK = {"hrnet_w18_small_v1", "darts_imagenet", "nasnet_a_imagenet", "train_mob
 
 
 def test_rows_of_the_benchmark(shared: Path) -> None:
+    """All of them have one that fits, those that optima.json leaves open as well."""
     rows = [r for r in optima(shared) if r["graph"] in QUICK or FUZZ >= 1]
-    assert len(rows) >= len(QUICK)
+    rows += [r for r in optima(shared) if r["graph"] == "randwire_s172" and FUZZ < 1]
+    assert len(rows) >= len(QUICK) + 2
     for row in rows:
-        if row["optimum"] is not None:
-            graph = load(shared, row["graph"], row["prepare"])
-            found = auto.solve(graph)
-            assert accepted(certificate(graph, found.order, row["optimum"])), row
+        graph = load(shared, row["graph"], row["prepare"])
+        found = auto.solve(graph)
+        assert found.optimal and found.peak == (row["optimum"] or found.peak)
+        proof = certificate(graph, found.order, found.peak)
+        assert proof["peak"] == proof["lower_bound"] and accepted(proof), row
+        assert row["optimum"] or proof["proof"]["backward"]
