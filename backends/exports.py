@@ -11,9 +11,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import body_of, function_memory
+from memopt.dialects.groups import Storage, body_of, function_memory
 from memopt.dialects.memory import bytes_of, name_of, place_of, scratch_list
-from memopt.dialects.minimalloc import Row, write_rows
+from memopt.dialects.minimalloc import Gap, Row, write_rows
 from memopt.dialects.operations import shape_of
 from memopt.dialects.plan import (
     Place,
@@ -132,8 +132,9 @@ def _node(op: Operation, names: dict[SSAValue, str], index: int) -> dict[str, ob
 def module_csv(module: ModuleOp) -> str:
     """minimalloc's CSV: one storage group per line, half-open intervals of steps, sizes in bytes.
 
-    Sizes are rounded up to the alignment. With a plan there is an `offset` column, empty where a
-    buffer has none; shared objects are laid one behind the other.
+    Sizes are rounded up to the alignment. A result in place of its operand is the same line; once
+    the larger operand is gone, a gap keeps the bytes of the result alone. With a plan there is an
+    `offset` column, empty where a buffer has none; shared objects are laid one behind the other.
     """
     func = only_function(module)
     plan = plan_of(func)
@@ -146,27 +147,48 @@ def module_csv(module: ModuleOp) -> str:
     a, steps = model.alignment.data, max(len(memory.operations), 1)
     places = places_by_value(func)
     rows: list[Row] = []
+    heirs = {
+        operand: result
+        for _, result, operand in memory.overwrites
+        if memory.groups[operand].in_arena and memory.groups[result].in_arena
+    }
+
+    def rounded(size: int) -> int:
+        return -(-size // a) * a
+
+    def live(g: Storage) -> tuple[int, int]:
+        lower = 0 if g.is_input else min(g.writers)
+        return lower, steps if g.is_output else max((*g.writers, *g.readers), default=0) + 1
 
     def row(
-        name: str, lower: int, upper: int, size: int, place: Place | int | None, start: int
+        name: str,
+        span: tuple[int, int],
+        size: int,
+        place: Place | int | None,
+        start: int,
+        gaps: tuple[Gap, ...] = (),
     ) -> None:
         plain = "".join("_" if c in ',"\n\r' else c for c in name)
         offset = arena_offset(place, func) if plan else None
-        size = -(-size // a) * a
-        rows.append(
-            Row(plain, lower, upper, size, offset=None if offset is None else offset - start)
-        )
+        offset = None if offset is None else offset - start
+        rows.append(Row(plain, *span, rounded(size), gaps=gaps, offset=offset))
 
-    for g in memory.groups:
-        if not g.in_arena:
+    for index, g in enumerate(memory.groups):
+        if not g.in_arena or index in heirs.values():
             continue
-        lower = 0 if g.is_input else min(g.writers)
-        upper = steps if g.is_output else max((*g.writers, *g.readers), default=0) + 1
+        lower, upper = live(g)
+        gaps: list[Gap] = []
+        while index in heirs:
+            index, start = heirs[index], upper
+            upper = live(memory.groups[index])[1]
+            size = rounded(memory.groups[index].size)
+            if size < rounded(g.size) and start < upper:
+                gaps.append(Gap(start, upper, size))
         value, inside = g.members[0]
-        row(g.name, lower, upper, g.size, places.get(value), inside)
+        row(g.name, (lower, upper), g.size, places.get(value), inside, tuple(gaps))
     for step, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
         placed_scratch = scratch_list(op) or ()
         for i, size in enumerate(m.workspace):
             place = placed_scratch[i].place if i < len(placed_scratch) else None
-            row(f"scratch{i} of {step}", step, step + 1, size, place, 0)
+            row(f"scratch{i} of {step}", (step, step + 1), size, place, 0)
     return write_rows(rows)
