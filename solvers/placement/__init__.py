@@ -22,6 +22,7 @@ from memopt.solvers.placement.items import floor_of, items_of
 Method = Literal[
     "auto",
     "exact",
+    "cp-sat",
     "ilp",
     "greedy-by-size",
     "greedy-by-breadth",

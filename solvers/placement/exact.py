@@ -1,36 +1,56 @@
-"""Exact placement with CP-SAT: rectangles over time and address that do not overlap.
+"""Exact placement: our own branch and bound, with a proof.
 
-One integer per item, counted in the common divisor of all sizes and alignments; the objective is
-the arena, never below the load. Meets the bound on most networks in well under a second and proves
-an arena above it on small ones. Deterministic unless a time limit is given: one worker, a fixed
-seed and a limit in CP-SAT's own unit of work.
+    prove(problem).lower_bound
+    prove(problem, capacity=1 << 20)        # fits, or a bound above the capacity: nothing does
+
+The question is always whether all items fit below a given height; the first height is the bound
+(the load), which is the answer more often than not. If the search proves that they do not, the
+bound rises to the next sum of sizes, since every arena in which nothing can sink is one. If it is
+not settled, the second half of the work goes into heights between the bound and the best answer.
+
+`strips.py` takes the problem apart, `corners.py` answers for rectangles. Shapes (items whose height
+changes), fixed offsets and alignments that do not divide all sizes go to `left_justified.py`,
+which finds and proves the same by a slower rule. Work is counted in nodes, so without a time limit
+the same problem has the same answer on every machine.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import gcd
+from time import monotonic
 
-from ortools.sat.python import cp_model
-
-from memopt.solvers.arena import Placement, PlacementProblem
+from memopt.solvers.arena import Placement, PlacementProblem, Proven
+from memopt.solvers.placement import best_fit, greedy_by_size
+from memopt.solvers.placement.corners import CornerSearch
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
+from memopt.solvers.placement.left_justified import OrderSearch
+from memopt.solvers.placement.rules import Rules
+from memopt.solvers.placement.strips import Block, Strip, blocks_of, is_plain, strip_of
 
-WORK = 0.05  # CP-SAT's deterministic time: at most seconds on hundreds of items
+NODES = 600_000  # of `exact` without a time limit: half a minute
+ATTEMPT = 10_000  # half a second
+UNLIMITED = 1 << 60
+NODE = 400  # steps that a node over corners is worth, see `OrderSearch.steps`
+SUMS = 1 << 22  # units up to which sums of sizes are listed; above, any number may be one
+
+# called with the best arena and the bound in bytes, and the nodes looked at
+Progress = Callable[[int, int, int], None]
 
 
-@dataclass(frozen=True)
-class Proven:
-    """A placement and a lower bound on every arena, in bytes."""
-
-    placement: Placement
-    lower_bound: int
-
-
-def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
-    """The best placement within the limit, from the best of `auto`."""
-    from memopt.solvers.placement import auto
-
-    best = auto.solve(problem, time_limit)
-    return improve(problem, items_of(problem), best, time_limit, work=200 * WORK).placement
+def prove(
+    problem: PlacementProblem,
+    time_limit: float | None = None,
+    capacity: int | None = None,
+    nodes: int | None = None,
+    rules: Rules | None = None,
+    progress: Progress | None = None,
+) -> Proven:
+    """The best placement within the limits (seconds; nodes, `NODES` without a time limit) and the
+    bound that is proven. With `capacity` (bytes) it ends at an arena that fits, or with a bound
+    above it; what is in between is then open."""
+    best = min((greedy_by_size.solve(problem), best_fit.solve(problem)), key=lambda p: p.arena)
+    if nodes is None:
+        nodes = NODES if time_limit is None else UNLIMITED
+    return improve(problem, items_of(problem), best, time_limit, nodes, capacity, rules, progress)
 
 
 def improve(
@@ -38,75 +58,144 @@ def improve(
     items: tuple[Item, ...],
     best: Placement,
     seconds: float | None,
-    work: float = WORK,
+    nodes: int | None = None,
+    capacity: int | None = None,
+    rules: Rules | None = None,
+    progress: Progress | None = None,
 ) -> Proven:
-    """The best placement within the limit, not worse than `best`, and what is proven."""
+    """As `prove`, from `best`, and never worse than that; a short attempt if nothing limits it."""
+    if nodes is None:
+        nodes = ATTEMPT if seconds is None else UNLIMITED
     floor = floor_of(problem, items)
-    if best.arena <= floor:
-        return Proven(best, best.arena)
-    active = [i for i in items if i.pieces]
-    unit = gcd(*(i.alignment for i in active), *(p.size for i in active for p in i.pieces))
-    unit = gcd(unit, *(i.fixed for i in active if i.fixed is not None))
-    model = cp_model.CpModel()
-    top = (best.arena - 1) // unit  # an improvement, or nothing
-    arena = model.new_int_var(-(-floor // unit), top, "arena")
-    offsets = _offsets(model, active, top, unit)
-    if offsets is None:
-        return Proven(best, best.arena)
-    steps = sorted({s for i in active for p in i.pieces for s in (p.lower, p.upper)})
-    rank = {s: r for r, s in enumerate(steps)}
-    times: list[cp_model.IntervalVar] = []
-    addresses: list[cp_model.IntervalVar] = []
-    for item in active:
-        for p in item.pieces:
-            lower = rank[p.lower]
-            times.append(model.new_fixed_size_interval_var(lower, rank[p.upper] - lower, ""))
-            addresses.append(
-                model.new_fixed_size_interval_var(offsets[item.index], p.size // unit, "")
-            )
-        model.add(offsets[item.index] + item.size // unit <= arena)
-    model.add_no_overlap_2d(times, addresses)
-    model.minimize(arena)
-
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 0
-    if seconds is None:
-        solver.parameters.max_deterministic_time = work
-    else:
-        solver.parameters.max_time_in_seconds = max(seconds, 0.01)
-    status = solver.solve(model)
-    if status == cp_model.INFEASIBLE:
-        return Proven(best, best.arena)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    goal = floor if capacity is None else capacity
+    if best.arena <= goal or goal < floor:
         return Proven(best, floor)
-    found = [0] * len(items)
-    for item in items:
-        found[item.index] = (
-            solver.value(offsets[item.index]) * unit if item.pieces else item.fixed or 0
-        )
-    placement = placement_of(problem, items, found)
-    bound = round(solver.best_objective_bound) * unit
-    return Proven(placement, max(bound, floor))
+    deadline = None if seconds is None else monotonic() + seconds
+    task = _Task(problem, items, best, floor, goal, rules or Rules(), progress)
+    if not is_plain(items):
+        task.by_orders(nodes, deadline)
+    elif capacity is not None:
+        task.fits(capacity, nodes, deadline)
+    else:
+        task.by_heights(nodes, deadline)
+    return Proven(task.best, task.bound)
 
 
-def _offsets(
-    model: cp_model.CpModel, active: list[Item], top: int, unit: int
-) -> dict[int, cp_model.IntVar] | None:
-    """One variable per item, in units; None if one cannot end below `top`."""
-    result: dict[int, cp_model.IntVar] = {}
-    for item in active:
-        highest = top - item.size // unit
-        fixed = None if item.fixed is None else item.fixed // unit
-        if highest < 0 or (fixed is not None and fixed > highest):
-            return None
-        stride = item.alignment // unit
-        if fixed is not None:
-            result[item.index] = model.new_constant(fixed)
-        elif stride == 1:
-            result[item.index] = model.new_int_var(0, highest, "")
-        else:
-            steps = model.new_int_var(0, highest // stride, "")
-            result[item.index] = model.new_int_var(0, highest, "")
-            model.add(result[item.index] == stride * steps)
-    return result
+@dataclass
+class _Leaf:
+    """A strip of a block. In units: `offsets` need `height`; no offsets need less than `least`."""
+
+    block: Block
+    strip: Strip
+    offsets: tuple[int, ...]
+    height: int
+    least: int
+    search: CornerSearch | None = None
+    searched: int = -1  # the height that `search` asks for
+
+
+class _Task:
+    """`best` and `bound` (bytes) get better as the searches go on; `nodes` counts all."""
+
+    def __init__(
+        self,
+        problem: PlacementProblem,
+        items: tuple[Item, ...],
+        best: Placement,
+        bound: int,
+        goal: int,
+        rules: Rules,
+        progress: Progress | None,
+    ) -> None:
+        self.problem, self.items = problem, items
+        self.best: Placement = best
+        self.bound: int = bound
+        self.goal, self.rules, self.progress = goal, rules, progress
+        self.nodes = self.before = 0
+        self.leaves: list[_Leaf] = []
+        self.offsets = [0] * len(items)
+        for block in blocks_of(items) if is_plain(items) else ():
+            for index, offset in block.bottom:
+                self.offsets[index] = offset
+            if block.items:
+                strip = strip_of(block.items)
+                self.leaves.append(_Leaf(block, strip, (), UNLIMITED, max(strip.loads)))
+
+    def _tell(self, nodes: int) -> None:
+        if self.progress:
+            self.progress(self.best.arena, self.bound, self.before + nodes)
+
+    def by_orders(self, nodes: int, deadline: float | None) -> None:
+        """Any problem: one search for a placement below the best, down to the goal."""
+        top = min(self.best.arena, max(self.goal, self.bound) + 1)
+        if self.goal == self.bound:
+            top = self.best.arena
+        search = OrderSearch(self.items, top, self.goal, self.rules, self._tell)
+        search.run(max(1, nodes * NODE // (NODE + search.steps)), deadline)
+        if search.found is not None:
+            self.best = placement_of(self.problem, self.items, search.found)
+        if search.settled and self.best.arena > self.goal:
+            self.bound = min(top, self.best.arena)
+
+    def by_heights(self, nodes: int, deadline: float | None) -> None:
+        """Rectangles: half of the work at the bound, which rises; then between it and the best."""
+        half = None if deadline is None else (monotonic() + deadline) / 2
+        while self.bound < self.best.arena:
+            if self.fits(self.bound, nodes // 2 - self.nodes, half) is None:
+                break
+        low = self.bound
+        while low < self.best.arena:
+            middle = (low + self.best.arena) // 2
+            part = None if deadline is None else (monotonic() + deadline) / 2
+            if part is not None and part - monotonic() < 0.01:
+                break
+            if self.fits(middle, (nodes - self.nodes) // 2, part) is None:
+                low = middle + 1
+            low = max(low, self.bound)
+
+    def fits(self, height: int, nodes: int, deadline: float | None) -> bool | None:
+        """Whether everything fits below `height`: takes the answer, or raises the bound above it.
+        None if that is not settled within `nodes`."""
+        self.leaves.sort(key=lambda e: height - e.block.base - max(e.strip.loads) * e.strip.unit)
+        for leaf in self.leaves:
+            strip = leaf.strip
+            top = (height - leaf.block.base) // strip.unit
+            if leaf.height <= top:
+                continue
+            if top >= leaf.least:
+                if leaf.search is None or leaf.searched != top:
+                    leaf.search = CornerSearch(strip, top, self.rules, self._tell)
+                    leaf.searched = top
+                already = leaf.search.nodes
+                self.before = self.nodes - already
+                found = leaf.search.run(nodes, deadline)
+                self.nodes += leaf.search.nodes - already
+                nodes -= leaf.search.nodes - already
+                if found is None:
+                    return None
+                if found:
+                    leaf.offsets = found
+                    leaf.height = max(o + s for o, s in zip(found, strip.sizes, strict=True))
+                    continue
+                leaf.least = next_sum(strip.sizes, top)
+            self.bound = min(
+                self.best.arena, max(self.bound, leaf.block.base + leaf.least * strip.unit)
+            )
+            return False
+        for leaf in self.leaves:
+            for item, offset in zip(leaf.block.items, leaf.offsets, strict=True):
+                self.offsets[item.index] = leaf.block.base + offset * leaf.strip.unit
+        self.best = placement_of(self.problem, self.items, self.offsets)
+        return True
+
+
+def next_sum(sizes: tuple[int, ...], above: int) -> int:
+    """The least sum of some of `sizes` that is greater than `above`; `above` + 1 if the numbers
+    are too large to tell. At most the sum of all."""
+    if sum(sizes) > SUMS:
+        return above + 1
+    reachable = 1
+    for size in sizes:
+        reachable |= reachable << size
+    higher = reachable >> (above + 1)
+    return above + 1 if not higher else above + (higher & -higher).bit_length()

@@ -81,3 +81,28 @@ def placement_of(
 def fixed_first(items: Iterable[Item], order: Iterable[Item]) -> list[Item]:
     """`order` with the fixed items before all others."""
     return [i for i in items if i.fixed is not None] + [i for i in order if i.fixed is None]
+
+
+def cliques_of(items: Sequence[Item]) -> list[list[tuple[int, Piece]]]:
+    """The maximal sets of pieces that are live together, by time, each as (item, piece)."""
+    events = sorted(
+        (
+            (step, starts, i.index, n)
+            for i in items
+            for n, p in enumerate(i.pieces)
+            for step, starts in ((p.lower, True), (p.upper, False))
+        ),
+    )
+    pieces = {(i.index, n): p for i in items for n, p in enumerate(i.pieces)}
+    live: dict[tuple[int, int], Piece] = {}
+    result: list[list[tuple[int, Piece]]] = []
+    grown = False
+    for _, starts, i, n in events:
+        if starts:
+            live[i, n], grown = pieces[i, n], True
+            continue
+        if grown:
+            result.append([(j, p) for (j, _), p in live.items()])
+            grown = False
+        del live[i, n]
+    return result

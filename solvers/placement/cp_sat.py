@@ -1,0 +1,176 @@
+"""Exact placement with CP-SAT, a second opinion: rectangles over time and address.
+
+One integer per item, counted in the common divisor of all sizes and alignments; the objective is
+the arena, never below the load. Beside the rectangles (NoOverlap2D), each maximal set of items that
+are live together is a disjunctive resource of its own: CP-SAT reasons about who comes first there,
+and about their sum, more strongly than about pairs of rectangles. Symmetry: items that are alike
+ascend, and an arena of rectangles can be turned upside down, so the largest one lies in its lower
+half.
+
+Deterministic unless a time limit is given: one worker, a fixed seed, and a limit in CP-SAT's own
+unit of work.
+"""
+
+from collections.abc import Callable
+from math import gcd
+
+from ortools.sat.python import cp_model
+
+from memopt.solvers.arena import PlacementProblem, Proven
+from memopt.solvers.placement import best_fit, greedy_by_size
+from memopt.solvers.placement.items import Item, cliques_of, floor_of, items_of, placement_of
+from memopt.solvers.placement.strips import is_plain
+
+WORK = 10.0  # CP-SAT's deterministic time: at most a minute on hundreds of items
+CLIQUES = 20_000  # entries of all cliques up to which they are stated
+
+# called with the best arena and the bound in bytes, and the number of answers
+Progress = Callable[[int, int, int], None]
+
+
+def prove(
+    problem: PlacementProblem,
+    time_limit: float | None = None,
+    capacity: int | None = None,
+    cuts: bool = True,
+    symmetry: bool = True,
+    progress: Progress | None = None,
+) -> Proven:
+    """The best placement within the limit, and the bound that is proven.
+
+    With `capacity` (bytes) it ends at an arena that fits, or with a bound above it. `cuts` and
+    `symmetry` leave out what the file's docstring says beyond NoOverlap2D.
+    """
+    best = min((greedy_by_size.solve(problem), best_fit.solve(problem)), key=lambda p: p.arena)
+    items = items_of(problem)
+    floor = floor_of(problem, items)
+    goal = floor if capacity is None else capacity
+    if best.arena <= goal or goal < floor:
+        return Proven(best, floor)
+    active = [i for i in items if i.pieces]
+    unit = gcd(*(i.alignment for i in active), *(p.size for i in active for p in i.pieces))
+    unit = gcd(unit, *(i.fixed for i in active if i.fixed is not None))
+    top = (best.arena - 1 if capacity is None else capacity) // unit  # an improvement, or nothing
+    model = cp_model.CpModel()
+    offsets = _offsets(model, active, top, unit)
+    bound = best.arena if capacity is None else capacity + 1
+    if offsets is None:
+        return Proven(best, bound)
+    arena = model.new_int_var(-(-floor // unit), top, "arena")
+    for item in active:
+        model.add(offsets[item.index] + item.size // unit <= arena)
+    _rectangles(model, active, offsets, unit, cuts)
+    if symmetry:
+        _symmetry(model, active, offsets, arena, unit)
+    if capacity is None:
+        model.minimize(arena)
+
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 0
+    if time_limit is None:
+        solver.parameters.max_deterministic_time = WORK
+    else:
+        solver.parameters.max_time_in_seconds = max(time_limit, 0.01)
+    told = _Told(unit, floor, progress) if progress and capacity is None else None
+    status = solver.solve(model, told)
+    if status == cp_model.INFEASIBLE:
+        return Proven(best, bound)
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return Proven(best, floor)
+    found = [0] * len(items)
+    for item in items:
+        found[item.index] = (
+            solver.value(offsets[item.index]) * unit if item.pieces else item.fixed or 0
+        )
+    answer = placement_of(problem, items, found)
+    proven = 0 if capacity is not None else round(solver.best_objective_bound) * unit
+    return Proven(answer, max(floor, min(proven, answer.arena)))
+
+
+def _offsets(
+    model: cp_model.CpModel, active: list[Item], top: int, unit: int
+) -> dict[int, cp_model.IntVar] | None:
+    """One variable per item, in units; None if one cannot end at `top` or below."""
+    result: dict[int, cp_model.IntVar] = {}
+    for item in active:
+        highest = top - item.size // unit
+        fixed = None if item.fixed is None else item.fixed // unit
+        if highest < 0 or (fixed is not None and fixed > highest):
+            return None
+        stride = item.alignment // unit
+        if fixed is not None:
+            result[item.index] = model.new_constant(fixed)
+        elif stride == 1:
+            result[item.index] = model.new_int_var(0, highest, "")
+        else:
+            steps = model.new_int_var(0, highest // stride, "")
+            result[item.index] = model.new_int_var(0, highest, "")
+            model.add(result[item.index] == stride * steps)
+    return result
+
+
+def _rectangles(
+    model: cp_model.CpModel,
+    active: list[Item],
+    offsets: dict[int, cp_model.IntVar],
+    unit: int,
+    cuts: bool,
+) -> None:
+    steps = sorted({s for i in active for p in i.pieces for s in (p.lower, p.upper)})
+    rank = {s: r for r, s in enumerate(steps)}
+    times: list[cp_model.IntervalVar] = []
+    addresses: dict[tuple[int, int], cp_model.IntervalVar] = {}
+    for item in active:
+        for p in item.pieces:
+            lower = rank[p.lower]
+            times.append(model.new_fixed_size_interval_var(lower, rank[p.upper] - lower, ""))
+            addresses[item.index, p.lower] = model.new_fixed_size_interval_var(
+                offsets[item.index], p.size // unit, ""
+            )
+    model.add_no_overlap_2d(times, list(addresses.values()))
+    cliques = cliques_of(active)
+    if cuts and sum(map(len, cliques)) <= CLIQUES:
+        for clique in cliques:
+            model.add_no_overlap([addresses[i, p.lower] for i, p in clique])
+
+
+def _symmetry(
+    model: cp_model.CpModel,
+    active: list[Item],
+    offsets: dict[int, cp_model.IntVar],
+    arena: cp_model.IntVar,
+    unit: int,
+) -> None:
+    before: dict[object, Item] = {}
+    for item in active:
+        if item.fixed is not None:
+            continue
+        outline = (tuple((p.lower, p.upper, p.size) for p in item.pieces), item.alignment)
+        if outline in before:
+            model.add(offsets[before[outline].index] <= offsets[item.index])
+        before[outline] = item
+    if active and is_plain(active):
+        # among those alike the one before the others: the two rules must agree on who is lower
+        largest = max(active, key=lambda i: (i.area, -i.index))
+        alike = [
+            i
+            for i in active
+            if (i.pieces[0].lower, i.pieces[0].upper, i.size)
+            == (largest.pieces[0].lower, largest.pieces[0].upper, largest.size)
+        ]
+        if len(alike) == 1:
+            model.add(2 * offsets[largest.index] + largest.size // unit <= arena)
+
+
+class _Told(cp_model.CpSolverSolutionCallback):
+    """Hands each answer on to `progress`."""
+
+    def __init__(self, unit: int, floor: int, progress: Progress) -> None:
+        super().__init__()
+        self._unit, self._floor, self._progress, self._count = unit, floor, progress, 0
+
+    def on_solution_callback(self) -> None:
+        self._count += 1
+        bound = max(self._floor, round(self.best_objective_bound) * self._unit)
+        self._progress(round(self.objective_value) * self._unit, bound, self._count)
