@@ -13,11 +13,15 @@ class Objects:
         self.sizes: list[int] = []
         self.of: dict[int, int] = {}
         self._taken: list[list[tuple[int, int]]] = []  # per object [lower, upper), ascending
+        self._spans: dict[int, tuple[tuple[int, int], ...]] = {}  # per item, asked for often
 
     def gap(self, k: int, item: Item) -> int | None:
         """Steps between the item's life and the nearest one in object k; None if they overlap."""
         taken, best = self._taken[k], 1 << 62
-        for lower, upper in spans_of(item):
+        spans = self._spans.get(item.index)
+        if spans is None:
+            spans = self._spans[item.index] = spans_of(item)
+        for lower, upper in spans:
             at = bisect_left(taken, (lower, upper))
             if at < len(taken):
                 if taken[at][0] < upper:
