@@ -59,7 +59,7 @@ class Sharing:
             if size != needed:
                 raise ProblemError(f"object {k} has {size} B, its largest buffer {needed} B")
         for k, members in enumerate(inside):
-            held, until = -1, 0
+            held, until = -1, min((m[0] for m in members), default=0)
             for lower, upper, base in sorted(members):
                 if base != held and lower < until:
                     names = " and ".join(repr(problem.buffers[i].name) for i in (held, base))
