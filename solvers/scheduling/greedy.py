@@ -6,17 +6,65 @@ decides, then the level left behind, then how recently the operator's operands w
 keeps the order inside one branch of the network.
 """
 
+import heapq
+from dataclasses import dataclass, field
+
 from memopt.solvers.bounds import bounded
 from memopt.solvers.problem import MemoryGraph, Schedule, topological_order
 
 
+@dataclass
+class Ready:
+    """The ready operators: the one of the least (step or peak, rise, level, age) in log time.
+
+    Which of step and peak counts changes with the level, so an operator is in one of two heaps:
+    `low` while its step stays below the peak, `high` (and `costs`) while it does not. It changes
+    over when it is looked at; what is out of date there is left behind and skipped.
+    """
+
+    made: list[int]  # the step at which an operator became ready
+    change: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    low: list[tuple[int, int, int, int]] = field(default_factory=list[tuple[int, int, int, int]])
+    high: list[tuple[int, int, int, int, int]] = field(
+        default_factory=list[tuple[int, int, int, int, int]]
+    )
+    costs: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
+
+    def put(self, v: int, cost: int, delta: int) -> None:
+        """A new operator, or one of which the bytes of step and level have changed."""
+        self.change[v] = cost, delta
+        self._put_high(v, cost, delta)
+
+    def _put_high(self, v: int, cost: int, delta: int) -> None:
+        heapq.heappush(self.high, (cost + max(delta, 0), delta, -self.made[v], v, cost))
+        heapq.heappush(self.costs, (cost, delta, v))
+
+    def pop(self, level: int, peak: int) -> tuple[int, int, int]:
+        """(operator, cost, change of the level) of the best one, taken out."""
+        change, low, high, costs, room = self.change, self.low, self.high, self.costs, peak - level
+        while costs and (costs[0][0] <= room or change.get(costs[0][2]) != costs[0][:2]):
+            cost, delta, v = heapq.heappop(costs)
+            if change.get(v) == (cost, delta):
+                heapq.heappush(low, (delta, -self.made[v], v, cost))
+        while low and (low[0][3] > room or change.get(low[0][2]) != (low[0][3], low[0][0])):
+            delta, _, v, cost = heapq.heappop(low)
+            if change.get(v) == (cost, delta):
+                self._put_high(v, cost, delta)
+        while high and (high[0][4] <= room or change.get(high[0][3]) != (high[0][4], high[0][1])):
+            heapq.heappop(high)
+        fits = (peak + max(low[0][0], 0), *low[0][:3]) if low else None
+        above = (level + high[0][0], *high[0][1:4]) if high else None
+        best = min(x for x in (fits, above) if x is not None)[3]
+        return (best, *change.pop(best))
+
+
 def order(graph: MemoryGraph) -> tuple[int, ...]:
-    """One greedy order; time is linear in the graph times the number of ready operators."""
+    """One greedy order, in time about linear in the graph."""
     waiting = [len(set(ps)) for ps in graph.predecessors]
     remaining = [len({*g.writers, *g.readers}) for g in graph.groups]
     written = [g.is_input for g in graph.groups]
-    made = [-1] * len(graph)  # the step at which an operator became ready
-    ready = {v for v, w in enumerate(waiting) if w == 0}
+    made = [-1] * len(graph)
+    ready = Ready(made)
     level = graph.level(0)
     peak = level
     result: list[int] = []
@@ -32,19 +80,11 @@ def order(graph: MemoryGraph) -> tuple[int, ...]:
         cost = fresh + graph.extra[v] - (graph.sizes[used.result] if used else 0)
         return cost, fresh - freed
 
-    changes = {v: change(v) for v in ready}
-    while ready:
-        best = min(
-            ready,
-            key=lambda v: (
-                max(level + changes[v][0], peak) + max(changes[v][1], 0),
-                changes[v][1],
-                -made[v],
-                v,
-            ),
-        )
-        cost, delta = changes.pop(best)
-        ready.remove(best)
+    for v, w in enumerate(waiting):
+        if w == 0:
+            ready.put(v, *change(v))
+    while ready.change:
+        best, cost, delta = ready.pop(level, peak)
         peak = max(peak, level + cost)
         level += delta - (graph.unread_inputs if not result else 0)
         result.append(best)
@@ -61,10 +101,11 @@ def order(graph: MemoryGraph) -> tuple[int, ...]:
             waiting[s] -= 1
             if waiting[s] == 0:
                 made[s] = len(result)
-                ready.add(s)
-                stale.add(s)
-        for v in stale & ready:
-            changes[v] = change(v)
+                ready.put(s, *change(s))
+        for v in stale & ready.change.keys():
+            new = change(v)
+            if new != ready.change[v]:
+                ready.put(v, *new)
     return tuple(result)
 
 
