@@ -61,8 +61,8 @@ def memory_values(layout: Layout, name: str) -> dict[str, str]:
             "memory_count": str(len(objects)),
             "memories": f"{table}\n{start}return {name}_object((int)k);\n}}\n",
             "memory_pointers": "",
-            "memory_text": f"{len(objects)} shared objects of **{layout.arena} bytes** together, "
-            "static arrays\nthat a linker script may put anywhere",
+            "memory_text": f"{len(objects)} shared objects of\n**{layout.arena} bytes** "
+            "together, static arrays that a linker script may put anywhere",
             "memory_words": "every object",
             "guard": f"-DMEMOPT_GUARD={guard} ",
             "cmake_guard": f"target_compile_definitions({name} PRIVATE MEMOPT_GUARD={guard})\n",

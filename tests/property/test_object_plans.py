@@ -10,12 +10,12 @@ from typing import cast
 
 from random_functions import random_function
 from test_plans import (
-    OFFSET,
     SCHEDULES,
     SCRATCH,
     change_alias,
     main_of,
     move_operator,
+    move_result,
     plan_of,
     same_results,
     swap_order,
@@ -25,7 +25,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import argument_attributes, fingerprint, set_argument_attributes
+from memopt.dialects.plan import fingerprint
 from memopt.dialects.plan_attributes import ObjectAttr, PlanAttr, ScratchAttr, SlotAttr
 from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.memgraph_place import place_function
@@ -48,7 +48,7 @@ def planned(rng: random.Random, operators: int = 10) -> tuple[FuncOp, FuncOp] | 
 def test_what_we_plan_verifies_and_computes_the_same(fuzz: float) -> None:
     refused = Counter[str]()
     most = 0
-    count = round(2000 * fuzz)
+    count = round(1000 * fuzz)
     for seed in range(count):
         rng = random.Random(seed)
         answer = planned(rng)
@@ -70,29 +70,20 @@ def new_place(rng: random.Random, func: FuncOp) -> ObjectAttr | SlotAttr | int:
     return ObjectAttr(rng.randrange(count + (rng.random() < 0.1)), rng.choice((0, 0, 0, 4, 16)))
 
 
-def as_attribute(place: ObjectAttr | SlotAttr | int) -> Attribute:
+def as_attribute(rng: random.Random, func: FuncOp) -> Attribute:
+    place = new_place(rng, func)
     return IntegerAttr(place, i64) if isinstance(place, int) else place
 
 
-def move_result(rng: random.Random, func: FuncOp) -> None:
+def move_to_object(rng: random.Random, func: FuncOp) -> None:
     """Another object for one result or argument."""
-    holders = [op for op in func.body.block.ops if OFFSET in op.attributes]
-    arguments = argument_attributes(func)
-    index = rng.randrange(len(holders) + len(arguments))
-    if index < len(arguments):
-        arguments[index][OFFSET] = as_attribute(new_place(rng, func))
-        set_argument_attributes(func, arguments)
-        return
-    op = holders[index - len(arguments)]
-    places = list(cast("ArrayAttr[Attribute]", op.attributes[OFFSET]).data)
-    places[rng.randrange(len(places))] = as_attribute(new_place(rng, func))
-    op.attributes[OFFSET] = ArrayAttr(places)
+    move_result(rng, func, as_attribute)
 
 
 def move_scratch(rng: random.Random, func: FuncOp) -> None:
     holders = [op for op in func.body.block.ops if SCRATCH in op.attributes]
     if not holders:
-        return move_result(rng, func)
+        return move_to_object(rng, func)
     op = rng.choice(holders)
     entries = list(cast("ArrayAttr[ScratchAttr]", op.attributes[SCRATCH]).data)
     k = rng.randrange(len(entries))
@@ -139,8 +130,8 @@ def settle(func: FuncOp) -> str | None:
 
 
 CHANGES: tuple[Callable[[random.Random, FuncOp], None], ...] = (
-    move_result,
-    move_result,
+    move_to_object,
+    move_to_object,
     move_scratch,
     change_sizes,
     swap_order,
@@ -153,7 +144,7 @@ def test_a_changed_plan_is_refused_or_computes_the_same(fuzz: float) -> None:
     rules = Counter[str]()
     harmful = Counter[str]()
     accepted = 0
-    for seed in range(round(400 * fuzz)):
+    for seed in range(max(60, round(400 * fuzz))):
         rng = random.Random(seed)
         answer = planned(rng, 8)
         if isinstance(answer, str) or not plan_of(answer[1]).object_sizes:

@@ -104,18 +104,22 @@ def new_offset(rng: random.Random, func: FuncOp) -> Attribute:
     return IntegerAttr(rng.randrange(-step, top + step, step), i64)
 
 
-def move_result(rng: random.Random, func: FuncOp) -> None:
+def move_result(
+    rng: random.Random,
+    func: FuncOp,
+    new_place: Callable[[random.Random, FuncOp], Attribute] = new_offset,
+) -> None:
     """Another place for one result or argument."""
     holders = [op for op in func.body.block.ops if OFFSET in op.attributes]
     arguments = argument_attributes(func)
     index = rng.randrange(len(holders) + len(arguments))
     if index < len(arguments):
-        arguments[index][OFFSET] = new_offset(rng, func)
+        arguments[index][OFFSET] = new_place(rng, func)
         set_argument_attributes(func, arguments)
         return
     op = holders[index - len(arguments)]
     places = list(cast("ArrayAttr[Attribute]", op.attributes[OFFSET]).data)
-    places[rng.randrange(len(places))] = new_offset(rng, func)
+    places[rng.randrange(len(places))] = new_place(rng, func)
     op.attributes[OFFSET] = ArrayAttr(places)
 
 
