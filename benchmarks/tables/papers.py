@@ -117,6 +117,9 @@ SERENITY_2: dict[str, tuple[str, float | str]] = {
     "1+2+3": ("62 = {21, 19, 22}", 37.9),
 }
 
+# SERENITY, section 4.2, Figure 11: KB on the chip, times less traffic (mean of their networks)
+SERENITY_11 = (256, 1.76)
+
 # SERENITY, section 2.2, of SwiftNet Cell A's orders: share within 250 KB, share that is optimal
 SERENITY_3 = (0.041, 0.0004)
 

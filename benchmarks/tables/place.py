@@ -10,6 +10,7 @@ from memopt.benchmarks.generator import Instance, planted, twenty
 from memopt.benchmarks.graphs import shared_folder
 from memopt.benchmarks.shared_objects import MIB, NETWORKS, shared_objects
 from memopt.benchmarks.table import Run, Table
+from memopt.benchmarks.traffic import off_chip
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.minimalloc import Row, read_rows
 from memopt.dialects.verify_rows import verify_rows
@@ -233,4 +234,5 @@ TABLES: dict[str, Callable[[PlaceRun], Table]] = {
     "pisarchyk": pisarchyk,
     "shared-objects": _shared_objects,
     "scale": scale,
+    "traffic": lambda run: off_chip(run.tick, run.time_limit),
 }

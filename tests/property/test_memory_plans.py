@@ -1,6 +1,7 @@
 """Random functions planned over several memories: verified, run on bytes, with seeded changes."""
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +13,7 @@ from random_functions import random_function, size_of
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
-from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
@@ -23,6 +24,7 @@ from memopt.dialects.verify_plan import verify_plan
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_memory import assign_function
 from memopt.passes.memgraph_schedule import schedule_function
+from memopt.passes.memgraph_traffic import measure_function
 from memopt.solvers.memories import Assignment, Bank, MemoryProblem, Use, assign, cost_of
 
 CASES = 2_000
@@ -159,3 +161,34 @@ def test_a_changed_plan_is_refused_or_still_right(fuzz: float) -> None:
         for b in cast("MemoriesAttr", func.attributes["memgraph.memories"]).banks:
             assert b.arena.data <= b.capacity.data
     assert refused > same
+
+
+def test_nothing_is_moved_off_the_chip_where_the_peak_fits(fuzz: float) -> None:
+    """And with less on it Belady's rule moves no less than the exact choice, which shrinks as the
+    chip grows."""
+    fits = moves = 0
+    seen = Counter[str]()
+    for seed in range(max(40, round(CASES * fuzz / 2))):
+        rng = random.Random(seed)
+        func = next(functions(random_function(rng, 8)))
+        try:
+            schedule_function(func, "source", None)
+            plan = plan_of(func)
+            assert plan is not None
+            peak = plan.peak.data
+            assert measure_function(func, peak).moved.data == 0, f"seed {seed}"
+            fits += 1
+            before = 0
+            for on_chip in (peak, peak * 3 // 4, peak // 2):
+                least = measure_function(func, on_chip, "exact")
+                rule = measure_function(func, on_chip)
+                assert least.lower_bound.data == least.moved.data <= rule.moved.data
+                assert least.moved.data >= before
+                before = least.moved.data
+            moves += before > 0
+            verify_plan(func)
+        except MemoptError as error:
+            seen[re.sub(r"\S*[\d#]\S*", "_", error.text)] += 1
+        except PassFailedException as error:
+            assert "the workspace of step" in str(error)
+    assert fits and moves and fits > sum(seen.values()), seen

@@ -12,6 +12,7 @@ from xdsl.printer import Printer
 
 from memopt.cli import bytes_of_text
 from memopt.dialects.attributes import EncodingAttr, SourceAttr, WeightsAttr, WindowAttr
+from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr, OffChipAttr
 from memopt.dialects.memgraph import MEMGRAPH
 from memopt.dialects.plan_attributes import (
     AliasAttr,
@@ -83,6 +84,18 @@ def test_plans(a: int, b: int, proof: str, placed: bool, fingerprint: str) -> No
 @given(st.integers(0, 9), st.integers(-(2**40), 2**40), st.lists(st.integers(-9, 9), max_size=4))
 def test_slices(operand: int, offset: int, strides: list[int]) -> None:
     same_after_text(AliasAttr(operand, "slice", offset, strides))
+
+
+@given(NAMES, SIZES, SIZES, st.sampled_from(["ilp", "none"]))
+def test_memories(name: str, a: int, b: int, proof: str) -> None:
+    low, high = sorted((a, b))
+    banks = [BankAttr("dtcm", high, 1, low, a)] + [BankAttr(name, b, 2, 0, 0)] * (
+        name not in ("", "dtcm")
+    )
+    same_after_text(MemoriesAttr(banks, high, low, proof))
+    same_after_text(OffChipAttr(a, "belady" if a > b else "exact", high, low, proof))
+    if name:
+        same_after_text(ScratchAttr(a, SlotAttr(name, b)))
 
 
 @given(NAMES, SIZES, st.lists(st.integers(-1, 999), max_size=4))

@@ -1,0 +1,72 @@
+"""SERENITY, Figure 11: traffic to memory off the chip, source order against the best order."""
+
+from collections.abc import Callable
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.benchmarks.graphs import SWIFTNET, swiftnet
+from memopt.benchmarks.papers import SERENITY_11
+from memopt.benchmarks.table import Table
+from memopt.dialects.plan import only_function
+from memopt.driver import load_model
+from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+from memopt.passes.memgraph_traffic import traffic_problem
+from memopt.solvers.traffic import Traffic, belady, exact
+
+ON_CHIP = (64, 96, 128, 192, 256)  # KiB
+
+
+def off_chip(tick: Callable[[str], None], time_limit: float | None) -> Table:
+    """Bytes moved by SwiftNet Cell with so much on the chip: Belady's rule, and the least."""
+    table = Table(
+        "traffic",
+        "SERENITY, Figure 11: bytes moved from and to memory off the chip, SwiftNet Cell",
+        (
+            "on chip KiB",
+            "source, belady B",
+            "best order, belady B",
+            "times less",
+            "times less*",
+            "source, least B",
+            "best order, least B",
+            "proof",
+            "times less, least",
+        ),
+        (
+            "Best order: that of least peak (`auto`), which need not have the least traffic."
+            f" Quoted (*): {SERENITY_11[1]} x at {SERENITY_11[0]} KB, the mean of their networks;"
+            " ours is the Visual Wake Words model. `least` is the optimum over what is kept"
+            " (CP-SAT), or, where the proof is none, the best within the time limit."
+            + ("" if swiftnet() else " The model is missing: set MEMOPT_SHARED."),
+        ),
+    )
+    case = swiftnet()
+    if case is None:
+        return table
+    orders = [_ordered(load_model(case.path, {}), method) for method in ("source", "auto")]
+    for kib in ON_CHIP:
+        tick(f"{SWIFTNET}, {kib} KiB on the chip")
+        problems = [traffic_problem(only_function(m), kib * 1024) for m in orders]
+        rule = [belady(p).moved for p in problems]
+        least: list[Traffic] = [exact(p, time_limit) for p in problems]
+        best = [t.moved for t in least]
+        table.add(
+            kib,
+            *rule,
+            _ratio(*rule),
+            SERENITY_11[1] if kib == SERENITY_11[0] else None,
+            *best,
+            "ilp" if all(t.optimal for t in least) else "none",
+            _ratio(*best),
+        )
+    return table
+
+
+def _ordered(module: ModuleOp, method: str) -> ModuleOp:
+    MemgraphSchedulePass(method).apply(Context(), module)  # type: ignore[arg-type]
+    return module
+
+
+def _ratio(before: int, after: int) -> float | None:
+    return before / after if after else None
