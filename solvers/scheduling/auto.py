@@ -45,8 +45,8 @@ def solve(
 ) -> Schedule:
     """The best order known after `time_limit` seconds, with the bound proven by then.
 
-    `proof` is `flow` where T6 on `graph` itself gives the bound, `search` where contraction and
-    search are needed. `max_states` and `max_bytes` end the search early. The others switch single
+    `proof` is `flow` where T6 on `graph` itself meets the peak, `search` where contraction and
+    search are needed, `none` where time or memory ended first. `max_states` and `max_bytes` end the search early. The others switch single
     techniques: `fuse` contracts modules; `segments` contracts to segment chains (T2, T4) instead of
     single nodes, `splits` searches part by part (T5): fewer states, but on the papers' networks not
     less time; `flow` computes T6, `local` is local search; the last four are the search's. Raises
@@ -69,7 +69,7 @@ def solve(
     peak = profile(graph, best).peak
     bound = lower(graph, orders)
     if bound == peak or left() == 0:
-        return Schedule(best, peak, bound, "flow")
+        return Schedule(best, peak, bound, "flow" if bound == peak else "none")
     if segments:
         small, members = reduced(graph)
     else:
@@ -94,7 +94,7 @@ def solve(
     )
     if found.peak < peak:
         best, peak = expand(found.order, members), found.peak
-    if bound in (peak, found.lower_bound):
+    if bound == peak:
         # what T6 proves of the graph itself is worth more than a search: anyone can check a flow
         return Schedule(best, peak, bound, "flow", found.states)
     return Schedule(best, peak, min(found.lower_bound, peak), found.proof, found.states)
