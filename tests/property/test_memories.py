@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import (
     Assignment,
     Bank,
@@ -13,6 +14,7 @@ from memopt.solvers.memories import (
     NoRoomError,
     Tenant,
     Use,
+    Visit,
     assign,
     cost_of,
     moment,
@@ -193,3 +195,55 @@ def test_assignment_equals_brute_force(fuzz: float, moving: bool) -> None:
         first = first_answer(problem)
         seen["better than greedy"] += first is None or cost_of(problem, first) > answer.cost
     assert all(n for what, n in seen.items() if moving or what != "moved"), seen
+
+
+def test_without_work_only_the_bound_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut short, or too large to try, the answer is greedy: valid, with a bound that holds."""
+    from memopt.solvers import memories
+
+    random = Random(3)
+    unproven = 0
+    problems = [p for _ in range(400) if small(p := random_problem(random, 4, True))][:60]
+    for problem in problems:
+        best = least_cost(problem)
+        for name, value in (("WORK", 1e-12), ("LARGEST", 0)):
+            with monkeypatch.context() as patch:
+                patch.setattr(memories, name, value)
+                try:
+                    answer = assign(problem)
+                except NoRoomError as error:
+                    assert best is None and error.missing <= missing(problem)
+                    continue
+                except ProblemError as error:
+                    assert "not proven" in str(error) or "too large" in str(error)
+                    continue
+            answer.verify(problem)
+            assert best is not None and answer.lower_bound <= best <= answer.cost
+            assert answer.optimal == (answer.proof != "none" and answer.cost == best)
+            unproven += answer.proof == "none"
+    assert unproven
+
+
+def test_what_is_no_assignment_is_caught() -> None:
+    """Every rule of `verify` has a case."""
+    banks = (Bank("fast", 8, 1), Bank("slow", 16, 2))
+    x = Tenant("x", ((1, 11, 8),), (Use(-1, 0), Use(0, 8), Use(2, 8)), True, 8)
+    y = Tenant("y", ((4, 5, 8),), (Use(0, 8),))
+    problem = MemoryProblem(banks, (x, y), 3)
+    problem.check()
+    here, there = (Visit(0, 0, 1, 11),), (Visit(1, 0, 4, 5),)
+    Assignment((here, there), 32, 0).verify(problem)
+    moved = (Visit(1, 8, 1, 6), Visit(0, 0, 5, 11))
+    Assignment((moved, there), 8 * 2 + 8 + 8 * 3 + 16, 0).verify(problem)
+    wrong = [
+        ((here,), 32, "every tenant needs a visit"),
+        ((here, (Visit(0, 0, 4, 5),)), 24, "overlap"),
+        ((here, (Visit(0, 8, 4, 5),)), 24, "'fast' overflows: 16 B of 8 B"),
+        ((here, there), 31, "the cost is 32"),
+        (((Visit(0, 0, 1, 10),), there), 32, "not placed for its whole life"),
+        (((Visit(1, 8, 1, 7), Visit(0, 0, 6, 11)), there), 64, "cannot move in moment 6"),
+        (((Visit(1, 8, 1, 5), Visit(0, 0, 5, 11)), there), 64, "cannot move in moment 5"),
+    ]
+    for visits, cost, text in wrong:
+        with pytest.raises(ProblemError, match=text):
+            Assignment(visits, cost, 0).verify(problem)
