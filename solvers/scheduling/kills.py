@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memopt.solvers.ideals import ancestors, descendants
-from memopt.solvers.problem import MemoryGraph
+from memopt.solvers.problem import MemoryGraph, bits
 
 # Events not yet over that contain no other such event, by index. Found again from one ideal to the
 # next instead of from all events, of which most are far away.
@@ -161,10 +161,7 @@ class Kills:
         remains is one branch.
         """
         todo = ~done
-        minimal: list[int] = []
-        for need in sorted({self._events[e] & todo for e in frontier}, key=int.bit_count):
-            if not any(m & need == m for m in minimal):
-                minimal.append(need)
+        minimal = minimal_sets({self._events[e] & todo for e in frontier})
         result = [(need, -1, True) for need in minimal]
         for (need, last), waits in zip(self._inplace, self._waits, strict=True):
             if todo >> last & 1 and not any(n & todo for n in waits):
@@ -183,3 +180,26 @@ def _closure(up: list[int], operators: set[int]) -> int:
     for v in operators:
         mask |= up[v] | 1 << v
     return mask
+
+
+# With more sets than this, each is compared with those alone whose last operator it has.
+FEW = 100
+
+
+def minimal_sets(sets: set[int]) -> list[int]:
+    """Those masks of `sets` that contain no other one, smallest first."""
+    minimal: list[int] = []
+    if len(sets) <= FEW:
+        for need in sorted(sets, key=int.bit_count):
+            if not any(m & need == m for m in minimal):
+                minimal.append(need)
+        return minimal
+    ends, by_end = 0, dict[int, list[int]]()
+    for need in sorted(sets, key=lambda need: (need.bit_count(), need)):
+        if any(m & need == m for v in bits(need & ends) for m in by_end[v]):
+            continue
+        minimal.append(need)
+        last = need.bit_length() - 1
+        by_end.setdefault(last, []).append(need)
+        ends |= 1 << last
+    return minimal

@@ -10,7 +10,7 @@ from oracles import optimum, random_graph, random_order
 
 from memopt.solvers.ideals import Walker, renumber
 from memopt.solvers.problem import Group, InPlace, MemoryGraph
-from memopt.solvers.scheduling import search
+from memopt.solvers.scheduling import kills, search
 from memopt.solvers.scheduling.kills import Frontier, Kills
 
 
@@ -114,3 +114,14 @@ def test_up_to_its_last_operator_a_minimal_move_only_allocates(fuzz: float) -> N
                 _, after = walker.run(inner, level, low.bit_length() - 1)
                 assert after >= level, graph
                 inner, level, move = inner | low, after, move ^ low
+
+
+def test_many_minimal_sets_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(300):
+        rng = random.Random(seed)
+        drawn = {rng.getrandbits(12) | 1 << rng.randrange(12) for _ in range(rng.randint(1, 60))}
+        stated = {s for s in drawn if not any(m != s and m & s == m for m in drawn)}
+        for few in (0, 100):
+            monkeypatch.setattr(kills, "FEW", few)
+            found = kills.minimal_sets(drawn)
+            assert set(found) == stated and found == sorted(found, key=int.bit_count)
