@@ -113,12 +113,11 @@ class CornerSearch:
         """The order of branches in this run: what lives long lies low, in variations."""
         s = self.strip
         self.interior = self.rules.interior and turn % 2 == 0
-        noise = 0.3 if turn > 3 else 0.0
-        way = turn // 2 % 3
+        noise = 0.3 if turn >= 4 else 0.0  # each combination once without
+        by_area = turn // 2 % 2
 
         def worth(i: int) -> float:
-            length = s.last[i] - s.first[i]
-            value = length * s.sizes[i] if way == 1 else length + way * 5e-4 * s.sizes[i]
+            value = (s.last[i] - s.first[i]) * (s.sizes[i] if by_area else 1)
             return -value * (1 + noise * random.uniform(-1, 1))
 
         keys = [worth(i) for i in range(len(s.sizes))]
@@ -167,7 +166,7 @@ class CornerSearch:
         reason = self._looked_at(x, y, v)
         if not v.items and self.rules.weights:
             self.weights[v.event] += 1
-        for i in sorted(v.items, key=self.rank.__getitem__):
+        for i in self._ordered(v):
             first, last = s.first[i], s.last[i]
             skyline[first:last] = [level + s.sizes[i]] * (last - first)
             self.left ^= 1 << i
@@ -200,6 +199,19 @@ class CornerSearch:
         self.budget[at] += loss
         self.wasted -= loss << self.digit * at
         return reason | found if found >> at & 1 else found
+
+    def _ordered(self, v: Valley) -> list[int]:
+        """What leaves no step behind first: level with the wall beside it, from wall to wall."""
+        if len(v.items) < 2 or not self.rules.flush:
+            return sorted(v.items, key=self.rank.__getitem__)
+        s, many = self.strip, len(self.rank)
+
+        def order(i: int) -> int:
+            top, left, right = v.level + s.sizes[i], s.first[i] == v.left, s.last[i] == v.right
+            level = (left and top == v.walls[0]) or (right and top == v.walls[1])
+            return self.rank[i] - many * (level + (left and right))
+
+        return sorted(v.items, key=order)
 
     def _looked_at(self, x: int, y: int, v: Valley) -> int:
         """The sections whose state says that `v.items` are all that can lie on the floor."""

@@ -6,7 +6,7 @@
 The question is always whether all items fit below a given height; the first height is the bound
 (the load), which is the answer more often than not. If the search proves that they do not, the
 bound rises to the next sum of sizes, since every arena in which nothing can sink is one. If it is
-not settled, the second half of the work goes into heights between the bound and the best answer.
+not settled, the last quarter of the work goes into heights between the bound and the best answer.
 
 `strips.py` takes the problem apart, `corners.py` answers for rectangles. Shapes (items whose height
 changes), fixed offsets and alignments that do not divide all sizes go to `left_justified.py`,
@@ -30,6 +30,7 @@ NODES = 600_000  # of `exact` without a time limit: half a minute
 ATTEMPT = 10_000  # half a second
 UNLIMITED = 1 << 60
 NODE = 400  # steps that a node over corners is worth, see `OrderSearch.steps`
+AT_BOUND = 0.75  # share of the work for the question whether the bound is met
 SUMS = 1 << 22  # units up to which sums of sizes are listed; above, any number may be one
 
 # called with the best arena and the bound in bytes, and the nodes looked at
@@ -138,10 +139,11 @@ class _Task:
             self.bound = min(top, self.best.arena)
 
     def by_heights(self, nodes: int, deadline: float | None) -> None:
-        """Rectangles: half of the work at the bound, which rises; then between it and the best."""
-        half = None if deadline is None else (monotonic() + deadline) / 2
+        """Rectangles: most of the work at the bound, which rises; then between it and the best."""
+        now = monotonic()
+        most = None if deadline is None else now + (deadline - now) * AT_BOUND
         while self.bound < self.best.arena:
-            if self.fits(self.bound, nodes // 2 - self.nodes, half) is None:
+            if self.fits(self.bound, int(nodes * AT_BOUND) - self.nodes, most) is None:
                 break
         low = self.bound
         while low < self.best.arena:

@@ -17,7 +17,8 @@ class Rules:
     on; what was put elsewhere is not varied. `walls`: a step of the skyline that the items
     beginning (ending) there cannot fill, even together, is a failure at once. `weights`: events at
     which the search fails are branched on earlier, so it meets its conflicts sooner. `interior`: in
-    every other run a wide valley with many items in its corners may be continued anywhere.
+    every other run a wide valley with many items in its corners may be continued anywhere. `flush`:
+    items that end level with a wall or span the valley go first, as they leave fewer steps.
 
     In the search over orders:
 
@@ -33,6 +34,7 @@ class Rules:
     walls: bool = True
     weights: bool = True
     interior: bool = True
+    flush: bool = True
     floors: bool = True
     gaps: bool = True
     twins: bool = True
