@@ -11,6 +11,7 @@ come in any order (src/converter.cc of google/minimalloc, Apache-2.0; read, not 
 """
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -20,6 +21,7 @@ from memopt.dialects.errors import MemoptError
 LARGEST = 1 << 60  # bytes and steps; what is larger would not be safe in 64 bits
 NAMES = {"begin": "lower", "start": "lower", "end": "upper", "buffer": "id", "buffer_id": "id"}
 REQUIRED = ("id", "lower", "upper", "size")
+GAP = re.compile(r"([+-]?\d+)-([+-]?\d+)(?:@(\d+):(\d+))?", re.ASCII)
 KNOWN = (*REQUIRED, "alignment", "gaps", "offset", "hint")
 
 
@@ -120,13 +122,10 @@ def _row(cells: dict[str, str], inclusive: int, where: str) -> Row:
 
 def _gap(text: str, inclusive: int, size: int, where: str) -> Gap:
     """`lower-upper` or `lower-upper@0:bytes`."""
-    steps, at, window = text.partition("@")
-    ends = steps.split("-")
-    parts = window.split(":") if at else ["0", "0"]
-    if len(ends) != 2 or len(parts) != 2:
+    match = GAP.fullmatch(text)
+    if match is None:
         raise MemoptError(f"gap {text!r}: write lower-upper or lower-upper@0:bytes", where)
-    lower, upper = (_number(e, "gap", where) for e in ends)
-    start, kept = (_number(p, "gap", where) for p in parts)
+    lower, upper, start, kept = (_number(g or "0", "gap", where) for g in match.groups())
     if start != 0:
         raise MemoptError(f"gap {text!r}: a window that does not start at 0 is unsupported", where)
     if not 0 <= kept <= size:

@@ -1,9 +1,10 @@
 """`auto`: the best of all, stopping at the bound.
 
-Greedy strategies first, then planar embedding, a local search, and a short exact attempt.
-`PlacementProblem.load` is a bound that is met on most networks, so the later ones seldom run. Of
-thousands of buffers only planar embedding and a greedy strategy or two are tried. Without a time
-limit each stops after a fixed amount of work: the answer does not depend on the machine.
+Greedy strategies and planar embedding first, then a short exact attempt, a local search, and more
+of the exact one if there is time. `PlacementProblem.load` is a bound that is met on most networks,
+so the later ones seldom run. Of thousands of buffers only planar embedding and a greedy strategy or
+two are tried. Without a time limit each stops after a fixed amount of work: the answer does not
+depend on the machine.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,8 +24,7 @@ from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of
 
 # Above these sizes the searches cost more than they gain by default.
 LARGE_ITEMS = 20_000
-CLIMB_ITEMS = 2_000
-EXACT_ITEMS = 400
+SEARCHED_ITEMS = 2_000
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
@@ -33,9 +33,13 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
 
 
 def prove(
-    problem: PlacementProblem, time_limit: float | None = None, capacity: int | None = None
+    problem: PlacementProblem,
+    time_limit: float | None = None,
+    capacity: int | None = None,
+    nodes: int | None = None,
 ) -> Proven:
-    """`time_limit` in seconds bounds the search that follows the greedy strategies.
+    """`time_limit` in seconds bounds the searches that follow the greedy strategies, `nodes` the
+    second exact one, which is left out if neither is given.
 
     Whatever fits into `capacity` bytes is good enough.
     """
@@ -50,21 +54,26 @@ def prove(
         if best.arena <= enough:
             return Proven(best, floor)
     assert best is not None
-    if len(items) <= CLIMB_ITEMS or time_limit is not None:
-        half = None if deadline is None else (deadline - monotonic()) / 2
-        best = hill_climb.improve(problem, items, best, half)
-    left = None if deadline is None else deadline - monotonic()
-    if best.arena > enough and len(items) <= EXACT_ITEMS and (left is None or left > 0):
-        from memopt.solvers.placement import exact
+    if len(items) > SEARCHED_ITEMS and time_limit is None:
+        return Proven(best, floor)
+    from memopt.solvers.placement import exact
 
-        found = exact.improve(problem, items, best, left)
-        return Proven(found.placement, found.lower_bound)
-    return Proven(best, floor)
+    def left(share: float = 1.0) -> float | None:
+        return None if deadline is None else max(0.01, share * (deadline - monotonic()))
+
+    found = exact.improve(problem, items, best, left(), exact.ATTEMPT, capacity)
+    if found.placement.arena > max(enough, found.lower_bound):
+        climbed = hill_climb.improve(problem, items, found.placement, left(0.125))
+        found = Proven(climbed, found.lower_bound)
+    if found.placement.arena > max(enough, found.lower_bound) and (nodes or time_limit):
+        again = exact.improve(problem, items, found.placement, left(), nodes, capacity)
+        found = Proven(again.placement, max(found.lower_bound, again.lower_bound))
+    return found
 
 
 def _greedy(problem: PlacementProblem, items: tuple[Item, ...]) -> Iterator[Placement]:
     """Answers that take no search, those first that are most likely to meet the bound."""
-    if len(items) > CLIMB_ITEMS:
+    if len(items) > SEARCHED_ITEMS:
         yield from _planar(problem, items)
         yield _ordered(problem, items, _between)
         if len(items) <= LARGE_ITEMS:

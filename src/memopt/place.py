@@ -61,13 +61,22 @@ def solve(
     problem, first = problem_of(rows)
     for known in METHODS:
         if known == strategy:
-            found = prove(problem, known, time_limit, capacity)
+            # nobody waits for a compiler here, so there is more work than --place=auto does
+            more = {"nodes": exact_nodes()} if known == "auto" and time_limit is None else {}
+            found = prove(problem, known, time_limit, capacity, **more)
             offsets = tuple(found.placement.offsets[i] for i in first)
             return Answer(offsets, found.placement.arena, found.lower_bound)
     for known in SHARED:
         if known == strategy:
             return _shared(problem, first, known, time_limit)
     raise UsageError(f"--strategy={strategy}: one of {', '.join(STRATEGIES)}")
+
+
+def exact_nodes() -> int:
+    """What `--strategy=exact` may look at without a time limit."""
+    from memopt.solvers.placement.exact import NODES
+
+    return NODES
 
 
 def _shared(
