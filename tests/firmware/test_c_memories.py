@@ -132,6 +132,21 @@ def test_moves_run(
     assert lab.unequal_tensors(run, want) == []
 
 
+def test_moves_that_pay(shared: Path, over: Any, tmp_path: Path, lab: Any) -> None:
+    """mcunet over three memories: two moves are worth their cost; the output is that of one
+    arena."""
+    lab.need_tools("host")
+    module = over("mcunet_vww_int8", "dtcm:39K@1,sram:78K@3,psram:1M@20")
+    moves = [op for op in lab.main_of(module).body.block.ops if isinstance(op, CopyOp)]
+    assert moves and len(layout_of(module).banks) == 3
+    inputs = lab.random_inputs(module, 1, seed=3)
+    run = lab.run_project(lab.write(module, tmp_path / "c", "net", "host"), inputs, trace=False)
+    assert run.code == 0, run.messages
+    whole = lab.plan(lab.read_model(shared / "models" / "mcunet_vww_int8.tflite"))
+    one = lab.run_project(lab.write(whole, tmp_path / "one", "net", "host"), inputs, trace=False)
+    assert run.output == one.output
+
+
 def test_interface(over: Any, tmp_path: Path, lab: Any) -> None:
     """One pointer per memory, checked; the header's attribute puts an array into its section."""
     lab.need_tools("host")
