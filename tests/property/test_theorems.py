@@ -64,7 +64,7 @@ def test_t1_a_commit_loses_nothing(mirrored: bool, fuzz: float) -> None:
     every order through the second may come from the first. H is the optimum, the best bound.
     """
     rng = random.Random(2)
-    committed = wider = 0
+    committed = wider = in_place = 0
     for _ in range(int(20_000 * fuzz)):
         graph = random_graph(rng, 7, unread=False)
         low, high = nested(rng, graph)
@@ -77,8 +77,10 @@ def test_t1_a_commit_loses_nothing(mirrored: bool, fuzz: float) -> None:
             assert optimum_through(graph, [low, high]) == through, (graph, low, high)
             committed += 1
             wider += (high & ~low).bit_count() > 1
+            in_place += any((high & ~low) >> c.operator & 1 for c in graph.inplace)
     assert committed > 1000 * fuzz
     assert wider > 100 * fuzz
+    assert in_place > 100 * fuzz
 
 
 @pytest.mark.parametrize("mirrored", [False, True], ids=["forward", "from the end"])
