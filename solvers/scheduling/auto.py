@@ -8,7 +8,7 @@ Without a time limit the answer is deterministic.
 
 import time
 
-from memopt.solvers.bounds import flow_bound, trivial
+from memopt.solvers.bounds import Bound, flow_bound, trivial
 from memopt.solvers.chains import reduced
 from memopt.solvers.fusion import contract, expand, modules
 from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, check_order, profile
@@ -61,15 +61,18 @@ def solve(
             return None
         return max(0.0, time_limit - (time.monotonic() - started))
 
-    def lower(graph: MemoryGraph, orders: list[tuple[int, ...]]) -> int:
-        return flow_bound(graph, orders, time_limit=left()).value if flow else trivial(graph)
+    def lower(graph: MemoryGraph, orders: list[tuple[int, ...]]) -> Bound:
+        if flow:
+            return flow_bound(graph, orders, time_limit=left())
+        return Bound(trivial(graph), None, 0)
 
     orders = heuristics(graph)
     best = orders[0]
     peak = profile(graph, best).peak
-    bound = lower(graph, orders)
+    first = lower(graph, orders)
+    bound = first.value
     if bound == peak or left() == 0:
-        return Schedule(best, peak, bound, "flow" if bound == peak else "none")
+        return Schedule(best, peak, bound, first.proof if bound == peak else "none")
     if segments:
         small, members = reduced(graph)
     else:
@@ -80,7 +83,7 @@ def solve(
     start = inner[0]
     if profile(small, start).peak < peak:
         best, peak = expand(start, members), profile(small, start).peak
-    floor = max(bound, lower(small, inner))
+    floor = max(bound, lower(small, inner).value)
 
     exact = in_parts.explore if splits else search.explore
     found = exact(
@@ -96,5 +99,5 @@ def solve(
         best, peak = expand(found.order, members), found.peak
     if bound == peak:
         # what T6 proves of the graph itself is worth more than a search: anyone can check a flow
-        return Schedule(best, peak, bound, "flow", found.states)
+        return Schedule(best, peak, bound, first.proof, found.states)
     return Schedule(best, peak, min(found.lower_bound, peak), found.proof, found.states)

@@ -49,7 +49,8 @@ def solve(
     if isinstance(bound, int):
         lower, proof = bound, "search"
     elif bound in (None, "flow"):
-        lower, proof = flow_bound(graph, orders, time_limit=time_limit).value, "flow"
+        first = flow_bound(graph, orders, time_limit=time_limit)
+        lower, proof = first.value, first.proof
     else:
         raise ProblemError(f"bound={bound}: bytes, or flow")
     if lower >= peak:
