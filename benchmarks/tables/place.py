@@ -63,7 +63,8 @@ def instances(names: Sequence[str]) -> list[tuple[str, tuple[Row, ...]]]:
 
 def _chosen(name: str) -> tuple[Row, ...]:
     folder = shared_folder() / "alloc"
-    for path in (Path(name), *sorted(folder.rglob(f"{name}*.csv"))):
+    known = [p for p in sorted(folder.rglob("*.csv")) if name in (p.stem, p.stem.split(".")[0])]
+    for path in (Path(name), *known):
         if path.is_file():
             return read_rows(path.read_bytes(), str(path))
     parts = name.split("-")
