@@ -46,11 +46,11 @@ def solve(
     """The best order known after `time_limit` seconds, with the bound proven by then.
 
     `proof` is `flow` where T6 on `graph` itself meets the peak, `search` where contraction and
-    search are needed, `none` where time or memory ended first. `max_states` and `max_bytes` end the search early. The others switch single
-    techniques: `fuse` contracts modules; `segments` contracts to segment chains (T2, T4) instead of
-    single nodes, `splits` searches part by part (T5): fewer states, but on the papers' networks not
-    less time; `flow` computes T6, `local` is local search; the last four are the search's. Raises
-    ProblemError for `segments` without `fuse`.
+    search are needed, `none` where time or memory ended first. `max_states` and `max_bytes` end
+    the search early. The others switch single techniques: `fuse` contracts modules; `segments`
+    contracts to segment chains (T2, T4) instead of single nodes, `splits` searches part by part
+    (T5): fewer states, but on the papers' networks not less time; `flow` computes T6, `local` is
+    local search; the last four are the search's. Raises ProblemError for `segments` without `fuse`.
     """
     if segments and not fuse:
         raise ProblemError("segments without fuse: segments are what modules are contracted to")
