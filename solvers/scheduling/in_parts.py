@@ -27,12 +27,13 @@ def solve(
     best = min(
         (search.greedy(graph), search.rpo(graph)), key=lambda order: profile(graph, order).peak
     )
-    given = bound is not None
+    proof: Proof = "search"
     if bound is None:
-        bound = flow_bound(graph, [best], time_limit=time_limit).value
+        first = flow_bound(graph, [best], time_limit=time_limit)
+        bound, proof = first.value, first.proof
     peak = profile(graph, best).peak
     if bound >= peak:
-        return Schedule(best, peak, bound, "search" if given else "flow")
+        return Schedule(best, peak, bound, proof)
     if time_limit is not None:
         time_limit = max(0.0, time_limit - (time.monotonic() - started))
     return explore(graph, bound, best, search.Limits(time_limit, max_states))

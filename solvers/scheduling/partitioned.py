@@ -8,7 +8,7 @@ and takes that order elsewhere; then a part that was left alone can hold the new
 `as_printed`, to compare with.
 
 A partition restricts the order, so the optimum over its orders is no bound for all orders: the
-bound here is T6 on the whole graph, and `proof` is `flow` exactly where the peak meets it.
+bound here is T6 on the whole graph, and the answer is optimal exactly where the peak meets it.
 """
 
 import time
@@ -199,7 +199,8 @@ def solve(
     left = None
     if time_limit is not None:
         left = max(0.0, time_limit - (time.monotonic() - started))
-    bound = flow_bound(graph, [found.order], left).value
-    answer = Schedule(found.order, peak, bound, "flow" if bound == peak else "none", found.states)
+    bound = flow_bound(graph, [found.order], left)
+    proof = bound.proof if bound.value == peak else "none"
+    answer = Schedule(found.order, peak, bound.value, proof, found.states)
     answer.verify(graph)
     return answer
