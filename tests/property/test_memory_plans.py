@@ -72,6 +72,8 @@ def planned_by_pass(rng: random.Random) -> tuple[FuncOp, FuncOp] | str:
         assign_function(func, tuple(banks), rng.random() < 0.8)
     except MemoptError as error:
         return error.text
+    except PassFailedException as error:  # the file's order against in-place aliases
+        return str(error)
     return before, func
 
 
@@ -189,6 +191,6 @@ def test_nothing_is_moved_off_the_chip_where_the_peak_fits(fuzz: float) -> None:
             verify_plan(func)
         except MemoptError as error:
             seen[re.sub(r"\S*[\d#]\S*", "_", error.text)] += 1
-        except PassFailedException as error:
-            assert "the workspace of step" in str(error)
+        except PassFailedException as error:  # scratch too large, or in place against the order
+            seen[re.sub(r"\S*[\d#]\S*", "_", str(error))] += 1
     assert fits and moves and fits > sum(seen.values()), seen
