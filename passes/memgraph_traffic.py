@@ -8,6 +8,7 @@ SERENITY's measure, with Belady's rule on whole tensors, or the least traffic; o
 the operations stand. Nothing else changes. Model: `solvers/traffic.py`.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -105,10 +106,11 @@ def traffic_problem(func: FuncOp, on_chip: int) -> TrafficProblem:
     held = {w for v in (last.operands if last is not None else ()) for w in shows.get(v, ())}
     if model.io.data == "kept":
         held.update(v for v in block.args if v in reads)
+    parts = Counter(memory.of_value[v][0] for v in written)
     tensors = tuple(
         Tensor(
             name_of(v),
-            round_up(bytes_of(v.type) or 0, model.alignment.data),
+            _size(v, model, parts[memory.of_value[v][0]]),
             bytes_of(v.type) or 0,
             position[v.owner] if isinstance(v.owner, Operation) else -1,
             tuple(sorted(reads[v])),
@@ -120,6 +122,13 @@ def traffic_problem(func: FuncOp, on_chip: int) -> TrafficProblem:
         sum(round_up(w, model.alignment.data) for w in m.workspace) for m in memory.memory
     )
     return TrafficProblem(tensors, len(memory.operations), workspace, on_chip)
+
+
+def _size(value: SSAValue, model: ModelAttr, parts: int) -> int:
+    """Bytes that a tensor takes up, rounded up; as they are where it is one of several parts of a
+    buffer, which lie side by side."""
+    size = bytes_of(value.type) or 0
+    return size if parts > 1 else round_up(size, model.alignment.data)
 
 
 def _written(memory: BlockMemory, arguments: list[SSAValue]) -> list[SSAValue]:
