@@ -92,7 +92,7 @@ class CornerSearch:
         random = Random(seed)
         start = (self.skyline[:], self.budget[:], self.wasted, self.left)
         turn = 0
-        with deep_recursion(8 * len(self.offsets) + 4 * self.strip.sections + 1_000):
+        with deep_recursion():
             while self.nodes < self.last and not self._late():
                 self._prepare(turn, random)
                 turn += 1

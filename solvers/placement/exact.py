@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from memopt.solvers.arena import Placement, PlacementProblem, Proven
-from memopt.solvers.placement import best_fit, greedy_by_size
+from memopt.solvers.placement import best_fit, greedy_by_size, planar
 from memopt.solvers.placement.corners import CornerSearch
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
 from memopt.solvers.placement.left_justified import OrderSearch
@@ -48,10 +48,15 @@ def prove(
     """The best placement within the limits (seconds; nodes, `NODES` without a time limit) and the
     bound that is proven. With `capacity` (bytes) it ends at an arena that fits, or with a bound
     above it; what is in between is then open."""
-    best = min((greedy_by_size.solve(problem), best_fit.solve(problem)), key=lambda p: p.arena)
+    items = items_of(problem)
+    answers = [greedy_by_size.solve(problem), best_fit.solve(problem)]
+    if min(a.arena for a in answers) > floor_of(problem, items):
+        packed = planar.attempt(problem, items)  # in no time, where nothing may be free
+        answers += [packed] if isinstance(packed, Placement) else []
+    best = min(answers, key=lambda a: a.arena)
     if nodes is None:
         nodes = NODES if time_limit is None else UNLIMITED
-    return improve(problem, items_of(problem), best, time_limit, nodes, capacity, rules, progress)
+    return improve(problem, items, best, time_limit, nodes, capacity, rules, progress)
 
 
 def improve(

@@ -62,7 +62,7 @@ class OrderSearch:
     def run(self, nodes: int, deadline: float | None = None) -> None:
         """Search on, for at most `nodes` states and until `deadline` (monotonic seconds)."""
         self.deadline, last, turn = deadline, self.nodes + nodes, 0
-        with deep_recursion(4 * len(self.items) + 1_000):
+        with deep_recursion():
             while self.nodes < last and not self._late():
                 order = sorted(self.active, key=self._order(turn))
                 self.rank = [0] * len(self.items)

@@ -1,6 +1,7 @@
 // Every strategy gives offsets that the verifier accepts.
 // RUN: memopt-opt --split-input-file --place=auto --verify-plan %s | filecheck %s --check-prefixes=CHECK,AUTO
 // RUN: memopt-opt --split-input-file --schedule=source --place=exact --verify-plan %s | filecheck %s --check-prefixes=CHECK,AUTO
+// RUN: memopt-opt --split-input-file --schedule=source --place=cp-sat --verify-plan %s | filecheck %s --check-prefixes=CHECK,AUTO
 // RUN: memopt-opt --split-input-file --place=greedy-by-size --verify-plan %s | filecheck %s
 // RUN: memopt-opt --split-input-file --place=greedy-by-breadth --verify-plan %s | filecheck %s
 // RUN: memopt-opt --split-input-file --place=best-fit --verify-plan %s | filecheck %s
