@@ -76,10 +76,7 @@ class FlowBound:
 
     @cached_property
     def cuts(self) -> Cuts:
-        limit = self.max_arcs
-        if limit is None and self.time_limit is not None:
-            limit = int(ARCS_PER_SECOND * self.time_limit)
-        return Cuts(self.graph, limit)
+        return Cuts(self.graph, self.max_arcs)
 
     def solve(self, orders: Sequence[Sequence[int]]) -> Bound:
         """The bound, given some orders (at least one).
@@ -102,14 +99,14 @@ class FlowBound:
         deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
         found: list[int] = []
         for v in sorted(range(len(graph)), key=lambda v: (-ceiling[v], v)):
-            if ceiling[v] <= value:
+            if ceiling[v] <= value or (deadline is not None and time.monotonic() > deadline):
                 break
             if self._low_elsewhere(v, found, value):
                 continue
-            if deadline is not None and time.monotonic() > deadline:
-                break
             if self.max_flows is not None and flows >= self.max_flows:
                 break
+            if self.max_arcs is None and deadline is not None:
+                self.cuts.max_arcs = int(ARCS_PER_SECOND * max(0.0, deadline - time.monotonic()))
             try:
                 tried = [self.cuts.least_step(v, c) for c in (None, *graph.candidates[v])]
             except TooLargeError:

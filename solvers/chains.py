@@ -9,6 +9,7 @@ Modules are found again in the contracted graph. A chain is then taken as a whol
 the modules stay nested, and each of the last ones is a separable module of the flat graph.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -130,18 +131,21 @@ def chains(
     chain_rules: ChainRules = ALL_CHAIN_RULES,
     states: int = STATES,
     known: Sequence[Module] | None = None,
+    time_limit: float | None = None,
 ) -> list[Chain]:
     """The chains of all modules that can be found, over the operators of `graph`; none overlap.
 
     `known` are modules that are contracted first, by default all that `fusion.modules` finds; a
-    chain of one segment stands for such a module. `states` limits the search for each chain.
+    chain of one segment stands for such a module. `states` limits the search for each chain. After
+    `time_limit` seconds those that have been found, which are as safe as all.
     """
-    first = modules(graph, rules) if known is None else known
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    first = modules(graph, rules, time_limit) if known is None else known
     nodes = {m.operators: m for m in first}
     state = _State.of(graph, [(m.operators,) for m in first], nodes)
     tried: set[tuple[int, int]] = set()
     limits = _Limits(chain_rules, states)
-    while found := state.round(rules, limits, tried):
+    while found := state.round(rules, limits, tried, deadline):
         state = _State.of(graph, [*state.untouched(found), *found], nodes)
     return [c for c in state.found if len(c) > 1 or len(c[0]) > 1]
 
@@ -171,17 +175,27 @@ class _State:
         inside_new = {v for chain in found for segment in chain for v in segment}
         return [c for c in self.found if c[0][0] not in inside_new]
 
-    def round(self, rules: Rules, limits: _Limits, tried: set[tuple[int, int]]) -> list[Chain]:
+    def round(
+        self,
+        rules: Rules,
+        limits: _Limits,
+        tried: set[tuple[int, int]],
+        deadline: float | None,
+    ) -> list[Chain]:
         """New chains that do not overlap, smaller modules first, then what contains them.
 
         What was `tried` before, and has not been contracted since, is not looked at again.
         """
+        if deadline is not None and time.monotonic() > deadline:
+            return []
         graph, sides = self.graph, Sides.of(self.graph)
         flat = [sum(1 << v for v in ops) for ops in self.members]
         new: dict[int, Chain] = {}  # over the nodes of this round, by mask
         for members in sorted(self._candidates(sides), key=int.bit_count):
             if members.bit_count() > DEEPEST:
                 break  # in the next round it is smaller
+            if deadline is not None and time.monotonic() > deadline:
+                break
             within = [m for m in new if m & members]
             if members in self.units or any(m & ~members for m in within):
                 continue
@@ -270,6 +284,9 @@ def _module(graph: MemoryGraph, segment: Sequence[int], sides: Sides) -> Module:
     return Module(tuple(segment), max(facts.steps), facts.levels[0], facts.levels[-1])
 
 
-def reduced(graph: MemoryGraph, states: int = STATES) -> tuple[MemoryGraph, list[tuple[int, ...]]]:
-    """`graph` contracted to segment chains as far as they are found, ready for `fusion.expand`."""
-    return contract_chains(graph, chains(graph, states=states))
+def reduced(
+    graph: MemoryGraph, states: int = STATES, time_limit: float | None = None
+) -> tuple[MemoryGraph, list[tuple[int, ...]]]:
+    """`graph` contracted to the segment chains found within `time_limit` seconds, ready for
+    `fusion.expand`."""
+    return contract_chains(graph, chains(graph, states=states, time_limit=time_limit))

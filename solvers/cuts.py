@@ -18,11 +18,12 @@ class TooLargeError(Exception):
     """A cut needs more arcs than its caller is ready to wait for."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Cuts:
     """Least steps of single operators; ancestors and descendants are found once.
 
     A max-flow cannot be interrupted: one of more than `max_arcs` arcs raises TooLargeError instead.
+    The limit may be changed between two of them.
     """
 
     graph: MemoryGraph

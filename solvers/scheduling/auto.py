@@ -73,10 +73,10 @@ def solve(
     bound = first.value
     if bound == peak or left() == 0:
         return Schedule(best, peak, bound, first.proof if bound == peak else "none")
+    time_for_fusion = None if time_limit is None else (left() or 0.0) / 3
     if segments:
-        small, members = reduced(graph)
+        small, members = reduced(graph, time_limit=time_for_fusion)
     else:
-        time_for_fusion = None if time_limit is None else (left() or 0.0) / 3
         found = modules(graph, time_limit=time_for_fusion) if fuse else []
         small, members = contract(graph, found)
     inner = heuristics(small)

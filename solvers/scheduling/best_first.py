@@ -108,6 +108,8 @@ class Search:
     ) -> None:
         """Search until it is over, `states` more are taken, or time or `memory` bytes are spent."""
         closed = self._closed
+        if deadline is not None and time.monotonic() > deadline:
+            return
         if not self._begun and self.by_kills:  # not before it is needed: it takes long
             self._heap = [(*self._heap[0][:5], self.kills.start())]
         self._begun = True
@@ -124,12 +126,14 @@ class Search:
                 continue
             self.lower_bound = peak  # every path of a lower peak has been exhausted
             self.states += 1
-            if self._follow(peak, done, level, frontier):
+            if self._follow(peak, done, level, frontier, deadline):
                 return
         self.exhausted = True
         self.lower_bound = self.ceiling
 
-    def _follow(self, peak: int, done: int, level: int, frontier: Frontier) -> bool:
+    def _follow(
+        self, peak: int, done: int, level: int, frontier: Frontier, deadline: float | None
+    ) -> bool:
         """Take one state and what it commits to; put the branches aside. True at the end."""
         closed, best, dominance = self._closed, self._best, self.switches.dominance
         closed.add(done)
@@ -138,6 +142,8 @@ class Search:
         for _ in range(CHAIN):
             if len(branches) != 1 or branches[0][0] > peak:
                 break
+            if deadline is not None and time.monotonic() > deadline:
+                break  # with 10,000 branches to look at, one step takes a third of a second
             _, move, last, level = branches[0]  # the one way on costs nothing
             child = done | move
             if child not in closed:
