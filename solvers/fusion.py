@@ -251,6 +251,11 @@ def _decide(sub: MemoryGraph, rules: Rules) -> tuple[tuple[int, ...], int] | Non
     return order, max(profile(sub, order).steps)
 
 
+def forget() -> None:
+    """Forget what has been decided about modules: for measurements that start from nothing."""
+    _decide.cache_clear()
+
+
 def _inner_order(sub: MemoryGraph, rules: Rules) -> tuple[int, ...] | None:
     if not rules.least_peak:
         return tuple(range(len(sub)))

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memopt.dialects.errors import MemoptError
 from memopt.solvers.fusion import contract, modules
 from memopt.solvers.problem import MemoryGraph
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
 
 SWIFTNET = "swiftnet_cell_vww_uint8"
 
@@ -30,13 +33,12 @@ class Case:
         return f"{self.name} ({self.prepare or 'raw'})"
 
     @cached_property
-    def graph(self) -> MemoryGraph:
-        """Imported at alignment 1, no in-place execution. Raises MemoptError and OSError."""
+    def module(self) -> "ModuleOp":
+        """The IR at alignment 1, no in-place execution, one function. MemoptError, OSError."""
         from xdsl.context import Context
 
         from memopt.dialects.plan import functions
         from memopt.driver import load_model
-        from memopt.passes.extract import extract
         from memopt.passes.memgraph_model import MemgraphModelPass
         from memopt.passes.memgraph_prepare import MemgraphPreparePass
 
@@ -46,10 +48,18 @@ class Case:
         if self.prepare:
             conventions: Any = tuple(self.prepare.split(","))
             MemgraphPreparePass(conventions=conventions).apply(context, module)
-        found = list(functions(module))
-        if len(found) != 1:
-            raise MemoptError(f"{len(found)} functions; a benchmark needs one", str(self.path))
-        return extract(found[0]).graph
+        count = len(list(functions(module)))
+        if count != 1:
+            raise MemoptError(f"{count} functions; a benchmark needs one", str(self.path))
+        return module
+
+    @cached_property
+    def graph(self) -> MemoryGraph:
+        """The problem that `module` is. Raises MemoptError and OSError."""
+        from memopt.dialects.plan import functions
+        from memopt.passes.extract import extract
+
+        return extract(next(iter(functions(self.module)))).graph
 
     @cached_property
     def _contracted(self) -> tuple[MemoryGraph, float]:

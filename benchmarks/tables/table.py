@@ -74,15 +74,16 @@ def to_json(tables: Sequence[Table], facts: dict[str, Any]) -> str:
 
 @dataclass
 class Run:
-    """What the tables are made with: seconds for each solver call, graphs, random orders drawn.
+    """What the tables are made with: graphs, seconds for each solver call, random orders drawn.
 
-    `tick` is told what is under way.
+    `tick` is told what is under way. `operators` is about the size of generated graphs.
     """
 
     cases: list[Case]
     time_limit: float
     samples: int
     tick: Callable[[str], None]
+    operators: int = 2000
 
     def timed(
         self, what: str, graph: MemoryGraph, method: str, **options: Any

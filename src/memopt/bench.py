@@ -92,10 +92,10 @@ def _schedule(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[
     wanted = _wanted(args, list(TABLES))
     names = args.graphs or (QUICK if args.quick else ())
     cases = chosen(names) if names else listed()
-    samples = 200 if args.quick else 2000
+    samples, operators = (200, 200) if args.quick else (2000, 2000)
     with progress() as tick:
         done = [
-            TABLES[name](Run(cases, limit, samples, _prefixed(tick, prefix)))
+            TABLES[name](Run(cases, limit, samples, _prefixed(tick, prefix), operators))
             for name, prefix in wanted
         ]
     return [c.title for c in cases], done

@@ -1,9 +1,9 @@
 """Training steps of up to 2,000 operators: what the scheduler claims of them is true."""
 
 import pytest
-from training import SHAPES, training_graph
 
 from memopt.api import memory_graph
+from memopt.benchmarks.training import SHAPES, training_graph
 from memopt.solvers.bounds import trivial
 from memopt.solvers.fusion import modules
 from memopt.solvers.problem import MemoryGraph, profile

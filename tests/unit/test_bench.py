@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from memopt.benchmarks import papers
-from memopt.benchmarks.graphs import Case, figure_1
+from memopt.benchmarks.graphs import Case, chosen, figure_1
 from memopt.benchmarks.schedule import TABLES, liberis_table, random_order
+from memopt.benchmarks.seconds import seconds
 from memopt.benchmarks.table import Run, Table, kb
+from memopt.benchmarks.training import SHAPES
+from memopt.benchmarks.training import main as write_training
 from memopt.cli import main
 from memopt.solvers.problem import check_order, profile
 
@@ -55,7 +58,7 @@ def test_every_table_of_a_small_graph(
     command = ["bench", "schedule", "--quick", "--graphs", str(graph), "--json", str(out)]
     assert main([*command, "--markdown", str(text)]) == 0
     shown = capsys.readouterr()
-    assert shown.out == "" and "[1/10] zhong-2: " in shown.err
+    assert shown.out == "" and "[1/12] zhong-2: " in shown.err
     tables = {t["table"]: t["rows"] for t in json.loads(out.read_text())["tables"]}
     assert list(tables) == list(TABLES)
     assert all(tables.values())
@@ -72,10 +75,41 @@ def test_every_table_of_a_small_graph(
     (row,) = tables["zhong-4"]
     assert row["contracted pruned V"] <= row["pruned V"] < row["V"]
     assert row["HiGHS proves"] and row["ilp proves"]
+    first, *sums = tables["seconds"]
+    assert (first["peak B"], first["operators"], first["optimal"]) == (4960, 7, True)
+    assert 0 < first["CPU seconds"] <= first["most CPU seconds"] == sums[-1]["most CPU seconds"]
+    assert [(s["graph"], s["operators"]) for s in sums] == [
+        ("sum where an optimum is listed", 0),
+        ("sum", 7),
+    ]
+    (row,) = tables["training"]
+    assert row["bound B"] <= row["peak B"] <= row["source B"] and row["gap %"] >= 0
+    assert row["resident MB"] > 10
     markdown = text.read_text()
     assert markdown.count("## ") == len(TABLES)
     lines = [line for line in markdown.splitlines() if line.startswith("| Figure 1 |")]
     assert len(lines) == 1 and "5,216" in lines[0]
+
+
+def test_the_same_answer_as_the_pass_in_the_papers_units(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """KB of 1,024 B: issue 3's figures, by the pass that `seconds` measures."""
+    monkeypatch.setenv("MEMOPT_SHARED", str(shared))
+    names = ("hrnet_w18_small_v1", "hrnet_w18_small_v2_s1p32", "hrnet_w32_s1p32", "darts_imagenet")
+    table = seconds(Run(chosen([*names, "randwire_s0:frelu,view"]), 60.0, 1, lambda _: None))
+    rows = table.rows[: len(names) + 1]
+    assert [round(kb(row[2]), 1) for row in rows] == [6368, 6396, 6592, 1764, 4538.6]
+    assert all(row[2] == row[3] == row[4] and row[6] for row in rows)
+    assert [row[1] for row in table.rows[-2:]] == [sum(row[1] for row in rows)] * 2
+
+
+def test_training_graphs_as_files(tmp_path: Path) -> None:
+    assert write_training([str(tmp_path), "--operators", "60", "--seeds", "2"]) == 0
+    paths = sorted(tmp_path.iterdir())
+    assert len(paths) == 2 * len(SHAPES)
+    made = Case("chain1", "", tmp_path / "train_chain1.json").graph
+    assert 50 <= len(made) <= 120
 
 
 def test_liberis_quotes_what_it_measures_on_figure_1(

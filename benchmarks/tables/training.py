@@ -1,7 +1,6 @@
-"""Random training graphs, and how far `memgraph-schedule` gets with them in a given time.
+"""Random training graphs of thousands of operators, as JSON graphs.
 
-    python benchmarks/training.py [--operators 2000] [--seeds 3] [--time-limit 10] [--shapes ...]
-    python benchmarks/training.py --write DIR
+    python -m memopt.benchmarks.training DIR [--operators 2000] [--seeds 3] [--shapes ...]
 
 A step of stochastic gradient descent, as a tracer writes it down: forward, loss, backward, then all
 updates. Every backward operator reads the gradient that reaches it and what its forward operator
@@ -14,17 +13,14 @@ side, joined), `dense` (each operator of a block reads all tensors before it), `
 10 to 30 operators at random, each reading one to three of the last eight), `unet` (every block's
 tensor is joined in again on the way back), `mixed` (any of the blocks).
 
-Prints one line of JSON per graph: operators, peak, bound, gap in percent, proof, seconds of the
-pass (wall and CPU), and the most memory that the process had so far.
+`memopt bench schedule --tables training` says how far the scheduler gets with them.
 """
 
 import argparse
 import json
 import random
-import resource
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -193,7 +189,7 @@ def training_graph(shape: str, operators: int, seed: int) -> dict[str, Any]:
     tokens = [tape.node("update", [grad], 0) for grad in tape.backward(loss)]
     return {
         "name": f"{shape}{seed}",
-        "source": "benchmarks/training.py",
+        "source": "memopt.benchmarks.training",
         "tensors": [{"name": t, "bytes": s, "is_weight": False} for t, s in tape.size.items()],
         "nodes": tape.nodes,
         "graph_inputs": ["x"],
@@ -201,47 +197,20 @@ def training_graph(shape: str, operators: int, seed: int) -> dict[str, Any]:
     }
 
 
-def measure(data: dict[str, Any], time_limit: float) -> dict[str, Any]:
-    """One graph through the scheduler at alignment 1."""
-    from memopt.api import memory_graph
-    from memopt.solvers.problem import profile
-    from memopt.solvers.scheduling import schedule
-
-    graph = memory_graph(data, "memgraph-model{alignment=1}")
-    wall, cpu = time.perf_counter(), time.process_time()
-    found = schedule(graph, "auto", time_limit)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    return {
-        "graph": data["name"],
-        "operators": len(graph),
-        "source": profile(graph, range(len(graph))).peak,
-        "peak": found.peak,
-        "lower_bound": found.lower_bound,
-        "gap_percent": round(100 * (found.peak / found.lower_bound - 1), 3),
-        "proof": found.proof,
-        "seconds": round(wall, 2),
-        "cpu_seconds": round(cpu, 2),
-        "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-    }
-
-
-def main() -> int:
-    """Measure, or write the graphs as files."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the graphs as `train_SHAPESEED.json`."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("--operators", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
-    parser.add_argument("--time-limit", type=float, default=10.0)
-    parser.add_argument("--write", metavar="DIR", help="write the graphs there and stop")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
+    args.folder.mkdir(parents=True, exist_ok=True)
     for shape in args.shapes:
         for seed in range(args.seeds):
             data = training_graph(shape, args.operators, seed)
-            if args.write:
-                path = Path(args.write) / f"train_{data['name']}.json"
-                path.write_text(json.dumps(data), encoding="utf-8")
-            else:
-                print(json.dumps(measure(data, args.time_limit)), flush=True)
+            path = args.folder / f"train_{data['name']}.json"
+            path.write_text(json.dumps(data), encoding="utf-8")
     return 0
 
 
