@@ -20,19 +20,17 @@ the one with the fewest branches comes first. What can wait, because it has slac
 `Rules` are the techniques beyond that.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import compress, pairwise
-from operator import ne
+from collections.abc import Callable
+from itertools import pairwise
 from random import Random
 from time import monotonic
 
 from memopt.solvers.placement.recursion import deep_recursion
 from memopt.solvers.placement.rules import Rules, luby
+from memopt.solvers.placement.skyline import Skyline, Valley
 from memopt.solvers.placement.strips import Strip
 
 SOLVED = -1
-OUTSIDE = 1 << 62  # the walls at both ends of time
 REMEMBERED = 400_000  # failed states, some 600 B each
 RESTART = 1_000  # nodes of the shortest run
 
@@ -41,21 +39,7 @@ class StoppedError(Exception):
     """The run's share of nodes is used up, or all the time."""
 
 
-@dataclass
-class Valley:
-    """Sections [left, right) at one level between walls; the branches for section `at`."""
-
-    at: int
-    items: list[int]
-    level: int
-    left: int
-    right: int
-    walls: tuple[int, int]
-    inside: int  # mask of the items left that fit between the walls
-    event: int  # whose weight counts
-
-
-class CornerSearch:
+class CornerSearch(Skyline):
     """One decision problem; `nodes` counts the states looked at in all runs."""
 
     def __init__(
@@ -65,22 +49,14 @@ class CornerSearch:
         rules: Rules | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        self.strip, self.rules, self.progress = strip, rules or Rules(), progress
-        self.nodes = 0
+        super().__init__(strip, height, rules or Rules())
+        self.progress = progress
+        self.nodes = self.limit = self.last = 0
+        self.deadline: float | None = None
         self.offsets = [0] * len(strip.sizes)
-        self.left: int = (1 << len(strip.sizes)) - 1  # mask of the items that are not placed
-        self.skyline = [0] * strip.sections
-        self.budget = [height - load for load in strip.loads]
         self.wasted: int = 0  # bytes per section, `digit` bits each
         self.digit = height.bit_length()
-        self.weights = [1.0] * (strip.sections + 1)
         self.failed: dict[tuple[int, int, int, int], int] = {}
-        self.rank = list(range(len(strip.sizes)))
-        self.interior = False
-        self.limit = self.last = 0
-        self.deadline: float | None = None
-        typical = sorted(strip.sizes)[len(strip.sizes) // 2] if strip.sizes else 1
-        self.slack_costs = 1 / typical  # branches that a byte of budget is worth
 
     def run(
         self, nodes: int, deadline: float | None = None, seed: int = 0
@@ -139,7 +115,7 @@ class CornerSearch:
         if known is not None:
             return known
         self._count()
-        reason = self._branch(x, y, self._choose(x, y))
+        reason = self._branch(x, y, self.choose(x, y))
         if reason == SOLVED:
             return SOLVED
         if not self.rules.backjumping:
@@ -163,10 +139,10 @@ class CornerSearch:
     def _branch(self, x: int, y: int, v: Valley) -> int:
         s, skyline = self.strip, self.skyline
         at, level = v.at, v.level
-        reason = self._looked_at(x, y, v)
+        reason = self.looked_at(x, y, v)
         if not v.items and self.rules.weights:
             self.weights[v.event] += 1
-        for i in self._ordered(v):
+        for i in self.ordered(v):
             first, last = s.first[i], s.last[i]
             skyline[first:last] = [level + s.sizes[i]] * (last - first)
             self.left ^= 1 << i
@@ -185,7 +161,7 @@ class CornerSearch:
         if not self.budget[at]:
             return reason
         reason |= (1 << min(y, v.right + 1)) - (1 << max(x, v.left - 1))
-        loss = self._next_level(v) - level
+        loss = self.next_level(v) - level
         if loss > self.budget[at]:
             return reason
         skyline[at] += loss
@@ -199,40 +175,6 @@ class CornerSearch:
         self.budget[at] += loss
         self.wasted -= loss << self.digit * at
         return reason | found if found >> at & 1 else found
-
-    def _ordered(self, v: Valley) -> list[int]:
-        """What leaves no step behind first: level with the wall beside it, from wall to wall."""
-        if len(v.items) < 2 or not self.rules.flush:
-            return sorted(v.items, key=self.rank.__getitem__)
-        s, many = self.strip, len(self.rank)
-
-        def order(i: int) -> int:
-            top, left, right = v.level + s.sizes[i], s.first[i] == v.left, s.last[i] == v.right
-            level = (left and top == v.walls[0]) or (right and top == v.walls[1])
-            return self.rank[i] - many * (level + (left and right))
-
-        return sorted(v.items, key=order)
-
-    def _looked_at(self, x: int, y: int, v: Valley) -> int:
-        """The sections whose state says that `v.items` are all that can lie on the floor."""
-        reason = 1 << v.at
-        corner = v.at == v.left
-        if v.left > x and (corner or v.event != v.left):
-            reason |= 1 << (v.left - 1)
-        blocked = not corner or self.left & self.strip.starting[v.left] & ~v.inside
-        if v.right < y and (blocked or v.at == v.right - 1):
-            reason |= 1 << v.right
-        return reason
-
-    def _next_level(self, v: Valley) -> int:
-        """What is next in the section lies on a wall's level, or on another item in the valley."""
-        others = v.inside & ~self.strip.covering[v.at]
-        lowest = min(v.walls)
-        while others:
-            bit = others & -others
-            lowest = min(lowest, v.level + self.strip.sizes[bit.bit_length() - 1])
-            others ^= bit
-        return lowest
 
     def _parts(self, x: int, y: int, first: int, last: int) -> int:
         """Go on in [x, y), of which [first, last) was just covered: each part by itself that no
@@ -254,91 +196,9 @@ class CornerSearch:
         """0, or the sections that show one of these steps of the skyline that nothing can fill."""
         for at in events:
             if x < at < y and self.left & self.strip.crossing[at]:
-                reason = self._step(x, y, at)
+                reason = self.step(x, y, at)
                 if reason:
                     if self.rules.weights:
                         self.weights[at] += 1
                     return reason
         return 0
-
-    def _step(self, x: int, y: int, at: int) -> int:
-        """An item that crosses event `at` will lie on the higher side. Until then the lower side
-        is filled by what starts there (left of a step down: ends there) and fits below its top."""
-        s, skyline = self.strip, self.skyline
-        rise = skyline[at] - skyline[at - 1]
-        if rise < 0:
-            needs = -rise - self.budget[at]
-            if needs <= 0:
-                return 0
-            items, top, wall = s.starting[at] & self.left, skyline[at - 1], at
-            while wall < y and skyline[wall] < top:
-                wall += 1
-            fits = items & s.until[wall]
-        else:
-            needs = rise - self.budget[at - 1]
-            if needs <= 0:
-                return 0
-            items, top, wall = s.ending[at] & self.left, skyline[at], at - 1
-            while wall >= x and skyline[wall] < top:
-                wall -= 1
-            fits = items & s.from_[wall + 1]
-        blocked = fits != items and x <= wall < y
-        while fits:
-            bit = fits & -fits
-            needs -= s.sizes[bit.bit_length() - 1]
-            if needs <= 0:
-                return 0
-            fits ^= bit
-        return 3 << (at - 1) | (1 << wall if blocked else 0)
-
-    def _choose(self, x: int, y: int) -> Valley:
-        """The valley and section with the fewest branches; slack counts as some."""
-        s, skyline, left, weights = self.strip, self.skyline, self.left, self.weights
-        part = skyline[x:y]
-        bounds = list(compress(range(x + 1, y), map(ne, part[1:], part)))
-        bounds.append(y)
-        best, fewest = (0, 0, 0, 0, (0, 0), 0), OUTSIDE * 1.0
-        start, wall = x, OUTSIDE
-        for end in bounds:
-            level = skyline[start]
-            after = skyline[end] if end < y else OUTSIDE
-            if wall > level < after:
-                inside = left & s.from_[start] & s.until[end]
-                corners = ((start, start, s.starting), (end - 1, end, s.ending))
-                for section, event, items in corners if end - start > 1 else corners[:1]:
-                    count = (items[event] & inside).bit_count()
-                    slack = self.budget[section]
-                    if not count or (count == 1 and not slack):
-                        value = level - 1e18
-                    else:
-                        value = (count + slack * self.slack_costs) / weights[event]
-                    if value < fewest:
-                        best, fewest = (section, event, start, end, (wall, after), inside), value
-                if self.interior and end - start > 2 and fewest > 2:
-                    section, value = self._inside(inside, start, end, fewest)
-                    if value < fewest:
-                        fewest = value
-                        best = (section, section + 1, start, end, (wall, after), inside)
-            wall, start = level, end
-        section, event, start, end, walls, inside = best
-        items = list(ones(s.covering[section] & inside))
-        return Valley(section, items, skyline[section], start, end, walls, inside, event)
-
-    def _inside(self, inside: int, start: int, end: int, fewest: float) -> tuple[int, float]:
-        """The section of a valley with the fewest branches, if that is below `fewest`."""
-        covering, budget, weights = self.strip.covering, self.budget, self.weights
-        chosen = -1
-        for t in range(start, end):
-            count = (covering[t] & inside).bit_count() + budget[t] * self.slack_costs
-            value = count / max(weights[t], weights[t + 1])
-            if value < fewest:
-                chosen, fewest = t, value
-        return chosen, fewest
-
-
-def ones(mask: int) -> Iterator[int]:
-    """The bits that are set, ascending."""
-    while mask:
-        bit = mask & -mask
-        yield bit.bit_length() - 1
-        mask ^= bit

@@ -286,9 +286,9 @@ def _changed(self: Any, change: Any, original: Any, *rest: Any) -> Any:
 
 
 MUTANTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    "level": (CornerSearch, "_next_level", _too_high),
-    "reasons": (CornerSearch, "_looked_at", _blames_itself),
-    "steps": (CornerSearch, "_step", _slack_forgotten),
+    "level": (CornerSearch, "next_level", _too_high),
+    "reasons": (CornerSearch, "looked_at", _blames_itself),
+    "steps": (CornerSearch, "step", _slack_forgotten),
     "height": (OrderSearch, "_too_high", _too_eager),
     "twins": (OrderSearch, "__post_init__", _first_twin_only),
 }
