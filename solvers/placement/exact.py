@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from memopt.solvers.arena import Placement, PlacementProblem, Proven
+from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import best_fit, greedy_by_size, planar
 from memopt.solvers.placement.corners import CornerSearch
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
@@ -29,6 +30,7 @@ from memopt.solvers.placement.strips import Block, Strip, blocks_of, is_plain, s
 NODES = 600_000  # of `exact` without a time limit: half a minute
 ATTEMPT = 10_000  # half a second
 UNLIMITED = 1 << 60
+MOST = 20_000  # items: their masks take items^2 bits
 NODE = 400  # steps that a node over corners is worth, see `OrderSearch.steps`
 AT_BOUND = 0.75  # share of the work for the question whether the bound is met
 SUMS = 1 << 22  # units up to which sums of sizes are listed; above, any number may be one
@@ -49,6 +51,8 @@ def prove(
     bound that is proven. With `capacity` (bytes) it ends at an arena that fits, or with a bound
     above it; what is in between is then open."""
     items = items_of(problem)
+    if len(items) > MOST:
+        raise ProblemError(f"exact searches up to {MOST:,} buffers, these are {len(items):,}")
     answers = [greedy_by_size.solve(problem), best_fit.solve(problem)]
     if min(a.arena for a in answers) > floor_of(problem, items):
         packed = planar.attempt(problem, items)  # in no time, where nothing may be free
@@ -69,12 +73,13 @@ def improve(
     rules: Rules | None = None,
     progress: Progress | None = None,
 ) -> Proven:
-    """As `prove`, from `best`, and never worse than that; a short attempt if nothing limits it."""
+    """As `prove`, from `best`, and never worse than that; a short attempt if nothing limits it, and
+    none at all beyond `MOST` items."""
     if nodes is None:
         nodes = ATTEMPT if seconds is None else UNLIMITED
     floor = floor_of(problem, items)
     goal = floor if capacity is None else capacity
-    if best.arena <= goal or goal < floor:
+    if best.arena <= goal or goal < floor or len(items) > MOST:
         return Proven(best, floor)
     deadline = None if seconds is None else monotonic() + seconds
     task = _Task(problem, items, best, floor, goal, rules or Rules(), progress)

@@ -12,6 +12,7 @@ import pytest
 from test_placement import load, random_problem, wrong
 
 from memopt.solvers.arena import Buffer, PlacementProblem
+from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import prove
 from memopt.solvers.placement.corners import CornerSearch
 from memopt.solvers.placement.exact import next_sum
@@ -232,6 +233,12 @@ def test_challenging_ones_are_proven(shared: Path, name: str) -> None:
     )
     answer = prove(problem, "exact", nodes=400_000)
     assert answer.optimal and answer.lower_bound == (1039360 if name == "C" else 1048576)
+
+
+def test_too_many_are_refused() -> None:
+    many = PlacementProblem(tuple(Buffer("b", 1, 0, 1, i) for i in range(20_001)))
+    with pytest.raises(ProblemError, match="exact searches up to 20,000 buffers, these are 20,001"):
+        prove(many, "exact")
 
 
 def test_the_problem_is_taken_apart() -> None:
