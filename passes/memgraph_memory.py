@@ -130,7 +130,7 @@ def _refusal(
     if error.step < 0:
         where = "before the first operator"
     elif error.step < len(operations):
-        where = f"at {_short(operator_name(operations[error.step]))}"
+        where = f"at {_short(operator_name(operations[error.step]), 72)}"
     else:
         where = "after the last operator"
     listed = ", ".join(f"{_short(t.name)} {t.size:,} B" for t in error.tenants[:NAMED])
@@ -149,9 +149,9 @@ def _refusal(
     return text
 
 
-def _short(name: str) -> str:
+def _short(name: str, limit: int = 32) -> str:
     """A name that leaves room for the others; exporters give very long ones."""
-    return name if len(name) <= 32 else f"{name[:29]}..."
+    return name if len(name) <= limit else f"{name[: limit - 3]}..."
 
 
 def _write(extracted: Extracted, tenants: Tenants, answer: Assignment) -> None:

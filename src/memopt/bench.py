@@ -40,7 +40,11 @@ def add_arguments(commands: Any) -> None:
         " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; default: all",
     )
     parser.add_argument(
-        "--tables", nargs="+", default=[], metavar="TABLE", help="such as zhong-2; default: all"
+        "--tables",
+        nargs="+",
+        default=[],
+        metavar="TABLE",
+        help="such as zhong-2; for place such as strategies, shared-objects, traffic; default: all",
     )
     parser.add_argument(
         "--time-limit", type=float, metavar="SECONDS", help="for each solver call; default: 10"

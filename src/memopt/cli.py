@@ -15,14 +15,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memopt.driver import UsageError
+from memopt.usage import Parser
 
 TARGETS = ("host", "cortex-m4", "cortex-m7", "cortex-m55", "tflm")
 EPILOG = """examples:
   memopt compile net.tflite --target=tflm -o out/       the same file, planned
-  memopt compile net.tflite --target=cortex-m4 --ram=256K -o fw/ && make -C fw run
+  memopt compile net.tflite --target=cortex-m4 --ram=256K -o fw/
+  memopt compile net.tflite --target=cortex-m7 --memory=dtcm:64K,sram:320K -o fw/
   memopt report net.tflite --html report.html           the arena over time, before and after
+  memopt place buffers.csv --capacity=1M -o placed.csv  minimalloc's format
+  memopt verify placed.csv                              or a plan: .mlir, planned .tflite
+  memopt bench place --quick                            every strategy, and peers, in one table
 
-memopt-opt runs single passes and prints the IR. Sizes: K = 1024, M = 1024 x 1024."""
+memopt COMMAND --help says more. memopt-opt runs single passes and prints the IR.
+Sizes: K = 1024, M = 1024 x 1024. Exit codes: 0 done, 1 wrong input, 2 wrong command line."""
 
 
 def bytes_of_text(text: str) -> int:
@@ -36,8 +42,18 @@ def bytes_of_text(text: str) -> int:
 
 
 def _planning_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--schedule", default="auto", metavar="METHOD", help="default: auto")
-    parser.add_argument("--place", default="joint", metavar="METHOD", help="default: joint")
+    parser.add_argument(
+        "--schedule",
+        default="auto",
+        metavar="METHOD",
+        help="auto (default), ilp, source, ...: memopt-opt --help has all",
+    )
+    parser.add_argument(
+        "--place",
+        default="joint",
+        metavar="METHOD",
+        help="joint (default), auto, exact, shared-objects, ...: memopt-opt --help has all",
+    )
     parser.add_argument(
         "--memory",
         metavar="dtcm:64K,sram:320K",
@@ -57,7 +73,7 @@ def _planning_arguments(parser: argparse.ArgumentParser) -> None:
 
 def build_parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="memopt",
         description="Fits neural networks into microcontrollers, and proves it.",
         epilog=EPILOG,
@@ -101,16 +117,25 @@ def build_parser() -> argparse.ArgumentParser:
     )
     verify.add_argument("--json", action="store_true")
     verify.add_argument(
-        "--certificate", metavar="FILE", help="what proves that no order is better (docs)"
+        "--certificate",
+        metavar="FILE",
+        help="proof that no order is better, as memgraph-schedule{certificate=FILE} writes it",
     )
     place = commands.add_parser(
         "place",
         help="offsets for the buffers of a CSV",
         description="Place the buffers of minimalloc's CSV; with what is proven of the arena.",
     )
-    place.add_argument("file", metavar="FILE.csv", help="id,lower,upper,size and more (docs)")
+    place.add_argument(
+        "file", metavar="FILE.csv", help="id,lower,upper,size: live in [lower, upper)"
+    )
     place.add_argument("--capacity", metavar="256K", help="fail if the buffers do not fit")
-    place.add_argument("--strategy", default="auto", metavar="METHOD", help="default: auto")
+    place.add_argument(
+        "--strategy",
+        default="auto",
+        metavar="METHOD",
+        help="a METHOD of memopt-opt --place, but joint; default: auto",
+    )
     place.add_argument("--time-limit", type=float, metavar="SECONDS")
     place.add_argument("-o", "--output", metavar="OUT.csv", help="the same with an offset column")
     place.add_argument("--json", action="store_true")

@@ -12,12 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memopt.driver import BINARY, MODELS, TARGETS, Options, Shapes, UsageError
+from memopt.usage import Parser
 
 EPILOG = """examples:
   memopt-opt --fuse --schedule=ilp in.mlir          order of least peak, printed as IR
   memopt-opt --schedule=auto --place=auto net.tflite -o net.mlir
   memopt-opt --model=alignment=1 --prepare=frelu --schedule=auto net.json --stats=json >/dev/null
-  memopt-opt --schedule=auto --place=auto net.onnx -t svg -o arena.svg
+  memopt-opt --schedule=auto --place=joint net.onnx -t svg -o arena.svg
+  memopt-opt --schedule=auto --memory=dtcm:64K,sram:320K net.tflite -o net.mlir
+  memopt-opt -p "memgraph-schedule,memgraph-traffic{on-chip=256K}" net.tflite -o net.mlir
+  memopt-opt --schedule=auto net.tflite -t minimalloc-csv -o net.csv        for memopt place
 
 Shorthands run in the order in which they stand; every one takes at most one value, after "=".
 For any other option of a pass use -p, which does not mix with shorthands. Sizes: K = 1024.
@@ -40,7 +44,7 @@ class _Step(argparse.Action):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="memopt-opt",
         description="Run memory planning passes on a neural network.",
         epilog=EPILOG,
@@ -69,8 +73,9 @@ def build_parser() -> argparse.ArgumentParser:
         ),
         "--place": (
             "METHOD",
-            "auto, joint, exact, greedy-by-size, greedy-by-breadth, best-fit, hill-climb, tflm, "
-            "or shared-objects[-exact, -improved, ...] for several objects instead of an arena",
+            "auto, joint (another order where that makes the arena smaller), exact, cp-sat, ilp, "
+            "planar, hill-climb, greedy-by-size, greedy-by-breadth, best-fit, tflite, tflm, or "
+            "shared-objects[-exact, -improved, ...]: several objects instead of an arena",
         ),
         "--memory": (
             "dtcm:64K,sram:320K",
@@ -85,7 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     group.add_argument("-p", "--passes", metavar="PIPELINE", help="the same, with every option")
     group.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="for --schedule and --place"
+        "--time-limit", type=float, metavar="SECONDS", help="for --schedule, --place and --memory"
     )
     group.add_argument(
         "--shape",
