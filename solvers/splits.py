@@ -9,16 +9,19 @@ The optimum is the largest of the parts', each with what passes through it. Only
 decide the peak needs to be solved well: the others only have to stay below.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memopt.solvers.fusion import Sides, inside, least_inner_level
 from memopt.solvers.ideals import Walker, descendants
-from memopt.solvers.problem import MemoryGraph, topological_order
+from memopt.solvers.problem import MemoryGraph, bits, topological_order
 
 # Operators that T1 looks ahead to find the next split.
 REACH = 24
+# Operators of a graph that is asked for its least level though time is limited.
+LARGE = 1_000
 
 
 @dataclass(frozen=True)
@@ -106,10 +109,12 @@ def commits(
     bound: int,
     known: Sequence[int] = (),
     rules: SplitRules = ALL_SPLIT_RULES,
+    deadline: float | None = None,
 ) -> list[int]:
     """Ideals along `order` that T1 allows under a proven `bound` in bytes, ascending.
 
     Each is reached from {}, from one of the `known` safe ideals along `order`, or from another.
+    Those found before `deadline` (seconds of `time.monotonic`).
     """
     if rules.unread and graph.unread_inputs:
         return []
@@ -121,6 +126,8 @@ def commits(
         low, level = levels[at]
         if low not in safe:
             continue
+        if deadline is not None and time.monotonic() > deadline:
+            break
         for i in range(at, min(at + REACH, len(order) - 1)):
             step, _ = walker.run(*levels[i], order[i])
             if step > bound and rules.hill:
@@ -144,11 +151,12 @@ def _nothing_lower(graph: MemoryGraph, low: int, high: int, level: int) -> bool:
     return inner is not None and inner >= level - part.through
 
 
-def part_between(graph: MemoryGraph, low: int, high: int) -> Part:
+def part_between(graph: MemoryGraph, low: int, high: int, level: int | None = None) -> Part:
     """The operators between two ideals, `low` within `high`, after all of `low` has run.
 
     Touched later means held; touched before means there. What nobody here touches passes through,
-    but for inputs that nobody touches at all: they belong to the first part.
+    but for inputs that nobody touches at all: they belong to the first part. `level` in bytes is
+    that of `low`, if it is known.
     """
     members = high & ~low
     sides = Sides([low] * len(graph), [])
@@ -158,7 +166,7 @@ def part_between(graph: MemoryGraph, low: int, high: int) -> Part:
             g for g in graph.groups if g.is_input and not (g.is_output or g.writers or g.readers)
         ]
         sub = replace(sub, groups=(*sub.groups, *unread))
-    return Part(sub, operators, graph.level(low) - sub.level(0))
+    return Part(sub, operators, (graph.level(low) if level is None else level) - sub.level(0))
 
 
 def splits(
@@ -166,16 +174,22 @@ def splits(
     order: Sequence[int] | None = None,
     bound: int | None = None,
     rules: SplitRules = ALL_SPLIT_RULES,
+    time_limit: float | None = None,
 ) -> list[int]:
     """Ideals, each within the next, at which `graph` may be cut, without {} and all.
 
     All lie along `order`, which should be a good one (the topological one if none is given).
-    `bound` is a proven lower bound in bytes; without one T1 is not used.
+    `bound` is a proven lower bound in bytes; without one T1 is not used. With a `time_limit` in
+    seconds a graph of more than `LARGE` operators is not asked for its least level, whose cuts
+    cannot be interrupted, and T1 stops in time.
     """
+    deadline = None if time_limit is None else time.monotonic() + time_limit
     order = topological_order(graph) if order is None else order
-    result = {*forced_cuts(graph, rules), *least_levels(graph, order, rules)}
+    result = set(forced_cuts(graph, rules))
+    if deadline is None or len(graph) <= LARGE:
+        result.update(least_levels(graph, order, rules))
     if bound is not None:
-        result.update(commits(graph, order, bound, sorted(result), rules))
+        result.update(commits(graph, order, bound, sorted(result), rules, deadline))
     kept = [d for d in result if not rules.start or _starts_level(graph, d, bound)]
     return sorted(kept, key=int.bit_count)
 
@@ -196,4 +210,11 @@ def _starts_level(graph: MemoryGraph, done: int, bound: int | None) -> bool:
 def parts(graph: MemoryGraph, ideals: Sequence[int]) -> list[Part]:
     """The parts between {} and all, cut at `ideals` (ascending)."""
     ends = [0, *ideals, (1 << len(graph)) - 1]
-    return [part_between(graph, a, b) for a, b in pairwise(ends) if a != b]
+    level = graph.level(0) - graph.unread_inputs
+    result: list[Part] = []
+    for a, b in pairwise(ends):
+        if a != b:
+            result.append(part_between(graph, a, b, level if a else None))
+            for g in {g for v in bits(b & ~a) for g in graph.touches[v]}:
+                level += graph.sizes[g] * (graph.resident(g, b) - graph.resident(g, a))
+    return result

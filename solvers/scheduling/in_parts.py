@@ -56,7 +56,8 @@ def explore(
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")
-    pieces = parts(graph, splits(graph, incumbent, bound))
+    share = None if limits.time_limit is None else limits.time_limit / 4
+    pieces = parts(graph, splits(graph, incumbent, bound, time_limit=share))
     facts = profile(graph, incumbent).steps
     orders_of: list[Sequence[int]] = []
     peaks: list[int] = []

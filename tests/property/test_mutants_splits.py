@@ -117,8 +117,8 @@ def test_t5_needs_what_passes_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     """SERENITY's "a single tensor" forgets the graph inputs and outputs that live through it."""
     old = splits.part_between
 
-    def alone(graph: MemoryGraph, low: int, high: int) -> Part:
-        return replace(old(graph, low, high), through=0)
+    def alone(graph: MemoryGraph, low: int, high: int, level: int | None = None) -> Part:
+        return replace(old(graph, low, high, level), through=0)
 
     assert is_caught(
         split_differs(ALL_SPLIT_RULES),
