@@ -16,7 +16,7 @@ from typing import Any
 
 from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.minimalloc import Row, read_rows, write_rows
+from memopt.dialects.minimalloc import LARGEST, Row, read_rows, write_rows
 from memopt.dialects.verify_rows import spans, verify_rows
 from memopt.driver import UsageError, progress
 from memopt.solvers.arena import Buffer, PlacementProblem
@@ -29,11 +29,13 @@ STRATEGIES: tuple[str, ...] = (*METHODS, *SHARED)
 
 @dataclass(frozen=True)
 class Answer:
-    """Offsets per row; `arena` and `lower_bound` in bytes."""
+    """Offsets per row; bytes throughout. No answer of the kind is below `lower_bound`, and no arena
+    at all below `floor`: shared objects need more than one arena does."""
 
     offsets: tuple[int, ...]
     arena: int
     lower_bound: int
+    floor: int
 
 
 def problem_of(rows: Sequence[Row]) -> tuple[PlacementProblem, tuple[int, ...]]:
@@ -65,7 +67,8 @@ def solve(
             more = {"nodes": exact_nodes()} if known == "auto" and time_limit is None else {}
             found = prove(problem, known, time_limit, capacity, **more)
             offsets = tuple(found.placement.offsets[i] for i in first)
-            return Answer(offsets, found.placement.arena, found.lower_bound)
+            bound = found.lower_bound
+            return Answer(offsets, found.placement.arena, bound, bound)
     for known in SHARED:
         if known == strategy:
             return _shared(problem, first, known, time_limit)
@@ -88,7 +91,7 @@ def _shared(
     starts = list(accumulate((-(-s // step) * step for s in sharing.sizes), initial=0))
     offsets = tuple(starts[max(0, sharing.objects[i])] for i in first)
     end = starts[-2] + sharing.sizes[-1] if sharing.sizes else 0
-    return Answer(offsets, end, sharing.lower_bound)
+    return Answer(offsets, end, sharing.lower_bound, problem.load)
 
 
 def place_file(args: argparse.Namespace) -> None:
@@ -106,6 +109,8 @@ def place_file(args: argparse.Namespace) -> None:
     with progress(f"{args.strategy} {path.name}"):
         answer = solve(rows, args.strategy, args.time_limit, capacity)
     seconds = time.perf_counter() - started
+    if answer.arena > LARGEST:  # as an offset nobody could read it back
+        raise MemoptError(f"the arena of {answer.arena} B is too large", str(path))
     placed = [replace(r, offset=o) for r, o in zip(rows, answer.offsets, strict=True)]
     arena = verify_rows(placed)
     if arena > answer.arena:
@@ -139,7 +144,7 @@ def _report(
         "optimal": answer.arena == answer.lower_bound,
         "capacity": capacity,
         "fits": None if capacity is None else answer.arena <= capacity,
-        "infeasible": None if capacity is None else answer.lower_bound > capacity,
+        "infeasible": None if capacity is None else answer.floor > capacity,
         "seconds": round(seconds, 6),
     }
 
@@ -149,7 +154,8 @@ def _text(report: dict[str, Any]) -> str:
 
     arena, bound, capacity = report["arena"], report["lower_bound"], report["capacity"]
     if report["optimal"]:
-        verdict = "smallest possible"
+        shared = report["strategy"] in SHARED
+        verdict = "smallest possible" + (" for shared objects" if shared else "")
     else:  # then the bound is not 0: what has bytes has a load
         verdict = f"{(arena - bound) / bound:.2%} above the bound"
     lines = [
@@ -166,8 +172,13 @@ def _shortfall(answer: Answer, capacity: int) -> str:
     from memopt.commands import sizes
 
     text = f"does not fit into {sizes(capacity)}: "
+    if answer.floor > capacity:
+        return text + f"proven, at least {sizes(answer.floor)} are needed"
     if answer.lower_bound > capacity:
-        return text + f"proven, at least {sizes(answer.lower_bound)} are needed"
+        return text + (
+            f"shared objects need at least {sizes(answer.lower_bound)}, proven; one arena may do "
+            "with less"
+        )
     return text + (
         f"the best found needs {sizes(answer.arena)}; at least {sizes(answer.lower_bound)} are "
         "needed, so this is not proven"

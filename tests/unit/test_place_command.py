@@ -266,3 +266,38 @@ func.func @main(%x: tensor<64xi8>) -> tensor<16xi8> {
     rows = read_rows(out.read_bytes(), "plan")
     assert rows[1].gaps == (Gap(2, 3, 16),)
     assert verify_rows(rows) == 128
+
+
+# One arena of 12 B is enough; shared objects need 8 + 6.
+APART = "id,lower,upper,size\na,0,2,4\nb,1,3,8\nc,2,4,4\nd,3,5,6\ne,4,5,6\n"
+
+
+def test_what_shared_objects_need_says_nothing_of_one_arena(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "apart.csv"
+    path.write_text(APART)
+    command = ["place", str(path), "--strategy=shared-objects"]
+    assert main(["place", str(path), "--strategy=exact", "--capacity=12"]) == 0
+    assert main(command) == 0
+    assert "14 B (0.0 KiB), smallest possible for shared objects" in capsys.readouterr().out
+    assert main([*command, "--capacity=13", "--json"]) == 1
+    captured = capsys.readouterr()
+    report = json.loads(captured.out)
+    assert (report["fits"], report["infeasible"], report["lower_bound"]) == (False, False, 14)
+    assert "shared objects need at least 14 B (0.0 KiB), proven; one arena may" in captured.err
+    assert main([*command, "--capacity=11", "--json"]) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["infeasible"] is True
+    assert "proven, at least 12 B (0.0 KiB) are needed" in captured.err
+
+
+def test_an_arena_that_no_file_can_say_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "big.csv", tmp_path / "out.csv"
+    size = 1 << 60
+    path.write_text(f"id,lower,upper,size\na,0,2,{size}\nb,1,3,{size}\n")
+    assert main(["place", str(path), "-o", str(out)]) == 1
+    assert capsys.readouterr().err == f"{path}: error: the arena of {2 * size} B is too large\n"
+    assert not out.exists()
