@@ -1,7 +1,6 @@
 """The ONNX frontend on what is unusual or hostile: shapes, constants, other files, corruption."""
 
 import random
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -259,11 +258,9 @@ def context() -> Context:
 
 
 def test_hostile_constant_of_shape() -> None:
-    """Never allocated: a constant of 4 TiB imports at once, one that overflows is refused."""
+    """Never allocated: a constant of 4 TiB imports as any other, one that overflows is refused."""
     nodes = [node("ConstantOfShape", ("s",), "c"), node("Add", ("x", "c"))]
-    start = time.perf_counter()
     module = load(make(nodes, (1, 4), {"s": ints(1 << 38, 4)}, (1 << 38, 4)))
-    assert time.perf_counter() - start < 1
     assert executing(module) == ["add"]
     huge = make(nodes, (1, 4), {"s": ints(1 << 62, 4)}, (1 << 62, 4))
     assert "overflows 64-bit sizes" in refused(huge.SerializeToString())
