@@ -7,7 +7,9 @@ from pathlib import Path
 
 from memopt.benchmarks import peers
 from memopt.benchmarks.generator import Instance, planted, twenty
-from memopt.benchmarks.graphs import shared_folder
+from memopt.benchmarks.graphs import chosen, listed, shared_folder
+from memopt.benchmarks.plans import plans
+from memopt.benchmarks.scale import scale
 from memopt.benchmarks.shared_objects import MIB, NETWORKS, shared_objects
 from memopt.benchmarks.table import Run, Table
 from memopt.benchmarks.traffic import off_chip
@@ -201,29 +203,9 @@ def pisarchyk(run: PlaceRun) -> Table:
     return table
 
 
-def scale(run: PlaceRun) -> Table:
-    """`auto` on thousands of buffers, in seconds of this process."""
-    table = Table(
-        "scale",
-        "Thousands of buffers: auto",
-        ("buffers", "mean live", "arena / bound", "CPU seconds", "greedy", "its CPU seconds"),
-        (
-            "Planted packings: the load never changes, which is what `planar` packs. `greedy` is"
-            " arena / bound of greedy-by-size on the same.",
-        ),
-    )
-    sizes = ((2_000, 200),) if run.quick else ((10_000, 200), (100_000, 200), (20_000, 5_000))
-    for buffers, live in sizes:
-        run.tick(f"scale: {buffers} buffers, {live} live")
-        instance = planted(buffers, live)
-        answers: list[float] = []
-        for method in ("auto", "greedy-by-size"):
-            started = time.process_time()
-            answer = prove(PlacementProblem(instance.problem.buffers), method)
-            seconds = time.process_time() - started
-            answers += [round(answer.placement.arena / answer.lower_bound, 4), round(seconds, 2)]
-        table.add(buffers, round(instance.mean_live, 1), *answers)
-    return table
+def _plans(run: PlaceRun) -> Table:
+    cases = chosen(("hrnet_w18_small_v1",)) if run.quick else listed()
+    return plans(Run(cases, run.time_limit, 0, run.tick))
 
 
 def _shared_objects(run: PlaceRun) -> Table:
@@ -234,6 +216,7 @@ TABLES: dict[str, Callable[[PlaceRun], Table]] = {
     "strategies": strategies,
     "pisarchyk": pisarchyk,
     "shared-objects": _shared_objects,
-    "scale": scale,
+    "scale": lambda run: scale(run.tick, run.quick),
+    "plans": _plans,
     "traffic": lambda run: off_chip(run.tick, run.time_limit),
 }

@@ -98,6 +98,22 @@ def test_pisarchyk_table_2_is_reproduced(shared: Path, monkeypatch: pytest.Monke
     assert rows["Greedy by size"][::2] == pytest.approx(rows["Greedy by size"][1::2], abs=0.0011)
 
 
+def test_whole_plans_and_thousands_of_buffers(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The quick tables: a model and a graph with its known optimum; full arenas, thinned ones."""
+    monkeypatch.setenv("MEMOPT_SHARED", str(shared))
+    model = shared / "models" / "resnet8_int8.tflite"
+    monkeypatch.setattr("memopt.benchmarks.plans.models", lambda: [model])
+    rows = {row[0]: row for row in TABLES["plans"](run()).rows}
+    assert {name.split(" ")[0] for name in rows} == {"resnet8_int8", "hrnet_w18_small_v1"}
+    assert rows["resnet8_int8"][2:4] == (49152, 49152)
+    assert all(row[5] == row[6] and row[8] is True for row in rows.values())
+    full, thinned = TABLES["scale"](run()).rows
+    assert full[0] == "planted" and full[3] == 1.0 < full[5]
+    assert thinned[0] == "thinned" and thinned[1] < full[1] and thinned[3] >= 1.0
+
+
 def test_the_command_on_files_and_names(
     tmp_path: Path,
     shared: Path,

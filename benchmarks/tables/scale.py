@@ -1,0 +1,59 @@
+"""Thousands of buffers: packings that fill the arena at every step, and the same with holes."""
+
+import time
+from collections.abc import Callable
+from random import Random
+
+from memopt.benchmarks.generator import planted
+from memopt.benchmarks.table import Table
+from memopt.solvers.arena import Buffer, PlacementProblem
+from memopt.solvers.placement import Method, prove
+
+SIZES = ((10_000, 200), (100_000, 200), (20_000, 5_000))  # buffers, mean live
+QUICK = ((3_000, 100),)
+LEFT_OUT = 0.05
+METHODS: tuple[Method, ...] = ("auto", "greedy-by-size")
+
+
+def thinned(buffers: tuple[Buffer, ...], share: float, seed: int = 0) -> tuple[Buffer, ...]:
+    """`buffers`, each on a base of its own, without a random `share` of them."""
+    random = Random(seed)
+    kept = [b for b in buffers if random.random() >= share]
+    return tuple(Buffer(b.name, b.size, b.lower, b.upper, i) for i, b in enumerate(kept))
+
+
+def scale(tick: Callable[[str], None], quick: bool) -> Table:
+    """`auto` without a time limit, in CPU seconds of this process."""
+    table = Table(
+        "scale",
+        "Thousands of buffers: auto",
+        (
+            "instance",
+            "buffers",
+            "mean live",
+            "arena / bound",
+            "CPU seconds",
+            "greedy",
+            "its CPU seconds",
+        ),
+        (
+            "Planted packings: the load never changes, which is what `planar` packs. Thinned: the"
+            f" same without {LEFT_OUT:.0%} of its buffers, for greedy strategies alone; the bound"
+            " is the load, which need not be met. `greedy` is arena / bound of greedy-by-size.",
+        ),
+    )
+    for buffers, live in QUICK if quick else SIZES:
+        instance = planted(buffers, live)
+        whole = instance.problem.buffers
+        for name, given in (("planted", whole), ("thinned", thinned(whole, LEFT_OUT))):
+            tick(f"scale: {name}, {buffers} buffers, {live} live")
+            steps = max(b.upper for b in given)
+            lives = sum(b.upper - b.lower for b in given) / steps
+            answers: list[float] = []
+            for method in METHODS:
+                started = time.process_time()
+                found = prove(PlacementProblem(given), method)
+                seconds = time.process_time() - started
+                answers += [round(found.placement.arena / found.lower_bound, 4), round(seconds, 2)]
+            table.add(name, len(given), round(lives, 1), *answers)
+    return table
