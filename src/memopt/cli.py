@@ -129,7 +129,9 @@ def build_parser() -> argparse.ArgumentParser:
     place.add_argument(
         "file", metavar="FILE.csv", help="id,lower,upper,size: live in [lower, upper)"
     )
-    place.add_argument("--capacity", metavar="256K", help="fail if the buffers do not fit")
+    place.add_argument(
+        "--capacity", metavar="256K", help="stop as soon as the buffers fit, fail if they do not"
+    )
     place.add_argument(
         "--strategy",
         default="auto",

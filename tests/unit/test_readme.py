@@ -16,6 +16,7 @@ import pytest
 from demo_model import demo_model
 
 from memopt.cli import main
+from memopt.opt import main as memopt_opt
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -109,6 +110,25 @@ def test_the_figures_are_what_the_planner_finds(
     printed = capsys.readouterr().out
     entries = re.findall(r'"(arena|arena_lower_bound)": (\d+)', printed)
     assert [int(value) for _, value in entries][:3] == [before, after, bound]
+
+
+@pytest.mark.parametrize(
+    ("name", "passes"),
+    [
+        ("before", ["--schedule=source", "--place=tflm"]),
+        ("after", ["--fuse", "--schedule=auto", "--place=joint"]),
+    ],
+)
+def test_the_pictures_are_of_these_plans(name: str, passes: list[str], tmp_path: Path) -> None:
+    """Their titles, which say arena, peak and proof; boxes may lie elsewhere."""
+    model, drawn = tmp_path / "model.tflite", tmp_path / "drawn.svg"
+    model.write_bytes(demo_model())
+    arguments = ["--model=target=tflm", *passes, str(model), "-t", "svg", "-o", str(drawn)]
+    assert memopt_opt(arguments) == 0
+    kept = ROOT / "docs" / "pictures" / f"{name}.svg"
+    titles = [re.findall(r"<title>(main: arena .*?)</title>", f.read_text()) for f in (kept, drawn)]
+    assert len(titles[0]) == 1
+    assert titles[0] == titles[1]
 
 
 def test_links_lead_somewhere() -> None:
