@@ -1,11 +1,11 @@
 """All shared graphs import quickly, survive text unchanged, and count as `optima.json` says."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from counting import calls_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
@@ -92,21 +92,10 @@ def test_round_trip(name: str, shared: Path, fuzz: float) -> None:
 
 @pytest.mark.parametrize("name", ["nasnet_a_cifar.onnx", "nasnet_a_cifar.json"])
 def test_import_is_linear_and_lean(name: str, shared: Path) -> None:
-    """Calls of Python functions per operator: about 500, which is a second per 1,000 operators
-    on any machine of today; not timed, because other processes want the machine too."""
+    """At most 1,000 calls per operator, which is a second per 1,000 operators on any machine."""
     path = shared / "graphs" / name
     load(path)
-    calls = 0
-
-    def count(_frame: object, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    sys.setprofile(count)
-    try:
-        module = load(path)
-    finally:
-        sys.setprofile(None)
+    module, calls = calls_of(lambda: load(path))
     operators = sum(1 for _ in next(functions(module)).body.block.ops) - 1
     assert operators > 800
     assert calls <= 1_000 * operators

@@ -1,4 +1,4 @@
-"""Broken .tflite files: one MemoptError with its place, nothing else, never slow or large."""
+"""Broken .tflite files: one MemoptError with its place, nothing else, never large."""
 
 import random
 from pathlib import Path
