@@ -33,10 +33,11 @@ from memopt.passes import share
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.joint import find_order, note, take, take_back
 from memopt.passes.memgraph_schedule import schedule_function
+from memopt.passes.moves import drop_moves
 from memopt.passes.places import write_places
 from memopt.solvers import placement
 from memopt.solvers.placement import place
-from memopt.solvers.problem import ProblemError, live_ranges
+from memopt.solvers.problem import ProblemError, live_ranges, profile
 
 Method = Literal[placement.Method, share.Method, "joint"]
 
@@ -71,7 +72,11 @@ def place_function(
     if plan_of(func) is None:
         schedule_function(func, "source", None)
     plan = verify_plan(func).plan
+    moved = drop_moves(func)  # of a plan over several memories
     extracted = extract(func)
+    if moved:  # the bound is that of the function without moves
+        peak = profile(extracted.graph, range(len(extracted.graph))).peak
+        plan = PlanAttr(peak, min(peak, plan.lower_bound.data), plan.proof.data)
     if options and (method in share.METHODS or method == "joint"):
         raise PassFailedException(f"memgraph-place: {method} has no option {min(options)!r}")
     if method in share.METHODS:

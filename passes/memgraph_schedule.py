@@ -45,6 +45,7 @@ from memopt.passes.certify import write_certificate
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
+from memopt.passes.moves import drop_moves
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.solvers.bounds import flow_bound
 from memopt.solvers.fusion_check import is_contraction, is_safe_chain
@@ -138,6 +139,7 @@ def schedule_function(
 ) -> Schedule:
     """Schedule one function in place. Raises PassFailedException if a solver refuses."""
     model = model_of(func)
+    drop_moves(func)  # of a plan over several memories, which this one is not
     drop_plan(func, inplace=model.has_inplace)
     func.attributes[MODEL] = model
     extracted = extract(func, assume_pure)

@@ -19,8 +19,9 @@ from memopt.passes.memory_tenants import Tenants, value_of
 from memopt.solvers.memories import Assignment, Visit, moment, step_of, visit_of
 
 
-def drop_moves(func: FuncOp) -> None:
-    """Take out every `memgraph.copy`: whoever read the copy reads what was copied."""
+def drop_moves(func: FuncOp) -> bool:
+    """Take out every `memgraph.copy`: whoever read the copy reads what was copied. True if there
+    was one; then the peak in the plan is another."""
     copies = [op for op in body_of(func).ops if isinstance(op, CopyOp)]
     for op in copies:
         op.result.replace_all_uses_with(op.input)
@@ -28,6 +29,7 @@ def drop_moves(func: FuncOp) -> None:
         op.erase()
     if copies:
         set_order(function_memory(func, model_of(func)).operations)
+    return bool(copies)
 
 
 def write_moves(

@@ -7,6 +7,16 @@
 // RUN: memopt-opt --split-input-file --memory=fast:96,slow:1K@4 --place=auto --verify-plan %s | filecheck %s --check-prefix=PLACE
 // PLACE-NOT: memgraph.memories
 // PLACE-NOT: memgraph.slot
+// PLACE-NOT: memgraph.copy
+// So are the moves, whatever plans next: @spill needs 128 B without them.
+// RUN: memopt-opt --split-input-file --memory=fast:96,slow:1K@4 --schedule=auto --verify-plan %s | filecheck %s --check-prefix=AGAIN
+// RUN: memopt-opt --split-input-file --memory=fast:96,slow:1K@4 --place=joint --verify-plan %s | filecheck %s --check-prefix=AGAIN
+// RUN: memopt-opt --split-input-file --memory=fast:96,slow:1K@4 --place=shared-objects --verify-plan %s | filecheck %s --check-prefix=NONE
+// AGAIN-LABEL: @spill
+// AGAIN-SAME: peak = 128, lower_bound = 128, proof = flow
+// AGAIN-NOT: memgraph.copy
+// NONE-LABEL: @spill
+// NONE-NOT: memgraph.copy
 
 // The wide one does not fit into the fast memory, the others do. Costs: K = 1024, the second twice the first.
 // RUN: memopt-opt --split-input-file --memory=fast:96,slow:1K %s | filecheck %s --check-prefix=DEFAULT
