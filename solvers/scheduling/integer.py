@@ -1,5 +1,6 @@
 """What the two integer programs share: where they start, and how answers become schedules."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -103,7 +104,11 @@ def given(
 def optimise(
     program: IntegerProgram, start: Given, time_limit: float | None, seed: int
 ) -> Schedule:
-    """Build, solve and read the program; the peak is recomputed from the order."""
+    """Build, solve and read the program; the peak is recomputed from the order.
+
+    The solver gets what building leaves of `time_limit` seconds.
+    """
+    started = time.monotonic()
     graph, model = program.graph, program.model
     objective = program.build()
     if start.bound is not None:
@@ -111,6 +116,8 @@ def optimise(
     if start.warm_start is not None:
         for variable, value in program.hints(start.warm_start):
             model.add_hint(variable, value)
+    if time_limit is not None:
+        time_limit = max(0.0, time_limit - (time.monotonic() - started))
     answer = model.minimize(objective, time_limit, seed)
     lower = max(trivial(graph), start.bound or 0, (answer.bound or 0) * program.unit)
     orders = list(start.orders)
