@@ -66,7 +66,7 @@ def _choices(args: argparse.Namespace) -> Choices:
         args.schedule,
         args.place,
         args.time_limit,
-        not args.no_fuse,
+        not args.no_fuse and args.schedule != "source",  # an opened hyper-node has another order
         args.io,
         args.inplace,
         args.memory,
@@ -217,14 +217,30 @@ def summary(report: dict[str, Any]) -> str:
         if plan["optimal"]
         else (f"bound {sizes(plan['lower_bound'])}, proof = {plan['proof']}")
     )
+    if plan["arena_optimal"]:
+        size = ", smallest possible"
+    elif plan["objects"] or report["memories"]:  # sums, to which the bound of one arena says little
+        size = ""
+    else:
+        size = f", bound {sizes(plan['arena_lower_bound'])}"
     lines = [
         f"model     {report['model']}: {report['operators']} operators, "
         f"{report['tensors']} tensors",
         f"peak      {sizes(source['peak'])} -> {sizes(plan['peak'])}, {verdict}",
-        f"arena     {sizes(source['arena'])} -> {sizes(plan['arena'])}"
-        + (", smallest possible" if plan["arena_optimal"] else ""),
+        f"arena     {sizes(source['arena'])} -> {sizes(plan['arena'])}{size}",
     ]
-    return "\n".join(lines + memory_lines(report["memories"]))
+    return "\n".join(lines + object_lines(plan) + memory_lines(report["memories"]))
+
+
+def object_lines(plan: dict[str, Any]) -> list[str]:
+    """Shared objects with their bytes, for people; none where there is one arena."""
+    if not plan["objects"]:
+        return []
+    least, arena = plan["objects_lower_bound"], plan["arena"]
+    verdict = "smallest possible in this order" if arena == least else f"bound {sizes(least)}"
+    listed = " + ".join(f"{size:,}" for size in plan["objects"][:8])
+    more = f" + {len(plan['objects']) - 8} more" if len(plan["objects"]) > 8 else ""
+    return [f"objects   {len(plan['objects'])}: {listed}{more} B, {verdict}"]
 
 
 def memory_lines(memories: dict[str, Any] | None) -> list[str]:

@@ -123,6 +123,8 @@ def report_dict(
             "arena_lower_bound": new.arena_lower_bound.data,
             "arena_optimal": arena_optimal,
             "schedules_tried": tried.value.data if isinstance(tried, IntegerAttr) else None,
+            "objects": list(new.object_sizes) or None,  # bytes each, in place of one arena
+            "objects_lower_bound": new.objects_lower_bound.data if new.object_sizes else None,
             "alignment": model_of(func).alignment.data,
         },
         "memories": memories_dict(func),

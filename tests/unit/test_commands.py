@@ -1,6 +1,7 @@
 """`memopt compile`, `report` and `verify` on the demo network, small variant."""
 
 import json
+import re
 import struct
 from pathlib import Path
 
@@ -150,7 +151,36 @@ def test_wrong_usage(arguments: list[str], text: str, capsys: pytest.CaptureFixt
     except SystemExit as stop:
         code = stop.code
     assert code in (1, 2)
-    assert text in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert text in said
+    assert said.count("\n") == 1  # no page of usage that hides the error
+
+
+def test_shared_objects_are_named_with_their_bytes(
+    figure1: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["report", str(figure1), "--place=shared-objects"]
+    assert main([*arguments, "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)["plan"]
+    assert sum(plan["objects"]) == plan["arena"] >= plan["objects_lower_bound"] >= plan["peak"]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert f"objects   {len(plan['objects'])}: {plan['objects'][0]:,}" in out
+    assert main(["report", str(figure1), "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)["plan"]
+    assert plan["objects"] is None
+    assert plan["objects_lower_bound"] is None
+
+
+def test_an_arena_above_its_bound_says_so(
+    figure1: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(figure1), "--schedule=source", "--place=tflm"]) == 0
+    out = capsys.readouterr().out
+    assert "-> 5,216 B (5.1 KiB), bound 4,704 B (4.6 KiB), proof" in out  # the order of the file
+    assert re.search(
+        r"^arena .* -> 5,\d+ B \(5.. KiB\), bound 4,704 B \(4.6 KiB\)$", out, re.MULTILINE
+    )
 
 
 def test_unknown_method_and_size_are_usage_errors(
