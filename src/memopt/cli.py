@@ -46,7 +46,7 @@ def _planning_arguments(parser: argparse.ArgumentParser) -> None:
         "--schedule",
         default="auto",
         metavar="METHOD",
-        help="auto (default), ilp, source, ...: memopt-opt --help has all",
+        help="auto (default), ilp, source (the file's order), ...: memopt-opt --help has all",
     )
     parser.add_argument(
         "--place",
