@@ -21,19 +21,24 @@ from memopt.solvers import joint
 from memopt.solvers.problem import ProblemError, Proof, Schedule, profile
 
 
+def refuse_partition(extracted: Extracted) -> None:
+    """Raise PassFailedException for a partitioned function."""
+    if partition_of(extracted) is not None:
+        raise PassFailedException(
+            f"memgraph-place: @{extracted.func.sym_name.data}: method=joint may change the order, "
+            "which the partition fixes"
+        )
+
+
 def find_order(
     func: FuncOp, plan: PlanAttr, time_limit: float | None
 ) -> tuple[Extracted, joint.Joint]:
     """The order and offsets of the smallest arena found; the function loses its plan.
 
-    Raises PassFailedException for a partitioned function and where a solver refuses.
+    Raises PassFailedException where a solver refuses.
     """
     name = func.sym_name.data
     model = model_of(func)
-    if partition_of(extract(func)) is not None:
-        raise PassFailedException(
-            f"memgraph-place: @{name}: method=joint may change the order, which the partition fixes"
-        )
     drop_plan(func, inplace=model.has_inplace)
     extracted = extract(func)
     order = range(len(extracted.graph))

@@ -31,7 +31,7 @@ from memopt.dialects.tflm_arena import tflm_arena, write_scratch
 from memopt.dialects.verify_plan import verify_plan
 from memopt.passes import share
 from memopt.passes.extract import Extracted, extract
-from memopt.passes.joint import find_order, note, take, take_back
+from memopt.passes.joint import find_order, note, refuse_partition, take, take_back
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.moves import drop_moves
 from memopt.passes.places import write_places
@@ -87,6 +87,8 @@ def place_function(
     dropped = extracted.graph.unread_inputs if settles else 0
     bound = max(0, plan.lower_bound.data - dropped)
     first = "auto" if method == "joint" else method
+    if method == "joint":
+        refuse_partition(extracted)
     arena = _place(extracted, settles, first, time_limit, options)
     if method == "joint" and arena > bound:
         arena, bound = _place_jointly(extracted, plan, arena, settles, time_limit)
