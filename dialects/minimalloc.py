@@ -52,7 +52,7 @@ def read_rows(data: bytes, name: str) -> tuple[Row, ...]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise MemoptError(f"not UTF-8 text at byte {error.start}", name) from None
+        raise MemoptError(f"no CSV: not UTF-8 text at byte {error.start}", name) from None
     lines = csv.reader(StringIO(text, newline=""), strict=True)
     columns: list[str] = []
     inclusive = 0

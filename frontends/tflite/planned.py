@@ -58,7 +58,7 @@ def _plan_in(data: bytes, name: str) -> tuple[int, ...]:
     model = read_model(data, name)
     buffers = [buffer for key, buffer in model.metadata if key == PLAN_NAME]
     if len(buffers) != 1:
-        raise MemoptError(f"the file has no metadata {PLAN_NAME}", name)
+        raise MemoptError(f"the file has no plan (no metadata {PLAN_NAME})", name)
     start, end = model.buffers[buffers[0]]
     if end - start < 12 or (end - start) % 4:
         raise MemoptError(f"metadata {PLAN_NAME} has {end - start} bytes", name)
