@@ -95,9 +95,7 @@ def _among(
     order, placement, tried = best.order, best.placement, 0
     seen = {live_ranges(graph, order)}
     moves = WORK // len(graph) if end is None else None
-    for candidate in reorderings(graph, order, limit, moves):
-        if end is not None and time.monotonic() > end:
-            break
+    for candidate in reorderings(graph, order, limit, moves, end):
         problem = live_ranges(graph, candidate)
         if problem in seen or problem.load >= placement.arena:
             continue

@@ -2,13 +2,22 @@
 
 from itertools import permutations
 from random import Random
+from time import monotonic
 
 from oracles import random_graph
 from test_placement import smallest_arena, wrong
 
 from memopt.solvers import joint, joint_exact
 from memopt.solvers.placement import place
-from memopt.solvers.problem import MemoryGraph, ProblemError, check_order, live_ranges, profile
+from memopt.solvers.problem import (
+    Group,
+    MemoryGraph,
+    ProblemError,
+    check_order,
+    live_ranges,
+    profile,
+)
+from memopt.solvers.reorderings import reorderings
 from memopt.solvers.scheduling import schedule
 
 CASES = 2_000
@@ -95,3 +104,13 @@ def test_other_orders_help_where_the_exact_model_is_not_used(fuzz: float) -> Non
         assert found.schedules >= 1
         better += after < before
     assert better, "no graph on which another order helps"
+
+
+def test_other_orders_end_at_the_deadline() -> None:
+    """Also where there is no other order to give, ever: in a chain nothing can move."""
+    groups = tuple(Group(f"g{v}", 4, (v,), is_output=True) for v in range(4))
+    chain = MemoryGraph(tuple("abcd"), ((), (0,), (1,), (2,)), groups)
+    assert not list(reorderings(chain, range(4), 16, deadline=monotonic() + 0.01))
+    free = MemoryGraph(tuple("abcd"), ((), (), (), ()), groups)
+    assert list(reorderings(free, range(4), 16, moves=100))
+    assert not list(reorderings(free, range(4), 16, moves=100, deadline=monotonic()))
