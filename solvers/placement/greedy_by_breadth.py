@@ -1,7 +1,8 @@
 """Greedy by Breadth for Offset Calculation (Pisarchyk & Lee, section 5.3).
 
 Steps by the bytes live in them, most first; in each step the buffers that have no offset yet,
-largest first, each into the smallest gap.
+largest first, each into the smallest gap. The paper leaves ties open: the earlier of equally broad
+steps first; buffers of one size as `greedy_by_size.py` has them.
 """
 
 from bisect import bisect_left
