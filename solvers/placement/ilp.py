@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
+from time import monotonic
 from typing import Any
 
 from memopt.solvers.arena import Placement, PlacementProblem, Proven
@@ -55,20 +56,25 @@ class Program:
         found = gcd(*sizes, *(i.alignment for i in self.items), *self.at.values())
         return found or 1
 
-    def build(self, floor: int) -> Any:
-        """Add all variables and constraints; returns the arena, at least `floor` bytes."""
+    def build(self, floor: int, deadline: float | None = None) -> Any:
+        """Add all variables and constraints; returns the arena, at least `floor` bytes, or None
+        where that takes until `deadline` (`time.monotonic`)."""
         model, unit = self.model, self.unit
         arena = model.new_int_var(-(-floor // unit), self.top // unit, "arena")
         for item in self.items:
             self.address.append(self._address(item))
             model.add(self.address[-1] + item.size // unit <= arena)
         for i, neighbours in enumerate(self.near):
+            if deadline is not None and monotonic() > deadline:
+                return None
             for n in neighbours:
                 if i < n.item:
                     self._apart(i, n, together=True)
         if not self.pruning:
             together = {(i, n.item) for i, near in enumerate(self.near) for n in near}
             for i, item in enumerate(self.items):
+                if deadline is not None and monotonic() > deadline:
+                    return None
                 for j in range(i + 1, len(self.items)):
                     if (i, j) not in together:
                         other = self.items[j]
@@ -143,9 +149,11 @@ def prove(
 ) -> Proven:
     """The best placement, and the program's bound (the load, after a pyramid).
 
-    Without a time limit it runs until it has proven its answer. Raises ProblemError for more than
+    `time_limit` in seconds is for stating the program and for solving it; without one it runs until
+    it has proven its answer. Raises ProblemError for more than
     `PAIRS` pairs, for an unknown solver, and for a pyramid over fixed offsets.
     """
+    deadline = None if time_limit is None else monotonic() + time_limit
     items = items_of(problem)
     floor = floor_of(problem, items)
     at = {i.index: i.fixed for i in items if i.fixed is not None}
@@ -162,9 +170,12 @@ def prove(
     if pairs > PAIRS:
         raise ProblemError(f"ilp: {pairs:,} pairs of buffers, at most {PAIRS:,} can be stated")
     program = Program(items, model, near, start.arena, at, pruning)
-    arena = program.build(floor)
+    arena = program.build(floor, deadline)
+    if arena is None:
+        return Proven(start, floor)
     program.hint([start.offsets[i.members[0]] for i in items])
-    answer = model.minimize(arena, time_limit, seed)
+    left = None if deadline is None else max(0.01, deadline - monotonic())
+    answer = model.minimize(arena, left, seed)
     best = start
     if answer.found:
         found = placement_of(problem, items, _settled(program, answer.value))

@@ -140,6 +140,13 @@ def test_olla_against_brute_force(fuzz: float, part: int, record_property: Any) 
     record_property("brute force", ("placement: ilp", len(given), above))
 
 
+@pytest.mark.parametrize("pruning", [True, False])
+def test_without_time_the_program_claims_nothing(pruning: bool) -> None:
+    problem = planted(200, 20).problem
+    answer = prove(problem, "ilp", 0.0, pruning=pruning)
+    assert answer.lower_bound == problem.load < answer.placement.arena
+
+
 def test_the_pyramid_goes_on_from_the_chosen_buffer() -> None:
     """As printed, Function 5 goes on from the last edge looked at, here `short`: then `middle`,
     which is nested in `long` but not in `short`, would have no address."""
