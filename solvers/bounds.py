@@ -8,11 +8,11 @@ not paid, and once without; the least counts. `network.certificate` gives the fl
 bound to anyone.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from memopt.solvers import clock
 from memopt.solvers.cuts import Cuts, TooLargeError
 from memopt.solvers.problem import MemoryGraph, Proof, Schedule, profile
 
@@ -96,17 +96,17 @@ class FlowBound:
         best = max(ceiling, default=0)
         if best <= value:
             return Bound(value, operator, 0)
-        deadline = None if self.time_limit is None else time.monotonic() + self.time_limit
+        deadline = None if self.time_limit is None else clock.now() + self.time_limit
         found: list[int] = []
         for v in sorted(range(len(graph)), key=lambda v: (-ceiling[v], v)):
-            if ceiling[v] <= value or (deadline is not None and time.monotonic() > deadline):
+            if ceiling[v] <= value or (deadline is not None and clock.now() > deadline):
                 break
             if self._low_elsewhere(v, found, value):
                 continue
             if self.max_flows is not None and flows >= self.max_flows:
                 break
             if self.max_arcs is None and deadline is not None:
-                self.cuts.max_arcs = int(ARCS_PER_SECOND * max(0.0, deadline - time.monotonic()))
+                self.cuts.max_arcs = int(ARCS_PER_SECOND * max(0.0, deadline - clock.now()))
             try:
                 tried = [self.cuts.least_step(v, c) for c in (None, *graph.candidates[v])]
             except TooLargeError:

@@ -9,11 +9,11 @@ Modules are found again in the contracted graph. A chain is then taken as a whol
 the modules stay nested, and each of the last ones is a separable module of the flat graph.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from memopt.solvers import clock
 from memopt.solvers.fusion import (
     ALL_RULES,
     LARGEST,
@@ -139,7 +139,7 @@ def chains(
     chain of one segment stands for such a module. `states` limits the search for each chain. After
     `time_limit` seconds those that have been found, which are as safe as all.
     """
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = None if time_limit is None else clock.now() + time_limit
     first = modules(graph, rules, time_limit) if known is None else known
     nodes = {m.operators: m for m in first}
     state = _State.of(graph, [(m.operators,) for m in first], nodes)
@@ -186,7 +186,7 @@ class _State:
 
         What was `tried` before, and has not been contracted since, is not looked at again.
         """
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline is not None and clock.now() > deadline:
             return []
         graph, sides = self.graph, Sides.of(self.graph)
         flat = [sum(1 << v for v in ops) for ops in self.members]
@@ -194,7 +194,7 @@ class _State:
         for members in sorted(self._candidates(sides), key=int.bit_count):
             if members.bit_count() > DEEPEST:
                 break  # in the next round it is smaller
-            if deadline is not None and time.monotonic() > deadline:
+            if deadline is not None and clock.now() > deadline:
                 break
             within = [m for m in new if m & members]
             if members in self.units or any(m & ~members for m in within):

@@ -15,11 +15,11 @@ Modules are contracted and found again until nothing changes. The contracted ope
 In place inside U is decided by U alone, because of (3), and is part of the hill.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memopt.solvers import clock
 from memopt.solvers.ideals import Walker, ancestors, descendants, renumber
 from memopt.solvers.modules import candidates
 from memopt.solvers.problem import (
@@ -350,7 +350,7 @@ def modules(
     Raises nothing for a graph without any. No two modules overlap. After `time_limit` seconds those
     that have been found, which are as safe as all.
     """
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = None if time_limit is None else clock.now() + time_limit
     current, old = renumber(graph)
     inner: list[tuple[int, ...]] = [(v,) for v in old]
     while True:
@@ -375,12 +375,12 @@ def modules(
 def _round(graph: MemoryGraph, rules: Rules, deadline: float | None) -> list[Module]:
     """Modules that do not overlap, smaller ones first; none after the deadline."""
     result: list[Module] = []
-    if deadline is not None and time.monotonic() > deadline:
+    if deadline is not None and clock.now() > deadline:
         return result
     sides = Sides.of(graph)
     used = 0
     for members in candidates(graph, sides.up, sides.down):
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline is not None and clock.now() > deadline:
             break
         if members & used:
             continue

@@ -6,10 +6,10 @@ that is still below the arena. Small graphs go to an exact model (`joint_exact.p
 that nothing is smaller.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from memopt.solvers import clock
 from memopt.solvers.arena import Placement
 from memopt.solvers.placement import Method, place
 from memopt.solvers.problem import MemoryGraph, live_ranges, profile
@@ -54,10 +54,10 @@ def solve(
     for the exact model. Without a time limit the work is bounded and the answer deterministic.
     Raises ProblemError if `order` is none.
     """
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = None if time_limit is None else clock.now() + time_limit
 
     def left() -> float | None:
-        return None if deadline is None else max(0.01, deadline - time.monotonic())
+        return None if deadline is None else max(0.01, deadline - clock.now())
 
     placement = place(live_ranges(graph, order), method, left())
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
@@ -90,7 +90,7 @@ def _among(
     """The best of the orders of a peak within `limit` (bytes), in `share` of the time left."""
     end = None
     if deadline is not None:
-        now = time.monotonic()
+        now = clock.now()
         end = now + share * max(0.0, deadline - now)
     order, placement, tried = best.order, best.placement, 0
     seen = {live_ranges(graph, order)}
@@ -101,7 +101,7 @@ def _among(
             continue
         seen.add(problem)
         tried += 1
-        found = place(problem, method, None if end is None else max(0.01, end - time.monotonic()))
+        found = place(problem, method, None if end is None else max(0.01, end - clock.now()))
         if found.arena < placement.arena:
             order, placement = candidate, found
         if placement.arena <= best.lower_bound or (end is None and tried == ORDERS):

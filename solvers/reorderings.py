@@ -6,8 +6,8 @@ no more bytes near it are kept: the fewer steps are close to the peak, the easie
 
 from collections.abc import Iterator, Sequence
 from random import Random
-from time import monotonic
 
+from memopt.solvers import clock
 from memopt.solvers.problem import MemoryGraph, profile
 
 KEPT = 8  # kept moves between two orders that are given: closer ones are placed alike
@@ -23,7 +23,7 @@ def reorderings(
     """Orders with a peak of at most `limit` bytes, each a few moves from the one before.
 
     `order` must have such a peak itself. Ends after `moves` tried moves and at
-    `deadline` (`time.monotonic`, looked at before every move: there may be no order to give, ever);
+    `deadline` (`clock.now`, looked at before every move: there may be no order to give, ever);
     with neither, never. Deterministic but for the deadline.
     """
     if len(graph) < 2:
@@ -32,7 +32,7 @@ def reorderings(
     current = list(order)
     crowd = _crowd(profile(graph, current).steps, limit)
     kept, tried = 0, 0
-    while (moves is None or tried < moves) and (deadline is None or monotonic() < deadline):
+    while (moves is None or tried < moves) and (deadline is None or clock.now() < deadline):
         tried += 1
         candidate = _moved(graph, current, random)
         if candidate is None:

@@ -9,11 +9,11 @@ The optimum is the largest of the parts', each with what passes through it. Only
 decide the peak needs to be solved well: the others only have to stay below.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from memopt.solvers import clock
 from memopt.solvers.fusion import Sides, inside, least_inner_level
 from memopt.solvers.ideals import Walker, descendants
 from memopt.solvers.problem import MemoryGraph, bits, topological_order
@@ -114,7 +114,7 @@ def commits(
     """Ideals along `order` that T1 allows under a proven `bound` in bytes, ascending.
 
     Each is reached from {}, from one of the `known` safe ideals along `order`, or from another.
-    Those found before `deadline` (seconds of `time.monotonic`).
+    Those found before `deadline` (by `clock`).
     """
     if rules.unread and graph.unread_inputs:
         return []
@@ -126,7 +126,7 @@ def commits(
         low, level = levels[at]
         if low not in safe:
             continue
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline is not None and clock.now() > deadline:
             break
         for i in range(at, min(at + REACH, len(order) - 1)):
             step, _ = walker.run(*levels[i], order[i])
@@ -183,7 +183,7 @@ def splits(
     seconds a graph of more than `LARGE` operators is not asked for its least level, whose cuts
     cannot be interrupted, and T1 stops in time.
     """
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = None if time_limit is None else clock.now() + time_limit
     order = topological_order(graph) if order is None else order
     result = set(forced_cuts(graph, rules))
     if deadline is None or len(graph) <= LARGE:

@@ -8,8 +8,8 @@ depend on the machine.
 """
 
 from collections.abc import Callable, Iterator
-from time import monotonic
 
+from memopt.solvers import clock
 from memopt.solvers.arena import Placement, PlacementProblem, Proven
 from memopt.solvers.placement import (
     best_fit,
@@ -43,7 +43,7 @@ def prove(
 
     Whatever fits into `capacity` bytes is good enough.
     """
-    deadline = None if time_limit is None else monotonic() + time_limit
+    deadline = None if time_limit is None else clock.now() + time_limit
     items = items_of(problem)
     floor = floor_of(problem, items)
     enough = max(floor, capacity or 0)
@@ -59,7 +59,7 @@ def prove(
     from memopt.solvers.placement import exact
 
     def left(share: float = 1.0) -> float | None:
-        return None if deadline is None else max(0.01, share * (deadline - monotonic()))
+        return None if deadline is None else max(0.01, share * (deadline - clock.now()))
 
     found = exact.improve(problem, items, best, left(), exact.ATTEMPT, capacity)
     if found.placement.arena > max(enough, found.lower_bound):

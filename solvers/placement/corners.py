@@ -23,8 +23,8 @@ the one with the fewest branches comes first. What can wait, because it has slac
 from collections.abc import Callable
 from itertools import pairwise
 from random import Random
-from time import monotonic
 
+from memopt.solvers import clock
 from memopt.solvers.placement.recursion import deep_recursion
 from memopt.solvers.placement.rules import Rules, luby
 from memopt.solvers.placement.skyline import Skyline, Valley
@@ -61,7 +61,7 @@ class CornerSearch(Skyline):
     def run(
         self, nodes: int, deadline: float | None = None, seed: int = 0
     ) -> tuple[int, ...] | None:
-        """Search on, for at most `nodes` states and until `deadline` (monotonic seconds)."""
+        """Search on, for at most `nodes` states and until `deadline` (by `clock`)."""
         if min(self.budget, default=0) < 0:
             return ()
         self.last, self.deadline = self.nodes + nodes, deadline
@@ -83,7 +83,7 @@ class CornerSearch(Skyline):
         return None
 
     def _late(self) -> bool:
-        return self.deadline is not None and monotonic() >= self.deadline
+        return self.deadline is not None and clock.now() >= self.deadline
 
     def _prepare(self, turn: int, random: Random) -> None:
         """The order of branches in this run: what lives long lies low, in variations."""

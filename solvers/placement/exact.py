@@ -16,8 +16,8 @@ the same problem has the same answer on every machine.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic
 
+from memopt.solvers import clock
 from memopt.solvers.arena import Placement, PlacementProblem, Proven
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import best_fit, greedy_by_size, planar
@@ -81,7 +81,7 @@ def improve(
     goal = floor if capacity is None else capacity
     if best.arena <= goal or goal < floor or len(items) > MOST:
         return Proven(best, floor)
-    deadline = None if seconds is None else monotonic() + seconds
+    deadline = None if seconds is None else clock.now() + seconds
     task = _Task(problem, items, best, floor, goal, rules or Rules(), progress)
     if not is_plain(items):
         task.by_orders(nodes, deadline)
@@ -150,7 +150,7 @@ class _Task:
 
     def by_heights(self, nodes: int, deadline: float | None) -> None:
         """Rectangles: most of the work at the bound, which rises; then between it and the best."""
-        now = monotonic()
+        now = clock.now()
         most = None if deadline is None else now + (deadline - now) * AT_BOUND
         while self.bound < self.best.arena:
             if self.fits(self.bound, int(nodes * AT_BOUND) - self.nodes, most) is None:
@@ -158,8 +158,8 @@ class _Task:
         low = self.bound
         while low < self.best.arena:
             middle = (low + self.best.arena) // 2
-            part = None if deadline is None else (monotonic() + deadline) / 2
-            if part is not None and part - monotonic() < 0.01:
+            part = None if deadline is None else (clock.now() + deadline) / 2
+            if part is not None and part - clock.now() < 0.01:
                 break
             if self.fits(middle, (nodes - self.nodes) // 2, part) is None:
                 low = middle + 1

@@ -6,8 +6,8 @@ Seeded, and bounded in work when no time is given.
 """
 
 from random import Random
-from time import monotonic
 
+from memopt.solvers import clock
 from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
 from memopt.solvers.placement.neighbours import Neighbour, fits_lowest, neighbours_of
@@ -32,7 +32,7 @@ def improve(
     if best.arena == target:
         return best
     near = neighbours_of(items)
-    deadline = None if seconds is None else monotonic() + seconds
+    deadline = None if seconds is None else clock.now() + seconds
     cost = sum(map(len, near)) + len(items)
     rounds = min(ROUNDS, WORK // cost) if deadline is None else 1 << 62
     random = Random(0)
@@ -42,7 +42,7 @@ def improve(
     current = _height(items, offsets)
     result, result_height = offsets, current
     for _ in range(rounds):
-        if deadline is not None and monotonic() > deadline:
+        if deadline is not None and clock.now() > deadline:
             break
         candidate = _moved(order, items, near, offsets, current, random)
         found = _first_fit(fixed + candidate, items, near)

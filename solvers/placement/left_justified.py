@@ -10,8 +10,8 @@ What `Rules` call `gaps` and `floors` are MiniMalloc's dominance and its section
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import monotonic
 
+from memopt.solvers import clock
 from memopt.solvers.placement.items import Item, cliques_of
 from memopt.solvers.placement.neighbours import fits_lowest, neighbours_of
 from memopt.solvers.placement.recursion import deep_recursion
@@ -60,7 +60,7 @@ class OrderSearch:
             alike[key] = i
 
     def run(self, nodes: int, deadline: float | None = None) -> None:
-        """Search on, for at most `nodes` states and until `deadline` (monotonic seconds)."""
+        """Search on, for at most `nodes` states and until `deadline` (by `clock`)."""
         self.deadline, last, turn = deadline, self.nodes + nodes, 0
         with deep_recursion():
             while self.nodes < last and not self._late():
@@ -101,7 +101,7 @@ class OrderSearch:
         return fits_lowest(i, self.items, self.near, self.offsets)
 
     def _late(self) -> bool:
-        return self.deadline is not None and monotonic() >= self.deadline
+        return self.deadline is not None and clock.now() >= self.deadline
 
     def _place(self, level: int, lowest: dict[int, int]) -> bool:
         """Place all of `lowest` (item: lowest free offset) from `level` up. True at the goal."""

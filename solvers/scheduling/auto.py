@@ -6,8 +6,7 @@ exact search takes over; when that takes long, local search looks for a better o
 Without a time limit the answer is deterministic.
 """
 
-import time
-
+from memopt.solvers import clock
 from memopt.solvers.bounds import Bound, flow_bound, trivial
 from memopt.solvers.chains import reduced
 from memopt.solvers.fusion import contract, expand, modules
@@ -54,12 +53,12 @@ def solve(
     """
     if segments and not fuse:
         raise ProblemError("segments without fuse: segments are what modules are contracted to")
-    started = time.monotonic()
+    started = clock.now()
 
     def left() -> float | None:
         if time_limit is None:
             return None
-        return max(0.0, time_limit - (time.monotonic() - started))
+        return max(0.0, time_limit - (clock.now() - started))
 
     def lower(graph: MemoryGraph, orders: list[tuple[int, ...]]) -> Bound:
         if flow:

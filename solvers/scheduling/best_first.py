@@ -9,9 +9,9 @@ operators otherwise. Of all paths to an ideal the one of the least peak dominate
 """
 
 import heapq
-import time
 from dataclasses import dataclass
 
+from memopt.solvers import clock
 from memopt.solvers.ideals import Walker, mask_bytes
 from memopt.solvers.problem import MemoryGraph
 from memopt.solvers.scheduling.kills import Frontier, Kills
@@ -108,7 +108,7 @@ class Search:
     ) -> None:
         """Search until it is over, `states` more are taken, or time or `memory` bytes are spent."""
         closed = self._closed
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline is not None and clock.now() > deadline:
             return
         if not self._begun and self.by_kills:  # not before it is needed: it takes long
             self._heap = [(*self._heap[0][:5], self.kills.start())]
@@ -117,7 +117,7 @@ class Search:
         while self._heap:
             if self.states == end or (memory is not None and self.memory > memory):
                 return
-            if deadline is not None and time.monotonic() > deadline:
+            if deadline is not None and clock.now() > deadline:
                 return
             peak, _, _, done, level, frontier = heapq.heappop(self._heap)
             if peak >= self.ceiling:
@@ -142,7 +142,7 @@ class Search:
         for _ in range(CHAIN):
             if len(branches) != 1 or branches[0][0] > peak:
                 break
-            if deadline is not None and time.monotonic() > deadline:
+            if deadline is not None and clock.now() > deadline:
                 break  # with 10,000 branches to look at, one step takes a third of a second
             _, move, last, level = branches[0]  # the one way on costs nothing
             child = done | move

@@ -18,10 +18,10 @@ solution" proves a bound: every order takes a dropped step, so none is below the
 Where the two sides meet, `width` grows, until time or memory is spent.
 """
 
-import time
 from dataclasses import dataclass
 from typing import Literal
 
+from memopt.solvers import clock
 from memopt.solvers.bounds import trivial
 from memopt.solvers.ideals import Walker, ancestors, descendants, mask_bytes, renumber
 from memopt.solvers.problem import MemoryGraph, Proof, Schedule, bits, profile, topological_order
@@ -78,14 +78,14 @@ class Run:
             back: dict[int, tuple[int, int]] = {}
             for turn, (signature, state) in enumerate(memo.items(), 1):
                 self._extend(signature, state, following, back)
-                if turn % 256 == 0 and deadline is not None and time.monotonic() > deadline:
+                if turn % 256 == 0 and deadline is not None and clock.now() > deadline:
                     return "timeout"
                 if width is not None and len(following) > width:
                     return "timeout"
             self.states += len(following)
             if not following:
                 return "no solution"
-            if self.states > max_states or (deadline is not None and time.monotonic() > deadline):
+            if self.states > max_states or (deadline is not None and clock.now() > deadline):
                 return "timeout"
             steps.append(back)
             memo = following
@@ -201,7 +201,7 @@ class Serenity:
         return low if start else max(low, graph.level(0))
 
     def _late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
+        return self.deadline is not None and clock.now() > self.deadline
 
     def _peak(self, done: int, order: tuple[int, ...]) -> int:
         """Largest step of `order` from the ideal `done` on; from the start, the level there too."""
@@ -230,7 +230,7 @@ def solve(
     """
     if max_states is None:
         max_states = MAX_BYTES // (SIGNATURE + 2 * mask_bytes(graph))
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = None if time_limit is None else clock.now() + time_limit
     numbered, old = renumber(graph)
     orders = [topological_order(numbered), greedy(numbered)]
     run = Serenity(numbered, budgets, width, max_states, deadline)

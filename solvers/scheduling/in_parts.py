@@ -4,9 +4,9 @@ The incumbent passes through every split, so it says at once which parts matter:
 above the proven bound. Each is searched with what the others have proven as its floor.
 """
 
-import time
 from collections.abc import Sequence
 
+from memopt.solvers import clock
 from memopt.solvers.bounds import flow_bound
 from memopt.solvers.problem import MemoryGraph, Proof, Schedule, profile
 from memopt.solvers.scheduling import search
@@ -23,7 +23,7 @@ def solve(
 
     `bound` is a proven lower bound in bytes (T6 if none is given).
     """
-    started = time.monotonic()
+    started = clock.now()
     best = min(
         (search.greedy(graph), search.rpo(graph)), key=lambda order: profile(graph, order).peak
     )
@@ -35,7 +35,7 @@ def solve(
     if bound >= peak:
         return Schedule(best, peak, bound, proof)
     if time_limit is not None:
-        time_limit = max(0.0, time_limit - (time.monotonic() - started))
+        time_limit = max(0.0, time_limit - (clock.now() - started))
     return explore(graph, bound, best, search.Limits(time_limit, max_states))
 
 
@@ -49,7 +49,7 @@ def explore(
     polish: search.Polish | None = None,
 ) -> Schedule:
     """As `search.explore`, part by part; `max_bytes` are for one part at a time."""
-    deadline = None if limits.time_limit is None else time.monotonic() + limits.time_limit
+    deadline = None if limits.time_limit is None else clock.now() + limits.time_limit
     most = limits.max_states
     bound = max(bound, graph.level(0))
     peak = profile(graph, incumbent).peak
@@ -79,7 +79,7 @@ def explore(
             floor - piece.through,
             tuple(place[v] for v in orders_of[i]),
             search.Limits(
-                None if deadline is None else max(0.0, deadline - time.monotonic()),
+                None if deadline is None else max(0.0, deadline - clock.now()),
                 None if most is None else max(0, most - states),
                 limits.max_bytes,
             ),

@@ -14,8 +14,7 @@ it becomes due (x(10) read by A and B, A->5->B->1: 25 printed, 16 true); here it
 the start to its last reader. Constants are no storage groups, outputs are kept to the end.
 """
 
-import time
-
+from memopt.solvers import clock
 from memopt.solvers.bounds import trivial
 from memopt.solvers.ideals import Walker, mask_bytes, renumber
 from memopt.solvers.problem import MemoryGraph, Schedule, bits, profile
@@ -38,7 +37,7 @@ def solve(
     """
     if max_states is None:
         max_states = MAX_BYTES // (IDEAL + mask_bytes(graph))
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = None if time_limit is None else clock.now() + time_limit
     numbered, old = renumber(graph)
     full = (1 << len(graph)) - 1
     memo = _memo(numbered, max_states, deadline)
@@ -77,7 +76,7 @@ def _memo(
             stack.pop()
             continue
         turns += 1
-        if deadline is not None and turns % 256 == 0 and time.monotonic() > deadline:
+        if deadline is not None and turns % 256 == 0 and clock.now() > deadline:
             break
         lasts = last_of_some_order(done, followers)
         waiting = False

@@ -7,8 +7,7 @@ its turn. Where it does not, the window grows. So each move is a best one, not a
 answer is the same on every run without a time limit.
 """
 
-import time
-
+from memopt.solvers import clock
 from memopt.solvers.problem import MemoryGraph, profile
 from memopt.solvers.scheduling import search
 from memopt.solvers.splits import part_between
@@ -32,13 +31,13 @@ def improve(
     The peak never rises. `floor` in bytes is where it may stop: what is below does not matter.
     Ends early after `time_limit` seconds or `all_states` states.
     """
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = None if time_limit is None else clock.now() + time_limit
     states, window = 0, WINDOW
     while True:
         steps = profile(graph, order).steps
         peak = max(steps, default=0)
         hot = steps.index(peak) if steps else 0
-        left = None if deadline is None else deadline - time.monotonic()
+        left = None if deadline is None else deadline - clock.now()
         if peak <= max(floor, graph.level(0)) or states >= all_states or (left or 1) <= 0:
             break
         low = max(0, hot - window // 2)

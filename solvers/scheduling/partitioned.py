@@ -11,11 +11,11 @@ A partition restricts the order, so the optimum over its orders is no bound for 
 bound here is T6 on the whole graph, and the answer is optimal exactly where the peak meets it.
 """
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memopt.solvers import clock
 from memopt.solvers.bounds import flow_bound
 from memopt.solvers.partitioning.parts import Part, Partition, split
 from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, check_order, profile
@@ -110,7 +110,7 @@ def solve_parts(
     level before it, which no operator and no contracted module has, excepted).
     """
     partition.verify(graph)
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = None if time_limit is None else clock.now() + time_limit
     parts = split(graph, partition)
     if method in ("source", "greedy", "rpo", "fwd-rpo"):
         answers = [schedule(part.graph, method, **options) for part in parts]
@@ -125,7 +125,7 @@ def solve_parts(
             break
         share = None
         if deadline is not None:
-            share = max(0.0, deadline - time.monotonic()) / (1 if rank == len(parts) - 1 else 2)
+            share = max(0.0, deadline - clock.now()) / (1 if rank == len(parts) - 1 else 2)
         answer = schedule(parts[p].graph, method, share, **options)
         solved.append(p)
         states += answer.states
@@ -193,12 +193,12 @@ def solve(
     if method not in METHODS:
         raise ProblemError(f"unknown method {method!r}: one of {', '.join(METHODS)}")
     graph.check()
-    started = time.monotonic()
+    started = clock.now()
     found = solve_parts(graph, partition, method, time_limit, **options)
     peak = profile(graph, found.order).peak
     left = None
     if time_limit is not None:
-        left = max(0.0, time_limit - (time.monotonic() - started))
+        left = max(0.0, time_limit - (clock.now() - started))
     bound = flow_bound(graph, [found.order], left)
     proof = bound.proof if bound.value == peak else "none"
     answer = Schedule(found.order, peak, bound.value, proof, found.states)

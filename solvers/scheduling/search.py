@@ -4,10 +4,10 @@ A search that does not end soon gets better incumbents to beat in between: a des
 (`_descend`), and whatever its caller has (`Polish`).
 """
 
-import time
 from dataclasses import dataclass
 from typing import Protocol
 
+from memopt.solvers import clock
 from memopt.solvers.bounds import flow_bound
 from memopt.solvers.ideals import renumber
 from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, profile
@@ -42,7 +42,7 @@ def solve(
     `backward` off searches from the start alone; a graph that cannot be searched from its end
     (`reversal.py`) is searched so in any case. Deterministic without a time limit.
     """
-    started = time.monotonic()
+    started = clock.now()
     orders = [incumbent] if incumbent is not None else [greedy(graph), rpo(graph)]
     best = min(orders, key=lambda o: profile(graph, o).peak)
     peak = profile(graph, best).peak
@@ -56,7 +56,7 @@ def solve(
     if lower >= peak:
         return Schedule(best, peak, lower, proof)
     if time_limit is not None:
-        time_limit = max(0.0, time_limit - (time.monotonic() - started))
+        time_limit = max(0.0, time_limit - (clock.now() - started))
     switches = Switches(kill_moves, commits, dominance, backward)
     return explore(graph, lower, best, Limits(time_limit, max_states, max_bytes), switches)
 
@@ -104,7 +104,7 @@ def explore(
         return Schedule(incumbent, peak, bound, "none")
     numbered, old = renumber(graph)
     new = {v: i for i, v in enumerate(old)}
-    end = None if limits.time_limit is None else time.monotonic() + limits.time_limit
+    end = None if limits.time_limit is None else clock.now() + limits.time_limit
     search = BothEnds.of(numbered, bound, top, switches)
     order = tuple(new[v] for v in incumbent)
     states = 0
@@ -115,7 +115,7 @@ def explore(
         better, taken = _descend(search, count, _share(end, 3), limits.max_bytes)
         order, states = better or order, states + taken
         if polish is not None and not search.exhausted:
-            left = None if end is None else max(0.0, (end - time.monotonic()) / 2)
+            left = None if end is None else max(0.0, (end - clock.now()) / 2)
             better, taken = polish(numbered, order, search.lower_bound, left)
             search.lower_ceiling(min(search.ceiling, profile(numbered, better).peak))
             order, states = better, states + taken
@@ -141,7 +141,7 @@ def _share(deadline: float | None, parts: int) -> float | None:
     """The end of the first of so many equal parts of the time that is left."""
     if deadline is None:
         return None
-    now = time.monotonic()
+    now = clock.now()
     return now + max(0.0, deadline - now) / parts
 
 
@@ -166,7 +166,7 @@ def _descend(
     taken = 0
     for _ in range(12):
         budget = (low + high) // 2
-        if budget <= low or (deadline is not None and time.monotonic() > deadline):
+        if budget <= low or (deadline is not None and clock.now() > deadline):
             break
         look = search.again(budget, high)
         look.run(states, deadline, max_bytes - search.memory)

@@ -6,8 +6,8 @@ so it is the only one there; min-cost flow, which compares every pair, is left o
 """
 
 from collections.abc import Callable, Sequence
-from time import monotonic
 
+from memopt.solvers import clock
 from memopt.solvers.placement.items import Item
 from memopt.solvers.shared_objects import (
     by_breadth,
@@ -32,9 +32,9 @@ def solve(
 ) -> tuple[list[int], int]:
     """The objects of all items and a proven bound in bytes. `time_limit` in seconds bounds the
     exact search, which then runs up to `exact.LARGEST` items."""
-    deadline = None if time_limit is None else monotonic() + time_limit
+    deadline = None if time_limit is None else clock.now() + time_limit
     best = best_greedy(items, bound)
-    left = None if deadline is None else deadline - monotonic()
+    left = None if deadline is None else deadline - clock.now()
     small = len(items) <= (EXACT if left is None else exact.LARGEST)
     if total(items, best) == bound or not small or (left is not None and left <= 0):
         return best, bound

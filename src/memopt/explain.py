@@ -13,7 +13,6 @@ set of operators to have executed when it runs. Sensitivity is exact: the bound 
 that tensor at 0 bytes.
 """
 
-import time
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp
@@ -21,6 +20,7 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.plan import functions, plan_of
 from memopt.passes.certify import certified_graph
+from memopt.solvers import clock
 from memopt.solvers.bounds import flow_bound, trivial
 from memopt.solvers.cuts import Cuts
 from memopt.solvers.problem import MemoryGraph, profile
@@ -109,13 +109,13 @@ def best_to_shrink(graph: MemoryGraph, tight: Live, seconds: float = SECONDS) ->
     The step of the tight operator bounds from below what a group can do, so the bound is taken
     anew only for those that may beat the best so far.
     """
-    deadline = time.monotonic() + seconds
+    deadline = clock.now() + seconds
     promising: list[tuple[int, int]] = []
     all_seen = True
     for g in sorted(range(len(graph.groups)), key=lambda g: (g not in tight.groups, g)):
         if not graph.sizes[g]:
             continue
-        if time.monotonic() > deadline:
+        if clock.now() > deadline:
             all_seen = False
             break
         least = least_step(without(graph, g), tight.operator)[0]
@@ -125,7 +125,7 @@ def best_to_shrink(graph: MemoryGraph, tight: Live, seconds: float = SECONDS) ->
     for least, g in sorted(promising):
         if best is not None and least >= best[0]:
             break
-        if time.monotonic() > deadline:
+        if clock.now() > deadline:
             all_seen = False
             break
         bound = flow_bound(without(graph, g), [range(len(graph))]).value

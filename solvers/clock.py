@@ -1,0 +1,45 @@
+"""The clock that every time limit is kept by: seconds that only go forward.
+
+    deadline = clock.deadline(time_limit)
+    while not clock.late(deadline): ...
+
+It is read in one place so that tests can put another clock there (`reading`): one that counts work
+instead of seconds shows that a limit is kept on every machine, however loaded.
+"""
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+_read: Callable[[], float] = time.monotonic
+
+
+def now() -> float:
+    """Seconds since some moment that does not change."""
+    return _read()
+
+
+def deadline(time_limit: float | None) -> float | None:
+    """The moment `time_limit` seconds from now; None if there is no limit."""
+    return None if time_limit is None else now() + time_limit
+
+
+def late(deadline: float | None) -> bool:
+    """Whether there is a deadline, and it is over."""
+    return deadline is not None and now() >= deadline
+
+
+def left(deadline: float | None, share: float = 1.0) -> float | None:
+    """A share of the seconds that are left, at least 0; None if there is no deadline."""
+    return None if deadline is None else max(0.0, share * (deadline - now()))
+
+
+@contextmanager
+def reading(clock: Callable[[], float]) -> Generator[None]:
+    """In this block time is what `clock` says, in seconds. Not for several threads at once."""
+    global _read
+    before, _read = _read, clock
+    try:
+        yield
+    finally:
+        _read = before
