@@ -163,7 +163,11 @@ def _write(extracted: Extracted, tenants: Tenants, answer: Assignment) -> None:
         visit = answer.visits[tenants.tenant_of[buffer]][0]
         return SlotAttr(banks[visit.bank].name, visit.offset + inside)
 
-    write_places(extracted, range(len(extracted.graph)), place_at)
+    def scratch_at(step: int, index: int) -> SlotAttr:
+        buffer = tenants.scratch_of.get((step, index))
+        return SlotAttr(banks[0].name, 0) if buffer is None else place_at(buffer, 0)
+
+    write_places(extracted, range(len(extracted.graph)), place_at, scratch_at)
     for op, visit in moves:
         op.attributes[OFFSET] = ArrayAttr([SlotAttr(banks[visit.bank].name, visit.offset)])
 

@@ -1,9 +1,11 @@
 """From a scheduled function to the tenants of its memories: who lies there, how long, how used.
 
 Tenant k is base k of the placement problem (buffers that share a base lie in one bank), with its
-uses in bytes as operators read and write its values.
+uses in bytes as operators read and write its values. Every scratch of an operator is a buffer of
+its own here, in whatever memory suits it: only one arena takes them as one block.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -13,27 +15,34 @@ from memopt.dialects.memory import bytes_of
 from memopt.dialects.verify_memories import operator_traffic, scratch_traffic
 from memopt.passes.extract import Extracted
 from memopt.solvers.memories import Bank, MemoryProblem, Tenant, Use, moment
-from memopt.solvers.problem import PlacementProblem, live_ranges
+from memopt.solvers.problem import Buffer, PlacementProblem, live_ranges, round_up
+
+ScratchBuffers = Mapping[tuple[int, int], int]
 
 
 @dataclass(frozen=True)
 class Tenants:
-    """The problem, and for every buffer of the placement problem its tenant."""
+    """The problem, and for every buffer of the placement problem its tenant.
+
+    `scratch_of[step, k]` is the buffer of scratch k of the operator of `step`; one of no bytes has
+    none.
+    """
 
     problem: MemoryProblem
     buffers: PlacementProblem
     tenant_of: tuple[int, ...]
+    scratch_of: ScratchBuffers
 
 
 def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Tenants:
     """Tenants of a function in block order; with `spill`, those that can be moved may move."""
     graph, memory = extracted.graph, extracted.memory
     steps = len(graph)
-    buffers = live_ranges(graph, range(steps))
+    buffers, scratch_of = _buffers(extracted)
     bases = sorted({b.base for b in buffers.buffers})
     number = {base: k for k, base in enumerate(bases)}
     tenant_of = tuple(number[b.base] for b in buffers.buffers)
-    uses = _uses(extracted, buffers)
+    uses = _uses(extracted, buffers, scratch_of)
     block_group = {g: k for k, g in enumerate(extracted.group_of) if g is not None}
     tenants: list[Tenant] = []
     for base in bases:
@@ -70,7 +79,24 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
                 b.alignment,
             )
         )
-    return Tenants(MemoryProblem(banks, tuple(tenants), steps), buffers, tenant_of)
+    return Tenants(MemoryProblem(banks, tuple(tenants), steps), buffers, tenant_of, scratch_of)
+
+
+def _buffers(extracted: Extracted) -> tuple[PlacementProblem, ScratchBuffers]:
+    """The buffers of all groups, then one for each scratch, live in its operator's step alone."""
+    graph, memory = extracted.graph, extracted.memory
+    groups = live_ranges(graph, range(len(graph))).buffers[: len(graph.groups)]
+    buffers, found = list(groups), dict[tuple[int, int], int]()
+    for step, m in enumerate(memory.memory):
+        for k, size in enumerate(m.workspace):
+            if not size:
+                continue
+            which = f" {k}" if len(m.workspace) > 1 else ""
+            name = f"workspace{which} of {graph.names[step]}"
+            at = found[step, k] = len(buffers)
+            rounded = round_up(size, graph.alignment)
+            buffers.append(Buffer(name, rounded, step, step + 1, at, None, graph.alignment))
+    return PlacementProblem(tuple(buffers)), found
 
 
 def _heights(
@@ -94,7 +120,9 @@ def _heights(
     return tuple(found)
 
 
-def _uses(extracted: Extracted, buffers: PlacementProblem) -> list[dict[int, int]]:
+def _uses(
+    extracted: Extracted, buffers: PlacementProblem, scratch_of: ScratchBuffers
+) -> list[dict[int, int]]:
     """For each buffer the steps that touch it, with the bytes that they read and write."""
     graph, memory = extracted.graph, extracted.memory
     uses: list[dict[int, int]] = [{} for _ in buffers.buffers]
@@ -113,11 +141,8 @@ def _uses(extracted: Extracted, buffers: PlacementProblem) -> list[dict[int, int
         for g, group in enumerate(graph.groups):
             if group.is_input and not uses[g] and not group.is_output:
                 add(g, 0, 0)  # it exists through step 0
-    scratch = len(graph.groups)
-    for step in range(len(graph)):
-        if graph.extra[step] > 0:
-            add(scratch, step, sum(map(scratch_traffic, memory.memory[step].workspace)))
-            scratch += 1
+    for (step, k), buffer in scratch_of.items():
+        add(buffer, step, scratch_traffic(memory.memory[step].workspace[k]))
     return uses
 
 

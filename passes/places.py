@@ -1,6 +1,7 @@
 """Writing where every buffer lies: in one arena, in several memories, or in shared objects."""
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate, count
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
@@ -13,13 +14,21 @@ from memopt.passes.extract import Extracted
 from memopt.solvers.problem import round_up
 
 PlaceAt = Callable[[int, int], int | SlotAttr | ObjectAttr]
+ScratchAt = Callable[[int, int], int | SlotAttr | ObjectAttr]
 
 
-def write_places(extracted: Extracted, order: Sequence[int], place_at: PlaceAt) -> None:
+def write_places(
+    extracted: Extracted,
+    order: Sequence[int],
+    place_at: PlaceAt,
+    scratch_at: ScratchAt | None = None,
+) -> None:
     """Write the place of every value and of all scratch into the function.
 
     `place_at` takes a buffer of `live_ranges(extracted.graph, order)` and bytes from its start; it
-    answers an offset in the arena, or a place in another memory.
+    answers an offset in the arena, or a place in another memory. `scratch_at` takes an operator and
+    the index of one of its scratches; without it they lie one behind the other in the operator's
+    workspace.
     """
     func, memory, model = extracted.func, extracted.memory, extracted.model
     func.attributes.pop(MEMORIES, None)  # whoever places in memories says afterwards in which
@@ -36,15 +45,17 @@ def write_places(extracted: Extracted, order: Sequence[int], place_at: PlaceAt) 
         return UnplacedAttr("constant" if constant else "runtime")
 
     set_places(func, where)
-    next_buffer = len(extracted.graph.groups)
+    workspaces = count(len(extracted.graph.groups))
     for index in order:
-        op, m = memory.operations[index], memory.memory[index]
+        sizes = memory.memory[index].workspace
         if extracted.graph.extra[index] <= 0:
             continue
-        inside = 0
-        scratch: list[ScratchAttr] = []
-        for size in m.workspace:
-            scratch.append(ScratchAttr(size, place_at(next_buffer, inside)))
-            inside += round_up(size, model.alignment.data)
-        next_buffer += 1
-        op.attributes[SCRATCH] = ArrayAttr(scratch)
+        if scratch_at is not None:
+            places = [scratch_at(index, k) for k in range(len(sizes))]
+        else:
+            workspace = next(workspaces)
+            rounded = [round_up(size, model.alignment.data) for size in sizes]
+            places = [place_at(workspace, inside) for inside in accumulate(rounded, initial=0)]
+        memory.operations[index].attributes[SCRATCH] = ArrayAttr(
+            [ScratchAttr(size, place) for size, place in zip(sizes, places, strict=False)]
+        )

@@ -6,6 +6,12 @@ from random import Random
 
 import pytest
 
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import scratch_list
+from memopt.dialects.plan import functions, memory_at
+from memopt.dialects.verify_plan import verify_plan
+from memopt.driver import load_text, new_context
+from memopt.passes.memgraph_memory import assign_function
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import (
     Assignment,
@@ -247,3 +253,84 @@ def test_what_is_no_assignment_is_caught() -> None:
     for visits, cost, text in wrong:
         with pytest.raises(ProblemError, match=text):
             Assignment(visits, cost, 0).verify(problem)
+
+
+SCRATCHED = """func.func @f(%x0: tensor<{size}xi8>) attributes
+    {{memgraph.model = #memgraph.model<alignment = {alignment}, io = {io}>}} {{
+{body}
+  func.return
+}}"""
+
+
+def random_scratches(random: Random) -> tuple[str, list[int], list[list[int]], int, bool]:
+    """A chain of operators with several scratches each, as IR and as the numbers in it: bytes of
+    the values, bytes of each operator's scratches, alignment, whether the caller has the input."""
+    alignment, caller = random.choice((1, 4)), random.random() < 0.5
+    count = random.randint(1, 2)
+    values = [random.randint(0, 12) for _ in range(count + 1)]
+    scratches = [[random.randint(0, 12) for _ in range(random.randint(0, 3))] for _ in range(count)]
+    lines = [
+        f'  %x{i + 1} = memgraph.opaque "op"(%x{i}) {{memgraph.scratch = ['
+        + ", ".join(f"#memgraph.scratch<{s}>" for s in sizes)
+        + f"]}} : (tensor<{values[i]}xi8>) -> tensor<{values[i + 1]}xi8>"
+        for i, sizes in enumerate(scratches)
+    ]
+    io = "caller" if caller else "arena"
+    text = SCRATCHED.format(size=values[0], alignment=alignment, io=io, body="\n".join(lines))
+    return text, values, scratches, alignment, caller
+
+
+def scratch_problem(
+    values: list[int],
+    scratches: list[list[int]],
+    alignment: int,
+    caller: bool,
+    banks: tuple[Bank, ...],
+) -> MemoryProblem:
+    """The same by hand: every value and every scratch a tenant of its own that never moves."""
+    steps = len(scratches)
+    tenants: list[Tenant] = []
+
+    def add(lower: int, upper: int, size: int, uses: tuple[Use, ...]) -> None:
+        rounded = -(-size // alignment) * alignment
+        tenants.append(Tenant("t", ((lower, upper, rounded),), uses, alignment=alignment))
+
+    for i, size in enumerate(values):
+        if i == 0 and caller:
+            continue
+        last = min(i, steps - 1)
+        touched = [s for s in (i - 1, i) if 0 <= s < steps]
+        add(moment(i - 1), moment(last) + 1, size, tuple(Use(s, size) for s in touched))
+    for i, sizes in enumerate(scratches):
+        for size in sizes:
+            add(moment(i), moment(i) + 1, size, (Use(i, 2 * size),))
+    return MemoryProblem(banks, tuple(tenants), steps)
+
+
+def test_several_scratches_of_an_operator_equal_brute_force(fuzz: float) -> None:
+    """By the IR: cost, proof and what is missing are those of scratches that lie anywhere."""
+    random = Random(29)
+    seen = {"refused": 0, "in several memories": 0, "empty": 0}
+    for _ in range(max(60, int(CASES * fuzz / 10))):
+        text, values, scratches, alignment, caller = random_scratches(random)
+        total = sum(values) + sum(map(sum, scratches))
+        banks = (
+            Bank("a", random.randint(0, total), 1),
+            Bank("b", random.randint(0, total), random.randint(1, 4)),
+        )
+        want = least_cost(scratch_problem(values, scratches, alignment, caller, banks))
+        func = next(functions(load_text(new_context(), text, "drawn.mlir")))
+        try:
+            answer = assign_function(func, banks, spill=False)
+        except MemoptError as error:
+            assert want is None and "do not fit" in error.text, text
+            seen["refused"] += 1
+            continue
+        verify_plan(func, placed=True)
+        assert answer.optimal and answer.cost == want, text
+        lists = [scratch_list(op) or () for op in func.body.block.ops]
+        seen["in several memories"] += any(
+            len({memory_at(s.place) for s in scratch if s.bytes.data}) > 1 for scratch in lists
+        )
+        seen["empty"] += any(not s.bytes.data for scratch in lists for s in scratch)
+    assert all(seen.values()), seen
