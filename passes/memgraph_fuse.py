@@ -36,7 +36,8 @@ from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import extract
 from memopt.passes.inplace import write_inplace
 from memopt.passes.regions import Builder, inner_views
-from memopt.solvers import zhong_fusion
+from memopt.passes.seconds import check_seconds
+from memopt.solvers import clock, zhong_fusion
 from memopt.solvers.chains import Chain, chains
 from memopt.solvers.fusion import modules
 from memopt.solvers.problem import InPlace, MemoryGraph, topological_order
@@ -51,20 +52,26 @@ class MemgraphFusePass(ModulePass):
 
     `rule` says which: `auto` all that is found, as canonical segment chains (theory.md T2, T3, T4);
     `t3` only what becomes one node by a cheap test; `zhong` the paper's Algorithm 1 with its
-    conditions corrected.
+    conditions corrected. After `time_limit` seconds what was found is contracted: it is as safe.
     """
 
     name = "memgraph-fuse"
 
     rule: Rule = "auto"
+    time_limit: int | float | None = None
+
+    def __post_init__(self) -> None:
+        check_seconds(self.time_limit)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in functions(op):
-            fuse_function(func, self.rule)
+            fuse_function(func, self.rule, self.time_limit)
 
 
-def fuse_function(func: FuncOp, rule: Rule = "auto") -> int:
-    """Contract what is safe in one function; returns the number of hyper-nodes made."""
+def fuse_function(func: FuncOp, rule: Rule = "auto", time_limit: float | None = None) -> int:
+    """Contract what is safe in one function, as far as it is found within `time_limit` seconds;
+    returns the number of hyper-nodes made."""
+    deadline = clock.deadline(time_limit)
     model = model_of(func)
     drop_plan(func, inplace=model.has_inplace)
     func.attributes[MODEL] = model
@@ -75,7 +82,7 @@ def fuse_function(func: FuncOp, rule: Rule = "auto") -> int:
     chosen: list[Chain] = []
     views: dict[Sequence[int], frozenset[Operation]] = {}
     place = {op: i for i, op in enumerate(extracted.memory.views)}
-    for chain in _found(graph, rule):
+    for chain in _found(graph, rule, clock.left(deadline)):
         inner = {segment: inner_views(extracted, segment, place.keys()) for segment in chain}
         known = {segment: found for segment, found in inner.items() if found is not None}
         if len(known) == len(chain):
@@ -117,12 +124,12 @@ def _delay_views(block: Block) -> None:
     block.add_ops(sequence)
 
 
-def _found(graph: MemoryGraph, rule: Rule) -> list[Chain]:
+def _found(graph: MemoryGraph, rule: Rule, time_limit: float | None) -> list[Chain]:
     if rule == "zhong":
-        return [(m.operators,) for m in zhong_fusion.modules(graph)]
+        return [(m.operators,) for m in zhong_fusion.modules(graph, time_limit)]
     if rule == "t3":
-        return [(m.operators,) for m in modules(graph)]
-    return chains(graph)
+        return [(m.operators,) for m in modules(graph, time_limit=time_limit)]
+    return chains(graph, time_limit=time_limit)
 
 
 def _inplace(graph: MemoryGraph, masks: Sequence[int], order: Sequence[int]) -> list[InPlace]:

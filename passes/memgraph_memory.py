@@ -39,6 +39,7 @@ from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.memory_tenants import Tenants, tenants_of
 from memopt.passes.moves import drop_moves, write_moves
 from memopt.passes.places import write_places
+from memopt.passes.seconds import check_seconds
 from memopt.passes.sizes import parse_size
 from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
 from memopt.solvers.problem import ProblemError
@@ -87,6 +88,7 @@ class MemgraphMemoryPass(ModulePass):
     time_limit: int | float | None = None
 
     def __post_init__(self) -> None:
+        check_seconds(self.time_limit)
         parse_banks(self.banks)  # so that a wrong one is a wrong command line
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -35,6 +35,7 @@ from memopt.passes.joint import find_order, note, refuse_partition, take, take_b
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.moves import drop_moves
 from memopt.passes.places import write_places
+from memopt.passes.seconds import check_seconds
 from memopt.solvers import placement
 from memopt.solvers.placement import place
 from memopt.solvers.problem import ProblemError, live_ranges, profile
@@ -54,6 +55,9 @@ class MemgraphPlacePass(ModulePass):
     pruning: bool | None = None
     pyramid: bool | None = None
     seed: int | None = None
+
+    def __post_init__(self) -> None:
+        check_seconds(self.time_limit)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         given = {name: getattr(self, name) for name in ("solver", "pruning", "pyramid", "seed")}

@@ -47,6 +47,7 @@ from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.moves import drop_moves
 from memopt.passes.reorder import inline_hyper_nodes, reorder
+from memopt.passes.seconds import check_seconds
 from memopt.solvers.bounds import flow_bound
 from memopt.solvers.fusion_check import is_contraction, is_safe_chain
 from memopt.solvers.problem import ProblemError, Proof, Schedule, profile
@@ -106,6 +107,9 @@ class MemgraphSchedulePass(ModulePass):
     splits: bool | None = None
     flow: bool | None = None
     local: bool | None = None
+
+    def __post_init__(self) -> None:
+        check_seconds(self.time_limit)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         given = {name: getattr(self, name) for name in OPTIONS}

@@ -27,6 +27,7 @@ from memopt.dialects.plan import OFF_CHIP, functions, model_of, plan_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.verify_plan import verify_plan
+from memopt.passes.seconds import check_seconds
 from memopt.passes.sizes import parse_size
 from memopt.solvers.problem import ProblemError, round_up
 from memopt.solvers.traffic import Tensor, TrafficProblem, belady, exact
@@ -48,6 +49,7 @@ class MemgraphTrafficPass(ModulePass):
     time_limit: int | float | None = None
 
     def __post_init__(self) -> None:
+        check_seconds(self.time_limit)
         parse_size(str(self.on_chip))  # so that a wrong one is a wrong command line
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -10,6 +10,9 @@ instead of seconds shows that a limit is kept on every machine, however loaded.
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from math import isfinite
+
+from memopt.solvers.errors import ProblemError
 
 _read: Callable[[], float] = time.monotonic
 
@@ -17,6 +20,12 @@ _read: Callable[[], float] = time.monotonic
 def now() -> float:
     """Seconds since some moment that does not change."""
     return _read()
+
+
+def check(time_limit: float | None) -> None:
+    """Raise ProblemError for what is no limit: not a number, without end, or negative seconds."""
+    if time_limit is not None and not (isfinite(time_limit) and time_limit >= 0):
+        raise ProblemError(f"time_limit={time_limit}: seconds, finite and not negative")
 
 
 def deadline(time_limit: float | None) -> float | None:

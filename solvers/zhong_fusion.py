@@ -17,6 +17,7 @@ comes out. `fusion.modules` finds more; this is what the paper's figures are com
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from memopt.solvers import clock
 from memopt.solvers.fusion import (
     STATES,
     Module,
@@ -47,15 +48,20 @@ PRINTED = ZhongRules(isolated=False, every_order=False)
 
 
 def modules(
-    graph: MemoryGraph, largest: int = LARGEST, rules: ZhongRules = CORRECTED
+    graph: MemoryGraph,
+    time_limit: float | None = None,
+    largest: int = LARGEST,
+    rules: ZhongRules = CORRECTED,
 ) -> list[Module]:
     """What Algorithm 1 fuses, as inner orders over `graph`; no two overlap.
 
     `largest` is the most operators (contracted ones count once) of one sub-graph.
+    After `time_limit` seconds those that have been found.
     """
+    deadline = clock.deadline(time_limit)
     current, old = renumber(graph)
     inner: list[tuple[int, ...]] = [(v,) for v in old]
-    while found := _round(current, largest, rules):
+    while found := _round(current, largest, rules, deadline):
         contracted, members = contract(current, found)
         inner = [tuple(v for i in ops for v in inner[i]) for ops in members]
         current, order = renumber(contracted)
@@ -71,11 +77,17 @@ def modules(
     return sorted(result, key=lambda m: min(m.operators))
 
 
-def _round(graph: MemoryGraph, largest: int, rules: ZhongRules) -> list[Module]:
+def _round(
+    graph: MemoryGraph, largest: int, rules: ZhongRules, deadline: float | None
+) -> list[Module]:
+    result: list[Module] = []
+    if clock.late(deadline):
+        return result
     sides = Sides.of(graph)
     used = 0
-    result: list[Module] = []
     for members, linear in (*_pairs(graph), *_meeting(graph, largest)):
+        if clock.late(deadline):
+            break
         if members & used:
             continue
         module = _pair(graph, members, sides, rules) if linear else None

@@ -9,6 +9,7 @@ is the optimum. Else the whole program with offsets decides.
 import time
 from typing import TYPE_CHECKING
 
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories.greedy import first_answer
 from memopt.solvers.memories.pack import pack
@@ -60,6 +61,7 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
     """
     from memopt.solvers.memories.shortfall import shortfall  # loads OR-Tools
 
+    clock.check(time_limit)
     problem.check()
     deadline = None if time_limit is None else time.monotonic() + time_limit
 

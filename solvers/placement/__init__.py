@@ -15,6 +15,7 @@ from importlib import import_module
 from inspect import signature
 from typing import Literal, cast, get_args
 
+from memopt.solvers import clock
 from memopt.solvers.arena import Placement, PlacementProblem, Proven
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.items import floor_of, items_of
@@ -75,6 +76,7 @@ def prove(
             raise ProblemError(f"{method} has no option {name.replace('_', '-')!r}")
     if capacity is not None and "capacity" in known:
         options["capacity"] = capacity
+    clock.check(time_limit)
     problem.check()
     if not problem.buffers:
         return Proven(Placement((), 0), 0)

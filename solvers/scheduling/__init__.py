@@ -7,6 +7,7 @@ never pays for OR-Tools.
 from importlib import import_module
 from typing import Any
 
+from memopt.solvers import clock
 from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule
 
 METHODS = (
@@ -22,7 +23,7 @@ METHODS = (
     "source",
 )
 
-LIMITS = {"time_limit", "max_states", "max_bytes", "width"}
+LIMITS = {"max_states", "max_bytes", "width"}
 
 
 def schedule(
@@ -43,7 +44,8 @@ def schedule(
     for name in options:
         if name not in known:
             raise ProblemError(f"method {method!r} has no option {name!r}")
-    for name, value in {**options, "time_limit": time_limit}.items():
+    clock.check(time_limit)
+    for name, value in options.items():
         if name in LIMITS and value is not None and value < 0:
             raise ProblemError(f"{name}={value}: it must not be negative")
     if "time_limit" in known:

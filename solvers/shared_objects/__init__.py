@@ -8,6 +8,7 @@ positional maxima, or what the exact search proved.
 
 from typing import Literal, get_args
 
+from memopt.solvers import clock
 from memopt.solvers.arena import PlacementProblem
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.shared_objects.profiles import positional_maxima
@@ -37,6 +38,7 @@ def share(
     """
     if method not in METHODS:
         raise ProblemError(f"unknown strategy {method!r}; known: {', '.join(METHODS)}")
+    clock.check(time_limit)
     problem.check()
     items = shared_items(problem)
     if not items:

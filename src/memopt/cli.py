@@ -14,8 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from memopt.driver import UsageError
-from memopt.usage import Parser
+from memopt.usage import Parser, UsageError, check_time_limit
 
 TARGETS = ("host", "cortex-m4", "cortex-m7", "cortex-m55", "tflm")
 EPILOG = """examples:
@@ -177,6 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     name = next((str(vars(args)[k]) for k in ("model", "plan", "file") if vars(args).get(k)), "")
     try:
+        check_time_limit(getattr(args, "time_limit", None))
         if args.command == "bench":
             from memopt.bench import bench
 

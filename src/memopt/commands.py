@@ -82,9 +82,9 @@ def _plan(
     seconds: Seconds,
 ) -> tuple[ModuleOp, ModuleOp]:
     """(as it was, planned). For TFLM the file's own order stays where ours would need more."""
-    from memopt.driver import UsageError
     from memopt.passes.memgraph_place import Method as PlaceMethod
     from memopt.passes.memgraph_schedule import Method as ScheduleMethod
+    from memopt.usage import UsageError
 
     for value, kind, flag in (
         (choices.schedule, ScheduleMethod, "--schedule"),
@@ -106,8 +106,8 @@ def _plan(
 
 def check_memory(choices: Choices) -> None:
     """Raise UsageError for a --memory that cannot be read, or with a --place beside it."""
-    from memopt.driver import UsageError
     from memopt.passes.memgraph_memory import parse_banks
+    from memopt.usage import UsageError
 
     try:
         parse_banks(choices.memory or "")
@@ -122,7 +122,7 @@ def compile_model(args: argparse.Namespace) -> None:
     path, directory, seconds = Path(args.model), Path(args.output), Seconds()
     ram = bytes_of_text(args.ram) if args.ram else None
     if ram is not None and args.memory is not None:
-        from memopt.driver import UsageError
+        from memopt.usage import UsageError
 
         raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
     context, module = _read(args, path, seconds)

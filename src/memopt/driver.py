@@ -24,6 +24,7 @@ from memopt.dialects.verify_memories import memories_of
 from memopt.dialects.verify_plan import check_definitions, recomputed_peak
 from memopt.plugin import PASSES
 from memopt.text import parse_module
+from memopt.usage import UsageError
 
 if TYPE_CHECKING:
     from xdsl.utils.arg_spec import ArgSpec
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 FILES = "memgraph.files"
 MODELS = (".onnx", ".tflite", ".json")
 Shapes = Mapping[str, tuple[int, ...]]
-
-
-class UsageError(Exception):
-    """The command line is wrong: exit code 2."""
 
 
 def new_context(allow_unregistered: bool = False) -> Context:

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from memopt.driver import BINARY, MODELS, TARGETS, Options, Shapes, UsageError
-from memopt.usage import Parser
+from memopt.driver import BINARY, MODELS, TARGETS, Options, Shapes
+from memopt.usage import Parser, UsageError, check_time_limit
 
 EPILOG = """examples:
   memopt-opt --fuse --schedule=ilp in.mlir          order of least peak, printed as IR
@@ -90,7 +90,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     group.add_argument("-p", "--passes", metavar="PIPELINE", help="the same, with every option")
     group.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="for --schedule, --place and --memory"
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        help="for each --fuse, --schedule, --place and --memory",
     )
     group.add_argument(
         "--shape",
@@ -122,7 +125,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) -> str:
     """The shorthands as a pipeline text."""
-    limit = "" if time_limit is None else f"time-limit={float(time_limit)!r}"
+    limit = "" if time_limit is None else f"time-limit={time_limit:f}"  # no exponent: it has none
     parts: list[str] = []
     for flag, value in steps:
         named = flag in ("schedule", "place", "partition")
@@ -141,6 +144,8 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
         elif flag == "memory":
             banks = f'banks="{value}"'
             parts.append(f"memgraph-memory{{{' '.join(filter(None, (banks, limit)))}}}")
+        elif flag == "fuse" and limit:
+            parts.append(f"memgraph-fuse{{{limit}}}")
         elif flag in ("schedule", "place"):
             parts.append(f"memgraph-{flag}{{{' '.join(filter(None, (f'method={value}', limit)))}}}")
         else:
@@ -189,6 +194,7 @@ def run(args: argparse.Namespace) -> int:
 
         print("\n".join(sorted(new_context().registered_dialect_names)))
         return 0
+    check_time_limit(args.time_limit)
     steps: list[tuple[str, str]] = getattr(args, "steps", None) or []
     if steps and args.passes is not None:
         raise UsageError("shorthands such as --schedule do not mix with -p")

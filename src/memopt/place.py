@@ -18,11 +18,12 @@ from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.minimalloc import LARGEST, Row, read_rows, write_rows
 from memopt.dialects.verify_rows import spans, verify_rows
-from memopt.driver import UsageError, progress
+from memopt.driver import progress
 from memopt.solvers.arena import Buffer, PlacementProblem
 from memopt.solvers.placement import METHODS, prove
 from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.solvers.shared_objects import share
+from memopt.usage import UsageError
 
 STRATEGIES: tuple[str, ...] = (*METHODS, *SHARED)
 
@@ -100,8 +101,6 @@ def place_file(args: argparse.Namespace) -> None:
 
     if args.strategy not in STRATEGIES:
         raise UsageError(f"--strategy={args.strategy}: one of {', '.join(STRATEGIES)}")
-    if args.time_limit is not None and not args.time_limit > 0:
-        raise UsageError(f"--time-limit={args.time_limit:g}: seconds, more than 0")
     capacity = bytes_of_text(args.capacity) if args.capacity else None
     path = Path(args.file)
     rows = read_rows(path.read_bytes(), str(path))

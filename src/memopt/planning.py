@@ -64,7 +64,7 @@ def plan_module(
     model.apply(context, module)
     seconds.stages.setdefault("rewrite", 0.0)
     if choices.fuse:
-        seconds.run("fuse", lambda: MemgraphFusePass().apply(context, module))
+        seconds.run("fuse", lambda: MemgraphFusePass(time_limit=limit).apply(context, module))
     seconds.run("schedule", lambda: schedule.apply(context, module))
     seconds.run("place", lambda: place.apply(context, module))
     MemgraphVerifyPlanPass(placed=True).apply(context, module)

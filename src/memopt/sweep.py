@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 from memopt.diagnostics import diagnose
 from memopt.dialects.errors import MemoptError
-from memopt.driver import UsageError, build_pipeline
+from memopt.driver import build_pipeline
 from memopt.opt import pipeline_text
+from memopt.usage import UsageError
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -4,6 +4,16 @@ import argparse
 from typing import NoReturn
 
 
+class UsageError(Exception):
+    """The command line is wrong: exit code 2."""
+
+
+def check_time_limit(seconds: float | None) -> None:
+    """Raise UsageError for a `--time-limit` that is none: 0, negative, without end, no number."""
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise UsageError(f"--time-limit={seconds:g}: seconds, finite and more than 0")
+
+
 class Parser(argparse.ArgumentParser):
     """argparse with one line per error: the usage of a dozen options would hide it."""
 

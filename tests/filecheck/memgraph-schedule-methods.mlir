@@ -27,7 +27,7 @@
 // RUN: not memopt-opt -p "memgraph-schedule{method=dp backward=false}" %s 2>&1 | filecheck %s --check-prefix=BACKWARD
 // RUN: not memopt-opt -p "memgraph-schedule{method=auto segments=true fuse=false}" %s 2>&1 | filecheck %s --check-prefix=SEGMENTS
 // RUN: not memopt-opt --schedule=auto --time-limit=-1 %s 2>&1 | filecheck %s --check-prefix=PAST
-// PAST: error: memgraph-schedule: @branches: time_limit=-1.0: it must not be negative
+// PAST: memopt-opt: error: --time-limit=-1: seconds, finite and more than 0
 // NEGATIVE: error: memgraph-schedule: @branches: max_bytes=-1: it must not be negative
 // BACKWARD: error: memgraph-schedule: @branches: method 'dp' has no option 'backward'
 // SEGMENTS: error: memgraph-schedule: @branches: segments without fuse

@@ -11,11 +11,11 @@ from cells import cell, measure, write_cells
 import memopt
 from memopt.api import memory_graph
 from memopt.cli import main
-from memopt.driver import UsageError
 from memopt.solvers.canonical import canonical, graph_of
 from memopt.solvers.fusion import modules
 from memopt.solvers.problem import Group, InPlace, MemoryGraph
 from memopt.solvers.scheduling import auto
+from memopt.usage import UsageError
 
 
 def shuffled(graph: MemoryGraph, rng: random.Random) -> MemoryGraph:

@@ -1,0 +1,108 @@
+"""`--time-limit`: what is one, and to what it applies."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from memopt import cli, opt
+from memopt.passes.memgraph_fuse import MemgraphFusePass
+from memopt.passes.memgraph_memory import MemgraphMemoryPass
+from memopt.passes.memgraph_place import MemgraphPlacePass
+from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+from memopt.passes.memgraph_traffic import MemgraphTrafficPass
+from memopt.solvers.errors import ProblemError
+from memopt.solvers.memories import assign
+from memopt.solvers.memories.problem import MemoryProblem
+from memopt.solvers.placement import place
+from memopt.solvers.problem import MemoryGraph, PlacementProblem
+from memopt.solvers.scheduling import schedule
+from memopt.solvers.shared_objects import share
+
+WRONG = ("nan", "inf", "-inf", "-1", "0")
+
+
+@pytest.mark.parametrize("limit", WRONG)
+@pytest.mark.parametrize("flag", ["--fuse", "--schedule=auto", "--place=auto", "--memory=a:1K"])
+def test_memopt_opt_refuses_what_is_no_limit(
+    flag: str, limit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert opt.main([flag, f"--time-limit={limit}", "nowhere.mlir"]) == 2
+    error = capsys.readouterr().err
+    assert error == f"memopt-opt: error: --time-limit={limit}: seconds, finite and more than 0\n"
+
+
+@pytest.mark.parametrize("limit", WRONG)
+@pytest.mark.parametrize(
+    "command", ["compile x -o y", "place x.csv", "report x", "sweep x", "bench place"]
+)
+def test_memopt_refuses_what_is_no_limit(
+    command: str, limit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([*command.split(), f"--time-limit={limit}"]) == 2
+    assert f"--time-limit={limit}: seconds, finite and more than 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("limit", WRONG)
+@pytest.mark.parametrize(
+    "step", ["fuse{", "schedule{", "place{", "memory{banks=a:1K ", "traffic{on-chip=64 "]
+)
+def test_passes_refuse_what_is_no_limit(
+    step: str, limit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert opt.main(["-p", f"memgraph-{step}time-limit={limit}}}", "nowhere.mlir"]) == 2
+    assert capsys.readouterr().err.startswith("memopt-opt: error: memgraph-" + step.split("{")[0])
+
+
+@pytest.mark.parametrize("limit", [math.nan, math.inf, -1.0, 0])
+def test_passes_made_by_hand_refuse_it_too(limit: float) -> None:
+    makers = (
+        lambda: MemgraphFusePass(time_limit=limit),
+        lambda: MemgraphSchedulePass(time_limit=limit),
+        lambda: MemgraphPlacePass(time_limit=limit),
+        lambda: MemgraphMemoryPass("a:1K", time_limit=limit),
+        lambda: MemgraphTrafficPass(64, time_limit=limit),
+    )
+    for make in makers:
+        with pytest.raises(ValueError, match="seconds, finite and more than 0"):
+            make()
+
+
+@pytest.mark.parametrize("limit", [math.nan, math.inf, -1.0])
+def test_solvers_refuse_what_is_no_limit(limit: float) -> None:
+    """0 is one there: nothing but what takes no time."""
+    calls = (
+        lambda: schedule(MemoryGraph((), (), ()), "auto", limit),
+        lambda: place(PlacementProblem(()), "auto", limit),
+        lambda: share(PlacementProblem(()), "shared-objects", limit),
+        lambda: assign(MemoryProblem((), (), 0), limit),
+    )
+    for call in calls:
+        with pytest.raises(ProblemError, match="seconds, finite and not negative"):
+            call()
+
+
+def test_the_limit_is_for_fusion_too() -> None:
+    """As written, without an exponent that a pipeline cannot have."""
+    steps = [("fuse", ""), ("schedule", "auto"), ("memory", "a:1K")]
+    assert opt.pipeline_text(steps, 0.00001) == (
+        "memgraph-fuse{time-limit=0.000010},memgraph-schedule{method=auto time-limit=0.000010},"
+        'memgraph-memory{banks="a:1K" time-limit=0.000010}'
+    )
+
+
+@pytest.mark.parametrize("rule", ["auto", "t3", "zhong"])
+def test_fusion_whose_time_is_over_contracts_nothing(
+    rule: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.mlir"
+    path.write_text("""
+func.func @main(%x: tensor<8xi8>) -> tensor<8xi8> {
+  %a = memgraph.opaque "A"(%x) : (tensor<8xi8>) -> tensor<64xi8>
+  %b = memgraph.opaque "B"(%a) : (tensor<64xi8>) -> tensor<8xi8>
+  func.return %b : tensor<8xi8>
+}""")
+    for limit, fused in ((60.0, True), (1e-9, False)):
+        text = f"memgraph-fuse{{rule={rule} time-limit={limit:.9f}}}"
+        assert opt.main(["-p", text, str(path)]) == 0
+        assert ("memgraph.fused" in capsys.readouterr().out) == fused
