@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,12 @@ def test_arrows(room: str) -> None:
                 assert room != "solvers", f"{path}: imports {name}"
             if parts[0] == "ortools":
                 assert room == "solvers", f"{path}: imports {name}"
+
+
+def test_every_room_is_type_checked() -> None:
+    """pyright does not follow links below a folder that it is given: each room is named to it."""
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert {f"src/memopt/{room}" for room in ROOMS} <= set(config["tool"]["pyright"]["include"])
 
 
 def test_only_solvers_import_ortools() -> None:
