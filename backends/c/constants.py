@@ -2,6 +2,7 @@
 
 An operation all of whose operands are constants is itself one (it is never scheduled); what a
 rewrite did to weights (slice, concat, transpose, ...) is computed here, in the stored type.
+What a kernel would refuse is refused here too.
 """
 
 from typing import cast
@@ -9,12 +10,14 @@ from typing import cast
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.backends.c.call import Array, Constants, refuse
+from memopt.backends.c.quantization import dequantized, quantized
 from memopt.dialects.compute import encoding_of, is_constant_expression, shape_of
 from memopt.dialects.operations import (
     CastOp,
     ConcatOp,
     DequantizeOp,
     PadOp,
+    QuantizeOp,
     ReshapeOp,
     SliceOp,
     TransposeOp,
@@ -28,22 +31,6 @@ def _ints(attribute: object) -> list[int]:
     return [int(v) for v in attribute.get_values()]  # type: ignore[attr-defined]
 
 
-def _scales(op: Operation, value: SSAValue) -> tuple[Array, Array]:
-    """(scale, zero point), broadcastable over the tensor."""
-    import numpy as np
-
-    encoding = encoding_of(value)
-    if not encoding.quantized:
-        raise refuse(op, "a constant to dequantize that is not quantized")
-    shape = [1] * len(shape_of(value))
-    if encoding.axis.data >= 0:
-        shape[encoding.axis.data] = len(encoding.scales)
-    return (
-        np.array(encoding.scales, dtype=np.float32).reshape(shape),
-        np.array(encoding.zero_points, dtype=np.int32).reshape(shape),
-    )
-
-
 def _evaluate(op: Operation, operands: list[Array]) -> Array:
     import numpy as np
 
@@ -52,7 +39,9 @@ def _evaluate(op: Operation, operands: list[Array]) -> Array:
     if isinstance(op, TransposeOp):
         return np.ascontiguousarray(operands[0].transpose(_ints(op.permutation)))
     if isinstance(op, ConcatOp):
-        if len({(encoding_of(v).scales, encoding_of(v).zero_points) for v in op.operands}) > 1:
+        if "activation" in op.properties:
+            raise refuse(op, "a concatenation with a fused activation")
+        if any(_numbers(v) != _numbers(op.result) for v in op.operands):
             raise refuse(op, "constants of different quantization joined")
         return np.concatenate(operands, axis=op.axis.value.data)
     if isinstance(op, SliceOp):
@@ -64,18 +53,37 @@ def _evaluate(op: Operation, operands: list[Array]) -> Array:
         )
         return operands[0][np.ix_(*index)]
     if isinstance(op, PadOp):
-        encoding = encoding_of(op.result)
-        value = encoding.zero_points[0] if encoding.quantized else float(op.value.value.data)
+        encoding, value = encoding_of(op.result), float(op.value.value.data)
+        if encoding.quantized:
+            if _numbers(op.input) != _numbers(op.result) or value != 0.0:
+                raise refuse(op, "a pad with another value than zero, or another quantization")
+            value = encoding.zero_points[0]
         widths = list(zip(_ints(op.before), _ints(op.after), strict=True))
         return np.pad(operands[0], widths, constant_values=value)
+    if isinstance(op, QuantizeOp):
+        return quantized(op, operands[0])
     if isinstance(op, DequantizeOp):
-        if str(operands[0].dtype) == "float16":
-            return operands[0].astype(np.float32)
-        scale, zero_point = _scales(op, op.input)
-        return (operands[0].astype(np.int32) - zero_point).astype(np.float32) * scale
+        return dequantized(op, operands[0])
     if isinstance(op, CastOp):
-        return operands[0].astype(numpy_dtype(op.result.type.element_type)[0])
+        return _cast(op, operands[0])
     raise refuse(op, "not a constant expression that can be evaluated")
+
+
+def _numbers(value: SSAValue) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    encoding = encoding_of(value)
+    return encoding.scales, encoding.zero_points
+
+
+def _cast(op: CastOp, values: Array) -> Array:
+    """C's conversion. Refuses what an integer cannot hold: there it is not defined."""
+    import numpy as np
+
+    dtype = numpy_dtype(op.result.type.element_type)[0]
+    if values.dtype.kind == "f" and dtype.kind in "iu":
+        limits, whole = np.iinfo(dtype), np.trunc(values.astype(np.float64))
+        if not ((whole >= limits.min) & (whole <= limits.max)).all():
+            raise refuse(op, f"a constant with values that {dtype} does not hold")
+    return values.astype(dtype)
 
 
 def constants_of(weights: Weights, model: ModelAttr) -> Constants:

@@ -31,6 +31,7 @@ from memopt.backends.c.call import (
     size_of,
     split_rows,
 )
+from memopt.backends.c.quantization import requantizer
 from memopt.dialects.compute import encoding_of, shape_of
 from memopt.dialects.memory import bytes_of
 from memopt.dialects.operations import (
@@ -201,7 +202,10 @@ def _rowwise(
 
 def quantize_float(op: QuantizeOp, constants: Constants) -> KernelCall:
     scale, zero = per_tensor(op, op.result)
-    fields = (("scale", scale), ("zero_point", zero))
+    rounding = op.rounding.data if op.rounding is not None else ""
+    if rounding != "onnx_even":
+        need_tflm_rounding(op)
+    fields = (("scale", scale), ("zero_point", zero), ("ties_even", int(rounding == "onnx_even")))
     return _rowwise(op, "quantize_f32_s8", "int8_t", fields, "float")
 
 
@@ -221,18 +225,9 @@ def _lookup(op: UnaryOp, function: Callable[[int], int]) -> KernelCall:
 
 def requantize(op: QuantizeOp | ReluOp, constants: Constants) -> KernelCall:
     """QUANTIZE between int8 types, and RELU, which requantises and clamps."""
-    need_tflm_rounding(op)
-    (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
-    multiplier, shift = quantize_multiplier(in_scale / out_scale)
-    if shift > 22:
-        raise refuse(op, "an output scale so small that the product could overflow")
     activation = "relu" if isinstance(op, ReluOp) else ""
-    low, high = quantized_range(activation, out_scale, out_zero)
-
-    def function(x: int) -> int:
-        return saturate(multiply(x - in_zero, multiplier, shift) + out_zero, low, high)
-
-    return _lookup(op, function)
+    low, high = quantized_range(activation, *per_tensor(op, op.result))
+    return _lookup(op, requantizer(op, (-128, 127), low, high))
 
 
 def relu6(op: Relu6Op, constants: Constants) -> KernelCall:
