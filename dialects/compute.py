@@ -81,12 +81,22 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     """Base of the typed operations: pure, fresh results.
 
     `ELEMENTWISE`: results may take an operand's place. `FOLDS`: evaluated at compile time when all
-    operands are constants. `IS_VIEW`: the result is operand 0, with another shape.
+    operands are constants. `IS_VIEW`: the result is operand 0, with another shape. `AS_ACTIVATION`:
+    the activation that means the same in the operation before.
+    `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
     """
 
     ELEMENTWISE: ClassVar[bool] = False
     FOLDS: ClassVar[bool] = False
     IS_VIEW: ClassVar[bool] = False
+    AS_ACTIVATION: ClassVar[str | None] = None
+    APPLIES_ACTIVATION: ClassVar[bool] = True
+
+    @property
+    def takes_activation(self) -> bool:
+        """Whether the operation can apply an activation to its result, and applies none yet."""
+        known = "activation" in self.get_irdl_definition().properties
+        return known and self.APPLIES_ACTIVATION and "activation" not in self.properties
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         if is_constant_expression(self.results[0], model):

@@ -161,11 +161,13 @@ class UnaryOp(ComputeOp):
 @irdl_op_definition
 class ReluOp(UnaryOp):
     name = "memgraph.relu"
+    AS_ACTIVATION: ClassVar[str | None] = "relu"
 
 
 @irdl_op_definition
 class Relu6Op(UnaryOp):
     name = "memgraph.relu6"
+    AS_ACTIVATION: ClassVar[str | None] = "relu6"
 
 
 @irdl_op_definition
@@ -230,6 +232,9 @@ class ConcatOp(ComputeOp):
     """Operands one after the other along `axis`."""
 
     name = "memgraph.concat"
+    APPLIES_ACTIVATION: ClassVar[bool] = (
+        False  # TensorFlow Lite's schema has it, its kernels refuse
+    )
     FOLDS: ClassVar[bool] = True
     inputs = var_operand_def(AnyTensor)
     result = result_def(AnyTensor)

@@ -74,15 +74,19 @@ def plan_module(
 def as_it_was(context: Context, module: ModuleOp, is_tflite: bool) -> ModuleOp:
     """A copy of the imported module in the file's own order, placed by TFLM's own planner.
 
-    For a .tflite file with the scratch that TFLM's kernels ask for; other formats have none.
+    For a .tflite file with the scratch that TFLM's kernels ask for; other formats have none, and
+    what follows from their constants alone is no operator: a converter computes it.
     """
     from memopt.passes.memgraph_model import MemgraphModelPass
     from memopt.passes.memgraph_place import MemgraphPlacePass
     from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 
     copy = module.clone()
-    scratch = None if is_tflite else "none"
-    MemgraphModelPass("tflm", scratch=scratch).apply(context, copy)
+    if is_tflite or model_of(only_function(module)).target.data == "tflm":
+        model = MemgraphModelPass("tflm", scratch=None if is_tflite else "none")
+    else:
+        model = MemgraphModelPass("generic", 16, "arena", "off", "off", "none")
+    model.apply(context, copy)
     MemgraphSchedulePass("source").apply(context, copy)
     MemgraphPlacePass("tflm").apply(context, copy)
     return copy

@@ -173,6 +173,12 @@ RULES: dict[str, Callable[..., Any]] = {
     "resize_bilinear": bilinear,
 }
 
+ACTIVATIONS: dict[str, Callable[..., Any]] = {
+    "": lambda x: x,
+    "#memgraph.activation<relu>": lambda x: np.maximum(x, 0),
+    "#memgraph.activation<relu6>": lambda x: np.clip(x, 0, 6),
+}
+
 
 def run(data: bytes, path: Path, feeds: dict[str, Array]) -> tuple[list[Array], set[str]]:
     """(results, names of the operations that ran) of the imported model."""
@@ -192,8 +198,9 @@ def run(data: bytes, path: Path, feeds: dict[str, Array]) -> tuple[list[Array], 
         assert not isinstance(op, OpaqueOp), f"{op} was not typed"
         names.add(op.name.removeprefix("memgraph."))
         answer = RULES[op.name.removeprefix("memgraph.")](op, *(values[v] for v in op.operands))
+        clamp = ACTIVATIONS[str(op.properties.get("activation", ""))]
         for result, array in zip(
-            op.results, answer if isinstance(answer, list) else [answer], strict=True
+            op.results, answer if isinstance(answer, list) else [clamp(answer)], strict=True
         ):
             values[result] = array.reshape(result.type.get_shape())  # type: ignore[attr-defined]
     raise AssertionError("no return")
