@@ -6,13 +6,81 @@ All that it says of its order and of every order is derived again. Why so: docs/
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 
 class RejectedError(Exception):
     """The certificate does not prove what it says."""
+
+
+def schema(certificate: Any) -> None:
+    """Reject as malformed what has not exactly the form that docs/certificates.md describes.
+
+    Objects have the keys named and no others, numbers are integers of 64 bits, neither true nor
+    1.0, indices are in range, sets ascend, nothing is there twice. What follows converts nothing.
+    """
+
+    def expect(value: Any, form: type[Any] | Sequence[Any] | Mapping[str, Any], what: str) -> None:
+        """A type, an integer of a range, a list of [one form], of (a form each), or an object."""
+        kind: object = value.__class__
+        if isinstance(form, type):
+            need(kind is form, f"malformed: {what} is no {form.__name__}")
+        elif isinstance(form, range):
+            need(kind is int and value in form, f"malformed: {what} is no integer of {form}")
+        elif isinstance(form, Mapping):
+            need(kind is dict and value.keys() == form.keys(), f"malformed: keys of object {what}")
+            for key, part in form.items():
+                expect(value[key], part, key)
+        else:
+            need(kind is list, f"malformed: {what} is no list")
+            parts = form if isinstance(form, tuple) else [*form] * len(value)
+            need(len(value) == len(parts), f"malformed: {what} has not {len(parts)} entries")
+            for entry, part in zip(value, parts, strict=True):
+                expect(entry, part, what)
+
+    def flows_in(flows: list[Any]) -> list[Any]:
+        expect(flows, [[(node, node, signed)]], "flow")
+        return [[(tail, head) for tail, head, _ in flow] for flow in flows]
+
+    signed, size = range(-(1 << 63), 1 << 63), range(1 << 63)
+    top = {"format": str, "sha256": str, "graph": dict, "order": list, "peak": size}
+    expect(certificate, top | {"lower_bound": size, "proof": dict}, "certificate")
+    need(certificate["format"] == "memopt certificate 1", "malformed: unknown format")
+    graph, order, proof = (certificate[key] for key in ("graph", "order", "proof"))
+    expect([graph.get("names"), graph.get("groups")], ([str], list), "names or groups")
+    count, groups = len(graph["names"]), graph["groups"]
+    operator, group, node = range(count), range(len(groups)), range(count + 2 * len(groups) + 2)
+    users = {"writers": [operator], "readers": [operator]}
+    facts = {"name": str, "size": size, "is_input": bool, "is_output": bool}
+    lists = {"predecessors": ([operator],) * count, "workspace": (signed,) * count, "names": list}
+    lists |= {"groups": [{**users, **facts}], "inplace": [(operator, group, group)]}
+    expect(graph, {"alignment": size[1:], **lists}, "graph")
+    expect(order, (operator,) * count, "order")
+    for used in [*graph["predecessors"], *(g[key] for g in groups for key in users)]:
+        need(used == sorted(set(used)), "malformed: predecessors, writers or readers do not ascend")
+    single: list[Any] = [order, [tuple(choice) for choice in graph["inplace"]]]
+    if "flows" in proof:
+        expect(proof, {"kind": str, "operator": operator, "flows": [dict]}, "proof")
+        for flow in proof["flows"]:
+            free = flow.get("operand") is None
+            expect(flow, {"operand": type(None) if free else group, "flow": list}, "flow")
+        single += [[flow["operand"] for flow in proof["flows"]]]
+        single += flows_in([flow["flow"] for flow in proof["flows"]])
+    else:
+        back = {"backward": bool} if "backward" in proof else {}
+        expect(proof, {"kind": str, "states": [list], "commits": [list], **back}, "proof")
+        states, commits = proof["states"], proof["commits"]
+        for i, state in enumerate(states):
+            expect(state, (range(i + 1), *(operator,) * (len(state) - 1)), "state")
+        whole = (range(len(states) + 1), [operator], list)
+        for commit in commits:
+            expect(commit, whole[: max(2, len(commit))], "commit")
+        single += [[c[0] for c in commits], *(s[1:] for s in states), *(c[1] for c in commits)]
+        single += flows_in([flow for commit in commits for flow in commit[2:]])
+    need(proof["kind"] == ("flow" if "flows" in proof else "search"), "malformed: kind of proof")
+    need(all(len(set(once)) == len(once) for once in single), "malformed: an entry is there twice")
 
 
 def need(condition: object, reason: str) -> None:
@@ -32,20 +100,17 @@ class Graph:
     """The memory graph, in bytes; bit i of an executed set is the i-th operator of the order."""
 
     def __init__(self, data: Any, order: list[int], way: int = 1) -> None:
-        n, groups, grain = len(order), data["groups"], int(data["alignment"])
-        need(sorted(order) == list(range(len(data["predecessors"]))), "the order lacks operators")
+        n, groups, grain = len(order), data["groups"], data["alignment"]
         self.count, self.full, self.place = n, (1 << n) - 1, {v: i for i, v in enumerate(order)}
         self.before, self.up = [0] * n, [0] * n  # direct predecessors, all ancestors
         for v, ps in enumerate(data["predecessors"]):  # `way` -1: from the end of the graph
             for a, b in ([self.place[v], self.place[p]][::way] for p in ps):
                 self.before[a] |= 1 << b
-        self.sizes = [-(-int(g["size"]) // grain) * grain for g in groups]
-        self.extra = [-(-int(data["workspace"][v]) // grain) * grain for v in order]
+        self.sizes = [-(-g["size"] // grain) * grain for g in groups]
+        self.extra = [-(-data["workspace"][v] // grain) * grain for v in order]
         self.touchers = [self.mask([*g["writers"], *g["readers"]]) for g in groups]
         self.writers = [self.mask(g["writers"]) for g in groups] if way > 0 else self.touchers
-        ends = ("is_input", "is_output")[::way]
-        self.given, self.held = ([bool(g[k]) for g in groups] for k in ends)
-        need(grain > 0 and min(self.sizes, default=0) >= 0, "a negative size")
+        self.given, self.held = ([g[k] for g in groups] for k in ("is_input", "is_output")[::way])
         self.touched: list[list[int]] = [[] for _ in order]
         self.network: dict[tuple[int, int], int] = {}  # arcs of T6 and their bytes
         self.much, self.source = sum(self.sizes) + 1, n + 2 * len(groups)
@@ -69,7 +134,8 @@ class Graph:
             for v in bits(mask):
                 self.touched[v].append(g)
         self.inplace: dict[int, list[tuple[int, int]]] = {}  # (result, operand) by operator
-        for v, r, x in ((self.place[o], int(r), int(x)) for o, r, x in data["inplace"]):
+        for o, r, x in list[tuple[int, int, int]](data["inplace"]):
+            v = self.place[o]
             self.inplace.setdefault(v, []).append((r, x))
             fits = self.writers[r] == 1 << v and self.sizes[r] <= self.sizes[x]
             dies = self.touchers[x] & ~self.writers[x] & 1 << v
@@ -107,13 +173,13 @@ class Graph:
             done |= 1 << v
         return peak, done, level
 
-    def flow(self, arcs: Any, run: int, never: int, paid: Iterable[int]) -> int:
+    def flow(self, arcs: Iterable[list[int]], run: int, never: int, paid: Iterable[int]) -> int:
         """A flow's value: no ideal with `run`, without `never`, has less in it, `paid` included."""
         ties = {(self.source, v): self.much for v in bits(run)}
         ties |= {(self.source, self.count + 2 * g): self.much for g in paid}
         ties |= {(v, self.sink): self.much for v in bits(never)}
         balance = [0] * (self.sink + 1)
-        for tail, head, amount in {tuple(a[:2]): tuple(map(int, a)) for a in arcs}.values():
+        for tail, head, amount in arcs:
             t, h = self.place.get(tail, tail), self.place.get(head, head)
             need(0 <= amount <= ties.get((t, h), self.network.get((t, h), 0)), "too much in an arc")
             balance[t] -= amount
@@ -150,15 +216,18 @@ class Graph:
 
     def check_search(self, proof: Any, bound: int) -> None:
         """No way leads from {} to the end below `bound`: the states are closed, and not the end."""
-        commits, states, listed = {c[0]: c[1:] for c in proof["commits"]}, {0: self.start}, [0]
-        for entry in proof["states"]:
-            done, order = listed[int(entry[0])], [self.place[v] for v in entry[1:]]
-            _, done, states[done] = self.run(done, states[done], order)
+        commits: dict[int, Any] = {c[0]: c[1:] for c in proof["commits"]}
+        states, listed = {0: self.start}, [0]
+        for parent, *names in list[list[int]](proof["states"]):
+            done, order = listed[parent], [self.place[v] for v in names]
+            _, done, level = self.run(done, states[done], order)
+            need(done not in states, "a state twice")
+            states[done] = level
             listed.append(done)
         need(self.full not in states or self.start >= bound, "the end is among the states")
         for i, done in enumerate(listed if self.start < bound else list[int]()):
             if i in commits:
-                self.check_commit(int(done), states, commits[i], bound)
+                self.check_commit(done, states, commits[i], bound)
             elif any(s < bound and d not in states for s, d in self.branches(done, states[done])):
                 raise RejectedError(f"missing state: a successor of state {i}")
 
@@ -176,25 +245,36 @@ class Graph:
 
 def check(certificate: Any) -> str:
     """What the certificate proves, for people. Raises RejectedError with the first fault."""
+    schema(certificate)
+    text = json.dumps(certificate["graph"], sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    need(digest == certificate["sha256"], "the graph is not the one that was hashed")
+    graph, proof = Graph(certificate["graph"], certificate["order"]), certificate["proof"]
+    peak = max(graph.run(0, graph.start, range(graph.count))[0], graph.start)
+    need(peak == certificate["peak"], f"the order's peak is {peak} B")
+    if proof.get("backward"):
+        need(graph.twoway, "a graph that cannot be read from its end")
+        graph = Graph(certificate["graph"], certificate["order"][::-1], -1)
+    prove = graph.check_flow if proof["kind"] == "flow" else graph.check_search
+    prove(proof, certificate["lower_bound"])
+    return f"peak {peak} B, no order below {certificate['lower_bound']} B ({proof['kind']})"
+
+
+def parse(text: str) -> Any:
+    """JSON, unless an object has a key twice. Raises RejectedError."""
+
+    def fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        need(len(dict(pairs)) == len(pairs), "malformed: a key twice")
+        return dict(pairs)
+
     try:
-        text = json.dumps(certificate["graph"], sort_keys=True, separators=(",", ":"))
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        need(digest == certificate["sha256"], "the graph is not the one that was hashed")
-        graph, proof = Graph(certificate["graph"], certificate["order"]), certificate["proof"]
-        peak = max(graph.run(0, graph.start, range(graph.count))[0], graph.start)
-        need(peak == certificate["peak"], f"the order's peak is {peak} B")
-        if proof.get("backward"):
-            need(graph.twoway, "a graph that cannot be read from its end")
-            graph = Graph(certificate["graph"], certificate["order"][::-1], -1)
-        prove = {"flow": graph.check_flow, "search": graph.check_search}[proof["kind"]]
-        prove(proof, int(certificate["lower_bound"]))
-        return f"peak {peak} B, no order below {certificate['lower_bound']} B ({proof['kind']})"
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise RejectedError(f"malformed: {type(error).__name__} {error}") from error
+        return json.loads(text, object_pairs_hook=fields)
+    except (ValueError, RecursionError) as error:  # no JSON, too many digits, nested too deep
+        raise RejectedError(f"malformed: no JSON: {error}") from None
 
 
 if __name__ == "__main__":
     try:
-        print("accepted:", check(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
-    except (RejectedError, OSError, ValueError, IndexError, RecursionError) as reason:
+        print("accepted:", check(parse(Path(sys.argv[1]).read_text(encoding="utf-8"))))
+    except (RejectedError, OSError, ValueError, IndexError) as reason:
         sys.exit(f"rejected: {reason}")

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from xdsl.dialects.func import FuncOp
 
@@ -16,7 +16,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.certify import certified_graph
 from memopt.solvers.certificates import digest
-from memopt.solvers.checker import RejectedError, check
+from memopt.solvers.checker import RejectedError, check, parse, schema
 
 
 def optimality_of(found: Sequence[FuncOp], path: Path) -> str:
@@ -30,22 +30,20 @@ def optimality_of(found: Sequence[FuncOp], path: Path) -> str:
     verified = verify_plan(func)
     place = str(path)
     try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise MemoptError(f"no JSON: {error}", place) from None
-    if not isinstance(data, dict):
-        raise MemoptError("a certificate is an object", place)
-    certificate = cast("dict[str, Any]", data)
+        certificate = parse(path.read_text(encoding="utf-8"))
+        schema(certificate)  # before anything is read from it
+    except (RejectedError, UnicodeDecodeError) as error:
+        raise MemoptError(f"the certificate is rejected: {error}", place) from None
     assumed = _assumption(func, certificate)
     if assumed is None:
         raise MemoptError("the certificate speaks of another graph than the plan", place)
-    if certificate.get("order") != list(range(len(certified_graph(func)))):
+    if certificate["order"] != list(range(len(certified_graph(func)))):
         raise MemoptError("the certificate speaks of another order than the plan's", place)
     try:
         check(certificate)
     except RejectedError as error:
         raise MemoptError(f"the certificate is rejected: {error}", place) from None
-    kind, bound = certificate["proof"]["kind"], int(certificate["lower_bound"])
+    kind, bound = certificate["proof"]["kind"], certificate["lower_bound"]
     if bound == verified.peak:
         return f"proven ({kind}){assumed}"
     return f"gap, no order is below {bound:,} B ({kind}){assumed}"
@@ -53,7 +51,7 @@ def optimality_of(found: Sequence[FuncOp], path: Path) -> str:
 
 def _assumption(func: FuncOp, certificate: dict[str, Any]) -> str | None:
     """What the two graphs need to be the same; None if they are not."""
-    graph = json.dumps(certificate.get("graph"), sort_keys=True, separators=(",", ":"))
+    graph = json.dumps(certificate["graph"], sort_keys=True, separators=(",", ":"))
     hashed = hashlib.sha256(graph.encode()).hexdigest()
     if digest(certified_graph(func)) == hashed:
         return ""

@@ -94,7 +94,7 @@ def test_the_certificate_checker_needs_nothing_but_the_standard_library() -> Non
     """It is copied and run alone, so nothing of ours may be in it, nor anything installed."""
     needed = {name.split(".")[0] for name in imports(ROOT / "solvers/checker.py")}
     assert needed and not needed - sys.stdlib_module_names
-    assert len((ROOT / "solvers/checker.py").read_text().splitlines()) <= 200
+    assert len((ROOT / "solvers/checker.py").read_text().splitlines()) <= 280
 
 
 def test_the_certificate_checker_runs_alone(tmp_path: Path) -> None:

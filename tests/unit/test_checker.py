@@ -297,6 +297,7 @@ def test_a_graph_that_cannot_be_read_from_its_end(
     peak = profile(graph, order).peak
     assert peak < bound, name
     claim: dict[str, Any] = {
+        "format": "memopt certificate 1",
         "graph": graph_dict(graph),
         "sha256": digest(graph),
         "order": order,
@@ -406,7 +407,7 @@ def test_the_file_alone_accepts(tmp_path: Path) -> None:
 
 def test_small_and_of_the_standard_library_only() -> None:
     text = CHECKER.read_text()
-    assert len(text.splitlines()) <= 200
+    assert len(text.splitlines()) <= 280
     names: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
