@@ -25,8 +25,18 @@ ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
 PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
 MEMORIES, OFF_CHIP = "memgraph.memories", "memgraph.off_chip"
+CHOSEN = "memgraph.chosen_inplace"  # on an operation whose in-place alias the scheduler wrote
 DECIDED = frozenset(
-    {OFFSET, SCRATCH, PLAN, SCHEDULES_TRIED, "memgraph.names", "memgraph.name", "memgraph.source"}
+    {
+        OFFSET,
+        SCRATCH,
+        PLAN,
+        SCHEDULES_TRIED,
+        CHOSEN,
+        "memgraph.names",
+        "memgraph.name",
+        "memgraph.source",
+    }
 )
 
 Place = IntegerAttr | SlotAttr | ObjectAttr | UnplacedAttr
@@ -154,11 +164,10 @@ def arena_offset(place: Place | int | None, func: FuncOp) -> int | None:
     return offset
 
 
-def drop_plan(func: FuncOp, inplace: bool = False) -> None:
-    """Remove everything that passes decided: order, offsets, scratch offsets, plan.
-
-    With `inplace`, also the in-place aliases (the scheduler owns them where the model has them on),
-    but for those inside a hyper-node: its hill counts on them.
+def drop_plan(func: FuncOp) -> None:
+    """Remove everything that passes decided: order, offsets, scratch offsets, plan, and the
+    in-place aliases that the scheduler chose, but for those inside a hyper-node: its hill counts on
+    them. Aliases that the model or its writer gave are no decision; they stay.
     """
     from memopt.dialects.memory import alias_lists, scratch_list
     from memopt.dialects.plan_attributes import ScratchAttr
@@ -178,7 +187,8 @@ def drop_plan(func: FuncOp, inplace: bool = False) -> None:
         scratch = scratch_list(op)
         if scratch is not None:
             op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s.bytes.data) for s in scratch])
-        if inplace and ALIAS in op.attributes and not isinstance(op.parent_op(), HyperNode):
+        if CHOSEN in op.attributes and not isinstance(op.parent_op(), HyperNode):
+            del op.attributes[CHOSEN]
             lists = [[a for a in e if a.kind.data != "inplace"] for e in alias_lists(op)]
             op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])
             if not any(lists):

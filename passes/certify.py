@@ -1,7 +1,7 @@
 """Certificates of planned functions: the graph that they speak of, and the file.
 
-The graph is the function's without what scheduling decided (places, in-place aliases where the
-model lets the scheduler choose them), its operators in the order of the plan. So anyone can derive
+The graph is the function's without what scheduling decided (places, in-place aliases that it
+chose), its operators in the order of the plan. So anyone can derive
 it again from the planned IR and compare hashes.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import drop_plan, model_of, plan_of
+from memopt.dialects.plan import drop_plan, plan_of
 from memopt.passes.extract import extract
 from memopt.solvers.certificates import NoCertificateError, certificate, certificate_text
 from memopt.solvers.problem import MemoryGraph
@@ -21,7 +21,7 @@ from memopt.solvers.problem import MemoryGraph
 def certified_graph(func: FuncOp, assume_pure: bool = False) -> MemoryGraph:
     """The memory graph that a certificate of the flat function `func` speaks of."""
     copy = func.clone()
-    drop_plan(copy, inplace=model_of(func).has_inplace)
+    drop_plan(copy)
     return extract(copy, assume_pure).graph
 
 

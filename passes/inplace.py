@@ -1,9 +1,13 @@
-"""In-place decisions written into the IR: `memgraph.alias` on the operation that overwrites."""
+"""In-place decisions written into the IR: `memgraph.alias` on the operation that overwrites.
 
-from xdsl.dialects.builtin import ArrayAttr
+`memgraph.chosen_inplace` beside it tells them from those that stood in the source, which every
+later schedule keeps.
+"""
+
+from xdsl.dialects.builtin import ArrayAttr, UnitAttr
 
 from memopt.dialects.memory import alias_lists
-from memopt.dialects.plan import ALIAS
+from memopt.dialects.plan import ALIAS, CHOSEN
 from memopt.dialects.plan_attributes import AliasAttr
 from memopt.passes.extract import Extracted
 from memopt.solvers.problem import InPlace
@@ -25,3 +29,4 @@ def write_inplace(extracted: Extracted, choices: list[InPlace]) -> None:
                 source = [memory.of_value.get(v) for v in op.operands].index((operand, 0))
                 lists[r].append(AliasAttr(source, "inplace"))
         op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])
+        op.attributes[CHOSEN] = UnitAttr()

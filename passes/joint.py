@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.plan import SCHEDULES_TRIED, drop_plan, model_of
+from memopt.dialects.plan import SCHEDULES_TRIED, drop_plan
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_partition import partition_of
@@ -38,8 +38,7 @@ def find_order(
     Raises PassFailedException where a solver refuses.
     """
     name = func.sym_name.data
-    model = model_of(func)
-    drop_plan(func, inplace=model.has_inplace)
+    drop_plan(func)
     extracted = extract(func)
     order = range(len(extracted.graph))
     try:
@@ -58,7 +57,7 @@ def take(extracted: Extracted, order: Sequence[int], plan: PlanAttr) -> None:
 
 def take_back(func: FuncOp, operations: Sequence[Operation], plan: PlanAttr) -> None:
     """Write the order in which `operations` stood before."""
-    drop_plan(func, inplace=model_of(func).has_inplace)
+    drop_plan(func)
     extracted = extract(func)
     index = {op: i for i, op in enumerate(extracted.memory.operations)}
     take(extracted, [index[op] for op in operations], plan)

@@ -73,7 +73,7 @@ def fuse_function(func: FuncOp, rule: Rule = "auto", time_limit: float | None = 
     returns the number of hyper-nodes made."""
     deadline = clock.deadline(time_limit)
     model = model_of(func)
-    drop_plan(func, inplace=model.has_inplace)
+    drop_plan(func)
     func.attributes[MODEL] = model
     extracted = extract(func)
     if any(isinstance(op, HyperNode) for op in extracted.memory.operations):

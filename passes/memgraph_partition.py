@@ -69,7 +69,7 @@ def partition_function(
     Raises PassFailedException if there are fewer operators than parts, or an option is wrong.
     """
     model = model_of(func)
-    drop_plan(func, inplace=model.has_inplace)
+    drop_plan(func)
     drop_partition(func)
     func.attributes[MODEL] = model
     extracted = extract(func, assume_pure)

@@ -100,7 +100,7 @@ class MemgraphPreparePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in functions(op):
-            drop_plan(func, inplace=model_of(func).has_inplace)
+            drop_plan(func)
             if "frelu" in self.conventions:
                 merge_relus(func)
             take_views(func, "view" in self.conventions)

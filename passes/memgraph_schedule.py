@@ -144,7 +144,7 @@ def schedule_function(
     """Schedule one function in place. Raises PassFailedException if a solver refuses."""
     model = model_of(func)
     drop_moves(func)  # of a plan over several memories, which this one is not
-    drop_plan(func, inplace=model.has_inplace)
+    drop_plan(func)
     func.attributes[MODEL] = model
     extracted = extract(func, assume_pure)
     parts = partition_of(extracted)

@@ -52,7 +52,7 @@ func.func @zhong(%x: tensor<8xi8>, %g: tensor<6xi8>) -> (tensor<8xi8>, tensor<2x
 // In place inside a module is written down, because its hill counts on it.
 // CHECK-LABEL: @inplace
 // CHECK: memgraph.fused
-// CHECK: "Relu"(%{{.*}}) {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>{{\]\]}}}
+// CHECK: "Relu"(%{{.*}}) {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]], memgraph.chosen_inplace}
 // FLAT-LABEL: @inplace
 // FLAT-SAME: peak = 32, lower_bound = 32
 // T3-LABEL: @inplace

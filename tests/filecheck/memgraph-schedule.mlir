@@ -72,7 +72,7 @@ func.func @copies(%x: tensor<16xi8>) -> tensor<4x4xi8> attributes {memgraph.mode
 // CHECK-LABEL: @inplace
 // CHECK-SAME: peak = 32
 // CHECK: "A"
-// CHECK: memgraph.relu %{{.*}} {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]], memgraph.order = 1 : i64}
+// CHECK: memgraph.relu %{{.*}} {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]], memgraph.chosen_inplace, memgraph.order = 1 : i64}
 // CHECK: "C"
 func.func @inplace(%x: tensor<16xi8>) -> tensor<16xi8> attributes {memgraph.model = #memgraph.model<inplace = on>} {
   %a = memgraph.opaque "A"(%x) : (tensor<16xi8>) -> tensor<16xi8>

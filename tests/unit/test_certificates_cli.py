@@ -134,3 +134,29 @@ def test_one_function_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[st
     source.write_text(f"func.func @a{body}func.func @b{body}")
     assert opt([str(source), "-p", 'memgraph-schedule{certificate="c.json"}']) == 1
     assert "one function is needed" in capsys.readouterr().err
+
+
+IN_PLACE = """func.func @main(%x: tensor<10xi8>) -> tensor<10xi8>
+    attributes {{memgraph.model = #memgraph.model<alignment = 1, inplace = on>}} {{
+  %y = memgraph.opaque "op"(%x){alias} : (tensor<10xi8>) -> tensor<10xi8>
+  func.return %y : tensor<10xi8>
+}}
+"""
+
+
+def test_a_written_alias_is_part_of_the_certified_graph(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """10 B, proven; a certificate of the function without the alias, 20 B, speaks of another."""
+    written = " {memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]}"
+    for name, alias in (("with", written), ("without", "")):
+        source = tmp_path / f"{name}.src.mlir"
+        source.write_text(IN_PLACE.format(alias=alias))
+        proof = tmp_path / f"{name}.cert"
+        pipeline = f'memgraph-schedule{{certificate="{proof}"}}'
+        assert opt([str(source), "-p", pipeline, "-o", str(tmp_path / f"{name}.mlir")]) == 0
+    plan = str(tmp_path / "with.mlir")
+    assert main(["verify", plan, "--certificate", str(tmp_path / "with.cert")]) == 0
+    assert "peak 10 B" in capsys.readouterr().out
+    assert main(["verify", plan, "--certificate", str(tmp_path / "without.cert")]) == 1
+    assert "another graph" in capsys.readouterr().err

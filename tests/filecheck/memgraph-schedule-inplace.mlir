@@ -1,0 +1,45 @@
+// What is written in place stays so, with in place on too, and through a second schedule.
+// RUN: memopt-opt --split-input-file --schedule=auto --verify-plan %s | filecheck %s
+// RUN: memopt-opt --split-input-file --fuse --schedule=auto --place=joint --verify-plan %s | filecheck %s
+// RUN: memopt-opt --split-input-file --schedule=auto --place=auto %s | memopt-opt --split-input-file --model=alignment=2 --model=alignment=1 --prepare=view --schedule=auto --verify-plan | filecheck %s
+
+// An alias that was written stays, whether the operation offers it or not.
+// CHECK-LABEL: @written
+// CHECK-SAME: peak = 10, lower_bound = 10, proof = flow
+// CHECK: "op"(%x) {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]], memgraph.order = 0 : i64
+// CHECK: memgraph.relu %{{.*}} {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]], memgraph.order = 1 : i64
+func.func @written(%x: tensor<10xi8>) -> tensor<10xi8> attributes {memgraph.model = #memgraph.model<alignment = 1, inplace = on>} {
+  %y = memgraph.opaque "op"(%x) {memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]} : (tensor<10xi8>) -> tensor<10xi8>
+  %z = memgraph.relu %y {memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]} : (tensor<10xi8>) -> tensor<10xi8>
+  func.return %z : tensor<10xi8>
+}
+// -----
+// It orders the operators: %s must be read before relu writes over it, though the plan without the
+// alias needs no more.
+// CHECK-LABEL: @orders
+// CHECK-SAME: peak = 24, lower_bound = 24
+// CHECK: "reads"
+// CHECK: memgraph.relu
+func.func @orders(%x: tensor<8xi8>) -> (tensor<8xi8>, tensor<8xi8>) attributes {memgraph.model = #memgraph.model<alignment = 1, inplace = on>} {
+  %s = memgraph.opaque "makes"(%x) : (tensor<8xi8>) -> tensor<8xi8>
+  %z = memgraph.relu %s {memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]} : (tensor<8xi8>) -> tensor<8xi8>
+  %r = memgraph.opaque "reads"(%x, %s) : (tensor<8xi8>, tensor<8xi8>) -> tensor<8xi8>
+  func.return %z, %r : tensor<8xi8>, tensor<8xi8>
+}
+
+// -----
+// What the scheduler chose is no such thing: with in place off it is gone.
+// RUN: memopt-opt --split-input-file --schedule=auto %s | memopt-opt --split-input-file --model=inplace=off --schedule=auto --verify-plan | filecheck %s --check-prefix=OFF
+// CHECK-LABEL: @chosen
+// CHECK-SAME: peak = 20
+// CHECK: memgraph.relu %{{.*}} {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]], memgraph.chosen_inplace, memgraph.order = 1 : i64
+// OFF-LABEL: @written
+// OFF-SAME: peak = 10, lower_bound = 10
+// OFF-LABEL: @chosen
+// OFF-SAME: peak = 20
+// OFF: memgraph.relu %{{.*}} {memgraph.order = 1 : i64
+func.func @chosen(%x: tensor<10xi8>) -> tensor<10xi8> attributes {memgraph.model = #memgraph.model<alignment = 1, inplace = on>} {
+  %y = memgraph.opaque "op"(%x) : (tensor<10xi8>) -> tensor<10xi8>
+  %z = memgraph.relu %y : (tensor<10xi8>) -> tensor<10xi8>
+  func.return %z : tensor<10xi8>
+}
