@@ -30,9 +30,11 @@ def write_certificate(
 ) -> bool:
     """Write the certificate of a function's plan to `file`, or say on stderr why there is none.
 
-    An earlier file of that name is removed if there is none. Raises MemoptError for a function
-    without a plan, OSError if the file cannot be written.
+    An earlier certificate of that name is removed if there is none. Raises MemoptError for a
+    function without a plan or no file's name, OSError if the file cannot be written.
     """
+    if file in ("", "-"):
+        raise MemoptError(f"certificate={file!r}: name a file")
     plan, place = plan_of(func), f"@{func.sym_name.data}"
     if plan is None:
         raise MemoptError("the function has no plan to certify", place)
@@ -43,7 +45,8 @@ def write_certificate(
         text = certificate_text(found)
     except NoCertificateError as error:
         print(f"{place}: no certificate written to {file}: {error}", file=sys.stderr)
-        path.unlink(missing_ok=True)
+        if _is_certificate(path):
+            path.unlink()
         return False
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
@@ -52,3 +55,12 @@ def write_certificate(
     finally:
         part.unlink(missing_ok=True)
     return True
+
+
+def _is_certificate(path: Path) -> bool:
+    """Whether there is a certificate as we write them; any other file is not ours to remove."""
+    head = b'{"format":"memopt certificate'
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(head)) == head

@@ -191,9 +191,8 @@ def write_project(
 
 
 def _replace_entries(staged: Path, directory: Path) -> None:
-    """Move every entry of `staged` over the one of the same name, each in one step."""
-    for entry in sorted(staged.iterdir()):
-        goal = directory / entry.name
-        if goal.is_dir():
-            shutil.rmtree(goal)
-        os.replace(entry, goal)  # noqa: PTH105
+    """Move every file of `staged` over the one of the same name, each in one step."""
+    for file in sorted(p for p in staged.rglob("*") if p.is_file()):
+        goal = directory / file.relative_to(staged)
+        goal.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(file, goal)  # noqa: PTH105

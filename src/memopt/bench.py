@@ -5,10 +5,10 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memopt.usage import UsageError
+from memopt.diagnostics import write_output
+from memopt.usage import STDOUT, UsageError, path_text
 
 if TYPE_CHECKING:
     from memopt.benchmarks.table import Table
@@ -27,9 +27,14 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="three graphs or instances, 5 s for each solver"
     )
-    parser.add_argument("--json", metavar="FILE", help="write the tables as JSON")
     parser.add_argument(
-        "--markdown", metavar="FILE", help="write the tables as Markdown; default: stdout"
+        "--json", type=path_text, metavar="FILE", help="write the tables as JSON; - is stdout"
+    )
+    parser.add_argument(
+        "--markdown",
+        type=path_text,
+        metavar="FILE",
+        help="write the tables as Markdown; default: stdout",
     )
     parser.add_argument(
         "--graphs",
@@ -67,6 +72,8 @@ def bench(args: argparse.Namespace) -> None:
     """Run the tables asked for. Raises UsageError, MemoptError, OSError."""
     from memopt.benchmarks.table import to_json
 
+    if args.json == args.markdown == STDOUT:
+        raise UsageError("--json and --markdown cannot both go to stdout")
     started = time.perf_counter()
     limit = args.time_limit if args.time_limit is not None else 5.0 if args.quick else 10.0
     titles, done = (_schedule if args.what == "schedule" else _place)(args, limit)
@@ -77,10 +84,10 @@ def bench(args: argparse.Namespace) -> None:
         "seconds": round(time.perf_counter() - started, 1),
     }
     if args.json:
-        Path(args.json).write_text(to_json(done, facts), encoding="utf-8")
+        write_output(args.json, to_json(done, facts))
     text = "\n".join(table.markdown() for table in done)
     if args.markdown:
-        Path(args.markdown).write_text(text, encoding="utf-8")
+        write_output(args.markdown, text)
     elif not args.json:
         print(text, end="")
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from memopt.usage import Parser, UsageError, check_time_limit
+from memopt.usage import Parser, UsageError, check_time_limit, folder_text, path_text
 
 TARGETS = ("host", "cortex-m4", "cortex-m7", "cortex-m55", "tflm")
 EPILOG = """examples:
@@ -67,7 +67,9 @@ def _planning_arguments(parser: argparse.ArgumentParser) -> None:
         "--inplace", choices=("on", "off"), help="results over dying operands (C targets)"
     )
     parser.add_argument("--shape", action="append", default=[], metavar="NAME=1x3x224x224")
-    parser.add_argument("--model-path", metavar="FILE", help="where the weights of an .mlir are")
+    parser.add_argument(
+        "--model-path", type=path_text, metavar="FILE", help="where the weights of an .mlir are"
+    )
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -87,10 +89,20 @@ def build_parser() -> argparse.ArgumentParser:
         description="Plan a model; leave report.json and the planned .tflite or a C project.",
         formatter_class=raw,
     )
-    compile_.add_argument("model", help=".tflite, .onnx, .json, or .mlir")
+    compile_.add_argument("model", type=path_text, help=".tflite, .onnx, .json, or .mlir")
     compile_.add_argument("--target", choices=TARGETS, default="host", help="default: host")
     compile_.add_argument("--ram", metavar="256K", help="fail if the arena does not fit")
-    compile_.add_argument("-o", "--output", required=True, metavar="DIR")
+    compile_.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        type=folder_text,
+        metavar="DIR",
+        help="new, empty, or made by memopt: only what it wrote there is replaced",
+    )
+    compile_.add_argument(
+        "--force", action="store_true", help="overwrite what you edited of memopt's files in DIR"
+    )
     _planning_arguments(compile_)
     report = commands.add_parser(
         "report",
@@ -98,10 +110,15 @@ def build_parser() -> argparse.ArgumentParser:
         description="Print peak, bound, proof, arena and the table of operators.",
         formatter_class=raw,
     )
-    report.add_argument("model", metavar="MODEL|PLAN", help="a model, or .mlir with a plan")
+    report.add_argument(
+        "model", type=path_text, metavar="MODEL|PLAN", help="a model, or .mlir with a plan"
+    )
     report.add_argument("--json", action="store_true", help="the keys of report.json")
     report.add_argument(
-        "--html", metavar="FILE", help="one file with the picture, no network needed"
+        "--html",
+        type=path_text,
+        metavar="FILE",
+        help="one file with the picture, no network needed; - is stdout",
     )
     report.add_argument("--target", choices=TARGETS, help="default: tflm for .tflite, else host")
     _planning_arguments(report)
@@ -112,11 +129,15 @@ def build_parser() -> argparse.ArgumentParser:
         " overlaps and the arena of placed buffers.",
     )
     verify.add_argument(
-        "plan", metavar="PLAN", help=".mlir with a plan, planned .tflite, placed .csv"
+        "plan",
+        type=path_text,
+        metavar="PLAN",
+        help=".mlir with a plan, planned .tflite, placed .csv",
     )
     verify.add_argument("--json", action="store_true")
     verify.add_argument(
         "--certificate",
+        type=path_text,
         metavar="FILE",
         help="proof that no order is better, as memgraph-schedule{certificate=FILE} writes it",
     )
@@ -126,7 +147,10 @@ def build_parser() -> argparse.ArgumentParser:
         description="Place the buffers of minimalloc's CSV; with what is proven of the arena.",
     )
     place.add_argument(
-        "file", metavar="FILE.csv", help="id,lower,upper,size: live in [lower, upper)"
+        "file",
+        type=path_text,
+        metavar="FILE.csv",
+        help="id,lower,upper,size: live in [lower, upper)",
     )
     place.add_argument(
         "--capacity", metavar="256K", help="stop as soon as the buffers fit, fail if they do not"
@@ -138,7 +162,13 @@ def build_parser() -> argparse.ArgumentParser:
         help="a METHOD of memopt-opt --place, but joint; default: auto",
     )
     place.add_argument("--time-limit", type=float, metavar="SECONDS")
-    place.add_argument("-o", "--output", metavar="OUT.csv", help="the same with an offset column")
+    place.add_argument(
+        "-o",
+        "--output",
+        type=path_text,
+        metavar="OUT.csv",
+        help="the same with an offset column; - is stdout",
+    )
     place.add_argument("--json", action="store_true")
     from memopt.bench import add_arguments
 
@@ -148,7 +178,13 @@ def build_parser() -> argparse.ArgumentParser:
         help="peak, bound and proof of many graphs",
         description="The least peak of each graph, on all cores, in the order given.",
     )
-    sweep.add_argument("graphs", nargs="+", metavar="GRAPH", help=".json, .onnx, .tflite or .mlir")
+    sweep.add_argument(
+        "graphs",
+        nargs="+",
+        type=path_text,
+        metavar="GRAPH",
+        help=".json, .onnx, .tflite or .mlir",
+    )
     sweep.add_argument("--jobs", type=int, metavar="N", help="processes; default: one per core")
     sweep.add_argument("--json", action="store_true", help="one list instead of a table")
     sweep.add_argument(

@@ -2,8 +2,7 @@
 
 import argparse
 import json
-import shutil
-import tempfile
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.cli import bytes_of_text, stem_of
-from memopt.diagnostics import write_file
+from memopt.diagnostics import write_file, write_output
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import functions, only_function, plan_of
 from memopt.dialects.verify_plan import verify_plan
@@ -21,10 +20,12 @@ from memopt.driver import (
     check_module,
     load_model,
     load_text,
+    model_files,
     new_context,
     relative_files,
     set_model_path,
 )
+from memopt.folder import check_folder, publish, staging
 from memopt.opt import parse_shapes
 from memopt.planning import (
     Choices,
@@ -35,6 +36,7 @@ from memopt.planning import (
     report_dict,
 )
 from memopt.text import module_text
+from memopt.usage import STDOUT, UsageError
 
 
 def sizes(count: int) -> str:
@@ -84,7 +86,6 @@ def _plan(
     """(as it was, planned). For TFLM the file's own order stays where ours would need more."""
     from memopt.passes.memgraph_place import Method as PlaceMethod
     from memopt.passes.memgraph_schedule import Method as ScheduleMethod
-    from memopt.usage import UsageError
 
     for value, kind, flag in (
         (choices.schedule, ScheduleMethod, "--schedule"),
@@ -107,7 +108,6 @@ def _plan(
 def check_memory(choices: Choices) -> None:
     """Raise UsageError for a --memory that cannot be read, or with a --place beside it."""
     from memopt.passes.memgraph_memory import parse_banks
-    from memopt.usage import UsageError
 
     try:
         parse_banks(choices.memory or "")
@@ -122,9 +122,8 @@ def compile_model(args: argparse.Namespace) -> None:
     path, directory, seconds = Path(args.model), Path(args.output), Seconds()
     ram = bytes_of_text(args.ram) if args.ram else None
     if ram is not None and args.memory is not None:
-        from memopt.usage import UsageError
-
         raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
+    check_folder(directory, args.force)
     context, module = _read(args, path, seconds)
     is_tflite = path.suffix == ".tflite"
     if args.target == "tflm" and not is_tflite and path.suffix != ".mlir":
@@ -133,40 +132,17 @@ def compile_model(args: argparse.Namespace) -> None:
     func = only_function(after)
     if ram is not None:
         check_ram(func, ram)
-    if directory.exists() and not directory.is_dir():
-        raise MemoptError("exists and is no folder", str(directory))
-    with _staging(directory) as temporary:
-        staged = Path(temporary) / "out"
-        staged.mkdir()
+    with staging(directory) as staged:
         facts: dict[str, Any] = {}
         seconds.run("emit", lambda: facts.update(_emit(after, staged, path, args.target)))
         report = report_dict(path.name, before, after, facts, seconds)
         write_file(staged / "report.json", json.dumps(report, indent=2) + "\n")
+        sources = (path, *model_files(after))
         relative_files(after, directory)
         write_file(staged / "plan.mlir", module_text(after))
-        _move_into(staged, directory)
+        publish(staged, directory, args.force, sources)
     print(summary(report))
     print(f"written   {directory}")
-
-
-def _staging(directory: Path) -> tempfile.TemporaryDirectory[str]:
-    """A folder beside `directory`, on the same disk. Raises MemoptError that names `directory`."""
-    parent = directory.absolute().parent
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        return tempfile.TemporaryDirectory(dir=parent, prefix=f".{directory.name}.")
-    except OSError as error:
-        raise MemoptError(error.strerror or "cannot be written", str(directory)) from None
-
-
-def _move_into(staged: Path, directory: Path) -> None:
-    """Move every entry into `directory`, over what has the same name."""
-    directory.mkdir(exist_ok=True)
-    for entry in sorted(staged.iterdir()):
-        goal = directory / entry.name
-        if goal.is_dir() and not goal.is_symlink():
-            shutil.rmtree(goal)
-        entry.replace(goal)
 
 
 def _emit(module: ModuleOp, directory: Path, path: Path, target: str) -> dict[str, Any]:
@@ -264,6 +240,8 @@ def report_model(args: argparse.Namespace) -> None:
     """`memopt report`: text, or JSON, and the picture."""
     from memopt.backends.report import report_html, table_text, timeline_of
 
+    if args.json and args.html == STDOUT:
+        raise UsageError("--json and --html - cannot both go to stdout")
     path, seconds = Path(args.model), Seconds()
     context, module = _read(args, path, seconds)
     func = only_function(module)
@@ -285,11 +263,12 @@ def report_model(args: argparse.Namespace) -> None:
     report = report_dict(path.name, before, after, nothing, seconds)
     old, new = timeline_of(only_function(before)), timeline_of(only_function(after))
     if args.html:
-        write_file(args.html, report_html(path.name, old, new))
+        write_output(args.html, report_html(path.name, old, new), (path, *model_files(after)))
     if args.json:
         print(json.dumps(report, indent=2))
     else:
-        print(f"{summary(report)}\n\n{table_text(new)}")
+        out = sys.stderr if args.html == STDOUT else sys.stdout
+        print(f"{summary(report)}\n\n{table_text(new)}", file=out)
 
 
 def verify_file(args: argparse.Namespace) -> None:

@@ -1,6 +1,9 @@
 """Errors for people: one line with the place, and the matching of `// expected-error`."""
 
+import os
 import re
+import sys
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +14,10 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 
 from memopt.dialects.errors import MemoptError
 from memopt.solvers.errors import ProblemError
+from memopt.usage import STDOUT
 
 EXPECTED = re.compile(r"expected-error\s*(?:@([+-]\d+|above|below|unknown))?\s*\{\{(.*?)\}\}")
+DEVICES = ("/dev", "/dev/fd", "/proc/self/fd")  # /dev/stdout is a link, not to be replaced
 
 
 @dataclass(frozen=True)
@@ -118,17 +123,34 @@ def unmatched(text: str, found: Iterable[Diagnostic], line_offset: int = 0) -> l
     return problems
 
 
+def write_output(path: str, data: bytes | str, sources: Iterable[Path] = ()) -> None:
+    """Write what an option names: a file, whole or not at all, or stdout for `-`.
+
+    Raises MemoptError if that is one of `sources`, which this run has read, and OSError.
+    """
+    if path == STDOUT:
+        sys.stdout.flush()
+        if isinstance(data, bytes):
+            sys.stdout.buffer.write(data)
+        else:
+            sys.stdout.write(data)
+        sys.stdout.flush()
+        return
+    goal = Path(path)
+    if goal.is_file() and any(s.exists() and goal.samefile(s) for s in sources):
+        raise MemoptError("is read by this run and would be replaced; name another file", path)
+    write_file(goal, data)
+
+
 def write_file(path: str | Path, data: bytes | str) -> None:
     """Write a file whole or not at all. Raises OSError that names the file."""
-    import os
-    import tempfile
-
     path = Path(path)
     payload = data.encode() if isinstance(data, str) else data
-    if path.exists() and not path.is_file():  # /dev/null, a pipe
+    if str(path.absolute().parent) in DEVICES or (path.exists() and not path.is_file()):  # a pipe
         with path.open("wb") as special:
             special.write(payload)
         return
+    path = path.resolve()  # a link stays one: what it leads to is written
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:

@@ -100,6 +100,13 @@ def _move_files(module: ModuleOp, move: Callable[[str], str]) -> None:
         module.attributes[FILES] = DictionaryAttr(moved)
 
 
+def model_files(module: ModuleOp) -> tuple[Path, ...]:
+    """The files that the module's weights lie in."""
+    files = module.attributes.get(FILES)
+    values = files.data.values() if isinstance(files, DictionaryAttr) else ()
+    return tuple(Path(value.data) for value in values if isinstance(value, StringAttr))
+
+
 def set_model_path(module: ModuleOp, path: str) -> None:
     """Let every weight reference resolve in `path`; the hash is still checked on use."""
     _move_files(module, lambda _: path)

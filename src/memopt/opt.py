@@ -11,8 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from memopt.dialects.errors import MemoptError
 from memopt.driver import BINARY, MODELS, TARGETS, Options, Shapes
-from memopt.usage import Parser, UsageError, check_time_limit
+from memopt.usage import STDOUT, Parser, UsageError, check_time_limit, path_text
 
 EPILOG = """examples:
   memopt-opt --fuse --schedule=ilp in.mlir          order of least peak, printed as IR
@@ -52,9 +53,18 @@ def build_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "input", nargs="?", help=".mlir, .onnx, .tflite or .json; IR from stdin if not given"
+        "input",
+        nargs="?",
+        type=path_text,
+        help=".mlir, .onnx, .tflite or .json; IR from stdin if not given, or -",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write here instead of stdout")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=path_text,
+        metavar="FILE",
+        help="write here; stdout if -, the default",
+    )
     parser.add_argument("-t", "--target", default="mlir", choices=TARGETS, help="default: mlir")
     group = parser.add_argument_group("passes, run in the order written")
     methods = {
@@ -102,7 +112,9 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="NAME=1x3x224x224",
         help="fixes symbolic dimensions of an ONNX input",
     )
-    group.add_argument("--model-path", metavar="FILE", help="where the IR's weights are")
+    group.add_argument(
+        "--model-path", type=path_text, metavar="FILE", help="where the IR's weights are"
+    )
     show = parser.add_argument_group("showing")
     show.add_argument("--print-ir-before-all", action="store_true", help="to stderr")
     show.add_argument("--print-ir-after-all", action="store_true", help="to stderr")
@@ -218,16 +230,17 @@ def run(args: argparse.Namespace) -> int:
 def process(args: argparse.Namespace, passes: Sequence[object], options: Options) -> int:
     """Read, run and write each piece of the input; errors become one line each."""
     from memopt.chunks import Job, read_chunks, run_chunk
-    from memopt.diagnostics import diagnose, unmatched, write_file
+    from memopt.diagnostics import diagnose, unmatched, write_output
 
-    name = args.input or "stdin"
+    name = "stdin" if args.input in (None, STDOUT) else args.input
+    output: str = args.output or STDOUT
     job = Job(
         name=name,
         is_model=Path(name).suffix in MODELS,
         passes=tuple(passes),  # type: ignore[arg-type]
         options=options,
         target=args.target,
-        folder=Path(args.output).parent if args.output else None,
+        folder=None if output == STDOUT else Path(output).parent,
         shapes=parse_shapes(args.shape),
         model_path=args.model_path,
         generic=args.print_op_generic,
@@ -258,17 +271,15 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
             failed = True
     if failed:
         return 1
+    joined = outputs[0] if outputs and isinstance(outputs[0], bytes) else None
+    # a model is never replaced by what is none, which would still need its weights
+    sources = (Path(name),) if job.is_model and Path(name).suffix != f".{args.target}" else ()
     try:
-        if args.output:
-            joined = outputs[0] if outputs and isinstance(outputs[0], bytes) else None
-            write_file(args.output, joined or "// -----\n".join(map(str, outputs)))
-        else:
-            sys.stdout.write("// -----\n".join(map(str, outputs)))
-            sys.stdout.flush()
+        write_output(output, joined or "// -----\n".join(map(str, outputs)), sources)
     except BrokenPipeError:
         raise
-    except OSError as error:
-        print(diagnose(error, args.output or "stdout"), file=sys.stderr)
+    except (MemoptError, OSError) as error:
+        print(diagnose(error, "stdout" if output == STDOUT else output), file=sys.stderr)
         return 1
     return 0
 

@@ -6,6 +6,7 @@ written.
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from math import lcm
 from pathlib import Path
 from typing import Any
 
-from memopt.diagnostics import write_file
+from memopt.diagnostics import write_output
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.minimalloc import LARGEST, Row, read_rows, write_rows
 from memopt.dialects.verify_rows import spans, verify_rows
@@ -23,7 +24,7 @@ from memopt.solvers.arena import Buffer, PlacementProblem
 from memopt.solvers.placement import METHODS, prove
 from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.solvers.shared_objects import share
-from memopt.usage import UsageError
+from memopt.usage import STDOUT, UsageError
 
 STRATEGIES: tuple[str, ...] = (*METHODS, *SHARED)
 
@@ -101,6 +102,8 @@ def place_file(args: argparse.Namespace) -> None:
 
     if args.strategy not in STRATEGIES:
         raise UsageError(f"--strategy={args.strategy}: one of {', '.join(STRATEGIES)}")
+    if args.json and args.output == STDOUT:
+        raise UsageError("--json and -o - cannot both go to stdout")
     capacity = bytes_of_text(args.capacity) if args.capacity else None
     path = Path(args.file)
     rows = read_rows(path.read_bytes(), str(path))
@@ -117,11 +120,11 @@ def place_file(args: argparse.Namespace) -> None:
     report = _report(path, rows, args.strategy, answer, capacity, seconds)
     fits = capacity is None or answer.arena <= capacity
     if args.output and fits:
-        write_file(args.output, write_rows(placed))
+        write_output(args.output, write_rows(placed))
     if args.json:
         print(json.dumps(report, indent=2))
     elif fits:
-        print(_text(report))
+        print(_text(report), file=sys.stderr if args.output == STDOUT else sys.stdout)
     if not fits:
         raise MemoptError(_shortfall(answer, capacity or 0))
 

@@ -19,3 +19,20 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+
+
+STDOUT = "-"  # as the name of an output; as the name of an input it is stdin
+
+
+def path_text(text: str) -> str:
+    """For `type=`: a path of the command line. An empty one would mean the working directory."""
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty")
+    return text
+
+
+def folder_text(text: str) -> str:
+    """For `type=`: the path of a folder to be written."""
+    if text == STDOUT:
+        raise argparse.ArgumentTypeError("a folder cannot go to stdout")
+    return path_text(text)
