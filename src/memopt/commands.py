@@ -18,6 +18,7 @@ from memopt.dialects.verify_plan import verify_plan
 from memopt.driver import (
     MODELS,
     check_module,
+    check_shapes,
     load_model,
     load_text,
     model_files,
@@ -49,10 +50,12 @@ def _read(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[Conte
     found: list[ModuleOp] = []
 
     def read() -> None:
+        shapes = parse_shapes(args.shape)
         if path.suffix in MODELS:
-            found.append(load_model(path, parse_shapes(args.shape)))
+            found.append(load_model(path, shapes))
         elif path.suffix == ".mlir":
             found.append(load_text(context, path.read_text(encoding="utf-8"), str(path)))
+            check_shapes(found[0], shapes)
         else:
             raise MemoptError("unknown kind of file, expected .tflite, .onnx, .json or .mlir")
         if args.model_path:
