@@ -17,12 +17,19 @@ from xdsl.ir import SSAValue
 
 from memopt.backends.tflm.check import check_function, check_written
 from memopt.dialects import tflite_control
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import Place, argument_offsets, bytes_offset, functions, offsets_of
-from memopt.dialects.plan_attributes import SlotAttr
+from memopt.dialects.plan import (
+    Place,
+    argument_offsets,
+    bytes_offset,
+    functions,
+    model_of,
+    offsets_of,
+)
+from memopt.dialects.plan_attributes import ModelAttr, SlotAttr
 from memopt.dialects.tflite_file import Model, read_model
 from memopt.dialects.tflm_arena import file_operators, is_unread, tensor_indices, tflm_arena
-from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.dialects.weights import Weights, files_of
 
 PLAN_NAME = "OfflineMemoryAllocation"
@@ -103,12 +110,13 @@ def check_gain(func: FuncOp) -> None:
 
 def unknown_scratch(func: FuncOp) -> list[str]:
     """Names of the operators whose scratch in TFLM is not known: for these nothing is promised."""
-    names = [model_name for op, _ in file_operators(func) if (model_name := _unknown(op))]
+    model = model_of(func)
+    names = [name for op, _ in file_operators(func) if (name := _unknown(op, model))]
     return sorted(set(names))
 
 
-def _unknown(op: Any) -> str:
-    if scratch_bytes(op) is not None:
+def _unknown(op: Any, model: ModelAttr) -> str:
+    if requested(op, model) is not None:
         return ""
     return op.op_name.data if op.name == "memgraph.opaque" else op.name
 
