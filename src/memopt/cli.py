@@ -189,7 +189,7 @@ def build_parser() -> argparse.ArgumentParser:
         nargs="+",
         type=path_text,
         metavar="GRAPH",
-        help=".json, .onnx, .tflite or .mlir",
+        help=".json, .onnx, .tflite, .mlir, or a folder of them",
     )
     sweep.add_argument("--jobs", type=int, metavar="N", help="processes; default: one per core")
     sweep.add_argument("--json", action="store_true", help="one list instead of a table")

@@ -78,7 +78,7 @@ def _choices(args: argparse.Namespace) -> Choices:
     )
 
 
-def _plan(
+def plan_both(
     context: Context,
     module: ModuleOp,
     target: str,
@@ -131,7 +131,7 @@ def compile_model(args: argparse.Namespace) -> None:
     is_tflite = path.suffix == ".tflite"
     if args.target == "tflm" and not is_tflite and path.suffix != ".mlir":
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
-    before, after = _plan(context, module, args.target, _choices(args), is_tflite, seconds)
+    before, after = plan_both(context, module, args.target, _choices(args), is_tflite, seconds)
     func = only_function(after)
     if ram is not None:
         check_ram(func, ram)
@@ -255,7 +255,7 @@ def report_model(args: argparse.Namespace) -> None:
         verify_plan(func, placed=True)
         before, after = as_it_was(context, module, False), module
     else:
-        before, after = _plan(context, module, target, _choices(args), is_tflite, seconds)
+        before, after = plan_both(context, module, target, _choices(args), is_tflite, seconds)
     nothing: dict[str, Any] = {
         "name": target,
         "arena": None,

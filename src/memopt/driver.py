@@ -61,15 +61,24 @@ def extra_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
 def load_model(path: Path, shapes: Shapes) -> ModuleOp:
     """Import a model file, with these shapes of its inputs. Raises MemoptError and OSError."""
-    data = path.read_bytes()
-    name = str(path)
-    if path.suffix == ".tflite":
+    return import_bytes(path.read_bytes(), path.suffix, str(path), path, shapes)
+
+
+def import_bytes(
+    data: bytes, suffix: str, name: str, path: Path | None, shapes: Shapes | None = None
+) -> ModuleOp:
+    """Import the bytes of a model file of that kind; `path` is where they are, None: nowhere.
+
+    `shapes` are those of its inputs. Raises MemoptError.
+    """
+    shapes = shapes or {}
+    if suffix == ".tflite":
         from memopt.frontends.tflite import read as read_tflite
 
-        module = read_tflite(data, name, str(path))
+        module = read_tflite(data, name, name)
         check_shapes(module, shapes)
         return module
-    if path.suffix == ".onnx":
+    if suffix == ".onnx":
         from memopt.frontends.onnx import read as read_onnx
 
         return read_onnx(data, name, path, dict(shapes))
