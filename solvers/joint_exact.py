@@ -7,15 +7,15 @@ operand's offset: until then it lies within the operand. Deterministic unless a 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
+from ortools.sat.python import cp_model
+
 from memopt.solvers.arena import Placement
+from memopt.solvers.cp_solver import Limit, solve
 from memopt.solvers.problem import InPlace, MemoryGraph, live_ranges
 
 WORK = 2.0  # CP-SAT's deterministic time, about as many seconds
-
-cp_model: Any = import_module("ortools.sat.python.cp_model")
 
 
 @dataclass(frozen=True)
@@ -38,29 +38,22 @@ def search(
     seconds: float | None,
     work: float = WORK,
 ) -> Found:
-    """The smallest arena of `floor` to `top` bytes over all orders; `order` is where to begin.
+    """The smallest arena of `floor` to `top` bytes over all orders; `order` where there is none.
 
     `floor` is proven for the peak of every order, both are multiples of the graph's alignment.
+    What `order` needs is above `top`, so it is no hint.
     """
     nothing = Found(tuple(order), None, top + graph.alignment)
     stated = _Stated(graph, floor, top)
     if stated.impossible:
         return nothing
-    for i, v in enumerate(order):
-        stated.model.add_hint(stated.position[v], i)
     stated.model.minimize(stated.arena)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 0
-    if seconds is None:
-        solver.parameters.max_deterministic_time = work
-    else:
-        solver.parameters.max_time_in_seconds = seconds
-    status = solver.solve(stated.model)
-    if status == cp_model.INFEASIBLE:
+    # with probing, presolve makes wrong answers of some of these programs, and aborts at the check
+    solver = solve(stated.model, Limit(seconds, work), probing=0)
+    if solver.infeasible:
         return nothing
-    bound = max(floor, round(solver.best_objective_bound) * graph.alignment)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    bound = max(floor, (solver.bound or 0) * graph.alignment)
+    if not solver.found:
         return Found(tuple(order), None, bound)
     order = tuple(sorted(range(len(graph)), key=lambda v: solver.value(stated.position[v])))
     problem = live_ranges(graph, order)

@@ -16,11 +16,13 @@ says is optimal must be recomputed from the values (which `ilp.py` and `ilp_olla
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
 from importlib import import_module
 from math import ceil
 from typing import Any, Literal, Protocol, get_args
 
+import numpy as np
+
+from memopt.solvers import clock, worker
 from memopt.solvers.errors import ProblemError
 
 Solver = Literal["cp-sat", "highs"]
@@ -53,7 +55,11 @@ class Model(Protocol):
     def add_at_most_one(self, literals: Iterable[Any]) -> None: ...
     def add_implication(self, a: Any, b: Any) -> None: ...
     def add_bool_or(self, positive: Iterable[Any], negative: Iterable[Any]) -> None: ...
-    def add_hint(self, variable: Any, value: int) -> None: ...
+    def add_hint(self, variable: Any, value: int) -> None:
+        """A value to start from; hints are used if together they are a solution, with a value for
+        every variable."""
+        ...
+
     def minimize(self, objective: Any, time_limit: float | None = None, seed: int = 0) -> Answer:
         """Solve within `time_limit` seconds; `objective` is one integer variable."""
         ...
@@ -82,8 +88,9 @@ class CpSat:
     """CP-SAT, exact."""
 
     def __init__(self) -> None:
-        self._module: Any = import_module("ortools.sat.python.cp_model")
-        self._model: Any = self._module.CpModel()
+        self._module: Any = import_module("memopt.solvers.cp_solver")  # loads OR-Tools
+        self._model: Any = self._module.cp_model.CpModel()
+        self._hint: list[tuple[Any, int]] = []
 
     def new_bool_var(self, name: str) -> Any:
         return self._model.new_bool_var(name)
@@ -107,23 +114,32 @@ class CpSat:
         self._model.add_bool_or([*positive, *(x.negated() for x in negative)])
 
     def add_hint(self, variable: Any, value: int) -> None:
-        self._model.add_hint(variable, value)
+        self._hint.append((variable, value))
 
     def minimize(self, objective: Any, time_limit: float | None = None, seed: int = 0) -> Answer:
         self._model.minimize(objective)
-        solver: Any = self._module.CpSolver()
-        solver.parameters.num_workers = 1
         # programs of short clauses: without linear relaxation, proofs take a third of the time
-        solver.parameters.linearization_level = 0
-        solver.parameters.random_seed = seed
-        if time_limit is not None:
-            solver.parameters.max_time_in_seconds = time_limit
-        status = solver.solve(self._model)
-        optimal = status == self._module.OPTIMAL
-        found = optimal or status == self._module.FEASIBLE
-        bound = ceil(solver.best_objective_bound - 1e-6)
-        known = found or status == self._module.UNKNOWN
-        return Answer(found, optimal, bound if known else None, lambda x: int(solver.value(x)))
+        limit = self._module.Limit(time_limit)
+        solver = self._module.solve(self._model, limit, self._hint, linearization=0, seed=seed)
+        return Answer(solver.found, solver.optimal, solver.bound, solver.value)
+
+
+def fulfils(program: Any, values: list[float]) -> bool:
+    """Whether whole `values`, one per variable, are a solution of the ModelProto."""
+    x = np.array(values)
+    variables, rows = program.variables, program.linear_constraints
+    matrix = program.linear_constraint_matrix
+    row = np.searchsorted(np.array(rows.ids, np.int64), np.array(matrix.row_ids, np.int64))
+    column = np.searchsorted(np.array(variables.ids, np.int64), np.array(matrix.column_ids))
+    terms = np.array(matrix.coefficients) * x[column]
+    sums = np.bincount(row, terms, len(rows.ids))
+    return bool(
+        np.all(x == np.round(x))
+        and np.all(np.array(variables.lower_bounds) <= x)
+        and np.all(x <= np.array(variables.upper_bounds))
+        and np.all(np.array(rows.lower_bounds) <= sums)
+        and np.all(sums <= np.array(rows.upper_bounds))
+    )
 
 
 class Highs:
@@ -132,7 +148,7 @@ class Highs:
     def __init__(self) -> None:
         self._module: Any = import_module("ortools.math_opt.python.mathopt")
         self._model: Any = self._module.Model()
-        self._hints: dict[Any, float] = {}
+        self._hint: dict[Any, float] = {}
 
     def new_bool_var(self, name: str) -> Any:
         return self._model.add_binary_variable(name=name)
@@ -161,25 +177,38 @@ class Highs:
         self.add(fast_sum(positive) - fast_sum(no) >= 1 - len(no))
 
     def add_hint(self, variable: Any, value: int) -> None:
-        self._hints[variable] = float(value)
+        self._hint[variable] = float(value)
+
+    def _values(self) -> list[float]:
+        return [self._hint[v] for v in self._model.variables()]
 
     def minimize(self, objective: Any, time_limit: float | None = None, seed: int = 0) -> Answer:
         opt = self._module
+        deadline = clock.deadline(time_limit)
         self._model.minimize(objective)
         parameters = opt.SolveParameters(
-            time_limit=None if time_limit is None else timedelta(seconds=time_limit),
             random_seed=seed,
             relative_gap_tolerance=0.0,
             absolute_gap_tolerance=0.5,  # objectives are whole numbers
         )
         parameters.highs.string_options["parallel"] = "off"
-        hints = [opt.SolutionHint(variable_values=self._hints)] if self._hints else []
-        result = opt.solve(
-            self._model,
-            opt.SolverType.HIGHS,
-            params=parameters,
-            model_params=opt.ModelSolveParameters(solution_hints=hints),
+        program = self._model.export_model()
+        hints: list[Any] = []
+        if len(self._hint) == len(program.variables.ids) and fulfils(program, self._values()):
+            hints.append(opt.SolutionHint(variable_values=self._hint))
+        extras = opt.ModelSolveParameters(solution_hints=hints)
+        serialised = (
+            program.SerializeToString(),
+            opt.SolverType.HIGHS.value,
+            parameters.to_proto().SerializeToString(),
+            extras.to_proto().SerializeToString(),
         )
+        answer = worker.ask("mathopt", serialised, clock.left(deadline))
+        if answer is None:
+            return Answer(False, False, None, dict[Any, int]().__getitem__)
+        proto = import_module("ortools.math_opt.result_pb2").SolveResultProto.FromString(answer)
+        parse: Any = import_module("ortools.math_opt.python.result").parse_solve_result
+        result: Any = parse(proto, self._model, validate=False)
         found = bool(result.has_primal_feasible_solution())
         exact = objective.upper_bound <= EXACT
         optimal = found and exact and result.termination.reason == opt.TerminationReason.OPTIMAL

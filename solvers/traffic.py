@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, inf, isfinite
+from math import inf
 
 from memopt.solvers.errors import ProblemError
 
@@ -214,17 +214,24 @@ def exact(problem: TrafficProblem, time_limit: float | None = None, work: float 
     bound that is proven."""
     from ortools.sat.python import cp_model
 
+    from memopt.solvers.cp_solver import Limit, solve
+
     first = belady(problem)
     if not first.moved:
         return Traffic(0, 0, first.kept)
     model = cp_model.CpModel()
     keep = [[model.new_bool_var("") for _ in gaps] for gaps in problem.gaps]
+    hint: list[tuple[cp_model.IntVar, int]] = []
     terms: list[cp_model.LinearExprT] = []
     held: list[list[tuple[int, cp_model.IntVar]]] = [[] for _ in range(problem.steps)]
-    for tensor, gaps, here in zip(problem.tensors, problem.gaps, keep, strict=True):
+    for tensor, gaps, here, known in zip(
+        problem.tensors, problem.gaps, keep, first.kept, strict=True
+    ):
+        hint += zip(here, map(int, known), strict=True)
         terms += [tensor.moved * (1 - k) for k, g in zip(here, gaps, strict=True) if g.read]
         if tensor.born >= 0 and here:
             out = model.new_bool_var("")
+            hint.append((out, int(not all(known))))
             for k in here:
                 model.add(out + k >= 1)
             terms.append(tensor.moved * out)
@@ -232,6 +239,7 @@ def exact(problem: TrafficProblem, time_limit: float | None = None, work: float 
             shared = index > 0 and gap.first >= 0
             if shared:  # in the step where two gaps meet it takes up its size once
                 both = model.new_bool_var("")
+                hint.append((both, int(known[index] or known[index - 1])))
                 model.add_implication(k, both)
                 model.add_implication(here[index - 1], both)
                 held[gap.first].append((tensor.size, both))
@@ -245,24 +253,12 @@ def exact(problem: TrafficProblem, time_limit: float | None = None, work: float 
         if sum(size for size, _ in entries) > room:
             model.add(sum(size * k for size, k in entries) <= room)
     model.minimize(sum(terms))
-    for here, found in zip(keep, first.kept, strict=True):
-        for k, value in zip(here, found, strict=True):
-            model.add_hint(k, int(value))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 0
-    if time_limit is None:
-        solver.parameters.max_deterministic_time = work
-    else:
-        solver.parameters.max_time_in_seconds = max(time_limit, 0.01)
-    status = solver.solve(model)
-    known = solver.best_objective_bound
-    bound = max(0, ceil(known - 1e-6)) if isfinite(known) else 0
+    solver = solve(model, Limit(time_limit, work), hint)
     best = first.kept
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    if solver.found:
         found_kept = tuple(tuple(bool(solver.value(k)) for k in here) for here in keep)
         if moved_bytes(problem, found_kept) < first.moved:
             best = found_kept
-    answer = Traffic(moved_bytes(problem, best), bound, best)
+    answer = Traffic(moved_bytes(problem, best), max(0, solver.bound or 0), best)
     answer.verify(problem)
     return answer

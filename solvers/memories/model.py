@@ -7,11 +7,12 @@ for each element, and no two rectangles of moments and bytes over each other (No
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import ceil, gcd, isfinite
+from math import gcd
 from typing import Any
 
 from ortools.sat.python import cp_model
 
+from memopt.solvers.cp_solver import CpAnswer, Limit, solve
 from memopt.solvers.memories.problem import MemoryProblem, Tenant, Visit
 
 Literal = cp_model.IntVar
@@ -20,8 +21,9 @@ Literal = cp_model.IntVar
 @dataclass
 class Program:
     """The variables: `at[i, e, b]` tenant i's element e is in bank b, `enters[i, e, b]` it is and
-    the element before is not, `offset[i, e]` in units of `unit` bytes, `extra[b]` bytes that bank b
-    has above its capacity."""
+    the element before is not, `leaves` the other way round, `offset[i, e]` in units of `unit` bytes
+    is `steps[i, e]` times the tenant's alignment, `extra[b]` bytes that bank b has above its
+    capacity. `hint` is a solution to start from."""
 
     problem: MemoryProblem
     model: cp_model.CpModel = field(default_factory=cp_model.CpModel)
@@ -31,9 +33,14 @@ class Program:
     enters: dict[tuple[int, int, int], Literal] = field(
         default_factory=dict[tuple[int, int, int], Literal]
     )
+    leaves: dict[tuple[int, int, int], Literal] = field(
+        default_factory=dict[tuple[int, int, int], Literal]
+    )
     offset: dict[tuple[int, int], Literal] = field(default_factory=dict[tuple[int, int], Literal])
+    steps: dict[tuple[int, int], Literal] = field(default_factory=dict[tuple[int, int], Literal])
     extra: list[Literal] = field(default_factory=list[Literal])
     unit: int = 1
+    hint: list[tuple[Literal, int]] = field(default_factory=list[tuple[Literal, int]])
 
 
 def new_program(problem: MemoryProblem, short: bool = False) -> Program:
@@ -73,7 +80,7 @@ def _moves(program: Program, i: int, e: int, tenant: Tenant) -> list[cp_model.Li
         leaves = program.model.new_bool_var(f"leaves_{i}_{e}_{b}")
         program.model.add(here - before == enters - leaves)
         program.model.add(enters + before <= 1)
-        program.enters[i, e, b] = enters
+        program.enters[i, e, b], program.leaves[i, e, b] = enters, leaves
         terms.append((enters + leaves) * (bank.cost * tenant.copied))
     return terms
 
@@ -149,6 +156,7 @@ def add_offsets(program: Program) -> None:
         stride = tenant.alignment // unit
         for e in range(len(tenant.elements)):
             steps = model.new_int_var(0, max(0, most - tenant.size // unit) // stride, "")
+            program.steps[i, e] = steps
             program.offset[i, e] = steps if stride == 1 else _scaled(model, steps, stride, most)
             for b, bank in enumerate(problem.banks):
                 extra = program.extra[b] if program.extra else 0
@@ -186,15 +194,23 @@ def _scaled(model: cp_model.CpModel, steps: Literal, stride: int, most: int) -> 
 
 def hint(program: Program, visits: Sequence[Sequence[Visit]]) -> None:
     """Start from an assignment."""
+    given = program.hint
     for i, tenant in enumerate(program.problem.tenants):
         if not tenant.size:
             continue
+        before = -1
         for e, element in enumerate(tenant.elements):
             stay = next(v for v in reversed(visits[i]) if v.lower <= element.lower)
             for b in range(len(program.problem.banks)):
-                program.model.add_hint(program.at[i, e, b], int(stay.bank == b))
-            if (i, e) in program.offset and tenant.alignment == program.unit:
-                program.model.add_hint(program.offset[i, e], stay.offset // program.unit)
+                here, there = stay.bank == b, before == b
+                given.append((program.at[i, e, b], int(here)))
+                if e:
+                    given.append((program.enters[i, e, b], int(here and not there)))
+                    given.append((program.leaves[i, e, b], int(there and not here)))
+            before = stay.bank
+            if (i, e) in program.offset:
+                given.append((program.steps[i, e], stay.offset // tenant.alignment))
+                given.append((program.offset[i, e], stay.offset // program.unit))
 
 
 @dataclass(frozen=True)
@@ -213,30 +229,19 @@ class Solved:
 def run(program: Program, seconds: float | None, work: float) -> Solved:
     """Solve on one thread: for `seconds`, or without a limit in time for `work`, CP-SAT's
     deterministic measure of about a second each, so that the answer is the same everywhere."""
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 0
-    if seconds is None:
-        solver.parameters.max_deterministic_time = work
-    else:
-        solver.parameters.max_time_in_seconds = max(seconds, 0.01)
-    status = solver.solve(program.model)
-    feasible = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
-    infeasible = status == cp_model.INFEASIBLE
-    known = solver.best_objective_bound if not infeasible else 0.0
-    bound = max(0, ceil(known - 1e-6)) if isfinite(known) else 0
+    solver = solve(program.model, Limit(seconds, work), program.hint)
     return Solved(
-        feasible,
-        infeasible,
-        status == cp_model.OPTIMAL,
-        round(solver.objective_value) if feasible else 0,
-        bound,
-        _visits(program, solver) if feasible else (),
-        tuple(solver.value(x) for x in program.extra) if feasible else (),
+        solver.found,
+        solver.infeasible,
+        solver.optimal,
+        solver.objective if solver.found else 0,
+        max(0, solver.bound or 0),
+        _visits(program, solver) if solver.found else (),
+        tuple(solver.value(x) for x in program.extra) if solver.found else (),
     )
 
 
-def _visits(program: Program, solver: cp_model.CpSolver) -> tuple[tuple[Visit, ...], ...]:
+def _visits(program: Program, solver: CpAnswer) -> tuple[tuple[Visit, ...], ...]:
     found: list[tuple[Visit, ...]] = []
     banks = range(len(program.problem.banks))
     for i, tenant in enumerate(program.problem.tenants):

@@ -17,6 +17,7 @@ from math import gcd
 from ortools.sat.python import cp_model
 
 from memopt.solvers.arena import PlacementProblem, Proven
+from memopt.solvers.cp_solver import Limit, solve
 from memopt.solvers.placement import best_fit, greedy_by_size
 from memopt.solvers.placement.items import Item, cliques_of, floor_of, items_of, placement_of
 from memopt.solvers.placement.strips import is_plain
@@ -65,18 +66,11 @@ def prove(
     if capacity is None:
         model.minimize(arena)
 
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 0
-    if time_limit is None:
-        solver.parameters.max_deterministic_time = WORK
-    else:
-        solver.parameters.max_time_in_seconds = max(time_limit, 0.01)
     told = _Told(unit, floor, progress) if progress and capacity is None else None
-    status = solver.solve(model, told)
-    if status == cp_model.INFEASIBLE:
+    solver = solve(model, Limit(time_limit, WORK), told=told)
+    if solver.infeasible:
         return Proven(best, bound)
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    if not solver.found:
         return Proven(best, floor)
     found = [0] * len(items)
     for item in items:
@@ -84,7 +78,7 @@ def prove(
             solver.value(offsets[item.index]) * unit if item.pieces else item.fixed or 0
         )
     answer = placement_of(problem, items, found)
-    proven = 0 if capacity is not None else round(solver.best_objective_bound) * unit
+    proven = 0 if capacity is not None else (solver.bound or 0) * unit
     return Proven(answer, max(floor, min(proven, answer.arena)))
 
 
@@ -163,14 +157,13 @@ def _symmetry(
             model.add(2 * offsets[largest.index] + largest.size // unit <= arena)
 
 
-class _Told(cp_model.CpSolverSolutionCallback):
+class _Told:
     """Hands each answer on to `progress`."""
 
     def __init__(self, unit: int, floor: int, progress: Progress) -> None:
-        super().__init__()
         self._unit, self._floor, self._progress, self._count = unit, floor, progress, 0
 
-    def on_solution_callback(self) -> None:
+    def __call__(self, objective: float, bound: float) -> None:
         self._count += 1
-        bound = max(self._floor, round(self.best_objective_bound) * self._unit)
-        self._progress(round(self.objective_value) * self._unit, bound, self._count)
+        proven = max(self._floor, round(bound) * self._unit)
+        self._progress(round(objective) * self._unit, proven, self._count)

@@ -45,9 +45,11 @@ class Program:
     at: dict[int, int]
     pruning: bool = True
     address: list[Any] = field(default_factory=list[Any])
+    steps: dict[int, tuple[Any, int]] = field(default_factory=dict[int, tuple[Any, int]])
     below: dict[tuple[int, int], tuple[Any, Any]] = field(
         default_factory=dict[tuple[int, int], tuple[Any, Any]]
     )
+    meet: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])  # live together
 
     @cached_property
     def unit(self) -> int:
@@ -91,6 +93,7 @@ class Program:
         if stride > 1:
             steps = model.new_int_var(0, highest // stride, f"n{item.index}")
             model.add(found == stride * steps)
+            self.steps[item.index] = steps, item.alignment
         return found
 
     def _apart(self, i: int, n: Neighbour, together: bool) -> None:
@@ -99,6 +102,8 @@ class Program:
         a, b = model.new_bool_var(f"a{i},{j}"), model.new_bool_var(f"b{i},{j}")
         self.below[i, j] = a, b
         if together:
+            self.meet.add((i, j))
+        if together:
             model.add_exactly_one([a, b])
         else:
             model.add_at_most_one([a, b])
@@ -106,13 +111,16 @@ class Program:
         model.add(low + n.below // unit - high + most * a <= most)
         model.add(high + n.above // unit - low + most * b <= most)
 
-    def hint(self, offsets: Sequence[int]) -> None:
-        """Start from known offsets in bytes."""
+    def hint(self, arena: Any, offsets: Sequence[int]) -> None:
+        """Start from known offsets in bytes, of items whose arena is `top`."""
+        self.model.add_hint(arena, self.top // self.unit)
+        for i, (steps, alignment) in self.steps.items():
+            self.model.add_hint(steps, offsets[i] // alignment)
         for variable, offset in zip(self.address, offsets, strict=True):
             self.model.add_hint(variable, offset // self.unit)
         for (i, j), (a, b) in self.below.items():
-            self.model.add_hint(a, int(offsets[i] < offsets[j]))
-            self.model.add_hint(b, int(offsets[i] >= offsets[j]))
+            self.model.add_hint(a, int((i, j) in self.meet and offsets[i] < offsets[j]))
+            self.model.add_hint(b, int((i, j) in self.meet and offsets[i] >= offsets[j]))
 
 
 def pyramid_of(items: Sequence[Item]) -> dict[int, int]:
@@ -173,7 +181,7 @@ def prove(
     arena = program.build(floor, deadline)
     if arena is None:
         return Proven(start, floor)
-    program.hint([start.offsets[i.members[0]] for i in items])
+    program.hint(arena, [start.offsets[i.members[0]] for i in items])
     left = None if deadline is None else max(0.01, deadline - monotonic())
     answer = model.minimize(arena, left, seed)
     best = start

@@ -47,7 +47,7 @@ class IntegerProgram(Protocol):
         ...
 
     def hints(self, order: tuple[int, ...]) -> Iterator[tuple[Any, int]]:
-        """Every variable's value under a known order."""
+        """Every variable's value under a known order, the objective's aside."""
         ...
 
 
@@ -116,6 +116,8 @@ def optimise(
     if start.warm_start is not None:
         for variable, value in program.hints(start.warm_start):
             model.add_hint(variable, value)
+        known = profile(graph, start.warm_start).peak
+        model.add_hint(objective, -(-max(known, trivial(graph), start.bound or 0) // program.unit))
     if time_limit is not None:
         time_limit = max(0.0, time_limit - (time.monotonic() - started))
     answer = model.minimize(objective, time_limit, seed)

@@ -13,10 +13,12 @@ which is as large as it is; so objects are not interchangeable and sizes need no
 
 from collections.abc import Sequence
 from functools import reduce
-from importlib import import_module
-from math import ceil, gcd
+from math import gcd
 from typing import Any
 
+from ortools.sat.python import cp_model
+
+from memopt.solvers.cp_solver import Limit, solve
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.items import Item
 from memopt.solvers.shared_objects.profiles import cliques
@@ -46,35 +48,25 @@ def improve(
     rank = {i: position for position, i in enumerate(ranked)}
     order = [items[i] for i in ranked]
     unit = reduce(gcd, (item.size for item in order), 0)
-    cp: Any = import_module("ortools.sat.python.cp_model")
-    model: Any = cp.CpModel()
+    model: Any = cp_model.CpModel()
     x = _variables(model, order)
     cost: Any = sum(order[j].size // unit * x[j, j] for j in range(len(order)))
     leaders: dict[int, int] = {}
+    hint: list[tuple[Any, int]] = []
     for position, i in enumerate(ranked):
         leader = leaders.setdefault(objects[i], position)
-        for j in range(position + 1):
-            if (position, j) in x:
-                model.add_hint(x[position, j], j == leader)
+        mine = (j for j in range(position + 1) if (position, j) in x)
+        hint += [(x[position, j], int(j == leader)) for j in mine]
     known = sum(order[j].size // unit for j in leaders.values())
     model.add(cost <= known)
     model.add(cost >= -(-bound // unit))
     model.minimize(cost)
-    solver: Any = cp.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = 0
     # the relaxation of this form is tight: with all cuts, proofs take two thirds of the time
-    solver.parameters.linearization_level = 2
-    if time_limit is None:
-        solver.parameters.max_deterministic_time = work
-    else:
-        solver.parameters.max_time_in_seconds = max(0.0, time_limit)
-    status: Any = solver.solve(model)
-    if status not in (cp.OPTIMAL, cp.FEASIBLE, cp.UNKNOWN):
-        raise ProblemError(f"exact assignment: CP-SAT says {solver.status_name(status)}")
-    proven = ceil(float(solver.best_objective_bound) - 1e-6) * unit
-    best = max(bound, proven)
-    if status == cp.UNKNOWN:
+    solver = solve(model, Limit(time_limit, work), hint, linearization=2)
+    if not solver.found and solver.status != "UNKNOWN":
+        raise ProblemError(f"exact assignment: CP-SAT says {solver.status}")
+    best = max(bound, (solver.bound or 0) * unit)
+    if not solver.found:
         return list(objects), best
     leader_of = {i: j for (i, j), v in x.items() if solver.value(v)}
     return [leader_of[rank[i]] for i in range(len(items))], best

@@ -1,0 +1,97 @@
+"""Whether an assignment is a solution of a CP-SAT program: what it is given as a hint must be one.
+
+CP-SAT completes and repairs hints on its way through presolve; where that goes wrong, a check fails
+in it and the process aborts. So a hint names all variables and is held against every constraint
+here. A kind of constraint that is not known here is never fulfilled.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+
+def fulfils(program: Any, values: Sequence[int]) -> bool:
+    """Whether `values`, one per variable of the CpModelProto, are a solution."""
+    if len(values) != len(program.variables):
+        return False
+    domains = (list(v.domain) for v in program.variables)
+    if not all(_within(x, d) for x, d in zip(values, domains, strict=True)):
+        return False
+    check = _Check(list(program.constraints), values)
+    return all(map(check.holds, check.constraints))
+
+
+def _within(value: int, domain: Sequence[int]) -> bool:
+    """`domain` lists the first and last number of each stretch."""
+    return any(a <= value <= b for a, b in zip(domain[::2], domain[1::2], strict=True))
+
+
+class _Check:
+    """The constraints of a program under an assignment."""
+
+    def __init__(self, constraints: list[Any], values: Sequence[int]) -> None:
+        self.constraints = constraints
+        self.values = values
+
+    def true(self, literal: int) -> bool:
+        return bool(self.values[literal]) if literal >= 0 else not self.values[-literal - 1]
+
+    def linear(self, expression: Any) -> int:
+        return self.sum(expression.vars, expression.coeffs) + int(expression.offset)
+
+    def sum(self, variables: Sequence[int], coefficients: Sequence[int]) -> int:
+        return sum(a * self.values[v] for v, a in zip(variables, coefficients, strict=True))
+
+    def holds(self, c: Any) -> bool:
+        """One constraint, which asks nothing unless all its enforcing literals are true."""
+        if not all(map(self.true, c.enforcement_literal)):
+            return True
+        if c.has_linear():
+            return _within(self.sum(c.linear.vars, c.linear.coeffs), list(c.linear.domain))
+        if c.has_bool_or():
+            return any(map(self.true, c.bool_or.literals))
+        if c.has_bool_and():
+            return all(map(self.true, c.bool_and.literals))
+        if c.has_at_most_one():
+            return sum(map(self.true, c.at_most_one.literals)) <= 1
+        if c.has_exactly_one():
+            return sum(map(self.true, c.exactly_one.literals)) == 1
+        return self._arranged(c)
+
+    def _arranged(self, c: Any) -> bool:
+        if c.has_interval():
+            i = c.interval
+            start, size, end = map(self.linear, (i.start, i.size, i.end))
+            return size >= 0 and start + size == end
+        if c.has_no_overlap():
+            return not _overlap(self._spans(c.no_overlap.intervals))
+        if c.has_no_overlap_2d():
+            return self._apart(c.no_overlap_2d)
+        return False
+
+    def _span(self, index: int) -> tuple[int, int] | None:
+        """Start and end of an interval, None if it is not there."""
+        c = self.constraints[index]
+        if not all(map(self.true, c.enforcement_literal)):
+            return None
+        return self.linear(c.interval.start), self.linear(c.interval.end)
+
+    def _spans(self, intervals: Iterable[int]) -> list[tuple[int, int]]:
+        return [s for i in intervals if (s := self._span(i)) is not None]
+
+    def _apart(self, c: Any) -> bool:
+        """No two rectangles share a point; each pair that shares a moment is looked at."""
+        sides = zip(map(self._span, c.x_intervals), map(self._span, c.y_intervals), strict=True)
+        boxes = sorted((x, y) for x, y in sides if x is not None and y is not None)
+        for i, (x, y) in enumerate(boxes):
+            for other_x, other_y in boxes[i + 1 :]:
+                if other_x[0] >= x[1]:
+                    break
+                if x[0] < other_x[1] and y[0] < other_y[1] and other_y[0] < y[1]:
+                    return False
+        return True
+
+
+def _overlap(spans: list[tuple[int, int]]) -> bool:
+    ordered = sorted(s for s in spans if s[0] < s[1])
+    return any(a[1] > b[0] for a, b in pairwise(ordered))
