@@ -106,6 +106,11 @@ class ComputeOp(IRDLOperation, MemoryInterface):
             return OperatorMemory(results, (Alias(0, 0, "view"),), executes=False)
         return OperatorMemory(results, inplace=self._inplace(model))
 
+    def macs(self) -> int:
+        """Multiplications of one run, those with padding included; what only moves, compares or
+        rescales has none."""
+        return 0
+
     def _inplace(self, model: ModelAttr) -> tuple[tuple[int, int], ...]:
         """Candidates: element i of the result reads element i of the operand and nothing after."""
         if not (self.ELEMENTWISE and model.has_inplace):

@@ -94,6 +94,10 @@ class FullyConnectedOp(ComputeOp):
         bias = weights[0] if self.bias is None else elements_of(self.bias)
         self.require(bias == weights[0], f"a bias of {bias} for {weights[0]} columns")
 
+    def macs(self) -> int:
+        """Every element of the result takes one row of weights."""
+        return elements_of(self.result) * shape_of(self.weights)[1]
+
 
 class BinaryOp(ComputeOp):
     """Element-wise with numpy's broadcasting."""
@@ -132,6 +136,10 @@ class SubOp(BinaryOp):
 @irdl_op_definition
 class MulOp(BinaryOp):
     name = "memgraph.mul"
+
+    def macs(self) -> int:
+        """One per element."""
+        return elements_of(self.result)
 
 
 @irdl_op_definition

@@ -95,6 +95,11 @@ class ConvBase(WindowedOp):
         bias = out if self.bias is None else elements_of(self.bias)
         self.require(bias == out, f"a bias of {bias} for {out} channels")
 
+    def macs(self) -> int:
+        """Every element of the result takes one filter's elements."""
+        filters = max(channels_of(self.result), 1)
+        return elements_of(self.result) * (elements_of(self.weights) // filters)
+
 
 @irdl_op_definition
 class Conv2DOp(ConvBase):

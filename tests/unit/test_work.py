@@ -1,0 +1,64 @@
+"""Multiplications and weights: by hand, of single operations and of whole functions."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memopt.cli import main
+from memopt.dialects.plan import model_of, only_function
+from memopt.dialects.work import function_work, work_of
+from memopt.driver import load_text, new_context
+
+TEXT = """
+func.func @main(%x: tensor<1x8x8x4xf32, #memgraph.encoding<nhwc>>) -> tensor<1x10xf32> {
+  %w = memgraph.constant dense<0.0> : tensor<6x3x3x4xf32, #memgraph.encoding<ohwi>>
+  %b = memgraph.constant dense<0.0> : tensor<6xf32>
+  %0 = memgraph.conv_2d %x, %w, %b window<[3, 3], stride = [2, 2], pad = [0, 0, 1, 1]> groups 1
+    : (tensor<1x8x8x4xf32, #memgraph.encoding<nhwc>>, tensor<6x3x3x4xf32, #memgraph.encoding<ohwi>>,
+       tensor<6xf32>) -> tensor<1x4x4x6xf32, #memgraph.encoding<nhwc>>
+  %1 = memgraph.mul %0, %0 : (tensor<1x4x4x6xf32, #memgraph.encoding<nhwc>>,
+    tensor<1x4x4x6xf32, #memgraph.encoding<nhwc>>) -> tensor<1x4x4x6xf32, #memgraph.encoding<nhwc>>
+  %2 = memgraph.reshape %1 : (tensor<1x4x4x6xf32, #memgraph.encoding<nhwc>>) -> tensor<1x96xf32>
+  %f = memgraph.constant dense<0.0> : tensor<10x96xf32>
+  %3 = memgraph.fully_connected %2, %f : (tensor<1x96xf32>, tensor<10x96xf32>) -> tensor<1x10xf32>
+  %4 = memgraph.fully_connected %2, %f : (tensor<1x96xf32>, tensor<10x96xf32>) -> tensor<1x10xf32>
+  %5 = memgraph.opaque "MYSTERY"(%3, %4) : (tensor<1x10xf32>, tensor<1x10xf32>) -> tensor<1x10xf32>
+  func.return %5 : tensor<1x10xf32>
+}
+"""
+
+
+def test_work_by_hand() -> None:
+    func = only_function(load_text(new_context(), TEXT, "work.mlir"))
+    model = model_of(func)
+    by_name = {op.name: work_of(op, model) for op in func.body.block.ops}
+    conv = by_name["memgraph.conv_2d"]
+    assert (conv.macs, conv.weights) == (4 * 4 * 6 * 3 * 3 * 4, 4 * (6 * 3 * 3 * 4 + 6))
+    assert by_name["memgraph.mul"].macs == 4 * 4 * 6
+    dense = by_name["memgraph.fully_connected"]
+    assert (dense.macs, dense.weights) == (960, 3840)
+    assert by_name["memgraph.opaque"].macs is None
+    whole = function_work(func)
+    assert whole.macs == 3456 + 96 + 2 * 960
+    assert whole.weights == 4 * (216 + 6) + 3840  # shared weights are in flash once
+    assert whole.unknown == ("MYSTERY",)
+
+
+def test_a_graph_that_nobody_knows_has_no_macs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = {
+        "name": "g",
+        "tensors": [{"name": n, "bytes": 16, "is_weight": n == "w"} for n in ("x", "w", "y")],
+        "nodes": [{"name": "n", "op": "Conv", "inputs": ["x", "w"], "outputs": ["y"]}],
+        "graph_inputs": ["x"],
+        "graph_outputs": ["y"],
+    }
+    path = tmp_path / "g.json"
+    path.write_text(json.dumps(graph))
+    assert main(["report", str(path), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["macs"], report["macs_unknown"], report["weights"]) == (None, ["Conv"], None)
+    assert main(["report", str(path)]) == 0
+    assert "work      unknown MACs (not counted: Conv), weights unknown" in capsys.readouterr().out
