@@ -19,13 +19,13 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
 from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import body_of
 from memopt.dialects.memory import bytes_of, place_of
-from memopt.dialects.plan import SCRATCH, argument_offsets, bytes_offset, model_of, offsets_of
+from memopt.dialects.plan import SCRATCH, argument_offsets, bytes_offset, offsets_of
 from memopt.dialects.plan_attributes import ScratchAttr
 from memopt.dialects.structure import ConstantOp, VariableOp
+from memopt.dialects.tflm_scratch import scratch_bytes
 
 ALIGNMENT = 16
 
@@ -131,8 +131,7 @@ def tflm_arena(
 def write_scratch(func: FuncOp) -> int:
     """Write every operator's scratch where TFLM will put it; returns the head in bytes."""
     arena = tflm_arena(func)
-    model = model_of(func)
-    wanted = [(op, requested(op, model) or ()) for op, _ in file_operators(func)]
+    wanted = [(op, scratch_bytes(op) or ()) for op, _ in file_operators(func)]
     at = len(arena.offsets) - sum(len(sizes) for _, sizes in wanted)
     for op, sizes in wanted:
         if sizes:
@@ -146,12 +145,28 @@ def tflm_requests(
     func: FuncOp, planned: bool, source_order: bool, hold_unread: bool
 ) -> list[Request]:
     """The requests behind `tflm_arena`: tensors by index, then scratch by operator."""
-    block = body_of(func)
+    operators = _steps(func, source_order)
+    requests = [r for _, r in tensor_requests(func, planned, source_order, hold_unread)]
+    for op, step in operators.items():
+        requests += [Request(size, step, step) for size in scratch_bytes(op) or ()]
+    return requests
+
+
+def _steps(func: FuncOp, source_order: bool) -> dict[Operation, int]:
+    """When each operator runs, from 1, in that order."""
     operators = file_operators(func)
     if source_order:
         operators.sort(key=lambda pair: pair[1])
-    step = {op: i + 1 for i, (op, _) in enumerate(operators)}
-    end = len(operators)
+    return {op: i + 1 for i, (op, _) in enumerate(operators)}
+
+
+def tensor_requests(
+    func: FuncOp, planned: bool, source_order: bool, hold_unread: bool
+) -> list[tuple[SSAValue, Request]]:
+    """The tensors that TFLM lays into its head, by index."""
+    block = body_of(func)
+    step = _steps(func, source_order)
+    end = len(step)
     offsets: dict[SSAValue, int | None] = {}
     if planned:
         for argument, place in zip(block.args, argument_offsets(func), strict=True):
@@ -160,7 +175,7 @@ def tflm_requests(
             for r, place in zip(op.results, offsets_of(op) or (), strict=False):
                 offsets[r] = bytes_offset(place)
     returned = set(block.last_op.operands) if block.last_op else set[SSAValue]()
-    found: list[tuple[int, Request]] = []
+    found: list[tuple[int, SSAValue, Request]] = []
     for value, index in tensor_indices(func).items():
         size = bytes_of(value.type)
         maker = value.op if isinstance(value, OpResult) else None
@@ -172,9 +187,5 @@ def tflm_requests(
         offset = offsets.get(value)
         if is_unread(value):
             last, offset = (max(last, min(1, end)), offset) if hold_unread else (last, None)
-        found.append((index, Request(size, first, last, offset)))
-    requests = [r for _, r in sorted(found, key=lambda pair: pair[0])]
-    for op, _ in operators:
-        sizes = requested(op, model_of(func)) or ()
-        requests += [Request(size, step[op], step[op]) for size in sizes]
-    return requests
+        found.append((index, value, Request(size, first, last, offset)))
+    return [(value, request) for _, value, request in sorted(found, key=lambda entry: entry[0])]

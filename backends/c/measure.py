@@ -13,6 +13,13 @@ FLASH = (".vectors", ".text", ".rodata", ".ARM.exidx", ".data")
 STATIC_RAM = (".data", ".bss")
 SECONDS = 120  # for one inference under emulation
 
+# Upper bounds for what could not be measured, bytes. The deepest call is a kernel (at most
+# KERNEL_FRAME with gcc -O2, tested for every kernel and core) below the model's function, and
+# libm below it. Static RAM besides the arena is the C library's and the platform's.
+KERNEL_FRAME = 512
+STACK_BOUND = KERNEL_FRAME + 512
+STATIC_BOUND = 256
+
 
 def _defined(directory: Path, what: str) -> int:
     """The value of the model header's macro that ends in `what`, bytes."""
@@ -44,8 +51,9 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
 
     Keys: name, arena, stack (deepest use below the call, painted), static_ram (.data and .bss
     besides arena and stack), flash (the whole image, with the program around the model),
-    instructions (emulated, not cycles). None where it does not apply or the tools are missing.
-    Nothing is left in `directory`. Raises MemoptError if the project does not compile.
+    instructions (emulated, not cycles); None where it does not apply or could not be measured, and
+    then `not_measured` says why. Nothing is left in `directory`. Raises MemoptError if the project
+    does not compile.
     """
     facts: dict[str, Any] = {
         "name": target,
@@ -54,9 +62,17 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         "static_ram": None,
         "flash": None,
         "instructions": None,
+        "not_measured": {},
     }
+    measured = ("stack", "static_ram", "flash", "instructions")
+    if target == "host":
+        facts["not_measured"] = dict.fromkeys(measured, "a host has no memories of its own")
+        return facts
     tools = ("make", "arm-none-eabi-gcc", "arm-none-eabi-size")
-    if target == "host" or not all(map(shutil.which, tools)):
+    missing = [tool for tool in tools if not shutil.which(tool)]
+    if missing:
+        because = f"{', '.join(missing)} not found"
+        facts["not_measured"] = dict.fromkeys(measured, because)
         return facts
     with tempfile.TemporaryDirectory(prefix="memopt-") as build:
         made = _make(directory, build)
@@ -69,17 +85,21 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         facts["static_ram"] = sum(sections.get(name, 0) for name in STATIC_RAM)
         if shutil.which("qemu-system-arm"):
             facts |= _run(directory, build)
+        else:
+            because = "qemu-system-arm not found"
+            facts["not_measured"] = dict.fromkeys(("stack", "instructions"), because)
     return facts
 
 
-def _run(directory: Path, build: str) -> dict[str, int]:
-    """Stack and instructions of one inference on zeros; empty if it takes too long."""
+def _run(directory: Path, build: str) -> dict[str, Any]:
+    """Stack and instructions of one inference on zeros, or that it takes too long."""
     zeros = Path(build) / "zeros.bin"
     zeros.write_bytes(bytes(_defined(directory, "INPUT_BYTES")))
     try:
         ran = _make(directory, build, "run", f"IN={zeros}", f"OUT={build}/out.bin")
     except subprocess.TimeoutExpired:
-        return {}
+        because = f"one inference takes more than {SECONDS} s under emulation"
+        return {"not_measured": dict.fromkeys(("stack", "instructions"), because)}
     if ran.returncode:
         raise MemoptError(f"the image does not run: {ran.stderr.strip()[:200]}", str(directory))
     numbers = dict(re.findall(r"^(\w+) (\d+)$", ran.stderr, re.MULTILINE))

@@ -16,21 +16,16 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from memopt.backends.tflm.check import check_function, check_written
+from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scratch
 from memopt.dialects import tflite_control
-from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import (
-    Place,
-    argument_offsets,
-    bytes_offset,
-    functions,
-    model_of,
-    offsets_of,
-)
-from memopt.dialects.plan_attributes import ModelAttr, SlotAttr
+from memopt.dialects.plan import Place, argument_offsets, bytes_offset, functions, offsets_of
+from memopt.dialects.plan_attributes import SlotAttr
 from memopt.dialects.tflite_file import Model, read_model
 from memopt.dialects.tflm_arena import file_operators, is_unread, tensor_indices, tflm_arena
 from memopt.dialects.weights import Weights, files_of
+
+__all__ = ["check_hidden", "is_safe", "make_safe", "source_of", "unknown_scratch", "write_tflm"]
 
 PLAN_NAME = "OfflineMemoryAllocation"
 
@@ -40,28 +35,32 @@ def write_tflm(
     folder: Path = Path(),
     model_path: Path | None = None,
     source: bytes | None = None,
+    at_run_time: bool = False,
 ) -> bytes:
     """The .tflite file for a planned module, whose target is `tflm`.
 
-    `source` is the imported file; by default it is found as the module says (see Weights). Raises
-    MemoptError: no or a stale plan, another target, control flow between subgraphs, operators that
-    are not the file's, a newer schema, and a plan with which TFLM would need more than without.
+    `source` is the imported file; by default it is found as the module says (see Weights). With
+    `at_run_time` the operators stay in the file's order and every offset is left to TFLM; a plan
+    that the file has stays. Raises MemoptError: no or a stale plan, another target, control flow
+    between subgraphs, operators that are not the file's, a newer schema, and a plan with which TFLM
+    would need more than without; whether it might, because of scratch that is not known, is asked
+    of `check_hidden`.
     """
     from memopt.backends.tflm.extent import newer_field, trailing_bytes
     from memopt.backends.tflm.repack import outside_ranges, pack, unpack
 
-    files = files_of(module)
-    if len(files) != 1:
-        text = f"the module refers to {len(files)} model files, a .tflite can be written from one"
-        raise MemoptError(text)
-    (sha256, name), *_ = files.items()
-    data = Weights(files, folder, model_path).data(sha256) if source is None else source
-    model = read_model(data, name)
+    data, model, name = source_of(module, folder, model_path, source)
     func = only_function(module, model)
     check_function(func, model)
-    check_gain(func)
     order = [index for _, index in file_operators(func)]
-    offsets = tensor_offsets(func, len(model.subgraphs[0].tensors))
+    tensors = len(model.subgraphs[0].tensors)
+    if at_run_time:
+        if any(key == PLAN_NAME for key, _ in model.metadata):
+            return data
+        order, offsets = sorted(order), [-1] * tensors
+    else:
+        check_gain(func)
+        offsets = tensor_offsets(func, tensors)
     plan = struct.pack(f"<3i{len(offsets)}i", 1, 1, len(offsets), *offsets)
 
     if newer := newer_field(data):
@@ -78,6 +77,23 @@ def write_tflm(
     result = pack(objects, data, trailing)
     check_written(data, model, result, order, plan, name)
     return result
+
+
+def source_of(
+    module: ModuleOp,
+    folder: Path = Path(),
+    model_path: Path | None = None,
+    source: bytes | None = None,
+) -> tuple[bytes, Model, str]:
+    """The imported .tflite file of a module, what is in it, and its name. Raises MemoptError if
+    there is none, or if it has changed."""
+    files = files_of(module)
+    if len(files) != 1:
+        text = f"the module refers to {len(files)} model files, a .tflite can be written from one"
+        raise MemoptError(text)
+    (sha256, name), *_ = files.items()
+    data = Weights(files, folder, model_path).data(sha256) if source is None else source
+    return data, read_model(data, name), name
 
 
 def only_function(module: ModuleOp, model: Model) -> FuncOp:
@@ -108,17 +124,21 @@ def check_gain(func: FuncOp) -> None:
         )
 
 
-def unknown_scratch(func: FuncOp) -> list[str]:
-    """Names of the operators whose scratch in TFLM is not known: for these nothing is promised."""
-    model = model_of(func)
-    names = [name for op, _ in file_operators(func) if (name := _unknown(op, model))]
-    return sorted(set(names))
+def is_safe(func: FuncOp) -> bool:
+    """Whether no scratch that is not known can make TFLM need more with the plan than without."""
+    return not unknown_scratch(func) or never_needs_more(func)
 
 
-def _unknown(op: Any, model: ModelAttr) -> str:
-    if requested(op, model) is not None:
-        return ""
-    return op.op_name.data if op.name == "memgraph.opaque" else op.name
+def check_hidden(func: FuncOp) -> None:
+    """Raise MemoptError if operators whose scratch is not known might make TFLM need more with the
+    plan than with the file as it is."""
+    if not is_safe(func):
+        unknown = unknown_scratch(func)
+        raise MemoptError(
+            f"the scratch of {', '.join(unknown)} in TFLM is not known: with this plan TFLM might "
+            "need more than with the file as it is; memopt compile leaves such a file to TFLM",
+            f"@{func.sym_name.data}",
+        )
 
 
 def tensor_offsets(func: FuncOp, count: int) -> list[int]:

@@ -24,7 +24,13 @@ from memopt.dialects.plan import (
 )
 from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
 from memopt.dialects.tflite_file import read_model
-from memopt.dialects.tflm_arena import tensor_indices, write_scratch
+from memopt.dialects.tflm_arena import (
+    is_unread,
+    tensor_indices,
+    tensor_requests,
+    tflm_arena,
+    write_scratch,
+)
 from memopt.dialects.verify_plan import recomputed_peak
 from memopt.frontends.tflite import read
 
@@ -85,3 +91,20 @@ def _write(func: FuncOp, offsets: tuple[int, ...], name: str) -> None:
         return IntegerAttr(offset, i64) if offset >= 0 else UnplacedAttr("runtime")
 
     set_places(func, place)
+    laid = dict(zip(*_laid_out(func), strict=True))
+
+    def settled(value: SSAValue) -> Attribute:
+        found = place(value)
+        is_open = isinstance(found, UnplacedAttr) and found.data == "runtime"
+        return IntegerAttr(laid[value], i64) if is_open and value in laid else found
+
+    set_places(func, settled)
+
+
+def _laid_out(func: FuncOp) -> tuple[list[SSAValue], list[int]]:
+    """Tensors, and where TFLM's planner lays them around those that have offsets. What nobody reads
+    is left out: TFLM gives its bytes away at once."""
+    tensors = tensor_requests(func, planned=True, source_order=False, hold_unread=True)
+    offsets = tflm_arena(func).offsets
+    kept = [(v, at) for (v, _), at in zip(tensors, offsets, strict=False) if not is_unread(v)]
+    return [v for v, _ in kept], [at for _, at in kept]

@@ -18,7 +18,6 @@ from memopt.dialects.verify_plan import verify_plan
 from memopt.driver import (
     MODELS,
     check_module,
-    check_shapes,
     load_model,
     load_text,
     model_files,
@@ -36,13 +35,16 @@ from memopt.planning import (
     plan_module,
     report_dict,
 )
+from memopt.target_facts import (
+    c_facts,
+    check_target_ram,
+    facts_without_a_build,
+    sizes,
+    target_lines,
+    tflm_facts,
+)
 from memopt.text import module_text
 from memopt.usage import STDOUT, UsageError
-
-
-def sizes(count: int) -> str:
-    """Bytes for people: `55,296 B (54.0 KiB)`."""
-    return f"{count:,} B ({count / 1024:.1f} KiB)"
 
 
 def _read(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[Context, ModuleOp]:
@@ -50,12 +52,10 @@ def _read(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[Conte
     found: list[ModuleOp] = []
 
     def read() -> None:
-        shapes = parse_shapes(args.shape)
         if path.suffix in MODELS:
-            found.append(load_model(path, shapes))
+            found.append(load_model(path, parse_shapes(args.shape)))
         elif path.suffix == ".mlir":
             found.append(load_text(context, path.read_text(encoding="utf-8"), str(path)))
-            check_shapes(found[0], shapes)
         else:
             raise MemoptError("unknown kind of file, expected .tflite, .onnx, .json or .mlir")
         if args.model_path:
@@ -78,7 +78,7 @@ def _choices(args: argparse.Namespace) -> Choices:
     )
 
 
-def plan_both(
+def _plan(
     context: Context,
     module: ModuleOp,
     target: str,
@@ -103,8 +103,13 @@ def plan_both(
     after = module.clone()
     plan_module(context, after, target, choices, seconds)
     old, new = plan_facts(only_function(before)), plan_facts(only_function(after))
-    if target == "tflm" and is_tflite and new.arena.data > old.arena.data:
-        after = before.clone()
+    if target == "tflm":
+        from memopt.backends.tflm import is_safe, make_safe
+
+        func = only_function(after)
+        needs_more = is_tflite and new.arena.data > old.arena.data
+        if needs_more or not (is_safe(func) or make_safe(func)):
+            after = before.clone()
     return before, after
 
 
@@ -131,13 +136,15 @@ def compile_model(args: argparse.Namespace) -> None:
     is_tflite = path.suffix == ".tflite"
     if args.target == "tflm" and not is_tflite and path.suffix != ".mlir":
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
-    before, after = plan_both(context, module, args.target, _choices(args), is_tflite, seconds)
+    before, after = _plan(context, module, args.target, _choices(args), is_tflite, seconds)
     func = only_function(after)
     if ram is not None:
         check_ram(func, ram)
     with staging(directory) as staged:
         facts: dict[str, Any] = {}
         seconds.run("emit", lambda: facts.update(_emit(after, staged, path, args.target)))
+        if ram is not None:
+            check_target_ram(facts, ram)
         report = report_dict(path.name, before, after, facts, seconds)
         write_file(staged / "report.json", json.dumps(report, indent=2) + "\n")
         sources = (path, *model_files(after))
@@ -150,24 +157,19 @@ def compile_model(args: argparse.Namespace) -> None:
 
 def _emit(module: ModuleOp, directory: Path, path: Path, target: str) -> dict[str, Any]:
     """Write the target's files; returns the report's `target` entry."""
-    facts: dict[str, Any] = {
-        "name": target,
-        "arena": plan_facts(only_function(module)).arena.data,
-        "stack": None,
-        "static_ram": None,
-        "flash": None,
-    }
+    func = only_function(module)
+    arena = plan_facts(func).arena.data
     if target == "tflm":
-        from memopt.backends.tflm import write_tflm
+        from memopt.backends.tflm import is_safe, write_tflm
 
-        write_file(directory / f"{path.stem}.tflite", write_tflm(module))
-        return facts
+        data = write_tflm(module, at_run_time=not is_safe(func))
+        write_file(directory / f"{path.stem}.tflite", data)
+        return tflm_facts(module, arena)
     from memopt.backends.c.measure import measure_project
     from memopt.backends.c.project import write_project
 
     write_project(module, directory, stem_of(path), target)
-    measured = measure_project(directory, target)
-    return facts | {k: v for k, v in measured.items() if k in facts and v is not None}
+    return c_facts(module, target, arena, measure_project(directory, target))
 
 
 def check_ram(func: FuncOp, ram: int) -> None:
@@ -208,7 +210,22 @@ def summary(report: dict[str, Any]) -> str:
         f"peak      {sizes(source['peak'])} -> {sizes(plan['peak'])}, {verdict}",
         f"arena     {sizes(source['arena'])} -> {sizes(plan['arena'])}{size}",
     ]
-    return "\n".join(lines + object_lines(plan) + memory_lines(report["memories"]))
+    if hidden := plan["unknown_scratch"]:
+        lines.append(
+            f"scratch   of {', '.join(hidden)} is not known and not counted: TFLM lays it at run "
+            "time, and nothing is promised but that the file needs no more than before"
+        )
+    lines += object_lines(plan) + memory_lines(report["memories"])
+    return "\n".join([*lines, work_line(report), *target_lines(report["target"])])
+
+
+def work_line(report: dict[str, Any]) -> str:
+    """Multiplications and weights, for people."""
+    count = "unknown" if report["macs"] is None else f"{report['macs']:,}"
+    left_out = report["macs_unknown"]
+    rest = f" (not counted: {', '.join(left_out)})" if left_out else ""
+    weights = "unknown" if report["weights"] is None else sizes(report["weights"])
+    return f"work      {count} MACs{rest}, weights {weights}"
 
 
 def object_lines(plan: dict[str, Any]) -> list[str]:
@@ -255,15 +272,9 @@ def report_model(args: argparse.Namespace) -> None:
         verify_plan(func, placed=True)
         before, after = as_it_was(context, module, False), module
     else:
-        before, after = plan_both(context, module, target, _choices(args), is_tflite, seconds)
-    nothing: dict[str, Any] = {
-        "name": target,
-        "arena": None,
-        "stack": None,
-        "static_ram": None,
-        "flash": None,
-    }
-    report = report_dict(path.name, before, after, nothing, seconds)
+        before, after = _plan(context, module, target, _choices(args), is_tflite, seconds)
+    facts = facts_without_a_build(after, target, plan_facts(only_function(after)).arena.data)
+    report = report_dict(path.name, before, after, facts, seconds)
     old, new = timeline_of(only_function(before)), timeline_of(only_function(after))
     if args.html:
         write_output(args.html, report_html(path.name, old, new), (path, *model_files(after)))

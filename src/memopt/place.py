@@ -152,7 +152,7 @@ def _report(
 
 
 def _text(report: dict[str, Any]) -> str:
-    from memopt.commands import sizes
+    from memopt.target_facts import sizes
 
     arena, bound, capacity = report["arena"], report["lower_bound"], report["capacity"]
     if report["optimal"]:
@@ -171,7 +171,7 @@ def _text(report: dict[str, Any]) -> str:
 
 
 def _shortfall(answer: Answer, capacity: int) -> str:
-    from memopt.commands import sizes
+    from memopt.target_facts import sizes
 
     text = f"does not fit into {sizes(capacity)}: "
     if answer.floor > capacity:
@@ -189,7 +189,7 @@ def _shortfall(answer: Answer, capacity: int) -> str:
 
 def verify_placed(path: Path, args: argparse.Namespace) -> None:
     """`memopt verify FILE.csv`: no two buffers that are live together overlap."""
-    from memopt.commands import sizes
+    from memopt.target_facts import sizes
 
     if args.certificate:
         raise UsageError("--certificate: a .csv has no order of operators to prove")

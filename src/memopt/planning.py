@@ -10,10 +10,12 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from memopt.backends.tflm.hidden import unknown_scratch
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import is_buffer
 from memopt.dialects.plan import SCHEDULES_TRIED, model_of, only_function, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.work import function_work
 from memopt.driver import check_module, progress
 
 
@@ -109,27 +111,33 @@ def report_dict(
     func = only_function(after)
     old, new = plan_facts(only_function(before)), plan_facts(func)
     memory = function_memory(func, model_of(func))
+    work = function_work(func)
     tensors = sum(is_buffer(v.type) for v in memory.of_value)
     tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
     stages = ("import", "rewrite", "fuse", "schedule", "place", "emit")
+    hidden = unknown_scratch(func) if model_of(func).target.data == "tflm" else []
     arena_optimal = new.proof.data != "none" and new.arena.data == new.arena_lower_bound.data
     return {
         "model": name,
         "operators": len(memory.operations),
         "tensors": tensors,
+        "macs": work.macs,
+        "macs_unknown": list(work.unknown),  # kinds of operators that are not among `macs`
+        "weights": work.weights,
         "source": {"peak": old.peak.data, "arena": old.arena.data},
         "plan": {
             "peak": new.peak.data,
             "lower_bound": new.lower_bound.data,
             "proof": new.proof.data,
-            "optimal": new.optimal,
+            "optimal": new.optimal and not hidden,
             "arena": new.arena.data,
             "arena_lower_bound": new.arena_lower_bound.data,
-            "arena_optimal": arena_optimal,
+            "arena_optimal": arena_optimal and not hidden,
             "schedules_tried": tried.value.data if isinstance(tried, IntegerAttr) else None,
             "objects": list(new.object_sizes) or None,  # bytes each, in place of one arena
             "objects_lower_bound": new.objects_lower_bound.data if new.object_sizes else None,
             "alignment": model_of(func).alignment.data,
+            "unknown_scratch": hidden,  # operators whose scratch is not in any of these figures
         },
         "memories": memories_dict(func),
         "target": target,

@@ -1,0 +1,164 @@
+"""The `target` entry of report.json: what the device needs, and why a figure is missing.
+
+    facts = target_facts("tflm", after)            # what is known without a compiler
+    facts["tensor_arena"], facts["not_measured"]
+
+`ram` is what `--ram` is compared with: for tflm the interpreter's arena, for a Cortex-M arena,
+stack and static RAM.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import body_of
+from memopt.dialects.memory import bytes_of
+from memopt.dialects.plan import model_of, only_function
+
+KEYS = (
+    *("name", "arena", "stack", "static_ram", "ram", "flash", "tensor_arena"),
+    *("instructions", "cycles_estimated"),
+)
+
+
+def empty_facts(name: str) -> dict[str, Any]:
+    """All keys, null but for the name; `not_measured` says per key why."""
+    return {**dict.fromkeys(KEYS), "name": name, "not_measured": {}}
+
+
+def tflm_facts(module: ModuleOp, arena: int, model_path: Path | None = None) -> dict[str, Any]:
+    """For a planned .tflite: the interpreter's arena with the reference kernels on a Cortex-M,
+    also its parts in `interpreter`. Raises MemoptError if the imported file is not there."""
+    from memopt.backends.tflm import source_of, unknown_scratch
+    from memopt.backends.tflm.interpreter import MARGIN, interpreter_arena, unbounded_operators
+
+    facts = empty_facts("tflm")
+    func = only_function(module)
+    _, model, _ = source_of(module, model_path=model_path)
+    because = "TFLM is not built here"
+    reasons: dict[str, str] = {}
+    reasons |= dict.fromkeys(("stack", "static_ram", "flash", "instructions"), because)
+    facts["not_measured"] = reasons
+    hidden = unknown_scratch(func)
+    if hidden:
+        reasons["arena"] = f"the scratch of {', '.join(hidden)} in TFLM is not known"
+    else:
+        facts["arena"] = arena
+    unbounded = unbounded_operators(func, model)
+    if unbounded:
+        because = f"what TFLM keeps for {', '.join(unbounded)} is not known"
+        reasons |= {"tensor_arena": because, "ram": because}
+        return facts
+    need = interpreter_arena(func, model)
+    facts["tensor_arena"] = facts["ram"] = need.tensor_arena
+    facts["interpreter"] = {
+        "head": need.head,
+        "tail": need.tail,
+        "planning": need.planning,
+        "margin": MARGIN,
+    }
+    return facts
+
+
+def c_facts(module: ModuleOp, target: str, arena: int, measured: dict[str, Any]) -> dict[str, Any]:
+    """For a C project: what `measure_project` found, and for a Cortex-M an upper bound of stack and
+    static RAM where it found nothing; `bounds` names these."""
+    from memopt.backends.c.measure import STACK_BOUND, STATIC_BOUND
+
+    facts = empty_facts(target) | measured | {"arena": arena}
+    facts["not_measured"] = dict(measured.get("not_measured", {}))
+    if target == "host":
+        facts["not_measured"]["ram"] = facts["not_measured"].get("stack", "")
+        return facts
+    bounds: list[str] = []
+    if facts["stack"] is None:
+        facts["stack"] = STACK_BOUND
+        bounds.append("stack")
+    if facts["static_ram"] is None:
+        facts["static_ram"] = STATIC_BOUND + _caller_bytes(only_function(module))
+        bounds.append("static_ram")
+    if bounds:
+        facts["bounds"] = bounds
+    facts["ram"] = arena + facts["stack"] + facts["static_ram"]
+    return facts
+
+
+def facts_without_a_build(module: ModuleOp, target: str, arena: int) -> dict[str, Any]:
+    """For `memopt report`, which writes and compiles nothing: what follows from the plan alone."""
+    if target != "tflm":
+        because = dict.fromkeys(("flash", "instructions"), "nothing was compiled")
+        if target == "host":
+            because |= dict.fromkeys(("stack", "static_ram"), "nothing was compiled")
+        return c_facts(module, target, arena, {"not_measured": because})
+    try:
+        return tflm_facts(module, arena)
+    except MemoptError as error:
+        facts = empty_facts(target) | {"arena": arena}
+        facts["not_measured"] = dict.fromkeys(("tensor_arena", "ram"), error.text)
+        return facts
+
+
+def _caller_bytes(func: FuncOp) -> int:
+    """Bytes of inputs and outputs that lie outside the arena, in the program around the model."""
+    if model_of(func).io.data == "arena":
+        return 0
+    block = body_of(func)
+    returned = block.last_op.operands if block.last_op else ()
+    return sum(bytes_of(v.type) or 0 for v in (*block.args, *returned))
+
+
+def check_target_ram(facts: dict[str, Any], ram: int) -> None:
+    """Raise MemoptError unless what the device needs is known and no more than `ram` bytes. The
+    arena alone is looked at where a target has nothing else."""
+    need = facts["ram"] if facts["name"] != "host" else facts["arena"]
+    if need is None:
+        raise MemoptError(f"--ram cannot be promised: {facts['not_measured']['ram']}")
+    if need > ram:
+        what = "TFLM's arena" if facts["name"] == "tflm" else "RAM"
+        raise MemoptError(
+            f"{what} of {sizes(need)} does not fit into {sizes(ram)}: {need - ram:,} B are "
+            f"missing; it is {ram_parts(facts)}"
+        )
+
+
+def ram_parts(facts: dict[str, Any]) -> str:
+    """What the sum in `ram` is made of, for people."""
+    if parts := facts.get("interpreter"):
+        kept = f"head {parts['head']:,} B, tail {parts['tail']:,} B"
+        if parts["planning"] > parts["head"] + parts["tail"]:
+            kept += f", while TFLM plans {parts['planning']:,} B"
+        return f"{kept}, margin {parts['margin']} B"
+    bounds = facts.get("bounds", ())
+
+    def part(key: str, name: str) -> str:
+        return f"{name} {'at most ' if key in bounds else ''}{facts[key]:,} B"
+
+    names = (("arena", "arena"), ("stack", "stack"), ("static_ram", "static"))
+    return ", ".join(part(*pair) for pair in names)
+
+
+def target_lines(facts: dict[str, Any]) -> list[str]:
+    """RAM and flash of the device, and what could not be measured, for people."""
+    lines: list[str] = []
+    if facts["tensor_arena"] is not None:
+        lines.append(
+            f"TFLM      kTensorArenaSize {sizes(facts['tensor_arena'])}: {ram_parts(facts)}; "
+            "reference kernels, 32 bits"
+        )
+    elif facts["ram"] is not None:
+        lines.append(f"RAM       {sizes(facts['ram'])}: {ram_parts(facts)}")
+    if facts["flash"] is not None:
+        lines.append(f"flash     {sizes(facts['flash'])}")
+    reasons: dict[str, list[str]] = {}
+    for key, because in facts["not_measured"].items():
+        reasons.setdefault(because, []).append(key.replace("_", " "))
+    lines += [f"unknown   {', '.join(keys)}: {because}" for because, keys in reasons.items()]
+    return lines
+
+
+def sizes(count: int) -> str:
+    """Bytes for people: `55,296 B (54.0 KiB)`."""
+    return f"{count:,} B ({count / 1024:.1f} KiB)"

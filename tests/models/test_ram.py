@@ -1,0 +1,182 @@
+"""`--ram` passes what the device takes, and nothing else: TFLM's whole arena, and on a Cortex-M
+arena, stack and static RAM."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tflite_builder import Graph, Op, T, build
+from tflm_plan import planned, write
+from tflm_runner import Job, random_inputs, run
+
+from memopt.backends.c.kernels import DIRECTORY
+from memopt.backends.c.machines import MACHINES
+from memopt.backends.c.measure import KERNEL_FRAME, STACK_BOUND, STATIC_BOUND
+from memopt.backends.tflm import is_safe, make_safe, unknown_scratch
+from memopt.cli import main
+from memopt.dialects.plan import plan_of
+from memopt.dialects.verify_plan import verify_plan
+
+
+def compiled(model: Path, folder: Path, *flags: str) -> dict[str, Any]:
+    assert main(["compile", str(model), "-o", str(folder), *flags]) == 0
+    return json.loads((folder / "report.json").read_text())
+
+
+def refusal(model: Path, folder: Path, capsys: pytest.CaptureFixture[str], *flags: str) -> str:
+    assert main(["compile", str(model), "-o", str(folder), *flags]) == 1
+    assert not folder.exists()
+    return capsys.readouterr().err
+
+
+# -- TFLM -----------------------------------------------------------------------------------------
+
+
+def test_tflm_is_given_its_whole_arena(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = shared / "models" / "resnet8_int8.tflite"
+    target = compiled(model, tmp_path / "out", "--target=tflm")["target"]
+    assert target["arena"] == 49_152
+    assert target["tensor_arena"] == target["ram"] == 54_400  # 49,152 + 5,188, rounded, + 48
+    assert target["interpreter"] == {"head": 49_152, "tail": 5_188, "planning": 6_808, "margin": 48}
+    assert "kTensorArenaSize 54,400 B" in capsys.readouterr().out
+    compiled(model, tmp_path / "fits", "--target=tflm", "--ram=54400")
+    error = refusal(model, tmp_path / "no", capsys, "--target=tflm", "--ram=54399")
+    assert "1 B are missing" in error and "tail 5,188 B" in error
+
+
+def test_a_small_model_needs_more_to_be_planned_than_to_run(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = shared / "models" / "hello_world_int8.tflite"
+    target = compiled(model, tmp_path / "out", "--target=tflm")["target"]
+    assert target["tensor_arena"] == 1_072 + 48
+    assert "while TFLM plans 1,072 B" in capsys.readouterr().out
+    assert main(["report", str(model), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["target"]["tensor_arena"] == 1_072 + 48
+
+
+# -- scratch that nobody knows --------------------------------------------------------------------
+
+
+def test_a_file_of_unknown_scratch_never_needs_more(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = shared / "cases" / "audio_preprocessor_int8.tflite"
+    report = compiled(model, tmp_path / "out", "--target=tflm")
+    before, after = model.read_bytes(), (tmp_path / "out" / model.name).read_bytes()
+    inputs = random_inputs(before, 2, 0)
+    old, new = run([Job("tflm", data, inputs) for data in (before, after)], tmp_path)
+    assert (old.error, new.error) == ("", "")
+    assert old.total == 10_224
+    assert new.total <= old.total and new.head <= old.head == 3_040
+    assert np.array_equal(old.outputs[0][0], new.outputs[0][0])
+    assert report["plan"]["unknown_scratch"][0] == "CUSTOM:SignalEnergy"
+    assert not report["plan"]["optimal"] and not report["plan"]["arena_optimal"]
+    assert report["target"]["arena"] is report["target"]["tensor_arena"] is None
+    assert "CUSTOM:SignalRfft" in report["target"]["not_measured"]["tensor_arena"]
+    assert "nothing is promised" in capsys.readouterr().out
+    assert main(["verify", str(tmp_path / "out" / model.name)]) == 0
+    capsys.readouterr()
+    error = refusal(model, tmp_path / "no", capsys, "--target=tflm", "--ram=64K")
+    assert "--ram cannot be promised" in error and "CUSTOM:SignalRfft" in error
+
+
+def hidden(wide: int) -> bytes:
+    """x(16) -> a(wide) -> b -> c(16) by an operator of unknown scratch -> y; d beside it."""
+    sizes = {"x": 16, "a": wide, "b": 32, "c": 16, "d": 16, "y": 32}
+    tensors = [T(n, [s], "FLOAT32") for n, s in sizes.items()]
+    ops = [
+        Op("EXP", [0], [1]),
+        Op("LOG", [0], [4]),
+        Op("EXP", [1], [2]),
+        Op("CUSTOM:hidden", [2], [3], None, b""),
+        Op("CONCATENATION", [3, 4], [5], ("Concatenation", {"axis": 0})),
+    ]
+    return build(Graph(tensors, ops, [0], [5]))
+
+
+@pytest.mark.parametrize("wide", [8, 64, 256])
+def test_a_plan_around_unknown_scratch_is_safe_or_left_alone(wide: int, tmp_path: Path) -> None:
+    module, func = planned(hidden(wide))
+    assert unknown_scratch(func) == ["CUSTOM:hidden"]
+    if is_safe(func) or make_safe(func):
+        verify_plan(func, placed=True)
+        assert write(module, hidden(wide))
+        plan = plan_of(func)
+        assert plan is not None and plan.arena.data >= plan.peak.data
+
+
+def test_opt_refuses_a_plan_that_might_need_more(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from memopt.opt import main as opt
+
+    model = shared / "cases" / "audio_preprocessor_int8.tflite"
+    flags = ["--model=target=tflm,views=off,scratch=tflm", "--schedule=auto", "--place=auto"]
+    goal = tmp_path / "planned.tflite"
+    assert opt([str(model), *flags, "-t", "tflite", "-o", str(goal)]) == 1
+    assert "CUSTOM:SignalRfft" in capsys.readouterr().err
+    assert not goal.exists()
+
+
+# -- Cortex-M -------------------------------------------------------------------------------------
+
+
+def test_a_cortex_m_needs_arena_stack_and_static_ram(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")):
+        pytest.skip("needs a cross compiler and QEMU")
+    model = shared / "models" / "hello_world_int8.tflite"
+    target = compiled(model, tmp_path / "out", "--target=cortex-m4")["target"]
+    assert target["arena"] == 32
+    assert 32 < target["ram"] == target["arena"] + target["stack"] + target["static_ram"]
+    assert target["stack"] < STACK_BOUND and target["static_ram"] < STATIC_BOUND
+    assert "bounds" not in target and not target["not_measured"]
+    capsys.readouterr()
+    error = refusal(model, tmp_path / "no", capsys, "--target=cortex-m4", "--ram=32")
+    assert f"RAM of {target['ram']:,} B" in error
+    assert f"{target['ram'] - 32:,} B are missing" in error
+    compiled(model, tmp_path / "fits", "--target=cortex-m4", f"--ram={target['ram']}")
+
+
+def test_without_a_compiler_the_stack_is_bounded(
+    shared: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    model = shared / "models" / "hello_world_int8.tflite"
+    target = compiled(model, tmp_path / "out", "--target=cortex-m4")["target"]
+    assert target["stack"] == STACK_BOUND and target["static_ram"] == STATIC_BOUND
+    assert target["bounds"] == ["stack", "static_ram"]
+    assert target["ram"] == 32 + STACK_BOUND + STATIC_BOUND
+    assert "arm-none-eabi-gcc" in target["not_measured"]["flash"]
+    out = capsys.readouterr().out
+    assert "stack at most 1,024 B" in out and "flash" in out
+    assert "arena 32 B" in refusal(model, tmp_path / "no", capsys, "--target=cortex-m4", "--ram=1K")
+
+
+@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m7", "cortex-m55"])
+def test_no_kernels_frame_exceeds_the_bound(target: str, tmp_path: Path) -> None:
+    if not shutil.which("arm-none-eabi-gcc"):
+        pytest.skip("needs a cross compiler")
+    frames: dict[str, int] = {}
+    for source in sorted(DIRECTORY.glob("*.c")):
+        command = ["arm-none-eabi-gcc", *MACHINES[target].arch.split(), "-O2", "-fstack-usage"]
+        subprocess.run([*command, "-c", str(source), "-o", str(tmp_path / "k.o")], check=True)
+        for usage in tmp_path.glob("*.su"):
+            for line in usage.read_text().splitlines():
+                name, size, kind = line.split("\t")
+                assert kind == "static", line
+                frames[name] = int(size)
+            usage.unlink()
+    assert len(frames) > 20
+    assert max(frames.values()) <= KERNEL_FRAME
