@@ -1,11 +1,13 @@
 """The header of a generated model: sizes, places and types of what goes in and out."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir import SSAValue
 
 from memopt.backends.c.banks import bank_macros
+from memopt.backends.c.conversions import conversions, has_conversion
 from memopt.backends.c.layout import Layout, bytes_in
 from memopt.backends.c.objects import declare_objects, object_sizes
 from memopt.backends.c.text import float_literal, plain
@@ -92,6 +94,11 @@ def _contract(layout: Layout) -> str:
     return f"/* One inference. Returns 0{answer}.\n{where} */\n"
 
 
+def _quantised(values: Sequence[SSAValue]) -> dict[int, str]:
+    types = {i: c_type_of(v) for i, v in enumerate(values)}
+    return {i: t for i, t in types.items() if has_conversion(values[i], t)}
+
+
 def header(layout: Layout, name: str) -> str:
     """The text of `<name>.h`."""
     upper = name.upper()
@@ -117,7 +124,9 @@ def header(layout: Layout, name: str) -> str:
         + (declare_objects(name) if layout.objects else "")
         + _contract(layout)
         + run_signature(layout, name)
-        + ";\n\n#ifdef __cplusplus\n}\n#endif\n"
+        + ";\n\n"
+        + conversions(name, _quantised(layout.inputs), _quantised(layout.outputs))
+        + "#ifdef __cplusplus\n}\n#endif\n"
     )
     parts.append(f"#endif /* {upper}_H */\n")
     return "\n".join(parts)

@@ -65,7 +65,7 @@ def memory_values(layout: Layout, name: str) -> dict[str, str]:
             "together, static arrays that a linker script may put anywhere",
             "memory_words": "every object",
             "guard": f"-DMEMOPT_GUARD={guard} ",
-            "cmake_guard": f"target_compile_definitions({name} PRIVATE MEMOPT_GUARD={guard})\n",
+            "cmake_guard": f"  target_compile_definitions({name} PRIVATE MEMOPT_GUARD={guard})\n",
         }
     return {
         "memory_count": "1",

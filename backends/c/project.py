@@ -24,7 +24,7 @@ from memopt.backends.c.layout import C_TARGETS, Layout, bytes_in
 from memopt.backends.c.machines import MACHINES, Machine
 from memopt.backends.c.measure import measure_project
 from memopt.backends.c.program import example, memory_values, start_of
-from memopt.backends.c.text import identifier, plain
+from memopt.backends.c.text import file_name, plain
 from memopt.dialects.compute import shape_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import name_of
@@ -33,10 +33,6 @@ from memopt.dialects.weights import Weights
 __all__ = ["fill", "measure_project", "write_project"]
 
 FIRMWARE = Path(__file__).parent / "firmware"
-# A model of such a name would shadow a file of the project, or a header of the C library.
-_FILES = ("main", "startup", "platform", "platform_host", "platform_cortex_m")
-_HEADERS = ("string", "math", "stdint", "stddef", "stdio", "stdlib", "limits", "float", "arm_acle")
-RESERVED = frozenset(_FILES + _HEADERS)
 _HOLE = re.compile(r"@(\w+)@")
 
 
@@ -44,12 +40,6 @@ def fill(template: str, values: dict[str, str]) -> str:
     """A file of firmware/ with every `@key@` replaced. Raises KeyError for a key without value."""
     text = (FIRMWARE / template).read_text()
     return _HOLE.sub(lambda m: values[m.group(1)], text)
-
-
-def file_name(name: str) -> str:
-    """The stem of the model's files, a C identifier too, that clashes with no other file."""
-    name = identifier(name)
-    return f"{name}_model" if name in RESERVED or name.startswith("memopt_") else name
 
 
 def _transfer(layout: Layout, name: str, what: str) -> str:
@@ -113,9 +103,11 @@ def _values(emitted: Emitted, name: str, target: str, machine: Machine) -> dict[
     memory = memory_values(layout, name)
     program = name if target == "host" else f"{name}.elf"
     cmake = (
-        f"\nadd_executable({name}_main main.c {' '.join(platform_sources)})\n"
-        f"target_include_directories({name}_main PRIVATE platform)\n"
-        f"target_link_libraries({name}_main PRIVATE {name})\n{memory['cmake_guard']}"
+        f"\n# Only here: a project that adds this folder gets the library alone.\n"
+        f"if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
+        f"  add_executable({name}_main main.c {' '.join(platform_sources)})\n"
+        f"  target_include_directories({name}_main PRIVATE platform)\n"
+        f"  target_link_libraries({name}_main PRIVATE {name})\n{memory['cmake_guard']}endif()\n"
         if target == "host"
         else ""
     )

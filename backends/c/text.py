@@ -5,12 +5,31 @@ from collections.abc import Iterable
 from typing import Any
 
 LINE = 100
+# A model of such a name would shadow a file of the project, a header of the C library, or the maths
+# library that is linked; or CMake keeps the name for a target of its own.
+_FILES = "main startup platform platform_host platform_cortex_m"
+_HEADERS = (
+    "alloca arm_acle arm_fp16 arm_mve arm_neon assert complex ctype endian errno features fenv "
+    "float inttypes iso646 limits locale math newlib setjmp signal stdarg stdbool stddef stdint "
+    "stdio stdlib string strings tgmath time unistd wchar wctype"
+)
+_TARGETS = (
+    "all all_build clean edit_cache help install list_install_components m package package_source "
+    "preinstall rebuild_cache run_tests test zero_check"
+)
+RESERVED = frozenset(f"{_FILES} {_HEADERS} {_TARGETS}".split())
 
 
 def identifier(text: str) -> str:
     """`text` as a C identifier in lower case; never empty, never starting with a digit."""
     word = re.sub(r"[^a-z0-9_]+", "_", text.lower()).strip("_")
     return word if word and not word[0].isdigit() else f"model_{word}".rstrip("_")
+
+
+def file_name(name: str) -> str:
+    """The stem of the model's files, a C identifier too, that clashes with no other file."""
+    name = identifier(name)
+    return f"{name}_model" if name in RESERVED or name.startswith("memopt_") else name
 
 
 def plain(text: str, limit: int = 60) -> str:

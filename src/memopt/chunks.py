@@ -37,6 +37,7 @@ class Job:
     generic: bool
     allow_unregistered: bool
     explain: bool = False  # the peak, on stderr
+    model_name: str = "model"  # of the functions in C
 
 
 def read_chunks(job: Job, split: bool) -> list[tuple[str | None, int]]:
@@ -71,4 +72,4 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
         from memopt.explain import explain
 
         print(explain(module), file=sys.stderr)
-    return emit(module, job.target, job.folder, job.generic)
+    return emit(module, job.target, job.folder, job.generic, job.model_name)

@@ -241,10 +241,12 @@ def progress(text: str) -> AbstractContextManager[object]:
 # -- writing ------------------------------------------------------------------------------------
 
 
-def emit(module: ModuleOp, target: str, folder: Path | None, generic: bool = False) -> str | bytes:
+def emit(
+    module: ModuleOp, target: str, folder: Path | None, generic: bool = False, name: str = "model"
+) -> str | bytes:
     """The module as `target`, to be written in `folder` (None: stdout).
 
-    Raises MemoptError for what the target does not support.
+    `name` begins everything public of `c`. Raises MemoptError for what the target does not support.
     """
     from io import StringIO
 
@@ -257,7 +259,7 @@ def emit(module: ModuleOp, target: str, folder: Path | None, generic: bool = Fal
         from memopt.backends.c.emit import emit_c
 
         out = StringIO()
-        emit_c(module, out)
+        emit_c(module, out, name)
         return out.getvalue()
     if target == "tflite":
         from memopt.backends.tflm import check_hidden, write_tflm
@@ -275,7 +277,3 @@ def emit(module: ModuleOp, target: str, folder: Path | None, generic: bool = Fal
         "minimalloc-csv": report.module_csv,
     }
     return writers[target](module)
-
-
-TARGETS = ("mlir", "c", "tflite", "json", "svg", "html", "minimalloc-csv")
-BINARY = ("tflite",)

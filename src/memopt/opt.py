@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memopt.dialects.errors import MemoptError
-from memopt.driver import BINARY, MODELS, TARGETS, Options, Shapes
+from memopt.driver import MODELS, Options, Shapes
+from memopt.targets import BINARY, Target, model_name, target_text
 from memopt.usage import STDOUT, Parser, UsageError, check_time_limit, path_text
 
 EPILOG = """examples:
@@ -65,7 +66,14 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="write here; stdout if -, the default",
     )
-    parser.add_argument("-t", "--target", default="mlir", choices=TARGETS, help="default: mlir")
+    parser.add_argument(
+        "-t",
+        "--target",
+        type=target_text,
+        default=Target("mlir"),
+        metavar="TARGET",
+        help="mlir (default), c, c{name=net}, tflite, json, svg, html or minimalloc-csv",
+    )
     group = parser.add_argument_group("passes, run in the order written")
     methods = {
         "--model": (
@@ -212,8 +220,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("shorthands such as --schedule do not mix with -p")
     if args.passes is not None and args.time_limit is not None:
         raise UsageError("--time-limit goes with shorthands; in -p write time-limit=30.0")
-    if args.target in BINARY and args.output is None:
-        raise UsageError(f"-t {args.target} is binary: name a file with -o")
+    if args.target.kind in BINARY and args.output is None:
+        raise UsageError(f"-t {args.target.kind} is binary: name a file with -o")
     text = args.passes if args.passes is not None else pipeline_text(steps, args.time_limit)
     from memopt.driver import build_pipeline
 
@@ -239,13 +247,14 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
         is_model=Path(name).suffix in MODELS,
         passes=tuple(passes),  # type: ignore[arg-type]
         options=options,
-        target=args.target,
+        target=args.target.kind,
         folder=None if output == STDOUT else Path(output).parent,
         shapes=parse_shapes(args.shape),
         model_path=args.model_path,
         generic=args.print_op_generic,
         allow_unregistered=args.allow_unregistered_dialect,
         explain=args.explain_peak,
+        model_name=model_name(args.target, name, output),
     )
     outputs: list[str | bytes] = []
     failed = False
@@ -273,7 +282,7 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
         return 1
     joined = outputs[0] if outputs and isinstance(outputs[0], bytes) else None
     # a model is never replaced by what is none, which would still need its weights
-    sources = (Path(name),) if job.is_model and Path(name).suffix != f".{args.target}" else ()
+    sources = (Path(name),) if job.is_model and Path(name).suffix != f".{job.target}" else ()
     try:
         write_output(output, joined or "// -----\n".join(map(str, outputs)), sources)
     except BrokenPipeError:
