@@ -16,7 +16,7 @@ from memopt.dialects.plan_attributes import AliasAttr
 from memopt.dialects.windowed import Conv2DOp
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
-ALLOWED = {"memcpy", "memmove", "memset", "memcmp", "expf", "roundf", "tanhf"}
+ALLOWED = {"memcpy", "memmove", "memset", "memcmp", "expf", "rintf", "roundf", "tanhf"}
 
 CALLER = """
 #include <stdio.h>
