@@ -20,9 +20,10 @@ def _load(name: str) -> ModuleType:
 
 _lab = _load("lab")
 _lab.forge = _load("forge")  # type: ignore[attr-defined]
+_lab.rounding = _load("rounding")  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
 def lab() -> ModuleType:
-    """The helpers of lab.py, with those of forge.py as `lab.forge`."""
+    """The helpers of lab.py, with those of forge.py as `lab.forge` and so on."""
     return _lab
