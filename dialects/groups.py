@@ -12,7 +12,15 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import Alias, OperatorMemory, bytes_of, memory_of, name_of, place_of
+from memopt.dialects.memory import (
+    MAX_BYTES,
+    Alias,
+    OperatorMemory,
+    bytes_of,
+    memory_of,
+    name_of,
+    place_of,
+)
 from memopt.dialects.plan_attributes import ModelAttr
 
 
@@ -184,6 +192,7 @@ def block_memory(
 
     answer = BlockMemory(operations, memories, groups, of_value, [], views)
     _check_apart(answer, sizes)
+    _check_sum(answer, model)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
         _touch(answer, index, op, memory)
     for group in groups:
@@ -215,6 +224,30 @@ def _check_apart(answer: BlockMemory, sizes: dict[SSAValue, int]) -> None:
                     f"memgraph.alias: {name_of(v)} and {name_of(w)} would lie over each other",
                     place,
                 )
+
+
+def _check_sum(answer: BlockMemory, model: ModelAttr) -> None:
+    """Raise MemoptError at the first buffer with which all of them overflow 64 bits: then so may
+    offsets and levels. Whatever order and placement, they do not exceed the sum."""
+    alignment, total = model.alignment.data, 0
+
+    def add(size: int, name: str, owner: Block | Operation) -> None:
+        nonlocal total
+        total += -(-size // alignment) * alignment
+        if total > MAX_BYTES:
+            operation = owner.parent_op() if isinstance(owner, Block) else owner
+            if isinstance(operation, FuncOp):
+                place = f"@{operation.sym_name.data}"
+            else:
+                place = place_of(operation) if operation is not None else ""
+            text = f"with {name} the buffers sum to {total} B, which overflows 64-bit sizes"
+            raise MemoptError(text, place)
+
+    for group in answer.groups:
+        add(group.size, group.name, group.members[0][0].owner)
+    for op, memory in zip(answer.operations, answer.memory, strict=True):
+        for size in memory.workspace:
+            add(size, "scratch", op)
 
 
 def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemory) -> None:

@@ -19,6 +19,7 @@ from io import StringIO
 from memopt.dialects.errors import MemoptError
 
 LARGEST = 1 << 60  # bytes and steps; what is larger would not be safe in 64 bits
+LARGEST_SUM = 1 << 62  # of all buffers, whatever their order and alignment
 NAMES = {"begin": "lower", "start": "lower", "end": "upper", "buffer": "id", "buffer_id": "id"}
 REQUIRED = ("id", "lower", "upper", "size")
 GAP = re.compile(r"([+-]?\d+)-([+-]?\d+)(?:@(\d+):(\d+))?", re.ASCII)
@@ -57,6 +58,7 @@ def read_rows(data: bytes, name: str) -> tuple[Row, ...]:
     columns: list[str] = []
     inclusive = 0
     rows: list[Row] = []
+    total = highest = 0
     try:
         for fields in lines:
             where = f"{name}:{lines.line_num}"
@@ -68,7 +70,13 @@ def read_rows(data: bytes, name: str) -> tuple[Row, ...]:
             if len(fields) != len(columns):
                 raise MemoptError(f"{len(fields)} fields, the header has {len(columns)}", where)
             cells = {c: f.strip() for c, f in zip(columns, fields, strict=True)}
-            rows.append(_row(cells, inclusive, where))
+            row = _row(cells, inclusive, where)
+            rows.append(row)
+            total += row.size + row.alignment - 1
+            highest = max(highest, row.offset or 0)
+            if highest + total > LARGEST_SUM:
+                text = f"with {row.name!r} the buffers may need {highest + total} B"
+                raise MemoptError(f"{text}, which overflows 64-bit sizes", where)
     except csv.Error as error:
         raise MemoptError(str(error), f"{name}:{lines.line_num}") from None
     if not columns:

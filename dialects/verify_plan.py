@@ -35,6 +35,8 @@ from memopt.dialects.verify_memories import check_memories
 from memopt.dialects.verify_objects import check_kind_of_memory, check_sizes, check_turns
 from memopt.dialects.verify_partition import check_parts
 
+TFLM_LARGEST = (1 << 31) - 1  # bytes
+
 
 class StalePlanError(MemoptError):
     """The function has changed since it was planned."""
@@ -177,6 +179,7 @@ def _check_places(
         if bytes_of(value.type):
             end = offset - group[1] + (memory.groups[group[0]].size + a - 1) // a * a
             ends[memory_at(place)] = max(ends.get(memory_at(place), 0), end)
+            _check_reach(end, model, name_of(value), op)
 
     for argument, place in zip(block.args, argument_offsets(func), strict=True):
         take(argument, place, func)
@@ -194,6 +197,14 @@ def _check_places(
     _run_on_paper(block, memory, where, model, plan, ends)
     check_memories(func, memory, where, ends)
     return ends
+
+
+def _check_reach(end: int, model: ModelAttr, name: str, op: Operation) -> None:
+    """Raise MemoptError if TFLM, whose planner counts bytes in 32 bits with a sign, cannot say
+    where the buffer ends."""
+    if model.target.data == "tflm" and end > TFLM_LARGEST:
+        text = f"{name} ends at {end} B, beyond the {TFLM_LARGEST} B that TFLM's int32 can say"
+        raise MemoptError(text, place_of(op))
 
 
 def _check_unplaced(
@@ -259,6 +270,7 @@ def _run_on_paper(
             check_kind_of_memory(bank, plan, model, "scratch", op)
             end = start + (size + alignment - 1) // alignment * alignment
             content = Content(None, bank, start, end, step)
+            _check_reach(end, model, "scratch", op)
             _check_free(content, live, (), op, "scratch")
             live.append(content)
             ends[bank] = max(ends.get(bank, 0), end)

@@ -10,13 +10,25 @@ cuts it where it changes. Bytes and steps throughout.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import pairwise
 
 from memopt.solvers.errors import ProblemError
+
+# Bytes that all buffers of a problem may have together: flows, levels and offsets in 64 bits.
+LARGEST_SUM = 1 << 62
+
+
+def check_sum(sizes: Iterable[tuple[str, int]]) -> None:
+    """Raise ProblemError at the first of (name, bytes) with which they exceed LARGEST_SUM."""
+    total = 0
+    for name, size in sizes:
+        total += size
+        if total > LARGEST_SUM:
+            raise ProblemError(f"with {name!r} the sum is {total} B, which overflows 64-bit sizes")
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,9 @@ class PlacementProblem:
                 raise ProblemError(f"buffer {b.name!r}: its base is not a base")
             if b.fixed is not None and fixed.setdefault(b.base, b.fixed) != b.fixed:
                 raise ProblemError(f"buffer {b.name!r}: its base is fixed elsewhere")
+        highest = max((b.fixed or 0 for b in self.buffers), default=0)
+        placed = ((b.name, b.size + b.alignment - 1) for b in self.buffers)
+        check_sum((("what is fixed", highest), *placed))
 
     @cached_property
     def pieces(self) -> dict[int, tuple[Piece, ...]]:

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from memopt.solvers.arena import Buffer, Placement, PlacementProblem, conflicts
+from memopt.solvers.arena import Buffer, Placement, PlacementProblem, check_sum, conflicts
 from memopt.solvers.errors import ProblemError
 
 __all__ = [
@@ -232,6 +232,8 @@ class MemoryGraph:
                 raise ProblemError(f"operator {self.names[v]!r}: predecessor out of range")
         for index, g in enumerate(self.groups):
             _check_group(self, index, g)
+        sizes = zip((g.name for g in self.groups), self.sizes, strict=True)
+        check_sum((*sizes, *zip(self.names, map(abs, self.extra), strict=True)))
         for c in self.inplace:
             _check_inplace(self, c)
         if len(topological_order(self)) != n:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from memopt.solvers.arena import Buffer, Placement, PlacementProblem
+from memopt.solvers.arena import Buffer, Placement, PlacementProblem, check_sum
 from memopt.solvers.errors import ProblemError
 
 
@@ -140,6 +140,11 @@ class MemoryProblem:
                 len(t.heights) > 1 or ends != (moment(steps[0]), moment(steps[-1]) + 1)
             ):
                 raise ProblemError(f"{t.name!r}: what moves lives from its first to its last use")
+        dearest = max(b.cost for b in self.banks)
+        check_sum((t.name, t.size + t.alignment) for t in self.tenants)
+        check_sum(
+            (t.name, (t.traffic + 4 * len(t.uses) * t.copied) * dearest) for t in self.tenants
+        )
 
     @cached_property
     def least(self) -> int:

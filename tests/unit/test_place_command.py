@@ -66,6 +66,7 @@ def test_gaps_alignment_and_offsets_there_and_back() -> None:
         (README + "b6,2,2,4\n", "x:7: the live range [2, 2) is empty"),
         (README + f"b6,1,2,{1 << 61}\n", "is too large"),
         (README + f"b6,1,2,{'9' * 5000}\n", "is too large"),
+        (README + f"b6,1,2,{1 << 60}\n" * 5, "x:10: with 'b6' the buffers may need "),
         ("id,lower,upper,size,alignment\na,0,1,4,0\n", "x:2: alignment 0 is not positive"),
         ("id,lower,upper,size,alignment,offset\na,0,1,4,8,4\n", "x:2: offset 4 is no multiple"),
         ("id,lower,upper,size,offset\na,0,1,4,-8\n", "x:2: offset -8"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from memopt.solvers.memories import Bank, MemoryProblem, Tenant, Use
 from memopt.solvers.problem import (
     Buffer,
     Group,
@@ -159,3 +160,20 @@ def test_false_placements_are_refused(offsets: tuple[int, ...], arena: int, mess
 def test_load_is_the_largest_live_sum() -> None:
     assert PLACEMENT.load == 24
     assert live_ranges(CHAIN, (0, 1)).load == 14
+
+
+def test_sums_above_64_bits_are_refused_by_name() -> None:
+    half = 1 << 61
+    groups = (*CHAIN.groups, *(Group(f"g{i}", half, writers=(0,)) for i in range(2)))
+    with pytest.raises(ProblemError, match=r"with .g1. the sum is .* overflows 64-bit sizes"):
+        replace(CHAIN, groups=groups).check()
+    with pytest.raises(ProblemError, match="overflows 64-bit sizes"):
+        replace(CHAIN, workspace=(half, -2 * half)).check()
+    buffers = tuple(Buffer(f"b{i}", half, 0, 1, i) for i in range(3))
+    with pytest.raises(ProblemError, match="with 'b1' the sum is"):
+        PlacementProblem((*buffers[:2], Buffer("b2", 1, 0, 1, 2, fixed=8))).check()
+    with pytest.raises(ProblemError, match="with 'b2' the sum is"):
+        PlacementProblem(buffers).check()
+    tenant = Tenant("t", ((4, 5, 1 << 50),), (Use(0, 1 << 50),))
+    with pytest.raises(ProblemError, match="with 't' the sum is"):
+        MemoryProblem((Bank("m", 1 << 50, 1 << 13),), (tenant,), 1).check()
