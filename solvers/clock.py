@@ -14,6 +14,11 @@ from math import isfinite
 
 from memopt.solvers.errors import ProblemError
 
+
+class TimeIsOverError(Exception):
+    """The deadline is over, and what was asked for is worth nothing if it is not finished."""
+
+
 _read: Callable[[], float] = time.monotonic
 
 
@@ -36,6 +41,12 @@ def deadline(time_limit: float | None) -> float | None:
 def late(deadline: float | None) -> bool:
     """Whether there is a deadline, and it is over."""
     return deadline is not None and now() >= deadline
+
+
+def in_time(deadline: float | None) -> None:
+    """Raise TimeIsOverError if there is a deadline, and it is over."""
+    if late(deadline):
+        raise TimeIsOverError
 
 
 def left(deadline: float | None, share: float = 1.0) -> float | None:

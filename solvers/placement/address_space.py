@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import numpy.typing as npt
 
+from memopt.solvers import clock
 from memopt.solvers.arena import PlacementProblem
 from memopt.solvers.placement.items import Item
 from memopt.solvers.placement.time_index import TimeIndex
@@ -84,10 +85,14 @@ class AddressSpace:
         return int(candidates[np.argmin(np.where(room >= 0, room, LARGEST))])
 
 
-def first_fit_in(order: Iterable[Item], items: tuple[Item, ...]) -> list[int]:
-    """Offsets of all items, each at the lowest free offset when its turn comes."""
+def first_fit_in(
+    order: Iterable[Item], items: tuple[Item, ...], deadline: float | None = None
+) -> list[int]:
+    """Offsets of all items, each at the lowest free offset when its turn comes. Raises
+    TimeIsOverError if that is not finished by `deadline`."""
     space = AddressSpace(items)
     for item in order:
+        clock.in_time(deadline)
         space.put(item, _given(item, space.first_fit))
     return space.offsets
 

@@ -17,6 +17,7 @@ from memopt.solvers.placement import (
     greedy_by_size,
     hill_climb,
     planar,
+    slots,
     tflm,
 )
 from memopt.solvers.placement.address_space import first_fit_in
@@ -25,6 +26,7 @@ from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of
 # Above these sizes the searches cost more than they gain by default.
 LARGE_ITEMS = 20_000
 SEARCHED_ITEMS = 2_000
+PLANAR_PER_SECOND = 5_000  # items; an embedding cannot be interrupted
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
@@ -43,41 +45,52 @@ def prove(
 
     Whatever fits into `capacity` bytes is good enough.
     """
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
     items = items_of(problem)
     floor = floor_of(problem, items)
     enough = max(floor, capacity or 0)
     best: Placement | None = None
-    for answer in _greedy(problem, items):
-        if best is None or answer.arena < best.arena:
-            best = answer
-        if best.arena <= enough:
-            return Proven(best, floor)
+    try:
+        for answer in _greedy(problem, items, deadline):
+            if best is None or answer.arena < best.arena:
+                best = answer
+            if best.arena <= enough:
+                return Proven(best, floor)
+            clock.in_time(deadline)
+    except clock.TimeIsOverError:
+        assert best is not None
+        return Proven(best, floor)
     assert best is not None
     if len(items) > SEARCHED_ITEMS and time_limit is None:
         return Proven(best, floor)
     from memopt.solvers.placement import exact
 
     def left(share: float = 1.0) -> float | None:
-        return None if deadline is None else max(0.01, share * (deadline - clock.now()))
+        return clock.left(deadline, share)
 
     found = exact.improve(problem, items, best, left(), exact.ATTEMPT, capacity)
     if found.placement.arena > max(enough, found.lower_bound):
         climbed = hill_climb.improve(problem, items, found.placement, left(0.125))
         found = Proven(climbed, found.lower_bound)
-    if found.placement.arena > max(enough, found.lower_bound) and (nodes or time_limit):
+    if found.placement.arena > max(enough, found.lower_bound) and (nodes or time_limit is not None):
         again = exact.improve(problem, items, found.placement, left(), nodes, capacity)
         found = Proven(again.placement, max(found.lower_bound, again.lower_bound))
     return found
 
 
-def _greedy(problem: PlacementProblem, items: tuple[Item, ...]) -> Iterator[Placement]:
-    """Answers that take no search, those first that are most likely to meet the bound."""
+def _greedy(
+    problem: PlacementProblem, items: tuple[Item, ...], deadline: float | None
+) -> Iterator[Placement]:
+    """Answers that take no search, those first that are most likely to meet the bound. Raises
+    TimeIsOverError, but not before the first."""
     if len(items) > SEARCHED_ITEMS:
-        yield from _planar(problem, items)
-        yield _ordered(problem, items, _between)
+        if deadline is not None:
+            yield slots.solve_items(problem, items)
+        if len(items) <= PLANAR_PER_SECOND * (clock.left(deadline) or len(items)):
+            yield from _planar(problem, items)
+        yield _ordered(problem, items, _between, deadline)
         if len(items) <= LARGE_ITEMS:
-            yield best_fit.solve(problem)
+            yield best_fit.by_deadline(problem, deadline)
         return
     yield greedy_by_size.solve(problem)
     yield best_fit.solve(problem)
@@ -95,10 +108,13 @@ def _planar(problem: PlacementProblem, items: tuple[Item, ...]) -> Iterator[Plac
 
 
 def _ordered(
-    problem: PlacementProblem, items: tuple[Item, ...], order: Callable[[Item], tuple[int, ...]]
+    problem: PlacementProblem,
+    items: tuple[Item, ...],
+    order: Callable[[Item], tuple[int, ...]],
+    deadline: float | None = None,
 ) -> Placement:
     ranked = fixed_first(items, sorted(items, key=order))
-    return placement_of(problem, items, first_fit_in(ranked, items))
+    return placement_of(problem, items, first_fit_in(ranked, items, deadline))
 
 
 def _between(item: Item) -> tuple[int, ...]:

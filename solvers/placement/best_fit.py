@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from memopt.solvers import clock
 from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.address_space import AddressSpace
 from memopt.solvers.placement.items import Item, items_of, placement_of
@@ -19,6 +20,11 @@ from memopt.solvers.placement.items import Item, items_of, placement_of
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` is not used."""
+    return by_deadline(problem, None)
+
+
+def by_deadline(problem: PlacementProblem, deadline: float | None) -> Placement:
+    """The placement. Raises TimeIsOverError if it is not finished by `deadline`."""
     items = items_of(problem)
     space = AddressSpace(items)
     for item in items:
@@ -28,11 +34,11 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
             space.put(item, 0)
     movable = [i for i in items if i.fixed is None and i.pieces]
     if movable:
-        _fill(movable, space)
+        _fill(movable, space, deadline)
     return placement_of(problem, items, space.offsets)
 
 
-def _fill(movable: list[Item], space: AddressSpace) -> None:
+def _fill(movable: list[Item], space: AddressSpace, deadline: float | None) -> None:
     movable = sorted(movable, key=lambda i: (i.lower - i.upper, -i.size, i.index))
     lower = np.array([i.lower for i in movable])
     upper = np.array([i.upper for i in movable])
@@ -40,6 +46,7 @@ def _fill(movable: list[Item], space: AddressSpace) -> None:
     skyline = _Skyline(min(i.lower for i in movable), max(i.upper for i in movable))
     for _ in movable:
         while True:
+            clock.in_time(deadline)
             at, start, end, height = skyline.lowest()
             fits = waiting & (lower >= start) & (upper <= end)
             best = int(np.argmax(fits))

@@ -50,29 +50,26 @@ class CornerSearch(Skyline):
         progress: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__(strip, height, rules or Rules())
-        self.progress = progress
+        self.height, self.progress = height, progress
         self.nodes = self.limit = self.last = 0
         self.deadline: float | None = None
+        self.turn, self.random = 0, Random(0)
         self.offsets = [0] * len(strip.sizes)
         self.wasted: int = 0  # bytes per section, `digit` bits each
         self.digit = height.bit_length()
         self.failed: dict[tuple[int, int, int, int], int] = {}
 
-    def run(
-        self, nodes: int, deadline: float | None = None, seed: int = 0
-    ) -> tuple[int, ...] | None:
+    def run(self, nodes: int, deadline: float | None = None) -> tuple[int, ...] | None:
         """Search on, for at most `nodes` states and until `deadline` (by `clock`)."""
         if min(self.budget, default=0) < 0:
             return ()
         self.last, self.deadline = self.nodes + nodes, deadline
-        random = Random(seed)
         start = (self.skyline[:], self.budget[:], self.wasted, self.left)
-        turn = 0
         with deep_recursion():
             while self.nodes < self.last and not self._late():
-                self._prepare(turn, random)
-                turn += 1
-                share = RESTART * luby(turn) if self.rules.restarts else nodes
+                self._prepare(self.turn, self.random)
+                self.turn += 1
+                share = RESTART * luby(self.turn) if self.rules.restarts else nodes
                 self.limit = min(self.last, self.nodes + share)
                 try:
                     found = self._solve(0, self.strip.sections)
@@ -130,11 +127,10 @@ class CornerSearch(Skyline):
         self.nodes += 1
         if self.nodes > self.limit:
             raise StoppedError
-        if not self.nodes % 256:
-            if self.progress:
-                self.progress(self.nodes)
-            if self._late():
-                raise StoppedError
+        if not self.nodes % 256 and self.progress:
+            self.progress(self.nodes)
+        if not self.nodes % 16 and self._late():  # a node of 10,000 sections takes milliseconds
+            raise StoppedError
 
     def _branch(self, x: int, y: int, v: Valley) -> int:
         s, skyline = self.strip, self.skyline

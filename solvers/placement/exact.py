@@ -24,6 +24,7 @@ from memopt.solvers.placement import best_fit, greedy_by_size, planar
 from memopt.solvers.placement.corners import CornerSearch
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
 from memopt.solvers.placement.left_justified import OrderSearch
+from memopt.solvers.placement.neighbours import crowded
 from memopt.solvers.placement.rules import Rules
 from memopt.solvers.placement.strips import Block, Strip, blocks_of, is_plain, strip_of
 
@@ -32,11 +33,15 @@ ATTEMPT = 10_000  # half a second
 UNLIMITED = 1 << 60
 MOST = 20_000  # items: their masks take items^2 bits
 NODE = 400  # steps that a node over corners is worth, see `OrderSearch.steps`
-AT_BOUND = 0.75  # share of the work for the question whether the bound is met
+AT_GOAL = 0.75  # share of the work, if there is little, for the question whether the bound is met
+ROUND = 4_000  # nodes of each height in the first round
+HEIGHTS = 6  # above the goal, in each round
+PATIENCE = 60_000  # nodes at the goal, before anything above it is tried
 SUMS = 1 << 22  # units up to which sums of sizes are listed; above, any number may be one
 
 # called with the best arena and the bound in bytes, and the nodes looked at
 Progress = Callable[[int, int, int], None]
+Tell = Callable[[int], None]
 
 
 def prove(
@@ -50,17 +55,20 @@ def prove(
     """The best placement within the limits (seconds; nodes, `NODES` without a time limit) and the
     bound that is proven. With `capacity` (bytes) it ends at an arena that fits, or with a bound
     above it; what is in between is then open."""
+    deadline = clock.deadline(time_limit)
     items = items_of(problem)
     if len(items) > MOST:
         raise ProblemError(f"exact searches up to {MOST:,} buffers, these are {len(items):,}")
-    answers = [greedy_by_size.solve(problem), best_fit.solve(problem)]
+    answers = [greedy_by_size.solve(problem)]
+    if not clock.late(deadline):
+        answers.append(best_fit.solve(problem))
     if min(a.arena for a in answers) > floor_of(problem, items):
         packed = planar.attempt(problem, items)  # in no time, where nothing may be free
         answers += [packed] if isinstance(packed, Placement) else []
     best = min(answers, key=lambda a: a.arena)
     if nodes is None:
         nodes = NODES if time_limit is None else UNLIMITED
-    return improve(problem, items, best, time_limit, nodes, capacity, rules, progress)
+    return improve(problem, items, best, clock.left(deadline), nodes, capacity, rules, progress)
 
 
 def improve(
@@ -85,8 +93,6 @@ def improve(
     task = _Task(problem, items, best, floor, goal, rules or Rules(), progress)
     if not is_plain(items):
         task.by_orders(nodes, deadline)
-    elif capacity is not None:
-        task.fits(capacity, nodes, deadline)
     else:
         task.by_heights(nodes, deadline)
     return Proven(task.best, task.bound)
@@ -101,8 +107,16 @@ class _Leaf:
     offsets: tuple[int, ...]
     height: int
     least: int
-    search: CornerSearch | None = None
-    searched: int = -1  # the height that `search` asks for
+    kept: CornerSearch | None = None  # at the goal, which is asked for again and again
+
+    def search(self, height: int, keep: bool, rules: Rules, tell: Tell) -> CornerSearch:
+        """Whether all fits below `height` units; what is kept goes on where it stopped."""
+        if self.kept is not None and self.kept.height == height:
+            return self.kept
+        found = CornerSearch(self.strip, height, rules, tell)
+        if keep:
+            self.kept = found
+        return found
 
 
 class _Task:
@@ -122,7 +136,9 @@ class _Task:
         self.best: Placement = best
         self.bound: int = bound
         self.goal, self.rules, self.progress = goal, rules, progress
+        self.floor = bound
         self.nodes = self.before = 0
+        self.turn, self.step = 0.0, 0.25
         self.leaves: list[_Leaf] = []
         self.offsets = [0] * len(items)
         for block in blocks_of(items) if is_plain(items) else ():
@@ -137,11 +153,22 @@ class _Task:
             self.progress(self.best.arena, self.bound, self.before + nodes)
 
     def by_orders(self, nodes: int, deadline: float | None) -> None:
-        """Any problem: one search for a placement below the best, down to the goal."""
-        top = min(self.best.arena, max(self.goal, self.bound) + 1)
-        if self.goal == self.bound:
-            top = self.best.arena
-        search = OrderSearch(self.items, top, self.goal, self.rules, self._tell)
+        """Any problem: a search for a placement below the best, down to the goal."""
+        if crowded(self.items):
+            return
+        if self.bound < self.goal < self.best.arena - 1:  # a capacity, at first by itself
+            share = None if deadline is None else clock.now() + (clock.left(deadline, 0.75) or 0)
+            self._below(self.goal + 1, nodes * 3 // 4, share)
+            nodes //= 4
+        if self.bound <= self.goal < self.best.arena:
+            self._below(self.best.arena, nodes, deadline)
+
+    def _below(self, top: int, nodes: int, deadline: float | None) -> None:
+        """Look for placements below `top`, down to the goal."""
+        try:
+            search = OrderSearch(self.items, top, self.goal, self.rules, self._tell, deadline)
+        except clock.TimeIsOverError:
+            return
         search.run(max(1, nodes * NODE // (NODE + search.steps)), deadline)
         if search.found is not None:
             self.best = placement_of(self.problem, self.items, search.found)
@@ -149,25 +176,52 @@ class _Task:
             self.bound = min(top, self.best.arena)
 
     def by_heights(self, nodes: int, deadline: float | None) -> None:
-        """Rectangles: most of the work at the bound, which rises; then between it and the best."""
-        now = clock.now()
-        most = None if deadline is None else now + (deadline - now) * AT_BOUND
-        while self.bound < self.best.arena:
-            if self.fits(self.bound, int(nodes * AT_BOUND) - self.nodes, most) is None:
-                break
-        low = self.bound
-        while low < self.best.arena:
-            middle = (low + self.best.arena) // 2
-            part = None if deadline is None else (clock.now() + deadline) / 2
-            if part is not None and part - clock.now() < 0.01:
-                break
-            if self.fits(middle, (nodes - self.nodes) // 2, part) is None:
-                low = middle + 1
-            low = max(low, self.bound)
+        """Rectangles: first the goal; then rounds of more and more work, at heights all over the
+        gap between the goal and the best answer, and at the goal again."""
+        first = None if deadline is None else clock.now() + (clock.left(deadline, 0.5) or 0)
+        self._at_goal(min(PATIENCE, int(nodes * AT_GOAL)), first)
+        share = ROUND
+        more = 3 * HEIGHTS if self.goal > self.floor else HEIGHTS // 3  # a capacity is asked for
+        while self._open(nodes, deadline):
+            for _ in range(HEIGHTS // 2):
+                self._between(min(share, nodes - self.nodes), deadline)
+            self._at_goal(min(more * share, nodes - self.nodes), deadline)
+            share *= 2
+
+    def _open(self, nodes: int, deadline: float | None) -> bool:
+        goal = max(self.goal, self.bound)
+        impossible = self.bound > self.goal > self.floor  # nothing fits a given capacity
+        return (
+            self.best.arena > goal
+            and not impossible
+            and self.nodes < nodes
+            and not clock.late(deadline)
+        )
+
+    def _at_goal(self, nodes: int, deadline: float | None) -> None:
+        """Whether the bound is met, which rises with each no; or, whether the capacity is."""
+        last = self.nodes + nodes
+        while self._open(last, deadline):
+            if self.fits(max(self.goal, self.bound), last - self.nodes, deadline) is None:
+                return
+
+    def _between(self, nodes: int, deadline: float | None) -> None:
+        """Heights above the goal: one a little below the best answer, by less after each failure,
+        and one anywhere. How long a height takes has little to do with the next one."""
+        if self._open(self.nodes + nodes, deadline):
+            gap = self.best.arena - max(self.goal, self.bound)
+            step = max(1, int(gap * self.step))
+            found = self.fits(self.best.arena - step, nodes, deadline)
+            self.step = min(0.5, self.step * 2) if found else max(1 / 64, self.step / 2)
+        if self._open(self.nodes + nodes, deadline):
+            self.turn = (self.turn + (5**0.5 - 1) / 2) % 1
+            goal = max(self.goal, self.bound)
+            self.fits(goal + int(self.turn * (self.best.arena - goal)), nodes, deadline)
 
     def fits(self, height: int, nodes: int, deadline: float | None) -> bool | None:
         """Whether everything fits below `height`: takes the answer, or raises the bound above it.
         None if that is not settled within `nodes`."""
+        goal = max(self.goal, self.bound)
         self.leaves.sort(key=lambda e: height - e.block.base - max(e.strip.loads) * e.strip.unit)
         for leaf in self.leaves:
             strip = leaf.strip
@@ -175,14 +229,12 @@ class _Task:
             if leaf.height <= top:
                 continue
             if top >= leaf.least:
-                if leaf.search is None or leaf.searched != top:
-                    leaf.search = CornerSearch(strip, top, self.rules, self._tell)
-                    leaf.searched = top
-                already = leaf.search.nodes
+                search = leaf.search(top, height == goal, self.rules, self._tell)
+                already = search.nodes
                 self.before = self.nodes - already
-                found = leaf.search.run(nodes, deadline)
-                self.nodes += leaf.search.nodes - already
-                nodes -= leaf.search.nodes - already
+                found = search.run(nodes, deadline)
+                self.nodes += search.nodes - already
+                nodes -= search.nodes - already
                 if found is None:
                     return None
                 if found:

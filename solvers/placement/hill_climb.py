@@ -10,7 +10,7 @@ from random import Random
 from memopt.solvers import clock
 from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
-from memopt.solvers.placement.neighbours import Neighbour, fits_lowest, neighbours_of
+from memopt.solvers.placement.neighbours import Neighbour, crowded, fits_lowest, neighbours_of
 
 WORK = 2_000_000  # neighbours looked at without a time limit: about a second
 ROUNDS = 500
@@ -20,8 +20,11 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
     """`time_limit` in seconds; without one the work is bounded."""
     from memopt.solvers.placement import best_fit, greedy_by_size
 
-    best = min((greedy_by_size.solve(problem), best_fit.solve(problem)), key=lambda p: p.arena)
-    return improve(problem, items_of(problem), best, time_limit)
+    deadline = clock.deadline(time_limit)
+    best = greedy_by_size.solve(problem)
+    if not clock.late(deadline):
+        best = min(best, best_fit.solve(problem), key=lambda p: p.arena)
+    return improve(problem, items_of(problem), best, clock.left(deadline))
 
 
 def improve(
@@ -31,8 +34,13 @@ def improve(
     target = floor_of(problem, items)
     if best.arena == target:
         return best
-    near = neighbours_of(items)
-    deadline = None if seconds is None else clock.now() + seconds
+    deadline = clock.deadline(seconds)
+    if crowded(items):
+        return best
+    try:
+        near = neighbours_of(items, deadline)
+    except clock.TimeIsOverError:
+        return best
     cost = sum(map(len, near)) + len(items)
     rounds = min(ROUNDS, WORK // cost) if deadline is None else 1 << 62
     random = Random(0)
@@ -42,10 +50,11 @@ def improve(
     current = _height(items, offsets)
     result, result_height = offsets, current
     for _ in range(rounds):
-        if deadline is not None and clock.now() > deadline:
-            break
         candidate = _moved(order, items, near, offsets, current, random)
-        found = _first_fit(fixed + candidate, items, near)
+        try:
+            found = _first_fit(fixed + candidate, items, near, deadline)
+        except clock.TimeIsOverError:
+            break
         height = _height(items, found)
         if height <= current:
             order, offsets, current = candidate, found, height
@@ -83,9 +92,16 @@ def _moved(
     return rest
 
 
-def _first_fit(order: list[int], items: tuple[Item, ...], near: list[list[Neighbour]]) -> list[int]:
+def _first_fit(
+    order: list[int],
+    items: tuple[Item, ...],
+    near: list[list[Neighbour]],
+    deadline: float | None,
+) -> list[int]:
     offsets = [-1] * len(items)
-    for i in order:
+    for k, i in enumerate(order):
+        if not k % 64:
+            clock.in_time(deadline)
         fixed = items[i].fixed
         offsets[i] = fits_lowest(i, items, near, offsets) if fixed is None else fixed
     return offsets

@@ -28,7 +28,8 @@ class StoppedError(Exception):
 class OrderSearch:
     """Looks for placements below `height`, which falls with each one found, down to `goal` bytes.
 
-    `found` are the offsets of the best; `settled` says that there is none below `height`.
+    `found` are the offsets of the best; `settled` says that there is none below `height`. Raises
+    TimeIsOverError if not even its tables are made by `deadline`.
     """
 
     items: tuple[Item, ...]
@@ -36,16 +37,16 @@ class OrderSearch:
     goal: int
     rules: Rules = field(default_factory=Rules)
     progress: Callable[[int], None] | None = None
+    deadline: float | None = None
     found: list[int] | None = None
     settled: bool = False
     nodes: int = 0
     limit: int = 0
-    deadline: float | None = None
     offsets: list[int] = field(default_factory=list[int])
     rank: list[int] = field(default_factory=list[int])
 
     def __post_init__(self) -> None:
-        self.near = neighbours_of(self.items)
+        self.near = neighbours_of(self.items, self.deadline)
         self.active = [i.index for i in self.items if i.pieces and i.fixed is None]
         self.cliques = [[(i, p.size) for i, p in c] for c in cliques_of(self.items)]
         self.steps = sum(map(len, self.cliques)) + len(self.items)  # that a node may take
