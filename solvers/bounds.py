@@ -88,15 +88,17 @@ class FlowBound:
         leaves the bound lower.
         """
         graph = self.graph
+        deadline = clock.deadline(self.time_limit)
         ceiling = [0] * len(graph)
         for k, order in enumerate(orders):
+            if k and clock.late(deadline):
+                break
             for v, step in zip(order, profile(graph, order).steps, strict=True):
                 ceiling[v] = min(ceiling[v], step) if k else step
         (value, operator), flows = _trivial(graph), 0
         best = max(ceiling, default=0)
         if best <= value:
             return Bound(value, operator, 0)
-        deadline = None if self.time_limit is None else clock.now() + self.time_limit
         found: list[int] = []
         for v in sorted(range(len(graph)), key=lambda v: (-ceiling[v], v)):
             if ceiling[v] <= value or (deadline is not None and clock.now() > deadline):

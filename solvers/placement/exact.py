@@ -59,13 +59,17 @@ def prove(
     items = items_of(problem)
     if len(items) > MOST:
         raise ProblemError(f"exact searches up to {MOST:,} buffers, these are {len(items):,}")
-    answers = [greedy_by_size.solve(problem)]
-    if not clock.late(deadline):
-        answers.append(best_fit.solve(problem))
-    if min(a.arena for a in answers) > floor_of(problem, items):
+    best = greedy_by_size.solve(problem)
+    try:
+        clock.in_time(deadline)
+        best = min(best, best_fit.by_deadline(problem, deadline), key=lambda a: a.arena)
+        clock.in_time(deadline)
+    except clock.TimeIsOverError:
+        return Proven(best, floor_of(problem, items))
+    if best.arena > floor_of(problem, items):
         packed = planar.attempt(problem, items)  # in no time, where nothing may be free
-        answers += [packed] if isinstance(packed, Placement) else []
-    best = min(answers, key=lambda a: a.arena)
+        if isinstance(packed, Placement) and packed.arena < best.arena:
+            best = packed
     if nodes is None:
         nodes = NODES if time_limit is None else UNLIMITED
     return improve(problem, items, best, clock.left(deadline), nodes, capacity, rules, progress)

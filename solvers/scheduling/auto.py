@@ -10,21 +10,28 @@ from memopt.solvers import clock
 from memopt.solvers.bounds import Bound, flow_bound, trivial
 from memopt.solvers.chains import reduced
 from memopt.solvers.fusion import contract, expand, modules
-from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, check_order, profile
+from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, profile
 from memopt.solvers.scheduling import fwd_rpo, greedy, in_parts, local_search, rpo, search
 
 
-def heuristics(graph: MemoryGraph) -> list[tuple[int, ...]]:
-    """Orders worth knowing, best first: source (if it is an order), greedy and both post-orders."""
-    orders = [greedy.order(graph), rpo.order(graph), fwd_rpo.order(graph)]
+def heuristics(graph: MemoryGraph, deadline: float | None = None) -> list[tuple[int, ...]]:
+    """Orders worth knowing, best first: source (if it is an order), greedy and both post-orders;
+    those that are there by `deadline`, and one at least."""
+    orders: list[tuple[int, tuple[int, ...]]] = []
+    for order in (_source, greedy.order, rpo.order, fwd_rpo.order):
+        if orders and clock.late(deadline):
+            break
+        found = order(graph)
+        if found is not None:
+            orders.append((profile(graph, found).peak, found))
+    return [order for _, order in sorted(orders, key=lambda o: o[0])]
+
+
+def _source(graph: MemoryGraph) -> tuple[int, ...] | None:
     source = tuple(range(len(graph)))
-    try:
-        check_order(graph, source)
-    except ProblemError:
-        pass
-    else:
-        orders.insert(0, source)
-    return sorted(orders, key=lambda o: profile(graph, o).peak)
+    if any(p > v for v, before in enumerate(graph.predecessors) for p in before):
+        return None
+    return source
 
 
 def solve(
@@ -53,32 +60,33 @@ def solve(
     """
     if segments and not fuse:
         raise ProblemError("segments without fuse: segments are what modules are contracted to")
-    started = clock.now()
-
-    def left() -> float | None:
-        if time_limit is None:
-            return None
-        return max(0.0, time_limit - (clock.now() - started))
+    deadline = clock.deadline(time_limit)
 
     def lower(graph: MemoryGraph, orders: list[tuple[int, ...]]) -> Bound:
         if flow:
-            return flow_bound(graph, orders, time_limit=left())
+            return flow_bound(graph, orders, time_limit=clock.left(deadline))
         return Bound(trivial(graph), None, 0)
 
-    orders = heuristics(graph)
+    orders = heuristics(graph, deadline)
     best = orders[0]
     peak = profile(graph, best).peak
     first = lower(graph, orders)
     bound = first.value
-    if bound == peak or left() == 0:
+
+    def known() -> Schedule:
         return Schedule(best, peak, bound, first.proof if bound == peak else "none")
-    time_for_fusion = None if time_limit is None else (left() or 0.0) / 3
+
+    if bound == peak or clock.late(deadline):
+        return known()
+    time_for_fusion = clock.left(deadline, 1 / 3)
     if segments:
         small, members = reduced(graph, time_limit=time_for_fusion)
     else:
         found = modules(graph, time_limit=time_for_fusion) if fuse else []
         small, members = contract(graph, found)
-    inner = heuristics(small)
+    if clock.late(deadline):
+        return known()
+    inner = heuristics(small, deadline)
     start = inner[0]
     if profile(small, start).peak < peak:
         best, peak = expand(start, members), profile(small, start).peak
@@ -89,7 +97,7 @@ def solve(
         small,
         floor,
         start,
-        search.Limits(left(), max_states, max_bytes),
+        search.Limits(clock.left(deadline), max_states, max_bytes),
         search.Switches(kill_moves, commits, dominance, backward),
         ceiling=peak,
         polish=local_search.improve if local else None,

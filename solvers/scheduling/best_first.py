@@ -71,6 +71,7 @@ class Search:
         self.weight = sum(self.graph.sizes) / max(1, len(self.graph)) / 3
         self._heap: list[Entry] = [(self.lower_bound, 0, 0, 0, self.walker.start, ())]
         self._begun = False
+        self._deadline: float | None = None
         self._best: dict[int, int] = {0: self.lower_bound}
         self._closed: set[int] = set()
         self._from: dict[int, tuple[int, int, int]] = {}
@@ -113,6 +114,7 @@ class Search:
         if not self._begun and self.by_kills:  # not before it is needed: it takes long
             self._heap = [(*self._heap[0][:5], self.kills.start())]
         self._begun = True
+        self._deadline = deadline
         end = None if states is None else self.states + states
         while self._heap:
             if self.states == end or (memory is not None and self.memory > memory):
@@ -126,24 +128,24 @@ class Search:
                 continue
             self.lower_bound = peak  # every path of a lower peak has been exhausted
             self.states += 1
-            if self._follow(peak, done, level, frontier, deadline):
+            if self._follow(peak, done, level, frontier):
                 return
         self.exhausted = True
         self.lower_bound = self.ceiling
 
-    def _follow(
-        self, peak: int, done: int, level: int, frontier: Frontier, deadline: float | None
-    ) -> bool:
+    def _follow(self, peak: int, done: int, level: int, frontier: Frontier) -> bool:
         """Take one state and what it commits to; put the branches aside. True at the end."""
         closed, best, dominance = self._closed, self._best, self.switches.dominance
         closed.add(done)
-        frontier = self.kills.advance(frontier, done)
-        branches = self._expand(done, level, peak, frontier)
+        reached_by, frontier = frontier, self.kills.advance(frontier, done)
+        try:
+            branches = self._expand(done, level, peak, frontier)
+        except clock.TimeIsOverError:
+            self._put_back(peak, done, level, reached_by)
+            return False
         for _ in range(CHAIN):
             if len(branches) != 1 or branches[0][0] > peak:
                 break
-            if deadline is not None and clock.now() > deadline:
-                break  # with 10,000 branches to look at, one step takes a third of a second
             _, move, last, level = branches[0]  # the one way on costs nothing
             child = done | move
             if child not in closed:
@@ -153,8 +155,12 @@ class Search:
             closed.add(child)
             done = child
             self.memory += self._state
-            frontier = self.kills.advance(frontier, done)
-            branches = self._expand(done, level, peak, frontier)
+            reached_by, frontier = frontier, self.kills.advance(frontier, done)
+            try:
+                branches = self._expand(done, level, peak, frontier)
+            except clock.TimeIsOverError:
+                self._put_back(peak, done, level, reached_by)
+                return False
         if done == self.full:
             self.order = self._path()
             self.exhausted = True
@@ -175,6 +181,13 @@ class Search:
             heapq.heappush(self._heap, entry)
         return False
 
+    def _put_back(self, peak: int, done: int, level: int, frontier: Frontier) -> None:
+        """A state whose branches were not all looked at when the time was over: it is still to be
+        taken, if the search goes on."""
+        self._closed.discard(done)
+        preference = level - done.bit_count() * self.weight
+        heapq.heappush(self._heap, (peak, preference, len(self._from), done, level, frontier))
+
     def _expand(
         self, done: int, level: int, limit: int, frontier: Frontier
     ) -> list[tuple[int, int, int, int]]:
@@ -182,9 +195,12 @@ class Search:
 
         T1 (theory.md): a branch that stays within `limit`, ends no higher than `level`, and has
         no ideal in between below its end loses nothing: in between a minimal one only allocates.
+        Raises TimeIsOverError: of 5,000 operators one state may take seconds.
         """
         result: list[tuple[int, int, int, int]] = []
-        for move, last, minimal in self._moves(done, frontier):
+        for index, (move, last, minimal) in enumerate(self._moves(done, frontier)):
+            if not index % 16:
+                clock.in_time(self._deadline)
             if last < 0:
                 step, after = self.walker.run_all(done, level, move)
             else:

@@ -1,0 +1,174 @@
+"""Time limits on clocks of our own: no seconds of this machine are in here.
+
+One clock counts work (calls of functions), so that a limit of so much work is kept or not, however
+fast the machine is. Another one strikes at any moment.
+"""
+
+import random
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count
+from types import FrameType
+
+import pytest
+from exhaustive import optimum
+from oracles import random_graph, random_order
+
+from memopt.benchmarks.generator import planted
+from memopt.solvers import clock
+from memopt.solvers.arena import Buffer, PlacementProblem
+from memopt.solvers.chains import chains
+from memopt.solvers.ideals import renumber
+from memopt.solvers.placement import Method, prove
+from memopt.solvers.problem import Group, MemoryGraph, profile
+from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling.both_ends import BothEnds
+
+CALL = 1e-6  # seconds of the clock that counts work
+LIMITS = (0.05, 0.4)
+
+
+def work_of(action: Callable[[], object]) -> float:
+    """Seconds that `action` takes by the clock that counts calls."""
+    calls = 0
+
+    def called(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    with clock.reading(lambda: calls * CALL):
+        sys.setprofile(called)
+        try:
+            action()
+        finally:
+            sys.setprofile(None)
+    return calls * CALL
+
+
+def butterfly(stages: int) -> MemoryGraph:
+    """As of a Fourier transform of 2**stages points: all that is wide stays so."""
+    points = 1 << stages
+    before: list[tuple[int, ...]] = []
+    readers: list[list[int]] = [[] for _ in range(points * (stages + 1))]
+    for stage in range(stages):
+        for i in range(points):
+            v = stage * points + i
+            sources = (i, i ^ 1 << stage)
+            for s in sources:
+                readers[stage * points + s].append(v)
+            before.append(tuple((stage - 1) * points + s for s in sources) if stage else ())
+    groups = tuple(
+        Group(
+            f"t{g}",
+            8,
+            (g - points,) if g >= points else (),
+            tuple(read),
+            is_input=g < points,
+            is_output=not read,
+        )
+        for g, read in enumerate(readers)
+    )
+    return MemoryGraph(tuple(f"v{v}" for v in range(len(before))), tuple(before), groups)
+
+
+def meeting(chains: int, length: int, seed: int) -> MemoryGraph:
+    """Parallel chains of random sizes that meet in one operator."""
+    rng = random.Random(seed)
+    last = chains * length
+    before: list[tuple[int, ...]] = [(v - 1,) if v % length else () for v in range(chains * length)]
+    before.append(tuple(range(length - 1, last, length)))
+    groups = [Group("x", 64, (), tuple(range(0, last, length)), is_input=True)]
+    for v in range(last):
+        ends = v % length == length - 1
+        size = rng.randint(1, 64) if ends else rng.randint(1, 4096)
+        groups.append(Group(f"t{v}", size, (v,), (last,) if ends else (v + 1,)))
+    groups.append(Group("y", 64, (last,), (), is_output=True))
+    return MemoryGraph(tuple(f"v{v}" for v in range(last + 1)), tuple(before), tuple(groups))
+
+
+def thousands(buffers: int, live: int) -> PlacementProblem:
+    """A packing from which every tenth buffer was taken."""
+    whole = planted(buffers, live).problem.buffers
+    kept = [b for i, b in enumerate(whole) if i % 10]
+    return PlacementProblem(
+        tuple(Buffer(b.name, b.size, b.lower, b.upper, i) for i, b in enumerate(kept))
+    )
+
+
+GRAPHS = {"butterfly": butterfly(7), "chains": meeting(150, 5, 0)}
+
+
+def overhead(graph: MemoryGraph) -> float:
+    """What one order and its check take, by the clock of work: less than that cannot be asked."""
+    return work_of(lambda: schedule(graph, "source"))
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_schedules(name: str, limit: float) -> None:
+    graph = GRAPHS[name]
+    taken = work_of(lambda: schedule(graph, "auto", limit))
+    assert taken <= 1.1 * limit + 3 * overhead(graph), (taken, limit)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_fusion(name: str, limit: float) -> None:
+    graph = GRAPHS[name]
+    taken = work_of(lambda: chains(graph, time_limit=limit))
+    assert taken <= 1.1 * limit + 3 * overhead(graph), (taken, limit)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("method", ["auto", "exact", "hill-climb"])
+@pytest.mark.parametrize(("buffers", "live"), [(600, 60), (2_600, 100)])
+def test_placements(method: Method, limit: float, buffers: int, live: int) -> None:
+    problem = thousands(buffers, live)
+    least = work_of(lambda: prove(problem, "greedy-by-size"))
+    taken = work_of(lambda: prove(problem, method, limit))
+    assert taken <= 1.1 * limit + 2 * least, (taken, limit, least)
+
+
+def test_no_state_is_lost_when_time_is_over(fuzz: float) -> None:
+    """A search that is stopped at any moment, and goes on, finds the optimum and proves it."""
+    rng = random.Random(3)
+    for _ in range(int(5_000 * fuzz)):
+        graph, _ = renumber(random_graph(rng))
+        incumbent = random_order(rng, graph)
+        search = BothEnds.of(graph, 0, profile(graph, incumbent).peak)
+        ticks: Iterator[int] = count()
+        with clock.reading(lambda: float(next(ticks))):  # noqa: B023
+            for _ in range(10_000):
+                if search.exhausted:
+                    break
+                search.run(None, clock.now() + rng.randint(2, 12), 1 << 40)
+        assert search.exhausted
+        order = search.order or incumbent
+        assert profile(graph, order).peak == optimum(graph), graph
+
+
+def test_a_capacity_is_found_without_being_told() -> None:
+    """Three quarters of the work went to the bound: the rest found 858, and 847 is there."""
+    whole, rng = planted(200, 40, 1024, 9), random.Random(9)
+    sizes = [max(1, int(b.size * rng.uniform(0.6, 1))) for b in whole.problem.buffers]
+    problem = PlacementProblem(
+        tuple(
+            Buffer(b.name, size, b.lower, b.upper, i)
+            for i, (b, size) in enumerate(zip(whole.problem.buffers, sizes, strict=True))
+        )
+    )
+    assert prove(problem, "exact", nodes=240_000).placement.arena <= 850
+
+
+def test_what_is_needed_for_a_capacity_that_is_not_met() -> None:
+    """The search goes on above the capacity: 'the best found' is no greedy answer."""
+    whole, rng = planted(200, 40, 1024, 1), random.Random(1)
+    problem = PlacementProblem(
+        tuple(
+            Buffer(b.name, max(1, int(b.size * rng.uniform(0.6, 1))), b.lower, b.upper, i)
+            for i, b in enumerate(whole.problem.buffers)
+        )
+    )
+    greedy = min(prove(problem, m).placement.arena for m in ("greedy-by-size", "best-fit"))
+    found = prove(problem, "exact", capacity=problem.load, nodes=100_000)
+    assert problem.load < found.placement.arena < greedy
