@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memopt.sweep import Task, rows
+from memopt.api.sweeps import Task, rows
 
 KINDS = ("Conv", "DepthwiseConv", "Add", "MaxPool", "Concat")
 

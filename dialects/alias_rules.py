@@ -97,7 +97,8 @@ def _slice_offset(
 
 
 def _bytes(op: ComputeOp, alias: Alias, elements: int) -> int:
-    """Bytes of so many elements of the operand."""
-    value = op.operands[alias.operand]
+    """Bytes of so many elements of the operand; of the result, where the operand has none."""
+    values = op.operands[alias.operand], op.results[alias.result]
+    value = next((v for v in values if prod(shape_of(v))), values[0])
     count, size = prod(shape_of(value)), bytes_of(value.type) or 0
     return elements * size // count if count else 0

@@ -92,8 +92,9 @@ class _Union:
         return (value, total if path else 0)
 
     def join(self, op: Operation, aliases: Iterable[Alias]) -> None:
-        """address(result) = address(operand) + byte_offset, for each alias of `op`."""
-        for alias in aliases:
+        """address(result) = address(operand) + byte_offset, for each alias of `op`; an operand of
+        no bytes beside others lies anywhere, so it ties nothing to the rest of its own group."""
+        for alias in _with_bytes(op, aliases):
             result, operand = op.results[alias.result], op.operands[alias.operand]
             if result not in self.known:
                 continue
@@ -127,6 +128,14 @@ class _Union:
             trial.pins.get(root) in (None, [trial.spans.get(root)])
             for root in {trial.find(v)[0] for v in values}
         )
+
+
+def _with_bytes(op: Operation, aliases: Iterable[Alias]) -> list[Alias]:
+    """Without the empty parts of results that have others."""
+    found = list(aliases)
+    full = [a for a in found if bytes_of(op.operands[a.operand].type)]
+    made = {a.result for a in full}
+    return [a for a in found if a in full or a.result not in made]
 
 
 def block_memory(

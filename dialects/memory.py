@@ -234,10 +234,10 @@ def memory_of(op: Operation, model: ModelAttr) -> OperatorMemory:
     scratch = scratch_list(op)
     if scratch is not None:
         return replace(answer, workspace=tuple(s.bytes.data for s in scratch))
-    if model.scratch.data == "tflm" and answer.executes:
-        from memopt.dialects.tflm_scratch import scratch_bytes
+    if model.scratch.data != "none" and answer.executes:
+        from memopt.dialects.cmsis_nn_scratch import requested
 
-        return replace(answer, workspace=scratch_bytes(op) or ())
+        return replace(answer, workspace=requested(op, model) or ())
     return answer
 
 

@@ -19,13 +19,13 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
 from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import body_of
 from memopt.dialects.memory import bytes_of, place_of
-from memopt.dialects.plan import SCRATCH, argument_offsets, bytes_offset, offsets_of
+from memopt.dialects.plan import SCRATCH, argument_offsets, bytes_offset, model_of, offsets_of
 from memopt.dialects.plan_attributes import ScratchAttr
 from memopt.dialects.structure import ConstantOp, VariableOp
-from memopt.dialects.tflm_scratch import scratch_bytes
 
 ALIGNMENT = 16
 
@@ -131,7 +131,8 @@ def tflm_arena(
 def write_scratch(func: FuncOp) -> int:
     """Write every operator's scratch where TFLM will put it; returns the head in bytes."""
     arena = tflm_arena(func)
-    wanted = [(op, scratch_bytes(op) or ()) for op, _ in file_operators(func)]
+    model = model_of(func)
+    wanted = [(op, requested(op, model) or ()) for op, _ in file_operators(func)]
     at = len(arena.offsets) - sum(len(sizes) for _, sizes in wanted)
     for op, sizes in wanted:
         if sizes:
@@ -148,7 +149,7 @@ def tflm_requests(
     operators = _steps(func, source_order)
     requests = [r for _, r in tensor_requests(func, planned, source_order, hold_unread)]
     for op, step in operators.items():
-        requests += [Request(size, step, step) for size in scratch_bytes(op) or ()]
+        requests += [Request(size, step, step) for size in requested(op, model_of(func)) or ()]
     return requests
 
 

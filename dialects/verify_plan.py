@@ -268,6 +268,8 @@ def _run_on_paper(
             _write(r, max(last.get(r, step), step), where, live, allowed, op)
         for bank, start, size in _scratch_places(op, memory.memory[step].workspace, model):
             check_kind_of_memory(bank, plan, model, "scratch", op)
+            if not size:
+                continue
             end = start + (size + alignment - 1) // alignment * alignment
             content = Content(None, bank, start, end, step)
             _check_reach(end, model, "scratch", op)

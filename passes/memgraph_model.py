@@ -18,9 +18,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, functions, model_of
 from memopt.dialects.plan_attributes import ModelAttr
-from memopt.dialects.tflm_scratch import scratch_bytes
 
 PRESETS: dict[str, dict[str, object]] = {
     "tflm": {"alignment": 16, "io": "arena", "views": "off", "inplace": "off", "scratch": "tflm"},
@@ -69,13 +69,13 @@ class MemgraphModelPass(ModulePass):
             model = ModelAttr.of(kept | PRESETS.get(self.target or "", {}) | self.given())
             if model != old:
                 drop_plan(func)
-            if old.scratch.data == "tflm" != model.scratch.data:
-                _drop_scratch(func)
+            if old.scratch.data not in ("none", model.scratch.data):
+                _drop_scratch(func, old)
             func.attributes[MODEL] = model
 
 
-def _drop_scratch(func: FuncOp) -> None:
-    """Forget what TFLM's kernels ask for; scratch that an operator declares itself stays."""
+def _drop_scratch(func: FuncOp, model: ModelAttr) -> None:
+    """Forget what the model's kernels ask for; scratch that an operator declares itself stays."""
     for op in func.body.walk():
-        if scratch_bytes(op):
+        if requested(op, model):
             op.attributes.pop(SCRATCH, None)

@@ -86,7 +86,7 @@ def place_function(
     if method in share.METHODS:
         return share.share_function(extracted, plan, method, time_limit)
     method = cast("Literal[placement.Method, 'joint']", method)
-    settles = extracted.model.scratch.data == "tflm" and "memgraph.source" in func.attributes
+    settles = extracted.model.scratch.data != "none" and "memgraph.source" in func.attributes
     # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
     dropped = extracted.graph.unread_inputs if settles else 0
     bound = max(0, plan.lower_bound.data - dropped)

@@ -17,8 +17,8 @@ After:
     %3 = memgraph.opaque "Conv"(%1) {memgraph.merged = ["Relu"], memgraph.names = ["y"]}
          : (T1) -> T1
 
-It is left alone where the merged operation would compute something else: between different
-quantizations, after an operation that has no activation, and where one is taken already. A Relu
+It is left alone where the merged operation would compute something else: between different shapes
+or quantizations, after an operation that has no activation, and where one is taken already. A Relu
 looks through reshapes that it alone reads, for it does not care about shapes.
 
 `view`: Reshape, Flatten, Squeeze and Unsqueeze cost nothing: their result is the operand.
@@ -35,6 +35,7 @@ which reshapes copy. A merged operation is not what stands in the file, so it lo
 """
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any, cast
 
 from xdsl.context import Context
@@ -46,6 +47,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.attributes import ActivationAttr, EncodingAttr
+from memopt.dialects.compute import shape_of
 from memopt.dialects.memory import bytes_of, is_buffer, name_of, operator_name
 from memopt.dialects.operations import (
     AddOp,
@@ -135,10 +137,14 @@ def mergeable(relu: Operation) -> OpResult | None:
     value = relu.operands[0]
     if not same_numbers(value.type, relu.results[0].type):
         return None
+    if shape_of(value) != shape_of(relu.results[0]):  # whatever it is, not element by element
+        return None
     nearest = value if accepts(value, relu) else None
     while isinstance(value, OpResult) and value.has_one_use() and is_reshape(value.op):
         source = value.op.operands[0]
-        if not same_numbers(source.type, value.type):
+        if not same_numbers(source.type, value.type) or prod(shape_of(source)) != prod(
+            shape_of(value)
+        ):
             break
         value = source
         if accepts(value, relu):

@@ -236,8 +236,10 @@ class MemoryGraph:
         check_sum((*sizes, *zip(self.names, map(abs, self.extra), strict=True)))
         for c in self.inplace:
             _check_inplace(self, c)
-        if len(topological_order(self)) != n:
+        order = topological_order(self)
+        if len(order) != n:
             raise ProblemError("the operators form a cycle")
+        _check_reads(self, order)
 
 
 def _check_group(graph: MemoryGraph, index: int, group: Group) -> None:
@@ -247,6 +249,36 @@ def _check_group(graph: MemoryGraph, index: int, group: Group) -> None:
         raise ProblemError(f"group {group.name!r}: operator out of range")
     if not group.is_input and not group.writers:
         raise ProblemError(f"group {group.name!r}: neither an input nor written")
+
+
+def _check_reads(graph: MemoryGraph, order: Sequence[int]) -> None:
+    """What is read was written, in every order of the operators: by the reader or one before it.
+
+    Else the group would not be there when it is read, and bounds that count all that an operator
+    touches, and integer programs that keep a group from writer to reader, would not hold.
+    """
+    doubtful: list[tuple[int, int]] = []  # (group, reader) where no direct predecessor writes
+    for index, g in enumerate(graph.groups):
+        if g.is_input:
+            continue
+        writers = set(g.writers)
+        doubtful += [
+            (index, v)
+            for v in g.readers
+            if v not in writers and writers.isdisjoint(graph.predecessors[v])
+        ]
+    if not doubtful:
+        return
+    before = [0] * len(graph)
+    for v in order:
+        for p in graph.predecessors[v]:
+            before[v] |= before[p] | 1 << p
+    for index, v in doubtful:
+        if not before[v] & graph.writer_masks[index]:
+            raise ProblemError(
+                f"group {graph.groups[index].name!r}: {graph.names[v]!r} may read it before "
+                "anything has written it"
+            )
 
 
 def _check_inplace(graph: MemoryGraph, c: InPlace) -> None:

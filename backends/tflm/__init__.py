@@ -19,7 +19,13 @@ from memopt.backends.tflm.check import check_function, check_written
 from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scratch
 from memopt.dialects import tflite_control
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import Place, argument_offsets, bytes_offset, functions, offsets_of
+from memopt.dialects.plan import (
+    Place,
+    argument_offsets,
+    bytes_offset,
+    functions,
+    offsets_of,
+)
 from memopt.dialects.plan_attributes import SlotAttr
 from memopt.dialects.tflite_file import Model, read_model
 from memopt.dialects.tflm_arena import file_operators, is_unread, tensor_indices, tflm_arena

@@ -5,6 +5,7 @@ from dataclasses import replace
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
 
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import body_of
 from memopt.dialects.memory import place_of
@@ -13,7 +14,6 @@ from memopt.dialects.structure import OpaqueOp, VariableOp
 from memopt.dialects.tflite_control import KEY
 from memopt.dialects.tflite_file import Model, Subgraph, read_model
 from memopt.dialects.tflm_arena import ALIGNMENT, file_operators, tensor_indices
-from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.dialects.verify_plan import verify_plan
 
 # Vela compiles addresses into the command stream: its plan and its model are one.
@@ -34,7 +34,8 @@ def check_function(func: FuncOp, model: Model) -> None:
         raise MemoptError(f"TFLM aligns to {ALIGNMENT}, the plan to {memory.alignment.data}", place)
     if memory.io.data == "caller":
         raise MemoptError("TFLM has inputs and outputs in its arena, the plan has not", place)
-    if memory.io.data == "kept" and any(scratch_bytes(op) != () for op, _ in file_operators(func)):
+    asked = (requested(op, memory) for op, _ in file_operators(func))
+    if memory.io.data == "kept" and any(sizes != () for sizes in asked):
         text = "inputs cannot be kept: TFLM lays scratch over an input once it has been read"
         raise MemoptError(text, place)
     graph = model.subgraphs[0]

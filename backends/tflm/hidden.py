@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.groups import body_of
 from memopt.dialects.plan import (
     PLAN,
@@ -38,12 +39,18 @@ from memopt.dialects.tflm_arena import (
     tflm_requests,
     write_scratch,
 )
-from memopt.dialects.tflm_scratch import scratch_bytes
 
 
 def unknown_scratch(func: FuncOp) -> list[str]:
     """Names of the operators whose scratch in TFLM is not known: for these nothing is promised."""
-    return sorted({_name(op) for op, _ in file_operators(func) if scratch_bytes(op) is None})
+    return sorted({_name(op) for op in _hidden(func)})
+
+
+def _hidden(func: FuncOp) -> dict[Operation, int]:
+    """Operators of unknown scratch, and when they run, from 1."""
+    model = model_of(func)
+    steps = enumerate(file_operators(func), 1)
+    return {op: t for t, (op, _) in steps if requested(op, model) is None}
 
 
 def _name(op: Operation) -> str:
@@ -122,7 +129,7 @@ _KEYS: tuple[Callable[[Request], tuple[int, int]], ...] = (
 
 def _beside(func: FuncOp, requests: Sequence[Request]) -> set[int]:
     """Indices of what is alive while an operator of unknown scratch runs."""
-    steps = [t for t, (op, _) in enumerate(file_operators(func), 1) if scratch_bytes(op) is None]
+    steps = _hidden(func).values()
     return {i for i, r in enumerate(requests) if any(r.first <= t <= r.last for t in steps)}
 
 
@@ -162,9 +169,7 @@ def _alive_before(func: FuncOp) -> _Before:
 def _is_safe(func: FuncOp, ours: Sequence[Request], before: _Before) -> bool:
     if greedy(ours).head > before.most:
         return False
-    for step, (op, _) in enumerate(file_operators(func), 1):
-        if scratch_bytes(op) is not None:
-            continue
+    for op, step in _hidden(func).items():
         beside = [r for r in ours if r.size and r.first <= step <= r.last]
         if any(r.offset is None for r in beside):
             return False  # it lies where TFLM finds room, and that depends on the scratch

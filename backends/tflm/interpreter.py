@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 
 from memopt.backends.tflm.structs import DEVICE, KERNELS, Build, Struct
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.plan import model_of
 from memopt.dialects.tflite_file import Model, Subgraph, Tensor
 from memopt.dialects.tflm_arena import ALIGNMENT, file_operators, tflm_arena
-from memopt.dialects.tflm_scratch import scratch_bytes
 
 MARGIN = 48  # bytes on top of the formula, for releases of TFLM whose structures differ a little
 
@@ -68,12 +69,12 @@ class InterpreterArena:
 
 def unbounded_operators(func: FuncOp, model: Model) -> list[str]:
     """Names of the operators of which it is not known what TFLM keeps or asks for."""
-    listed = model.subgraphs[0].operators
+    listed, kernels = model.subgraphs[0].operators, model_of(func)
     return sorted(
         {
             listed[index].name
             for op, index in file_operators(func)
-            if listed[index].name not in KERNELS or scratch_bytes(op) is None
+            if listed[index].name not in KERNELS or requested(op, kernels) is None
         }
     )
 
@@ -93,7 +94,7 @@ def interpreter_arena(
     if not planned:
         operators.sort(key=lambda pair: pair[1])
     order = [index for _, index in operators]
-    scratches = [len(scratch_bytes(op) or ()) for op, _ in operators]
+    scratches = [len(requested(op, model_of(func)) or ()) for op, _ in operators]
     arena = tflm_arena(func, planned=planned, source_order=not planned, hold_unread=False)
     tail, planning = _tail(model, order, scratches, build)
     return InterpreterArena(arena.head, tail, planning)

@@ -1,19 +1,114 @@
-"""memopt: fits neural networks into microcontrollers.
+"""memopt: fits neural networks into microcontrollers, and proves how well.
 
-`memopt.peak(graph)` is loaded when it is first asked for.
+It finds the order of a network's operators and the place of its tensors that need the least RAM.
+Sizes are bytes, times are seconds. A network is given as a path (.tflite, .onnx, .json, .mlir), as
+the bytes of such a file, as an `onnx.ModelProto`, as a decoded JSON graph, or as what `memopt.load`
+gives back. What is wrong with it is a `memopt.MemoptError` with the place; an argument that there
+is not is a ValueError that lists what there is.
+
+How little RAM can it do with? All orders are asked, and the answer says what proves it:
+
+    >>> import memopt
+    >>> found = memopt.peak("net.tflite")
+    >>> found.peak, found.lower_bound, found.proof, found.optimal
+    (73728, 73728, 'search', True)
+    >>> found.order                        # the operators, in an order with that peak
+    ('conv_2d (conv_2d_0)', 'conv_2d (conv_2d_1)', ...)
+
+A plan is an order, and an offset in one arena for every tensor. The verifier, which shares no code
+with the solvers, has checked it, and checks it again from the file:
+
+    >>> plan = memopt.plan("net.tflite", target="tflm")
+    >>> plan.peak, plan.arena, plan.optimal, plan.arena_optimal
+    (73728, 73728, True, True)
+    >>> plan.offsets["conv_2d_0"]
+    36864
+    >>> written = Path("planned.tflite").write_bytes(plan.emit("tflite"))
+    >>> memopt.verify("planned.tflite").arena
+    73728
+
+Buffers of anything else, live in steps [lower, upper):
+
+    >>> memopt.place([(0, 2, 100), (1, 3, 50), (2, 4, 100)]).offsets
+    (0, 100, 0)
+
+The peaks of many graphs, from folders, on all cores or with any `concurrent.futures` executor:
+
+    >>> for row in memopt.sweep(["candidates/"], jobs=1):
+    ...     print(row.graph, row.peak, row.optimal, row.error)
+    candidates/cell0.json ... True None
+    candidates/cell1.json ... True None
+
+The same from a shell: `memopt --help`. More: docs/python.md, and `help` of each name.
 """
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memopt.api import Peak, peak
+    from memopt.api import (
+        MemoptError,
+        Model,
+        Peak,
+        Placed,
+        Plan,
+        Row,
+        Source,
+        Verified,
+        load,
+        peak,
+        place,
+        plan,
+        sweep,
+        verify,
+    )
 
-__all__ = ["Peak", "peak"]
+    __version__: str
+
+__all__ = [
+    "MemoptError",
+    "Model",
+    "Peak",
+    "Placed",
+    "Plan",
+    "Row",
+    "Source",
+    "Verified",
+    "__version__",
+    "load",
+    "peak",
+    "place",
+    "plan",
+    "sweep",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:
+    """Load what is asked for: `import memopt` alone loads nothing heavy."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("memopt")
     if name in __all__:
         from memopt import api
 
         return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Front(ModuleType):
+    """`memopt.verify` is the function, also after somebody imported the module `memopt.verify`,
+    which Python would put in its place."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in __all__ and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Front

@@ -11,6 +11,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.driver import (
     Options,
     Shapes,
+    check_shapes,
     emit,
     load_model,
     load_text,
@@ -65,6 +66,7 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
         module = load_model(Path(job.name), job.shapes)
     else:
         module = load_text(context, text, job.name, line_offset)
+        check_shapes(module, job.shapes)
     if job.model_path is not None:
         set_model_path(module, job.model_path)
     run_pipeline(context, module, job.passes, job.options)

@@ -66,7 +66,13 @@ def _planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--inplace", choices=("on", "off"), help="results over dying operands (C targets)"
     )
-    parser.add_argument("--shape", action="append", default=[], metavar="NAME=1x3x224x224")
+    parser.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="NAME=1x3x224x224",
+        help="fixes symbolic dimensions of an ONNX input; of other files only checked",
+    )
     parser.add_argument(
         "--model-path", type=path_text, metavar="FILE", help="where the weights of an .mlir are"
     )
@@ -183,7 +189,7 @@ def build_parser() -> argparse.ArgumentParser:
         nargs="+",
         type=path_text,
         metavar="GRAPH",
-        help=".json, .onnx, .tflite or .mlir",
+        help=".json, .onnx, .tflite, .mlir, or a folder of them",
     )
     sweep.add_argument("--jobs", type=int, metavar="N", help="processes; default: one per core")
     sweep.add_argument("--json", action="store_true", help="one list instead of a table")

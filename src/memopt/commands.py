@@ -18,6 +18,7 @@ from memopt.dialects.verify_plan import verify_plan
 from memopt.driver import (
     MODELS,
     check_module,
+    check_shapes,
     load_model,
     load_text,
     model_files,
@@ -52,10 +53,12 @@ def _read(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[Conte
     found: list[ModuleOp] = []
 
     def read() -> None:
+        shapes = parse_shapes(args.shape)
         if path.suffix in MODELS:
-            found.append(load_model(path, parse_shapes(args.shape)))
+            found.append(load_model(path, shapes))
         elif path.suffix == ".mlir":
             found.append(load_text(context, path.read_text(encoding="utf-8"), str(path)))
+            check_shapes(found[0], shapes)
         else:
             raise MemoptError("unknown kind of file, expected .tflite, .onnx, .json or .mlir")
         if args.model_path:
@@ -78,7 +81,7 @@ def _choices(args: argparse.Namespace) -> Choices:
     )
 
 
-def _plan(
+def plan_both(
     context: Context,
     module: ModuleOp,
     target: str,
@@ -136,7 +139,7 @@ def compile_model(args: argparse.Namespace) -> None:
     is_tflite = path.suffix == ".tflite"
     if args.target == "tflm" and not is_tflite and path.suffix != ".mlir":
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
-    before, after = _plan(context, module, args.target, _choices(args), is_tflite, seconds)
+    before, after = plan_both(context, module, args.target, _choices(args), is_tflite, seconds)
     func = only_function(after)
     if ram is not None:
         check_ram(func, ram)
@@ -272,7 +275,7 @@ def report_model(args: argparse.Namespace) -> None:
         verify_plan(func, placed=True)
         before, after = as_it_was(context, module, False), module
     else:
-        before, after = _plan(context, module, target, _choices(args), is_tflite, seconds)
+        before, after = plan_both(context, module, target, _choices(args), is_tflite, seconds)
     facts = facts_without_a_build(after, target, plan_facts(only_function(after)).arena.data)
     report = report_dict(path.name, before, after, facts, seconds)
     old, new = timeline_of(only_function(before)), timeline_of(only_function(after))

@@ -18,7 +18,10 @@ from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
 from memopt.diagnostics import verify_module
 from memopt.dialects.bank_attributes import OffChipAttr
+from memopt.dialects.compute import shape_of
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.groups import function_memory
+from memopt.dialects.memory import is_buffer, name_of
 from memopt.dialects.plan import OFF_CHIP, functions, model_of, plan_of
 from memopt.dialects.verify_memories import memories_of
 from memopt.dialects.verify_plan import check_definitions, recomputed_peak
@@ -57,20 +60,33 @@ def extra_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
 
 def load_model(path: Path, shapes: Shapes) -> ModuleOp:
-    """Import a model file. Raises MemoptError and OSError."""
-    data = path.read_bytes()
-    name = str(path)
-    if path.suffix == ".tflite":
+    """Import a model file, with these shapes of its inputs. Raises MemoptError and OSError."""
+    return import_bytes(path.read_bytes(), path.suffix, str(path), path, shapes)
+
+
+def import_bytes(
+    data: bytes, suffix: str, name: str, path: Path | None, shapes: Shapes | None = None
+) -> ModuleOp:
+    """Import the bytes of a model file of that kind; `path` is where they are, None: nowhere.
+
+    `shapes` are those of its inputs. Raises MemoptError.
+    """
+    shapes = shapes or {}
+    if suffix == ".tflite":
         from memopt.frontends.tflite import read as read_tflite
 
-        return read_tflite(data, name, str(path))
-    if path.suffix == ".onnx":
+        module = read_tflite(data, name, name)
+        check_shapes(module, shapes)
+        return module
+    if suffix == ".onnx":
         from memopt.frontends.onnx import read as read_onnx
 
         return read_onnx(data, name, path, dict(shapes))
     from memopt.frontends.json_graph import read as read_json
 
-    return read_json(data, name)
+    module = read_json(data, name)
+    check_shapes(module, shapes)
+    return module
 
 
 def load_text(context: Context, text: str, name: str, line_offset: int = 0) -> ModuleOp:
@@ -98,6 +114,26 @@ def _move_files(module: ModuleOp, move: Callable[[str], str]) -> None:
             for key, value in files.data.items()
         }
         module.attributes[FILES] = DictionaryAttr(moved)
+
+
+def check_shapes(module: ModuleOp, shapes: Shapes) -> None:
+    """Raise MemoptError unless `--shape` gives the inputs of a module the shapes that they have.
+
+    Only an ONNX file has shapes that are open; its frontend fixes them.
+    """
+    inputs = [a for f in functions(module) for a in f.body.block.args if is_buffer(a.type)]
+    names = [name_of(a) for a in inputs]
+    for given in shapes:
+        if given not in names:
+            text = f"--shape names {given!r}, but the inputs are: {', '.join(names) or 'none'}"
+            raise MemoptError(text)
+    for value, name in zip(inputs, names, strict=True):
+        if name in shapes and shapes[name] != shape_of(value):
+            has, asked = ("x".join(map(str, s)) for s in (shape_of(value), shapes[name]))
+            raise MemoptError(
+                f"has the fixed shape {has or 'of a scalar'}, --shape gives {asked}",
+                f"input {name!r}",
+            )
 
 
 def model_files(module: ModuleOp) -> tuple[Path, ...]:

@@ -118,7 +118,7 @@ def build_parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=1x3x224x224",
-        help="fixes symbolic dimensions of an ONNX input",
+        help="fixes symbolic dimensions of an ONNX input; of other files only checked",
     )
     group.add_argument(
         "--model-path", type=path_text, metavar="FILE", help="where the IR's weights are"
@@ -177,10 +177,12 @@ def parse_shapes(texts: Sequence[str]) -> Shapes:
     """`NAME=1x3x224x224` as a mapping. Raises UsageError."""
     shapes: dict[str, tuple[int, ...]] = {}
     for text in texts:
-        match = re.fullmatch(r"(.+)=(\d+(?:x\d+)*)", text)
+        match = re.fullmatch(r"(.+)=(\d{1,18}(?:x\d{1,18})*)", text)
         if match is None:
             raise UsageError(f"--shape={text}: expected NAME=1x3x224x224")
-        shapes[match.group(1)] = tuple(map(int, match.group(2).split("x")))
+        name, shape = match.group(1), tuple(map(int, match.group(2).split("x")))
+        if shapes.setdefault(name, shape) != shape:
+            raise UsageError(f"--shape={text}: {name!r} has another shape already")
     return shapes
 
 

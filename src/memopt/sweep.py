@@ -1,22 +1,15 @@
-"""`memopt sweep GRAPH...`: peak, bound and proof of many graphs, on all cores.
-
-Rows come in the order of the command line, whichever process is done first. A graph that cannot be
-read has a row with its error; the others are not touched by that.
-"""
+"""`memopt sweep GRAPH...`: the command; what it asks is memopt.sweep."""
 
 import argparse
 import json
 import os
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memopt.diagnostics import diagnose
+from memopt.api.sweeps import Row, Task, files_below, rows
 from memopt.dialects.errors import MemoptError
 from memopt.driver import build_pipeline
 from memopt.opt import pipeline_text
@@ -24,57 +17,6 @@ from memopt.usage import UsageError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
-
-CHUNK = 8  # graphs that a process takes at once: fewer messages, still an even load
-
-
-@dataclass(frozen=True)
-class Row:
-    """The answer for one graph: bytes, and seconds with reading it. `error` is one line, or None
-    and then the figures are there."""
-
-    graph: str
-    peak: int | None
-    lower_bound: int | None
-    proof: str | None
-    optimal: bool
-    seconds: float
-    error: str | None = None
-
-
-@dataclass(frozen=True)
-class Task:
-    """A file, the passes that it gets first, and seconds for its search."""
-
-    path: str
-    pipeline: str
-    time_limit: float | None
-
-
-def solve(task: Task) -> Row:
-    """The row of one file; whatever goes wrong becomes its error."""
-    from memopt.api import peak
-
-    start = time.perf_counter()
-    try:
-        found = peak(task.path, pipeline=task.pipeline, time_limit=task.time_limit)
-    except Exception as error:
-        seconds = round(time.perf_counter() - start, 6)
-        text = str(diagnose(error, task.path))
-        return Row(task.path, None, None, None, False, seconds, text)
-    seconds = round(time.perf_counter() - start, 6)
-    return Row(task.path, *found, found.optimal, seconds)
-
-
-def rows(tasks: Sequence[Task], jobs: int) -> Iterator[Row]:
-    """One row per task, in order, from `jobs` processes (1: from this one)."""
-    if jobs == 1 or len(tasks) == 1:
-        yield from map(solve, tasks)
-        return
-    # a new interpreter each: a forked one could inherit a lock that OR-Tools or rich holds
-    pool: Executor = ProcessPoolExecutor(min(jobs, len(tasks)), get_context("spawn"))
-    with pool:
-        yield from pool.map(solve, tasks, chunksize=max(1, min(CHUNK, len(tasks) // jobs)))
 
 
 def sweep(args: argparse.Namespace) -> None:
@@ -85,7 +27,7 @@ def sweep(args: argparse.Namespace) -> None:
     steps = [("model", args.memory_model), ("prepare", args.prepare)]
     pipeline = pipeline_text([(flag, value) for flag, value in steps if value], None)
     build_pipeline(pipeline)  # wrong usage is told once, not per graph
-    tasks = [Task(path, pipeline, args.time_limit) for path in args.graphs]
+    tasks = [Task(path, pipeline, args.time_limit, path) for path in paths(args.graphs)]
     found: list[Row] = []
     with _progress(len(tasks)) as bar:
         for row in rows(tasks, jobs):
@@ -103,6 +45,17 @@ def sweep(args: argparse.Namespace) -> None:
         print(row.error, file=sys.stderr)
     if failed:
         raise MemoptError(f"{len(failed)} of {len(found)} graphs could not be solved")
+
+
+def paths(given: list[str]) -> list[str]:
+    """The graphs of the command line, folders opened. Raises MemoptError for an empty folder."""
+    found: list[str] = []
+    for text in given:
+        below = [str(p) for p in files_below(Path(text))] if Path(text).is_dir() else [text]
+        if not below:
+            raise MemoptError("there is no .tflite, .onnx, .json or .mlir in it", text)
+        found += below
+    return found
 
 
 def line(row: Row) -> str:

@@ -4,8 +4,8 @@ import argparse
 from typing import NoReturn
 
 
-class UsageError(Exception):
-    """The command line is wrong: exit code 2."""
+class UsageError(ValueError):
+    """The command line, or an argument in Python, is wrong: exit code 2."""
 
 
 def check_time_limit(seconds: float | None) -> None:

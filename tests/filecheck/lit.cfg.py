@@ -29,6 +29,8 @@ config.test_source_root = str(here)
 config.test_exec_root = tempfile.mkdtemp(prefix="memopt-lit-")
 config.environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+# `make test` measures what these processes cover too
+config.environment |= {k: v for k, v in os.environ.items() if k.startswith("COVERAGE_")}
 
 if (shared / "graphs").is_dir():
     config.available_features.add("shared")

@@ -49,3 +49,19 @@ func.func @reshaped(%x: tensor<4xf32>) -> tensor<2x2xf32> {
   %3 = memgraph.opaque "Relu"(%2) {memgraph.names = ["y"]} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   func.return %3 : tensor<2x2xf32>
 }
+// -----
+// A "Relu" whose result has another shape is not applied element by element; nor is one behind a
+// "Reshape" that changes the number of elements applied before it.
+// CHECK-LABEL: @wider
+// CHECK: memgraph.opaque "Conv"(%x) : (tensor<8xi8>) -> tensor<8xi8>
+// CHECK-NEXT: memgraph.opaque "Relu"({{.*}}) : (tensor<8xi8>) -> tensor<16xi8>
+// CHECK-NEXT: memgraph.opaque "Conv"({{.*}}) : (tensor<16xi8>) -> tensor<32xi8>
+// CHECK: memgraph.opaque "Reshape"({{.*}}) {memgraph.merged = ["Relu"]
+func.func @wider(%x: tensor<8xi8>) -> tensor<8xi8> {
+  %a = memgraph.opaque "Conv"(%x) : (tensor<8xi8>) -> tensor<8xi8>
+  %b = memgraph.opaque "Relu"(%a) : (tensor<8xi8>) -> tensor<16xi8>
+  %c = memgraph.opaque "Conv"(%b) : (tensor<16xi8>) -> tensor<32xi8>
+  %d = memgraph.opaque "Reshape"(%c) : (tensor<32xi8>) -> tensor<8xi8>
+  %e = memgraph.opaque "Relu"(%d) : (tensor<8xi8>) -> tensor<8xi8>
+  func.return %e : tensor<8xi8>
+}

@@ -1,11 +1,14 @@
 """T6: the flow as anyone would check it, in-place candidates, early stop, size."""
 
 import random
-from itertools import pairwise
+from itertools import pairwise, permutations
 
-from oracles import optimum, random_graph, random_order
+import pytest
+from oracles import naive_steps, optimum, random_graph, random_order
 
+import memopt
 from memopt.solvers.bounds import flow_bound, trivial
+from memopt.solvers.errors import ProblemError
 from memopt.solvers.ideals import descendants
 from memopt.solvers.network import Cut, certificate
 from memopt.solvers.problem import Group, MemoryGraph, profile
@@ -131,3 +134,71 @@ def test_ten_thousand_operators() -> None:
     (cut,) = certificate(graph, bound.operator)
     assert cut.value == bound.value
     check_flow(graph, cut)
+
+
+def reads_at_random(rng: random.Random) -> MemoryGraph:
+    """A graph whose operators read groups whether or not these are written before."""
+    n = rng.randint(1, 5)
+    groups = tuple(
+        Group(
+            f"g{i}",
+            rng.randint(0, 5),
+            tuple(rng.sample(range(n), rng.randint(0, min(2, n)))),
+            tuple(rng.sample(range(n), rng.randint(0, min(2, n)))),
+            is_input=rng.random() < 0.2,
+            is_output=rng.random() < 0.2,
+        )
+        for i in range(rng.randint(1, 4))
+    )
+    groups = tuple(g for g in groups if g.is_input or g.writers)
+    before = tuple(
+        tuple(p for p in range(v) if rng.random() < 0.5) if rng.random() < 0.8 else ()
+        for v in range(n)
+    )
+    return MemoryGraph(tuple(f"op{v}" for v in range(n)), before, groups)
+
+
+def reads_early(graph: MemoryGraph, order: tuple[int, ...]) -> bool:
+    """Whether an operator of `order` reads what neither it nor one before it has written."""
+    return any(
+        not g.is_input and min(map(order.index, g.writers)) > order.index(r)
+        for g in graph.groups
+        for r in g.readers
+    )
+
+
+def test_what_may_be_read_before_it_is_written_is_refused(fuzz: float) -> None:
+    """Exactly that, by all orders; T6 of the others is a bound of all orders."""
+    rng = random.Random(8)
+    refused = bounded = 0
+    for _ in range(max(300, int(4000 * fuzz))):
+        graph = reads_at_random(rng)
+        legal = [
+            order
+            for order in permutations(range(len(graph)))
+            if all(
+                order.index(p) < order.index(v)
+                for v, ps in enumerate(graph.predecessors)
+                for p in ps
+            )
+        ]
+        early = any(reads_early(graph, order) for order in legal)
+        try:
+            graph.check()
+        except ProblemError as error:
+            assert early and "may read it before anything has written it" in str(error), graph
+            refused += 1
+            continue
+        assert not early, graph
+        best = min(max(naive_steps(graph, o), default=0) for o in legal)
+        start = sum(g.size for g in graph.groups if g.is_input)
+        assert flow_bound(graph, legal[:1]).value <= max(start, best), graph
+        bounded += 1
+    assert refused > 50 and bounded > 50
+
+
+def test_the_api_refuses_what_is_read_before_it_is_written() -> None:
+    """It said 4 B, proven by a flow, where the order 1, 2, 0 needs 3 B."""
+    groups = (Group("g0", 3, (2,), (1,)), Group("g1", 1, (0,), (0, 1), False, True))
+    with pytest.raises(ProblemError, match="group 'g0': 'b' may read it before"):
+        memopt.peak(MemoryGraph(("a", "b", "c"), ((), (), ()), groups))

@@ -3,10 +3,12 @@
 import random
 from dataclasses import replace
 
+import pytest
 from cases import make
 from oracles import naive_steps, optimum, random_graph, random_order
 
 from memopt.solvers.bounds import flow_bound
+from memopt.solvers.errors import ProblemError
 from memopt.solvers.ideals import renumber
 from memopt.solvers.problem import Group, InPlace, MemoryGraph, profile
 from memopt.solvers.reversal import backward, forward_order, reversible
@@ -133,9 +135,12 @@ UNREAD = MemoryGraph(
 
 def test_each_condition_is_needed() -> None:
     """In place, unread inputs, and what is read before it is written: not the same backwards."""
-    for graph in (INPLACE, EARLY, UNREAD):
+    for graph in (INPLACE, UNREAD):
         graph.check()
         assert not reversible(graph)
+    with pytest.raises(ProblemError, match="'r' may read it before anything has written it"):
+        EARLY.check()
+    assert not reversible(EARLY)
     assert reversible(replace(INPLACE, inplace=()))
     assert not steps_agree(INPLACE, (0, 1))
     assert not steps_agree(EARLY, (0, 1))

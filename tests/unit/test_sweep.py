@@ -2,6 +2,10 @@
 
 import json
 import random
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +17,7 @@ from memopt.api import memory_graph
 from memopt.cli import main
 from memopt.solvers.canonical import canonical, graph_of
 from memopt.solvers.fusion import modules
-from memopt.solvers.problem import Group, InPlace, MemoryGraph
+from memopt.solvers.problem import Group, InPlace, MemoryGraph, profile
 from memopt.solvers.scheduling import auto
 from memopt.usage import UsageError
 
@@ -99,7 +103,8 @@ def test_peak_takes_paths_graphs_and_memory_graphs(tmp_path: Path) -> None:
     (path,) = write_cells(tmp_path, 1, 7)
     found = memopt.peak(path)
     assert found == memopt.peak(str(path)) == memopt.peak(cell(7))
-    assert found == memopt.peak(memory_graph(cell(7)))
+    same = memopt.peak(memory_graph(cell(7)))
+    assert (found[:3], found.indices) == (same[:3], same.indices)  # only the names are others
     assert found == memopt.peak(path, time_limit=60.0)
     assert found.optimal
     assert found.peak == found.lower_bound
@@ -109,6 +114,92 @@ def test_peak_takes_paths_graphs_and_memory_graphs(tmp_path: Path) -> None:
         memopt.peak(path, pipeline="memgraph-nonsense")
     with pytest.raises(FileNotFoundError):
         memopt.peak(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_order_of_a_peak_has_that_peak_in_the_numbers_of_who_asks(seed: int) -> None:
+    graph = memory_graph(cell(seed))
+    for asked in (graph, shuffled(graph, random.Random(seed))):
+        found = memopt.peak(asked)
+        assert profile(asked, found.indices).peak == found.peak == found.lower_bound
+        assert found.order == tuple(asked.names[i] for i in found.indices)
+    names = [node["name"] for node in cell(seed)["nodes"]]
+    assert sorted(memopt.peak(cell(seed)).order) == sorted(names)
+
+
+def test_folders_are_opened_sorted_and_below(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    write_cells(tmp_path / "b" / "c", 1, 5)
+    write_cells(tmp_path / "b", 1, 6)
+    (tmp_path / "b" / "notes.txt").write_text("no graph")
+    (single,) = write_cells(tmp_path, 1, 7)
+    wanted = [str(p) for p in (tmp_path / "b/c/cell00005.json", tmp_path / "b/cell00006.json")]
+    assert main(["sweep", str(tmp_path / "b"), str(single), "--jobs=1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["graph"] for row in found] == [*wanted, str(single)]
+    again = list(memopt.sweep([tmp_path / "b", single], jobs=1))
+    assert [(r.graph, r.peak) for r in again] == [(r["graph"], r["peak"]) for r in found]
+    assert [r.graph for r in memopt.sweep(tmp_path / "b", jobs=1)] == wanted
+    (tmp_path / "empty").mkdir()
+    assert main(["sweep", str(tmp_path / "empty"), "--jobs=1"]) == 1
+    assert "there is no .tflite, .onnx, .json or .mlir in it" in capsys.readouterr().err
+
+
+class Counting(Executor):
+    """An executor of somebody else's: it runs a task when it is asked for its result."""
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        self.submitted += 1
+
+        class Later(Future[Any]):
+            def result(self, timeout: float | None = None) -> Any:
+                return fn(*args, **kwargs)
+
+        return Later()
+
+
+def test_any_executor_gives_the_same_rows_in_order() -> None:
+    graphs: list[Any] = [cell(seed) for seed in range(5)]
+    graphs += [memory_graph(cell(5)), memopt.load(cell(6)), b"{", memopt.load(cell(7)).module]
+    alone = [replace(r, seconds=0.0) for r in memopt.sweep(graphs, jobs=1)]
+    assert [r.graph for r in alone][:2] == ["graph 0", "graph 1"]
+    assert [r.error is None for r in alone] == [i != 7 for i in range(9)]
+    assert all(sorted(r.order) == sorted(set(r.order)) for r in alone)
+    with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(1, get_context("spawn")) as one:
+        for executor in (threads, one, Counting()):
+            rows = [replace(r, seconds=0.0) for r in memopt.sweep(graphs, executor=executor)]
+            assert rows == alone
+        assert threads.submit(int).result() == 0  # it is left open
+
+
+def test_an_endless_generator_gives_rows_and_what_nobody_waits_for_is_not_begun() -> None:
+    def endless() -> Iterator[dict[str, Any]]:
+        while True:
+            yield cell(0)
+
+    executor = Counting()
+    rows = memopt.sweep(endless(), executor=executor)
+    assert next(iter(rows)).peak == memopt.peak(cell(0)).peak
+    assert executor.submitted < 1_000
+
+
+def test_wrong_arguments_of_a_sweep_are_told_at_once() -> None:
+    with pytest.raises(ValueError, match="jobs=0"):
+        memopt.sweep([], jobs=0)
+    with pytest.raises(ValueError, match="without executor"):
+        memopt.sweep([], jobs=1, executor=Counting())
+    with pytest.raises(TypeError, match="int has no submit"):
+        memopt.sweep([], executor=5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="not int"):
+        memopt.sweep(5)  # type: ignore[arg-type]
+    assert list(memopt.sweep([])) == []
+    rows = list(memopt.sweep(["none.tflite", 5], jobs=1))  # type: ignore[list-item]
+    assert "No such file" in str(rows[0].error) and "a graph is a path" in str(rows[1].error)
 
 
 def test_rows_come_in_order_and_errors_spare_the_others(

@@ -1,5 +1,6 @@
 """The wheel and the sdist, built and used outside the checkout."""
 
+import json
 import os
 import subprocess
 import sys
@@ -57,7 +58,9 @@ def project_files(source: Path) -> set[str]:
     }
     links = {p.name for p in (source / "src/memopt").iterdir() if p.is_symlink()}
     assert links == set(ROOMS)
-    return found | {f"memopt/{p.name}" for p in (source / "src/memopt").glob("*.py")}
+    front = source / "src/memopt"
+    own = [*front.glob("*.py"), *(front / "api").glob("*.py"), front / "py.typed"]
+    return found | {f"memopt/{p.relative_to(front)}" for p in own}
 
 
 def test_every_file_is_inside(built: tuple[Path, Path, set[str]]) -> None:
@@ -92,3 +95,42 @@ def test_the_wheel_runs_outside_the_checkout(
     assert "memgraph-schedule" in run([*python, universe], work, site)
     kernels = "from memopt.backends.c import kernels; print(kernels.__file__)"
     assert run([*python, kernels], work, site).startswith(str(site))
+
+
+SCRIPT = """
+import memopt
+from memopt import Peak, Plan, Row, Verified
+
+found: Peak = memopt.peak("net.tflite", time_limit=1.0)
+plan: Plan = memopt.plan(b"", target="tflm", shapes={"x": (1, 8)})
+checked: Verified = memopt.verify(plan)
+arena: int = memopt.verify(memopt.place([(0, 1, 8)], capacity="1K"))
+rows: list[Row] = list(memopt.sweep(["a", {"nodes": []}]))
+numbers: tuple[int, ...] = found.indices
+names: tuple[str, ...] = plan.order
+offset: int = plan.offsets["x"] + plan.arena + found.peak + checked.peak
+text: str = memopt.__version__ + found.proof + memopt.load("a").name
+"""
+
+
+def test_a_checker_of_types_knows_every_answer(
+    built: tuple[Path, Path, set[str]], tmp_path: Path
+) -> None:
+    """In strict mode, of a script outside the checkout and the package in the wheel."""
+    site, work = tmp_path / "site", tmp_path / "work"
+    with zipfile.ZipFile(built[0]) as archive:
+        archive.extractall(site)
+    assert (site / "memopt" / "py.typed").exists()
+    work.mkdir()
+    (work / "right.py").write_text(SCRIPT)
+    (work / "wrong.py").write_text("import memopt\nx: str = memopt.peak('a').peak\n")
+    settings = {"typeCheckingMode": "strict", "extraPaths": [str(site)]}
+    (work / "pyrightconfig.json").write_text(json.dumps(settings))
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable],
+        capture_output=True, text=True, check=False, cwd=work,
+    )  # fmt: skip
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    assert [(Path(d["file"]).name, d["rule"]) for d in found] == [
+        ("wrong.py", "reportAssignmentType")
+    ]

@@ -1,0 +1,32 @@
+"""What other programs call, as `memopt.NAME`: see `help(memopt)` and docs/python.md.
+
+One file per question: `sources` (what a graph may be, `load`), `peaks` (`peak`), `plans` (`plan`),
+`checks` (`verify`), `placing` (`place`), `sweeps` (`sweep`). Bad input is a MemoptError with its
+place, a wrong argument a ValueError or TypeError that says what there is; nothing is printed.
+"""
+
+from memopt.api.checks import Verified, verify
+from memopt.api.peaks import Peak, memory_graph, peak
+from memopt.api.placing import Placed, place
+from memopt.api.plans import Plan, plan
+from memopt.api.sources import Model, Source, load
+from memopt.api.sweeps import Row, sweep
+from memopt.dialects.errors import MemoptError
+
+__all__ = [
+    "MemoptError",
+    "Model",
+    "Peak",
+    "Placed",
+    "Plan",
+    "Row",
+    "Source",
+    "Verified",
+    "load",
+    "memory_graph",
+    "peak",
+    "place",
+    "plan",
+    "sweep",
+    "verify",
+]

@@ -1,0 +1,107 @@
+"""`memopt.verify(plan)`: a plan checked by what shares no code with the solvers."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import overload
+
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.api.placing import Placed
+from memopt.api.plans import Plan
+from memopt.api.sources import Model, kind_of, load, told
+from memopt.certified import optimality_of
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.plan import only_function
+from memopt.dialects.verify_plan import verify_plan
+from memopt.dialects.verify_rows import verify_rows
+from memopt.frontends.tflite.planned import read_planned
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What the verifier derived again, in bytes: the plan says the same. `arena` is None where the
+    plan has no offsets. `lower_bound` and `proof` are what the plan claims; `optimality` says what
+    a certificate proves of them: `not checked` without one, `proven (flow)`, `proven (search)`, or
+    `gap` with the bound that is proven."""
+
+    name: str
+    peak: int
+    arena: int | None
+    lower_bound: int
+    proof: str
+    optimality: str = "not checked"
+
+
+@overload
+def verify(source: Placed) -> int: ...
+@overload
+def verify(
+    source: "str | os.PathLike[str] | bytes | Plan | Model | ModuleOp",
+    *,
+    certificate: "str | os.PathLike[str] | None" = None,
+) -> Verified: ...
+def verify(
+    source: "str | os.PathLike[str] | bytes | Plan | Model | ModuleOp | Placed",
+    *,
+    certificate: "str | os.PathLike[str] | None" = None,
+) -> Verified | int:
+    """Check a plan: order, live ranges, overlaps, alignment, peak and arena, trusting nothing.
+
+    `source` is a Plan, a path or the bytes of a plan (.mlir, or .tflite with an offline plan), or a
+    module. `certificate` is the file that proves its bound (docs/certificates.md). The answer of
+    `memopt.place` is checked too: then the arena in bytes is given back.
+
+    Raises MemoptError with the first fault, OSError, TypeError.
+
+        >>> memopt.verify(memopt.plan("net.tflite"))
+        Verified(name='main', peak=73728, arena=73728, lower_bound=73728, proof='search', ...)
+    """
+    if isinstance(source, Placed):
+        with told("buffers"):
+            return _verify_placed(source)
+    if isinstance(source, Plan):
+        name, module = source.name, source.module
+    else:
+        name, module = _planned(source)
+    with told(name):
+        func = only_function(module)
+        found = verify_plan(func)
+        optimality = (
+            "not checked" if certificate is None else optimality_of([func], Path(certificate))
+        )
+    plan = found.plan
+    return Verified(
+        func.sym_name.data,
+        found.peak,
+        found.arena,
+        plan.lower_bound.data,
+        plan.proof.data,
+        optimality,
+    )
+
+
+def _planned(source: "str | os.PathLike[str] | bytes | Model | ModuleOp") -> tuple[str, ModuleOp]:
+    """What messages call a plan, and its module."""
+    if isinstance(source, bytes):
+        with told("bytes"):
+            if kind_of(source, "bytes") == "tflite":
+                return "bytes", read_planned(source, "bytes")
+    elif isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if path.suffix not in (".mlir", ".tflite"):
+            raise MemoptError("a plan is an .mlir or a .tflite file", str(path))
+        if path.suffix == ".tflite":
+            with told(str(path)):
+                return str(path), read_planned(path.read_bytes(), str(path))
+    model = load(source)
+    return model.name, model.module
+
+
+def _verify_placed(placed: Placed) -> int:
+    arena = verify_rows(placed.rows)
+    if tuple(r.offset for r in placed.rows) != placed.offsets:
+        raise MemoptError("the offsets are not those of the rows", "buffers")
+    if arena > placed.arena:
+        raise MemoptError(f"the rows end at {arena} B, the answer says {placed.arena} B", "buffers")
+    return arena

@@ -1,0 +1,111 @@
+"""`memopt.peak(graph)`: the least RAM that a graph can do with, and what proves it.
+
+Made for searches over architectures, which ask it of thousands of graphs. Equal graphs (of up to
+500 operators) are solved once per process, whatever their names and whatever the order of their
+operators.
+"""
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from memopt.api.sources import Shapes, Source, operators_of, prepared, seconds, title, told
+from memopt.dialects.plan import only_function
+from memopt.passes.extract import extract
+from memopt.solvers.canonical import canonical_order, graph_of
+from memopt.solvers.problem import MemoryGraph, Proof, Schedule
+from memopt.solvers.scheduling import schedule
+
+REMEMBERED = 4_096  # graphs whose answer one process keeps
+LARGEST = 500  # operators of a graph that is looked up before it is solved
+
+
+class Peak(NamedTuple):
+    """Bytes: the peak of the best order found, and what no order is below. Optimal if they are
+    equal; `proof` says what the bound rests on: flow, search, ilp, or none.
+
+    `order` has the operators' names in that order, `indices` their numbers, from 0, among
+    `Model.operators` of the graph after the pipeline. Reshapes that cost nothing do not run."""
+
+    peak: int
+    lower_bound: int
+    proof: Proof
+    order: tuple[str, ...] = ()
+    indices: tuple[int, ...] = ()
+
+    @property
+    def optimal(self) -> bool:
+        return self.proof != "none" and self.peak == self.lower_bound
+
+
+def peak(
+    graph: "Source | MemoryGraph",
+    *,
+    pipeline: str = "",
+    time_limit: float | None = None,
+    shapes: Shapes | None = None,
+) -> Peak:
+    """The least peak over all orders of the operators, in bytes, as far as it is proven.
+
+    `graph` is whatever `memopt.load` takes, or a MemoryGraph. `pipeline` is run first on what is
+    not a MemoryGraph, as after `memopt-opt -p`:
+    "memgraph-model{alignment=1},memgraph-prepare{conventions=frelu}". Without it alignment is 16.
+    `time_limit` in seconds: then the best order that is found, and what is proven until then.
+
+    Raises MemoptError for a graph that is none, OSError, and ValueError for a pipeline or time
+    limit that there is not.
+
+        >>> memopt.peak({"tensors": [{"name": "x", "bytes": 16}, {"name": "y", "bytes": 32}],
+        ...              "nodes": [{"name": "n", "op": "Relu", "inputs": ["x"], "outputs": ["y"]}],
+        ...              "graph_inputs": ["x"], "graph_outputs": ["y"]})
+        Peak(peak=48, lower_bound=48, proof='flow', order=('n',), indices=(0,))
+    """
+    seconds(time_limit)
+    if isinstance(graph, MemoryGraph):
+        problem, names, numbers = graph, graph.names, tuple(range(len(graph)))
+        with told("graph"):
+            problem.check()
+    else:
+        problem, names, numbers = _problem(graph, pipeline, shapes)
+    answer = _answer(problem, time_limit)
+    order = tuple(names[v] for v in answer.order)
+    indices = tuple(numbers[v] for v in answer.order)
+    return Peak(answer.peak, answer.lower_bound, answer.proof, order, indices)
+
+
+def _answer(problem: MemoryGraph, time_limit: float | None) -> Schedule:
+    """The schedule, its order in the numbers of `problem`."""
+    if len(problem) > LARGEST:
+        return schedule(problem, "auto", time_limit)
+    form, places = canonical_order(problem)
+    # what was cut short is not remembered
+    found = (
+        _remembered(form) if time_limit is None else schedule(graph_of(form), "auto", time_limit)
+    )
+    answer = Schedule(
+        tuple(places[v] for v in found.order), found.peak, found.lower_bound, found.proof
+    )
+    answer.verify(problem)  # the form is the graph under other numbers, or this says so
+    return answer
+
+
+@lru_cache(REMEMBERED)
+def _remembered(form: tuple[Any, ...]) -> Schedule:
+    return schedule(graph_of(form), "auto", None)
+
+
+def memory_graph(source: Source, pipeline: str = "") -> MemoryGraph:
+    """The memory graph of a file or a decoded JSON graph with one function. Raises as `peak`."""
+    return _problem(source, pipeline, None)[0]
+
+
+def _problem(
+    source: Source, pipeline: str, shapes: Shapes | None
+) -> tuple[MemoryGraph, tuple[str, ...], tuple[int, ...]]:
+    """The memory graph, and its operators' names and numbers."""
+    model = prepared(source, pipeline, shapes)
+    with told(model.name):
+        func = only_function(model.module)
+        extracted = extract(func)
+    number = {op: i for i, op in enumerate(operators_of(func))}
+    executing = extracted.memory.operations
+    return extracted.graph, tuple(map(title, executing)), tuple(number[op] for op in executing)

@@ -1,0 +1,212 @@
+"""`memopt.plan(model)`: an order and a place for every tensor, as one frozen answer."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
+from typing import get_args
+
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+
+from memopt.api.sources import (
+    Model,
+    Shapes,
+    Source,
+    chosen,
+    operators_of,
+    prepared,
+    seconds,
+    title,
+    told,
+)
+from memopt.cli import TARGETS as DEVICES
+from memopt.commands import plan_both
+from memopt.dialects.groups import function_memory
+from memopt.dialects.memory import name_of
+from memopt.dialects.plan import (
+    Place,
+    argument_offsets,
+    bytes_offset,
+    memory_at,
+    model_of,
+    offsets_of,
+    only_function,
+)
+from memopt.driver import TARGETS as FORMS
+from memopt.driver import emit, new_context, set_model_path
+from memopt.passes.memgraph_place import Method as PlaceMethod
+from memopt.passes.memgraph_schedule import Method as ScheduleMethod
+from memopt.planning import Choices, Seconds, plan_facts
+from memopt.solvers.problem import Proof
+from memopt.usage import UsageError
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Bytes throughout; the verifier has re-derived all of it.
+
+    `order` has the operators' names as they run, `indices` their numbers, from 0, among
+    `Model.operators`: the file's order. Reshapes that cost nothing do not run. No order has a peak
+    below `lower_bound`, as `proof` says: flow, search, ilp or none.
+    `offsets` maps the names of the tensors in RAM to bytes from the start of the arena (a name that
+    is there twice gets `#2` behind it); with several memories, or shared objects, to bytes from the
+    start of its own, and `memories` says which that is. `module` is the plan as IR, `data` the
+    bytes of the file if no path says where they are.
+    """
+
+    name: str
+    target: str
+    order: tuple[str, ...] = field(repr=False)
+    indices: tuple[int, ...] = field(repr=False)
+    peak: int
+    lower_bound: int
+    proof: Proof
+    arena: int
+    arena_lower_bound: int
+    alignment: int
+    offsets: Mapping[str, int] = field(repr=False)
+    memories: Mapping[str, str] = field(repr=False)
+    module: ModuleOp = field(repr=False, compare=False)
+    data: bytes | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no order has a smaller peak, proven."""
+        return self.proof != "none" and self.peak == self.lower_bound
+
+    @property
+    def arena_optimal(self) -> bool:
+        """Whether no order, placed in any way, has a smaller arena, proven."""
+        return self.proof != "none" and self.arena == self.arena_lower_bound
+
+    def emit(self, form: str = "mlir") -> str | bytes:
+        """The plan as `memopt-opt -t FORM` writes it: mlir, c, tflite (bytes), json, svg, html or
+        minimalloc-csv. Raises ValueError, and MemoptError for what the form cannot say."""
+        chosen("form", form, FORMS)
+        module = self.module.clone()
+        with told(self.name):
+            if self.data is None or form not in ("c", "tflite"):
+                return emit(module, form, None)
+            with TemporaryDirectory() as folder:  # the weights are read from a file
+                path = Path(folder, "model")
+                path.write_bytes(self.data)
+                set_model_path(module, str(path))
+                return emit(module, form, None)
+
+
+def plan(
+    source: Source,
+    *,
+    target: str = "host",
+    schedule: str = "auto",
+    place: str = "joint",
+    memory: str | None = None,
+    time_limit: float | None = None,
+    io: str | None = None,
+    inplace: str | None = None,
+    fuse: bool = True,
+    pipeline: str = "",
+    shapes: Shapes | None = None,
+) -> Plan:
+    """Plan a network of one function, as `memopt compile` does, and verify the plan.
+
+    `source` is whatever `memopt.load` takes. `target` is a device, or "tflm" for TensorFlow Lite
+    Micro; `schedule` and `place` are methods (memopt-opt --help lists them); `memory` is, instead
+    of `place`, several memories, the fastest first: "dtcm:64K,sram:320K". `time_limit` is seconds
+    for each solver; `io` is where inputs and outputs live: "arena", "kept" or "caller"; `inplace`
+    is "on" or "off". `pipeline` is run first, as for `memopt.peak`.
+
+    Raises MemoptError for a network that cannot be planned, OSError, and ValueError for an argument
+    that there is not.
+
+        >>> plan = memopt.plan("net.tflite", target="cortex-m4", time_limit=60)
+        >>> plan.arena, plan.offsets["image"]
+        (73728, 0)
+    """
+    chosen("target", target, DEVICES)
+    chosen("schedule", schedule, get_args(ScheduleMethod))
+    chosen("place", place, get_args(PlaceMethod))
+    if io is not None:
+        chosen("io", io, ("arena", "kept", "caller"))
+    if inplace is not None:
+        chosen("inplace", inplace, ("on", "off"))
+    seconds(time_limit)
+    choices = Choices(
+        schedule, place, time_limit, fuse and schedule != "source", io, inplace, memory
+    )
+    model = prepared(source, pipeline, shapes)
+    with told(model.name):
+        module, numbers = _numbered(model)
+        is_tflite = model.kind == "tflite"
+        try:
+            _, after = plan_both(new_context(True), module, target, choices, is_tflite, Seconds())
+        except UsageError as error:
+            raise UsageError(str(error).replace("--", "")) from None
+        return _answer(model, after, target, numbers)
+
+
+def _origin(op: Operation) -> tuple[object, ...]:
+    """Where an operator comes from: the passes keep it, and copies that they insert have none."""
+    attributes = op.attributes
+    return op.location, attributes.get("memgraph.source"), op.name, attributes.get("memgraph.names")
+
+
+def _numbered(model: Model) -> tuple[ModuleOp, dict[tuple[object, ...], int]]:
+    """A copy of the module in which every operator can be told from the others, and its number."""
+    module = model.module.clone()
+    func = only_function(module)
+    found: dict[tuple[object, ...], int] = {}
+    for number, op in enumerate(operators_of(func)):
+        if _origin(op) in found or isinstance(op.location, UnknownLoc):
+            op.location = FileLineColLoc(StringAttr(model.name), IntAttr(number), IntAttr(0))
+        found[_origin(op)] = number
+    return module, found
+
+
+def _answer(
+    model: Model, after: ModuleOp, target: str, numbers: dict[tuple[object, ...], int]
+) -> Plan:
+    func = only_function(after)
+    facts = plan_facts(func)
+    executing = function_memory(func, model_of(func)).operations
+    ran = [(title(op), n) for op in executing if (n := numbers.get(_origin(op))) is not None]
+    places = dict(_places(func))
+    memories = {name: str(where) for name, (_, where) in places.items() if where != ""}
+    proof: Proof = facts.proof.data  # type: ignore[assignment]
+    return Plan(
+        model.name,
+        target,
+        tuple(name for name, _ in ran),
+        tuple(number for _, number in ran),
+        facts.peak.data,
+        facts.lower_bound.data,
+        proof,
+        facts.arena.data,
+        facts.arena_lower_bound.data,
+        model_of(func).alignment.data,
+        MappingProxyType({name: offset for name, (offset, _) in places.items()}),
+        MappingProxyType(memories),
+        after,
+        model.data,
+    )
+
+
+def _places(func: FuncOp) -> Iterator[tuple[str, tuple[int, str | int]]]:
+    """(name, (bytes, memory)) of every placed value, each name once."""
+    seen: dict[str, int] = {}
+    values: list[tuple[str, Place | None]] = [
+        (name_of(a), place)
+        for a, place in zip(func.body.block.args, argument_offsets(func), strict=True)
+    ]
+    for op in func.body.block.ops:
+        places = offsets_of(op) or ()
+        values += [(name_of(r), p) for r, p in zip(op.results, places, strict=False)]
+    for name, place in values:
+        offset = bytes_offset(place)
+        if offset is not None:
+            seen[name] = seen.get(name, 0) + 1
+            count = f"#{seen[name]}" if seen[name] > 1 else ""
+            yield name + count, (offset, memory_at(place))

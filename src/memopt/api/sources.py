@@ -1,0 +1,240 @@
+"""What a graph may be given as, and `memopt.load`.
+
+memopt.load("net.tflite")                    a path: .tflite, .onnx, .json, .mlir
+memopt.load(response.content)                the bytes of such a file; what they are is seen
+memopt.load(onnx_model)                      an onnx.ModelProto
+memopt.load({"tensors": [...], ...})         a decoded JSON graph
+"""
+
+import json
+import math
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import DiagnosticException, ParseError
+
+from memopt.diagnostics import diagnose
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.groups import function_memory
+from memopt.dialects.memory import name_of, operator_name
+from memopt.dialects.plan import functions, model_of
+from memopt.driver import (
+    MODELS,
+    build_pipeline,
+    check_module,
+    check_shapes,
+    import_bytes,
+    load_model,
+    load_text,
+    new_context,
+)
+from memopt.solvers.errors import ProblemError
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+Kind = Literal["tflite", "onnx", "json", "mlir"]
+Shapes = Mapping[str, Sequence[int]]
+SUFFIXES = (*MODELS, ".mlir")
+
+
+@dataclass(frozen=True)
+class Model:
+    """An imported network. `str(model)` is its IR; `name` is what messages call it; `data` has the
+    bytes of the file if no path says where they are: weights are looked up there."""
+
+    name: str
+    kind: Kind
+    module: ModuleOp = field(repr=False)
+    data: bytes | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """What plan and peak call the operators, in the file's order; constants are none."""
+        return tuple(title(op) for func in functions(self.module) for op in operators_of(func))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(name_of(a) for f in functions(self.module) for a in f.body.block.args)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        ends = [f.body.block.last_op for f in functions(self.module)]
+        return tuple(name_of(v) for end in ends if end is not None for v in end.operands)
+
+    def __str__(self) -> str:
+        from memopt.text import module_text
+
+        return module_text(self.module)
+
+
+Source: TypeAlias = (
+    "str | os.PathLike[str] | bytes | Mapping[str, Any] | ModelProto | ModuleOp | Model"
+)
+
+
+def load(source: Source, *, shapes: Shapes | None = None, name: str | None = None) -> Model:
+    """Import a network.
+
+    `source` is a path (.tflite, .onnx, .json, .mlir), the bytes of such a file, an
+    `onnx.ModelProto`, a decoded JSON graph, an xDSL module, or a Model, which is given back.
+    `shapes` fixes inputs of ONNX files with symbolic dimensions, {"x": (1, 3, 224, 224)}; other
+    files have theirs, which must be the same.
+    `name` is what messages call it; by default its path, or what kind of thing it is.
+
+    Raises MemoptError with the place of what is wrong with it, OSError for a file that cannot be
+    read, TypeError for anything else.
+
+        >>> memopt.load("net.onnx", shapes={"x": (1, 8)}).operators
+        ('first', 'softmax (y)')
+    """
+    if isinstance(source, Model):
+        return source
+    fixed = {k: tuple(v) for k, v in (shapes or {}).items()}
+    label = name or _label(source)
+    with told(label):
+        model = _model(source, label, fixed)
+        check_module(model.module)
+        if model.kind == "mlir":
+            check_shapes(model.module, fixed)
+    return model
+
+
+def prepared(source: Source, pipeline: str, shapes: Shapes | None = None) -> Model:
+    """The network after `pipeline`, which is written as after `memopt-opt -p`. What was given is
+    not changed. Raises as `load`, and ValueError for a pipeline that there is not."""
+    model = load(source, shapes=shapes)
+    steps = build_pipeline(pipeline) if pipeline else ()
+    if not steps:
+        return model
+    module, context = model.module.clone(), new_context(True)
+    with told(model.name):
+        for step in steps:
+            step.apply(context, module)
+            check_module(module)
+    return replace(model, module=module)
+
+
+@contextmanager
+def told(name: str) -> Generator[None]:
+    """Say of `name` whatever is wrong with it as one MemoptError with its place."""
+    try:
+        yield
+    except (
+        MemoptError, ParseError, DiagnosticException, ProblemError, RecursionError,
+        UnicodeDecodeError,
+    ) as error:  # fmt: skip
+        found = diagnose(error, name)
+        if isinstance(error, MemoptError) and found.place == error.place:
+            raise
+        kind = type(error) if isinstance(error, MemoptError) else MemoptError
+        raise kind(found.text, found.place) from None
+
+
+def operators_of(func: FuncOp) -> list[Operation]:
+    """The operators of a file in its order, also those that only give a buffer another shape."""
+    memory = function_memory(func, model_of(func))
+    found = {*memory.operations, *memory.views}
+    return [op for op in func.body.block.ops if op in found]
+
+
+def title(op: Operation) -> str:
+    """The operator's own name in the file, else its kind and what it makes: `add (sum)`."""
+    own = op.attributes.get("memgraph.operator")
+    return own.data if isinstance(own, StringAttr) and own.data else operator_name(op)
+
+
+def seconds(time_limit: float | None) -> float | None:
+    """A time limit that is one. Raises ValueError, TypeError."""
+    try:
+        good = time_limit is None or (time_limit > 0 and math.isfinite(time_limit))
+    except TypeError:
+        raise TypeError(f"time_limit={time_limit!r}: seconds, a number") from None
+    if not good:
+        raise ValueError(f"time_limit={time_limit!r}: seconds, more than 0")
+    return time_limit
+
+
+def chosen(name: str, value: str, known: Sequence[str]) -> str:
+    """`value`, if it is one of `known`. Raises ValueError that lists them."""
+    if value not in known:
+        raise ValueError(f"{name}={value!r}: one of {', '.join(known)}")
+    return value
+
+
+def kind_of(data: bytes, name: str) -> Kind:
+    """What the bytes of a file are. Raises MemoptError if they are none of ours."""
+    if data[4:8] == b"TFL3":
+        return "tflite"
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        return "json"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return "onnx"
+    if not text.strip():
+        raise MemoptError("is empty", name)
+    return "mlir" if all(c.isprintable() or c in "\t\r\n" for c in text[:4096]) else "onnx"
+
+
+def _label(source: object) -> str:
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(cast("str | os.PathLike[str]", source))
+    if isinstance(source, ModuleOp):
+        return "module"
+    return "bytes" if isinstance(source, bytes) else "graph"
+
+
+def _model(source: Any, name: str, shapes: dict[str, tuple[int, ...]]) -> Model:
+    if isinstance(source, ModuleOp):
+        return Model(name, "mlir", source)
+    if isinstance(source, Mapping):
+        data = _json(cast("Mapping[str, Any]", source))
+        return Model(name, "json", import_bytes(data, ".json", name, None, shapes))
+    if isinstance(source, str | os.PathLike):
+        return _from_path(Path(cast("str | os.PathLike[str]", source)), name, shapes)
+    if isinstance(source, bytes | bytearray | memoryview):
+        data = bytes(cast("bytes", source))
+        kind = kind_of(data, name)
+    elif hasattr(source, "graph") and hasattr(source, "SerializeToString"):  # onnx is not loaded
+        kind = "onnx"
+        try:
+            data = cast("bytes", source.SerializeToString())
+        except ValueError as error:  # protobuf's limit of 2 GiB
+            raise MemoptError(f"{error}; save the model and give its path", name) from None
+    else:
+        raise TypeError(
+            "a graph is a path, the bytes of a file, an onnx.ModelProto, a decoded JSON graph, an "
+            f"xDSL module or a memopt.Model, not {type(source).__name__}"
+        )
+    if kind == "mlir":
+        return Model(name, kind, load_text(new_context(True), data.decode(), name))
+    return Model(name, kind, import_bytes(data, f".{kind}", name, None, shapes), data)
+
+
+def _from_path(path: Path, name: str, shapes: dict[str, tuple[int, ...]]) -> Model:
+    if path.suffix in MODELS:
+        kind = cast("Kind", path.suffix.removeprefix("."))
+        return Model(name, kind, load_model(path, shapes))
+    if path.suffix != ".mlir":
+        raise MemoptError(
+            "unknown kind of file, expected .tflite, .onnx, .json or .mlir", str(path)
+        )
+    text = path.read_text(encoding="utf-8")
+    return Model(name, "mlir", load_text(new_context(True), text, str(path)))
+
+
+def _json(graph: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(dict(graph)).encode()
+    except RecursionError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"a graph given as a mapping is what JSON can say: {error}") from None

@@ -1,0 +1,95 @@
+"""What docs/python.md and `help` of the public names show is what Python prints."""
+
+import doctest
+import inspect
+import pydoc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+from cells import write_cells
+from demo_model import demo_model
+from onnx import TensorProto, helper
+
+import memopt
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+PUBLIC = [name for name in memopt.__all__ if inspect.isfunction(getattr(memopt, name))]
+
+
+def onnx_model() -> onnx.ModelProto:
+    """Two operators, the first of them with a name; the batch is symbolic."""
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", 8]) for n in "xy"]
+    nodes = [
+        helper.make_node("Relu", ["x"], ["t"], name="first"),
+        helper.make_node("Softmax", ["t"], ["y"]),
+    ]
+    graph = helper.make_graph(nodes, "net", ends[:1], ends[1:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the examples work on: net.tflite, net.onnx, and candidates/ with two cells."""
+    (tmp_path / "net.tflite").write_bytes(demo_model())
+    (tmp_path / "net.onnx").write_bytes(onnx_model().SerializeToString())
+    (tmp_path / "candidates").mkdir()
+    for number, path in enumerate(write_cells(tmp_path / "candidates", 2, 0)):
+        path.rename(path.with_name(f"cell{number}.json"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check(text: str, name: str) -> None:
+    """Run the examples of a text. A test of its own that notices a wrong one is below."""
+    known = {"memopt": memopt, "Path": Path, "ThreadPoolExecutor": ThreadPoolExecutor}
+    text = text.replace("```", "\n```") if name.endswith(".md") else text
+    text = "\n".join("" if line.startswith("```") else line for line in text.splitlines())
+    test = doctest.DocTestParser().get_doctest(text, known, name, name, 0)
+    assert test.examples, f"{name}: no example"
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    lines: list[str] = []
+    runner.run(test, out=lines.append)
+    assert not runner.failures, "".join(lines)
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_page_prints_what_it_says() -> None:
+    check((ROOT / "docs" / "python.md").read_text(encoding="utf-8"), "python.md")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", ["memopt", *PUBLIC])
+def test_help_prints_what_it_says(name: str) -> None:
+    documented: Any = memopt if name == "memopt" else getattr(memopt, name)
+    check(inspect.getdoc(documented) or "", name)
+
+
+def test_a_wrong_example_would_be_noticed() -> None:
+    with pytest.raises(AssertionError):
+        check(">>> 1 + 1\n3\n", "wrong")
+
+
+def test_help_has_every_public_name_with_its_units_and_errors() -> None:
+    text = pydoc.plain(pydoc.render_doc(memopt))
+    assert {*PUBLIC} == {"load", "peak", "place", "plan", "sweep", "verify"}
+    assert all(name in text for name in {*memopt.__all__} - {"__version__"})
+    assert memopt.__version__ in text
+    functions: list[Callable[..., Any]] = [getattr(memopt, name) for name in PUBLIC]
+    for function in functions:
+        assert "Raises" in (function.__doc__ or ""), function
+
+
+def test_onnx_objects_and_bytes_with_shapes() -> None:
+    proto, shapes = onnx_model(), {"x": (1, 8)}
+    for given in (proto, proto.SerializeToString()):
+        model = memopt.load(given, shapes=shapes)
+        assert (model.kind, model.operators) == ("onnx", ("first", "softmax (y)"))
+        assert (model.inputs, model.outputs) == (("x",), ("y",))
+        assert memopt.peak(given, shapes=shapes).order == model.operators
+    with pytest.raises(memopt.MemoptError, match="has the shape nx8"):
+        memopt.peak(proto)
