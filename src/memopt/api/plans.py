@@ -35,12 +35,12 @@ from memopt.dialects.plan import (
     offsets_of,
     only_function,
 )
-from memopt.driver import TARGETS as FORMS
 from memopt.driver import emit, new_context, set_model_path
 from memopt.passes.memgraph_place import Method as PlaceMethod
 from memopt.passes.memgraph_schedule import Method as ScheduleMethod
 from memopt.planning import Choices, Seconds, plan_facts
 from memopt.solvers.problem import Proof
+from memopt.targets import TARGETS as FORMS
 from memopt.usage import UsageError
 
 
