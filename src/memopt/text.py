@@ -1,6 +1,6 @@
 """IR as text: a parser that knows where each operation stands, a printer with type aliases.
 
-Long tensor types are printed once, as `!t0 = tensor<...>` at the top of the file.
+Tensor types with an encoding are printed once, as `!a0 = tensor<...>` at the top (see aliases.py).
 """
 
 import re
@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
     IntAttr,
     ModuleOp,
     StringAttr,
-    TensorType,
     UnknownLoc,
 )
 from xdsl.ir import Attribute, Operation
@@ -26,7 +25,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
-from memopt.dialects.attributes import EncodingAttr
+from memopt.aliases import aliases_of
 
 
 class Utf8Lexer(MLIRLexer):
@@ -113,29 +112,15 @@ class AliasPrinter(Printer):
 
 def module_text(module: ModuleOp, generic: bool = False) -> str:
     """The module as text that parses back to the same module and prints to the same bytes."""
-    types: dict[Attribute, str] = {}
-
-    def note(type_: Attribute) -> None:
-        if (
-            isinstance(type_, TensorType)
-            and isinstance(type_.encoding, EncodingAttr)
-            and type_ not in types
-        ):
-            types[type_] = f"!t{len(types)}"
-
-    for op in module.walk():
-        for region in op.regions:
-            for block in region.blocks:
-                for argument in block.args:
-                    note(argument.type)
-        for result in op.results:
-            note(result.type)
+    aliases = aliases_of(module)
     out = StringIO()
     plain = Printer(out)
-    for type_, alias in types.items():
-        out.write(f"{alias} = ")
-        plain.print_attribute(type_)
-        out.write("\n")
-    AliasPrinter(out, types, print_generic_format=generic).print_op(module)
+    for heading, types in aliases.groups:
+        out.write(f"// {heading}\n")
+        for type_, alias in types.items():
+            out.write(f"{alias} = ")
+            plain.print_attribute(type_)
+            out.write("\n")
+    AliasPrinter(out, aliases.names, print_generic_format=generic).print_op(module)
     out.write("\n")
     return out.getvalue()

@@ -7,7 +7,7 @@
 
 // CHECK-LABEL: @compute
 func.func @compute(%x: !act, %y: !act) -> !act {
-  // CHECK: memgraph.constant #memgraph.weights<"5f0c", "7"> : !t
+  // CHECK: memgraph.constant #memgraph.weights<"5f0c", "7"> : !w0
   %w = memgraph.constant #memgraph.weights<"5f0c", "7"> : tensor<4x3x3x4xi8, #memgraph.encoding<ohwi, scale = [1.0, 2.5e-01, 0.1, 3.0], zero_point = [0], axis = 0>>
   %v = memgraph.constant #memgraph.weights<"5f0c", "name with \"quotes\""> : tensor<1x3x3x4xi8, #memgraph.encoding<ihwo>>
   // CHECK: memgraph.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
@@ -50,7 +50,7 @@ func.func @compute(%x: !act, %y: !act) -> !act {
 // CHECK-LABEL: @shapes
 func.func @shapes(%x: tensor<2x6xf32>, %i: tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>) -> (tensor<6x2xf32>, tensor<2x1xf32>) {
   %w = memgraph.constant #memgraph.weights<"ab", "w"> : tensor<3x6xf32>
-  // CHECK: memgraph.quantize %{{.*}} rounding<onnx_even> : (tensor<2x6xf32>) -> !t
+  // CHECK: memgraph.quantize %{{.*}} rounding<onnx_even> : (tensor<2x6xf32>) -> !a{{[0-9]+}}
   %q = memgraph.quantize %x rounding<onnx_even> : (tensor<2x6xf32>) -> tensor<2x6xi8, #memgraph.encoding<scale = [1.0e-03], zero_point = [3]>>
   // CHECK: memgraph.dequantize
   %d = memgraph.dequantize %q : (tensor<2x6xi8, #memgraph.encoding<scale = [1.0e-03], zero_point = [3]>>) -> tensor<2x6xf32>
@@ -154,7 +154,7 @@ func.func @objects(%x: tensor<8xi8> {memgraph.offset = #memgraph.object<1, 0>}) 
 func.func @default() attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 0, lower_bound = 0, proof = none, fingerprint = "">} {
   func.return
 }
-// CHECK: @empty_encoding(%{{.*}}: tensor<4xi8>, %{{.*}}: !t{{[0-9]+}})
+// CHECK: @empty_encoding(%{{.*}}: tensor<4xi8>, %{{.*}}: !a{{[0-9]+}})
 func.func @empty_encoding(%x: tensor<4xi8>, %y: tensor<4xi4, #memgraph.encoding<>>) {
   func.return
 }
