@@ -138,10 +138,9 @@ def module_csv(module: ModuleOp) -> str:
     """
     func = only_function(module)
     plan = plan_of(func)
-    if plan is not None and plan.placed:
-        verify_plan(func, placed=True)
-    else:
-        plan = None
+    if plan is not None:
+        verify_plan(func)
+        plan = plan if plan.placed else None
     model = model_of(func)
     memory = function_memory(func, model)
     a, steps = model.alignment.data, max(len(memory.operations), 1)

@@ -88,6 +88,14 @@ def one_of(value: str, allowed: Sequence[str], what: str) -> None:
         raise VerifyException(f"{what} {value!r} is not one of: {', '.join(allowed)}")
 
 
+def need_counts(what: str, *numbers: int, least: int = 0) -> None:
+    """Raise VerifyException unless every number is in [least, 2^63)."""
+    for number in numbers:
+        if not least <= number < 1 << 63:
+            sign = "negative" if number < least else "no number of 64 bits"
+            raise VerifyException(f"{what}: {number} is {sign}")
+
+
 class WordAttr(ParametrizedAttribute):
     """An attribute of one word: `<relu>`."""
 

@@ -18,7 +18,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import need_keys, one_of, parse_keys
+from memopt.dialects.attributes import need_counts, need_keys, one_of, parse_keys
 
 PROOFS = ("ilp", "none")
 RULES = ("belady", "exact")
@@ -44,6 +44,8 @@ class BankAttr(ParametrizedAttribute):
     def verify(self) -> None:
         if min(self.capacity.data, self.cost.data, self.arena.data, self.moved.data) < 0:
             raise VerifyException(f"bank {self.bank.data}: negative bytes or cost")
+        numbers = (self.capacity.data, self.cost.data, self.arena.data, self.moved.data)
+        need_counts(f"bank {self.bank.data}", *numbers)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -106,6 +108,7 @@ class MemoriesAttr(ParametrizedAttribute):
             raise VerifyException("memories: banks need different names, and there must be one")
         if not 0 <= self.lower_bound.data <= self.cost.data:
             raise VerifyException("memories: lower_bound must be between 0 and cost")
+        need_counts("memories", self.cost.data)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -167,6 +170,7 @@ class OffChipAttr(ParametrizedAttribute):
         one_of(self.proof.data, PROOFS, "proof")
         if self.on_chip.data < 0 or not 0 <= self.lower_bound.data <= self.moved.data:
             raise VerifyException("off_chip: lower_bound must be between 0 and moved")
+        need_counts("off_chip", self.on_chip.data, self.moved.data)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

@@ -5,9 +5,9 @@ Everything is a discardable, prefixed attribute, so that it may sit on any diale
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import cast
+from typing import TypeGuard, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -81,7 +81,12 @@ def plan_of(func: FuncOp) -> PlanAttr | None:
 def order_of(op: Operation) -> int | None:
     """The operation's place in the schedule, if it has one."""
     attr = op.attributes.get(ORDER)
-    return attr.value.data if isinstance(attr, IntegerAttr) else None
+    return attr.value.data if is_number(attr) else None
+
+
+def is_number(attr: Attribute | None) -> TypeGuard[IntegerAttr]:
+    """Whether an attribute is a number of the plan: an i64, as passes write it, and no boolean."""
+    return isinstance(attr, IntegerAttr) and cast("IntegerAttr[IntegerType]", attr).type == i64
 
 
 def set_order(operations: Sequence[Operation]) -> None:
@@ -139,7 +144,7 @@ def bytes_offset(place: Place | None) -> int | None:
     placed."""
     if isinstance(place, SlotAttr | ObjectAttr):
         return place.offset.data
-    return place.value.data if isinstance(place, IntegerAttr) else None
+    return place.value.data if is_number(place) else None
 
 
 def memory_at(place: Place | int | None) -> Memory:

@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import (
     WordAttr,
+    need_counts,
     need_keys,
     one_of,
     parse_int_list,
@@ -127,6 +128,7 @@ class SlotAttr(ParametrizedAttribute):
     def verify(self) -> None:
         if self.offset.data < 0:
             raise VerifyException("slot: negative offset")
+        need_counts("slot", self.offset.data)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -158,6 +160,7 @@ class ObjectAttr(ParametrizedAttribute):
     def verify(self) -> None:
         if self.index.data < 0 or self.offset.data < 0:
             raise VerifyException("object: negative index or offset")
+        need_counts("object", self.index.data, self.offset.data)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -208,6 +211,7 @@ class ScratchAttr(ParametrizedAttribute):
     def verify(self) -> None:
         if self.bytes.data < 0 or self.offset.data < -1:
             raise VerifyException("scratch: negative bytes or offset")
+        need_counts("scratch", self.bytes.data, self.offset.data, least=-1)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -375,6 +379,10 @@ class PlanAttr(ParametrizedAttribute):
     def verify(self) -> None:
         one_of(self.proof.data, get_args(ProofKind), "proof")
         sizes = self.object_sizes
+        need_counts("plan", self.arena.data, self.arena_lower_bound.data, least=-1)
+        need_counts("plan", *sizes, sum(sizes))
+        if self.placed != (self.arena_lower_bound.data >= 0):
+            raise VerifyException("plan: arena and arena_lower_bound come together")
         if sizes and (min(sizes) < 0 or sum(sizes) != self.arena.data):
             raise VerifyException("plan: arena must be the sum of the objects' bytes")
         if not 0 <= self.objects_lower_bound.data <= sum(sizes):
@@ -383,6 +391,7 @@ class PlanAttr(ParametrizedAttribute):
             )
         if self.peak.data < self.lower_bound.data or self.lower_bound.data < 0:
             raise VerifyException("plan: lower_bound must be between 0 and peak")
+        need_counts("plan", self.peak.data)
         if self.placed and self.arena.data < self.arena_lower_bound.data:
             raise VerifyException("plan: arena below arena_lower_bound")
 
@@ -403,6 +412,9 @@ class PlanAttr(ParametrizedAttribute):
             },
         )
         need_keys(parser, found, "peak", "lower_bound", "proof", "fingerprint")
+        if "objects" in found:
+            need_keys(parser, found, "objects_lower_bound")
+        need_counts("plan", *(found[k] for k in ("arena", "arena_lower_bound") if k in found))
         return cls(**found).parameters
 
     def print_parameters(self, printer: Printer) -> None:

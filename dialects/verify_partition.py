@@ -9,12 +9,11 @@ shares no code with the passes that partition.
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import operator_name, place_of
-from memopt.dialects.plan import PARTITION
+from memopt.dialects.plan import PARTITION, is_number
 
 
 def check_parts(operations: Sequence[Operation]) -> None:
@@ -30,7 +29,7 @@ def check_parts(operations: Sequence[Operation]) -> None:
         name = operator_name(op)
         if attr is None:
             raise MemoptError(f"{name!r} has no {PARTITION}, other operations have", place_of(op))
-        if not isinstance(attr, IntegerAttr) or attr.value.data < 0:
+        if not is_number(attr) or attr.value.data < 0:
             raise MemoptError(f"{PARTITION} must be a number from 0 on", place_of(op))
         if attr.value.data < reached:
             raise MemoptError(

@@ -34,6 +34,7 @@ from memopt.dialects.structure import HyperNode
 from memopt.dialects.verify_memories import check_memories
 from memopt.dialects.verify_objects import check_kind_of_memory, check_sizes, check_turns
 from memopt.dialects.verify_partition import check_parts
+from memopt.dialects.verify_unplaced import check_tried, check_unplaced
 
 TFLM_LARGEST = (1 << 31) - 1  # bytes
 
@@ -80,6 +81,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     if fingerprint(func) != plan.fingerprint.data:
         raise StalePlanError("stale plan: the function has changed since it was planned", place)
     _check_order(block, memory)
+    check_tried(func, plan)
     check_parts(memory.operations)
     peak = recomputed_peak(memory, model)
     if peak != plan.peak.data:
@@ -87,6 +89,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     if not plan.placed:
         if placed:
             raise MemoptError("the plan has no offsets; run --place first", place)
+        check_unplaced(func)
         return Verified(plan, peak, None)
     ends = _check_places(func, block, memory, model, plan)
     check_sizes(plan, ends, place)

@@ -271,8 +271,9 @@ def report_model(args: argparse.Namespace) -> None:
     is_tflite = path.suffix == ".tflite"
     target = args.target or ("tflm" if is_tflite else "host")
     plan = plan_of(func)
+    if plan is not None:
+        verify_plan(func)
     if plan is not None and plan.placed:
-        verify_plan(func, placed=True)
         before, after = as_it_was(context, module, False), module
     else:
         before, after = plan_both(context, module, target, _choices(args), is_tflite, seconds)

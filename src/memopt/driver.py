@@ -121,7 +121,7 @@ def check_shapes(module: ModuleOp, shapes: Shapes) -> None:
 
     Only an ONNX file has shapes that are open; its frontend fixes them.
     """
-    inputs = [a for f in functions(module) for a in f.body.block.args if is_buffer(a.type)]
+    inputs = [a for f in functions(module) for a in f.body.blocks[0].args if is_buffer(a.type)]
     names = [name_of(a) for a in inputs]
     for given in shapes:
         if given not in names:

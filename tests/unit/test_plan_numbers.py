@@ -1,0 +1,185 @@
+"""Every number of a plan is checked, in every state of the plan: a seeded fault of each is refused.
+
+By the command line: `memopt verify`, and `memopt-opt -t minimalloc-csv` and `-t json`, which must
+export nothing of a plan that is wrong.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from memopt.cli import main
+from memopt.opt import main as opt
+
+SOURCE = """
+func.func @main(%x: tensor<64xi8>) -> tensor<16xi8> {
+  %a = memgraph.opaque "A"(%x) {memgraph.scratch = [#memgraph.scratch<16>]}
+    : (tensor<64xi8>) -> tensor<32xi8>
+  %b = memgraph.opaque "B"(%a) : (tensor<32xi8>) -> tensor<128xi8>
+  %c = memgraph.opaque "C"(%b, %a) : (tensor<128xi8>, tensor<32xi8>) -> tensor<16xi8>
+  func.return %c : tensor<16xi8>
+}
+"""
+STATES = {
+    "scheduled": "memgraph-schedule",
+    "partition": "memgraph-partition{k=2},memgraph-schedule",
+    "off_chip": "memgraph-schedule,memgraph-traffic{on-chip=176}",
+    "placed": "memgraph-schedule,memgraph-place",
+    "objects": "memgraph-schedule,memgraph-place{method=shared-objects}",
+    "memories": "memgraph-schedule,memgraph-memory{banks=a:160@1,b:256@2}",
+}
+BIG = str(1 << 63)
+ARENA = ", arena = 176, arena_lower_bound = 176"
+FAULTS: dict[str, list[tuple[str, str]]] = {
+    "scheduled": [
+        ("peak = 176", "peak = 192"),
+        ("peak = 176", "peak = -176"),
+        ("peak = 176, lower_bound = 176", f"peak = {BIG}, lower_bound = 176"),
+        ("lower_bound = 176", "lower_bound = 192"),
+        ("lower_bound = 176", "lower_bound = -1"),
+        ("proof = flow", "proof = flow, arena = -1, arena_lower_bound = -1"),
+        ("proof = flow", "proof = flow, arena = -176, arena_lower_bound = 0"),
+        ("proof = flow", "proof = flow, arena_lower_bound = 176"),
+        ("proof = flow", "proof = flow, arena_lower_bound = -5"),
+        ("proof = flow", "proof = flow, arena = 176"),
+        ("proof = flow", "proof = flow, objects = [176], objects_lower_bound = 0"),
+        ("proof = flow", "proof = flow, objects_lower_bound = 8"),
+        ("memgraph.order = 1 : i64", "memgraph.order = -1 : i64"),
+        ("memgraph.order = 1 : i64", "memgraph.order = 1 : i32"),
+        ("memgraph.order = 1 : i64", "memgraph.order = true"),
+        ("memgraph.order = 1 : i64", "memgraph.order = 1.0 : f64"),
+        ("memgraph.order = 1 : i64", "memgraph.order = 7 : i64"),
+        ("{memgraph.order = 1 : i64}", ""),
+        ("memgraph.order = 1 : i64", "memgraph.order = 1 : i64, memgraph.offset = [0 : i64]"),
+        ("%x: tensor<64xi8>", "%x: tensor<64xi8> {memgraph.offset = 0 : i64}"),
+        ("#memgraph.scratch<16>", "#memgraph.scratch<16, 0>"),
+        ("#memgraph.scratch<16>", "#memgraph.scratch<16, #memgraph.slot<a, 0>>"),
+        ("#memgraph.scratch<16>", "#memgraph.scratch<-16>"),
+        ("#memgraph.scratch<16>", f"#memgraph.scratch<{BIG}>"),
+        ("memgraph.plan =", "memgraph.schedules_tried = 3 : i64, memgraph.plan ="),
+        (
+            "memgraph.plan =",
+            "memgraph.memories = #memgraph.memories<banks = [#memgraph.bank<a, capacity = 9, "
+            "cost = 1, arena = 0, moved = 0>], cost = 0, lower_bound = 0, proof = ilp>, "
+            "memgraph.plan =",
+        ),
+    ],
+    "partition": [
+        ("memgraph.partition = 1 : i64", "memgraph.partition = -1 : i64"),
+        ("memgraph.partition = 1 : i64", "memgraph.partition = 1 : i32"),
+        ("memgraph.partition = 0 : i64", "memgraph.partition = false"),
+        ("memgraph.partition = 0 : i64", "memgraph.partition = 5 : i64"),
+    ],
+    "off_chip": [
+        ("on_chip = 176", "on_chip = -1"),
+        ("on_chip = 176", f"on_chip = {BIG}"),
+        ("moved = 0, lower_bound = 0", "moved = 0, lower_bound = 1"),
+        ("moved = 0, lower_bound = 0", "moved = 0, lower_bound = -1"),
+        ("moved = 0, lower_bound = 0", f"moved = {BIG}, lower_bound = 0"),
+    ],
+    "placed": [
+        (ARENA, ""),
+        (ARENA, ", arena = -1, arena_lower_bound = 0"),
+        (ARENA, ", arena = -1, arena_lower_bound = -1"),
+        (ARENA, ", arena = -176, arena_lower_bound = -176"),
+        (ARENA, ", arena = 160, arena_lower_bound = 160"),
+        (ARENA, ", arena = 192, arena_lower_bound = 176"),
+        (ARENA, ", arena = 176, arena_lower_bound = 192"),
+        (ARENA, ", arena = 176, arena_lower_bound = -1"),
+        (ARENA, ", arena = 176"),
+        (ARENA, f", arena = {BIG}, arena_lower_bound = 0"),
+        (ARENA, f"{ARENA}, objects = [176], objects_lower_bound = 0"),
+        ("memgraph.offset = [0 : i64]", "memgraph.offset = [-16 : i64]"),
+        ("memgraph.offset = [0 : i64]", "memgraph.offset = [0.0 : f64]"),
+        ("memgraph.offset = [0 : i64]", "memgraph.offset = [false]"),
+        ("memgraph.offset = [0 : i64]", "memgraph.offset = [0 : i32]"),
+        ("memgraph.offset = [0 : i64]", "memgraph.offset = [#memgraph.slot<a, 0>]"),
+        ("memgraph.offset = [0 : i64]", "memgraph.offset = [#memgraph.object<0>]"),
+        ("memgraph.offset = [0 : i64]", "memgraph.offset = [8 : i64]"),
+        ("memgraph.offset = 0 : i64", "memgraph.offset = -64 : i64"),
+        ("memgraph.offset = 0 : i64", "memgraph.offset = false"),
+        ("#memgraph.scratch<16, 64>", "#memgraph.scratch<16, -2>"),
+        ("#memgraph.scratch<16, 64>", "#memgraph.scratch<16>"),
+        ("#memgraph.scratch<16, 64>", "#memgraph.scratch<16, 0>"),
+        ("memgraph.plan =", "memgraph.schedules_tried = 0 : i64, memgraph.plan ="),
+        ("memgraph.plan =", "memgraph.schedules_tried = -3 : i64, memgraph.plan ="),
+        ("memgraph.plan =", "memgraph.schedules_tried = true, memgraph.plan ="),
+    ],
+    "objects": [
+        (ARENA, ""),
+        (ARENA, ", arena = -176, arena_lower_bound = 0"),
+        (ARENA, ", arena = 192, arena_lower_bound = 176"),
+        ("objects = [128, 32, 16]", "objects = [128, 48, 0]"),
+        ("objects = [128, 32, 16]", "objects = [128, 64, -16]"),
+        ("objects = [128, 32, 16], ", ""),
+        ("objects_lower_bound = 176", "objects_lower_bound = 177"),
+        ("objects_lower_bound = 176", "objects_lower_bound = -1"),
+        (", objects_lower_bound = 176", ""),
+        ("#memgraph.object<1>", "#memgraph.object<-1>"),
+        ("#memgraph.object<1>", "#memgraph.object<3>"),
+        ("#memgraph.object<1>", f"#memgraph.object<{BIG}>"),
+        ("#memgraph.object<1>", "#memgraph.object<1, 16>"),
+        ("#memgraph.object<1>", "#memgraph.object<1, -16>"),
+    ],
+    "memories": [
+        (ARENA, ""),
+        (ARENA, ", arena = -1, arena_lower_bound = 0"),
+        (ARENA, ", arena = 160, arena_lower_bound = 0"),
+        ("capacity = 160", "capacity = 144"),
+        ("capacity = 160", "capacity = -160"),
+        ("capacity = 160", f"capacity = {BIG}"),
+        ("cost = 1,", "cost = 0,"),
+        ("cost = 1,", "cost = -1,"),
+        ("arena = 160,", "arena = 144,"),
+        ("arena = 160,", "arena = -160,"),
+        ("moved = 448", "moved = 0"),
+        ("moved = 448", "moved = -448"),
+        ("], cost = 480", "], cost = 460"),
+        ("lower_bound = 480", "lower_bound = 481"),
+        ("lower_bound = 480", "lower_bound = -1"),
+        ("#memgraph.slot<a, 128>", "#memgraph.slot<a, -128>"),
+        ("#memgraph.slot<a, 128>", f"#memgraph.slot<a, {BIG}>"),
+        ("#memgraph.slot<a, 128>", "#memgraph.slot<c, 128>"),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The planned IR in each state."""
+    folder = tmp_path_factory.mktemp("plans")
+    source = folder / "source.mlir"
+    source.write_text(SOURCE)
+    found: dict[str, str] = {}
+    for name, pipeline in STATES.items():
+        path = folder / f"{name}.mlir"
+        assert opt([str(source), "-p", pipeline, "-o", str(path)]) == 0
+        assert main(["verify", str(path)]) == 0
+        found[name] = path.read_text()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("state", "old", "new"), [(s, *fault) for s, faults in FAULTS.items() for fault in faults]
+)
+def test_a_wrong_number_is_refused(
+    state: str,
+    old: str,
+    new: str,
+    plans: dict[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = plans[state]
+    assert old in text, text
+    path, out = tmp_path / "plan.mlir", tmp_path / "out"
+    path.write_text(text.replace(old, new, 1))
+    assert main(["verify", str(path)]) == 1
+    said, error = capsys.readouterr()
+    assert not said and ": error: " in error and "internal" not in error and "\n" in error
+    for target in ("minimalloc-csv", "json"):
+        assert opt([str(path), "-t", target, "-o", str(out)]) == 1
+        assert not out.exists()
+    capsys.readouterr()
+    assert main(["report", str(path)]) == 1
+    assert "internal" not in capsys.readouterr().err
