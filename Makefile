@@ -1,5 +1,6 @@
 # make demo   everything from nothing: installs, makes a model, plans it, runs it, draws it
-# make test   all tests; make lint, make fuzz (full random counts), make clean
+# make check  for the daily loop: lint, types and the quick tests, within a minute
+# make test   all tests, and what they cover; make lint, make fuzz (full random counts), make clean
 #
 # PYTHON=python3.12 chooses the Python of the virtual environment, VENV=dir its place,
 # JOBS=4 how many tests run side by side.
@@ -11,9 +12,16 @@ BIN = $(VENV)/bin
 export PYTHON
 
 # Whole files go to one process: many build their models once for all their tests.
-PYTEST = $(BIN)/python -m pytest -v -n $(JOBS) --dist loadfile -rs
+PYTEST = -m pytest -v -n $(JOBS) --dist loadfile -rs
+COVERAGE = $(BIN)/coverage
 
-.PHONY: demo test lint fuzz clean
+# One of each kind: the arrows, the IR, a frontend, problems and solvers, plans, the commands.
+QUICK = $(addprefix tests/unit/test_, architecture.py dependencies.py dialect_docs.py dp.py \
+	json_graph.py liberis.py problem.py shared_objects.py covered.py)
+GOLDEN = $(addprefix tests/filecheck/, dialect-errors.mlir figure1.mlir memgraph-fuse.mlir \
+	memgraph-model.mlir)
+
+.PHONY: demo check test lint fuzz clean
 
 demo: $(VENV)/installed
 	@.ci/packages build
@@ -24,14 +32,24 @@ demo: $(VENV)/installed
 	$(BIN)/memopt report demo/model.tflite --html demo/report.html > demo/report.txt
 	@$(BIN)/python benchmarks/demo_check.py demo
 
+check: $(VENV)/installed
+	@$(BIN)/ruff check -q && $(BIN)/ruff format -q --check
+	@$(BIN)/pyright --pythonpath $(BIN)/python & types=$$!; \
+	$(BIN)/lit -s -j 1 $(GOLDEN) && $(BIN)/python -m pytest -q $(QUICK); tests=$$?; \
+	wait $$types && exit $$tests
+
 test: $(VENV)/installed
 	@.ci/packages build arm chromium
-	$(BIN)/lit -s -j $(JOBS) tests/filecheck
-	$(PYTEST)
+	rm -rf .coverage && mkdir .coverage
+	$(COVERAGE) run $(BIN)/lit -s -j $(JOBS) tests/filecheck
+	$(COVERAGE) run $(PYTEST)
+	@$(COVERAGE) combine -q
+	@$(COVERAGE) json -q -o .coverage/report.json
+	@$(BIN)/python tests/covered.py .coverage/report.json
 
 fuzz: $(VENV)/installed
 	@.ci/packages build arm
-	MEMOPT_FUZZ=1.0 $(PYTEST) tests/property tests/models tests/firmware
+	MEMOPT_FUZZ=1.0 $(BIN)/python $(PYTEST) tests/property tests/models tests/firmware
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check
@@ -45,4 +63,4 @@ $(VENV)/installed: pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo build dist .pytest_cache .ruff_cache src/*.egg-info
+	rm -rf $(VENV) demo build dist .coverage .pytest_cache .ruff_cache src/*.egg-info
