@@ -129,12 +129,10 @@ def write_output(path: str, data: bytes | str, sources: Iterable[Path] = ()) -> 
     Raises MemoptError if that is one of `sources`, which this run has read, and OSError.
     """
     if path == STDOUT:
-        sys.stdout.flush()
-        if isinstance(data, bytes):
-            sys.stdout.buffer.write(data)
-        else:
-            sys.stdout.write(data)
-        sys.stdout.flush()
+        sys.stdout.flush()  # what was printed before comes first
+        payload = data.encode() if isinstance(data, str) else data  # UTF-8, as in a file
+        sys.stdout.buffer.write(payload)
+        sys.stdout.buffer.flush()
         return
     goal = Path(path)
     if goal.is_file() and any(s.exists() and goal.samefile(s) for s in sources):
@@ -150,7 +148,8 @@ def write_file(path: str | Path, data: bytes | str) -> None:
         with path.open("wb") as special:
             special.write(payload)
         return
-    path = path.resolve()  # a link stays one: what it leads to is written
+    if path.is_symlink():  # it stays one: what it leads to is written
+        path = Path(os.path.realpath(path))
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
