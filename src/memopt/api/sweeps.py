@@ -12,6 +12,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -111,7 +112,18 @@ def _rows(tasks: Iterator[Task], executor: Executor | None, jobs: int) -> Genera
     # a new interpreter each: a forked one could inherit a lock that OR-Tools or rich holds
     with ProcessPoolExecutor(min(jobs, len(first)), get_context("spawn")) as pool:
         chunk = max(1, min(CHUNK, len(first) // jobs))
-        yield from _through(pool, _chain(first, tasks), chunk)
+        try:
+            yield from _through(pool, _chain(first, tasks), chunk)
+        except KeyboardInterrupt:  # else the pool would wait for what its processes began
+            _end(pool)
+            raise
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """What `terminate_workers` of Python 3.14 does."""
+    processes: dict[int, BaseProcess] = vars(pool).get("_processes") or {}
+    for process in list(processes.values()):
+        process.terminate()
 
 
 def rows(tasks: Iterable[Task], jobs: int) -> Iterator[Row]:

@@ -1,0 +1,178 @@
+"""Ctrl-C while an integer program is solved: exit code 130, and nothing is written.
+
+A real signal to the whole group of the command, as a terminal sends it, once the process that
+solves is there.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HANG = 120  # seconds after which a test has failed, on any machine
+PYTHON = "import sys; from memopt.{} import main; sys.exit(main(sys.argv[1:]))"
+
+
+def graph(operators: int, seed: int) -> str:
+    """Layers that all methods take long for: every operator reads three earlier ones."""
+    rng = random.Random(seed)
+    sizes = [rng.randint(100, 1000) for _ in range(operators)]
+    tensors = [{"name": f"t{v}", "bytes": size} for v, size in enumerate(sizes)]
+    nodes = [
+        {
+            "name": f"n{v}",
+            "op": "Mix",
+            "inputs": [f"t{u}" for u in rng.sample(range(max(0, v - 25), v), min(v, 2))] or ["x"],
+            "outputs": [f"t{v}"],
+        }
+        for v in range(operators)
+    ]
+    read = {name for node in nodes for name in node["inputs"]}
+    outputs = [t["name"] for t in tensors if t["name"] not in read]
+    tensors.append({"name": "x", "bytes": 64})
+    names = {"name": "hard", "graph_inputs": ["x"], "graph_outputs": outputs}
+    return json.dumps({**names, "tensors": tensors, "nodes": nodes})
+
+
+def buffers(count: int) -> str:
+    """Live ranges and sizes that leave gaps between the least load and any placement."""
+    rng = random.Random(3)
+    lines = ["id,lower,upper,size"]
+    for i in range(count):
+        lower = rng.randrange(count)
+        lines.append(f"b{i},{lower},{lower + rng.randint(5, 60)},{rng.randint(1, 10_000)}")
+    return "\n".join(lines) + "\n"
+
+
+def children(pid: int) -> list[int]:
+    """Its child processes."""
+    try:
+        return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def gone(pid: int) -> bool:
+    """Whether the process ends, or has ended and nobody asked how, before the test has failed."""
+    end = time.monotonic() + HANG
+    while time.monotonic() < end:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def command(module: str, arguments: list[str], folder: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", PYTHON.format(module), *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def solving(process: "subprocess.Popen[str]", grandchildren: bool = False) -> int:
+    """Wait for the process that solves; 0 if the command ends without one."""
+    end = time.monotonic() + HANG
+    while process.poll() is None and time.monotonic() < end:
+        found = children(process.pid)
+        if grandchildren:
+            found = [g for c in found for g in children(c)]
+        if found:
+            time.sleep(1)  # into the solver
+            return found[0]
+        time.sleep(0.05)
+    return 0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hard")
+    (path / "hard.json").write_text(graph(120, 1))
+    (path / "other.json").write_text(graph(120, 2))
+    (path / "hard.csv").write_text(buffers(200))
+    return path
+
+
+OPT = ["--model=alignment=1", "hard.json", "-o", "out"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("opt", ["--schedule=ilp", *OPT]),
+        ("opt", ["--schedule=ilp-olla", *OPT]),
+        ("opt", ["-p", "memgraph-schedule{method=ilp solver=highs}", "hard.json", "-o", "out"]),
+        ("cli", ["place", "hard.csv", "--strategy=cp-sat", "-o", "out"]),
+        ("opt", ["--schedule=source", "--place=ilp", *OPT]),
+        ("opt", ["--schedule=source", "--place=shared-objects-exact", *OPT]),
+        ("cli", ["report", "hard.json", "--no-fuse", "--schedule=ilp", "--html", "out"]),
+        ("cli", ["compile", "hard.json", "--no-fuse", "--schedule=ilp", "-o", "folder"]),
+    ],
+)
+def test_ctrl_c_ends_the_command_and_writes_nothing(
+    module: str, arguments: list[str], folder: Path
+) -> None:
+    (folder / "out").write_text("as it was")
+    with command(module, arguments, folder) as process:
+        worker = solving(process)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=HANG)
+    assert worker, err
+    name = "memopt-opt" if module == "opt" else "memopt"
+    assert (process.returncode, out, err) == (130, "", f"{name}: interrupted\n")
+    assert (folder / "out").read_text() == "as it was"
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "hard.csv",
+        "hard.json",
+        "other.json",
+        "out",
+    ]
+    assert gone(worker)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
+def test_a_killed_solver_is_a_line_and_no_proof(folder: Path) -> None:
+    (folder / "out").write_text("as it was")
+    with command("opt", ["--schedule=ilp", *OPT, "--stats=json"], folder) as process:
+        worker = solving(process)
+        os.kill(worker, signal.SIGKILL)
+        _, err = process.communicate(timeout=HANG)
+    said = err.splitlines()
+    assert process.returncode == 0, err
+    assert [line for line in said if line.startswith("memopt: the process that solves")] == [
+        "memopt: the process that solves integer programs died (signal SIGKILL); what was known "
+        "before is the answer, proof = none"
+    ]
+    assert json.loads(said[-1])["proof"] == "none"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
+@pytest.mark.parametrize("send", [os.killpg, os.kill], ids=["a terminal's", "to it alone"])
+def test_ctrl_c_ends_a_sweep_with_its_processes(
+    send: Callable[[int, int], None], folder: Path
+) -> None:
+    with command("cli", ["sweep", "hard.json", "other.json", "--jobs=2"], folder) as process:
+        end = time.monotonic() + HANG
+        while len(children(process.pid)) < 3 and time.monotonic() < end:  # a tracker is one
+            time.sleep(0.05)
+        started = children(process.pid)
+        send(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=HANG)
+    assert (process.returncode, out) == (130, "")
+    assert "memopt: interrupted\n" in err  # Python's own words where a process was just starting
+    assert len(started) >= 2
+    assert all(map(gone, started))
