@@ -288,8 +288,17 @@ def test_a_known_order_is_a_solution_of_the_programs(
 ) -> None:
     """Every variable of a program is told, so the order that is known is where it starts."""
     heard: list[bool] = []
-    monkeypatch.setattr(cp_solver, "start_from", lambda m, h: heard.append(start_from(m, h)))
-    monkeypatch.setattr(mathopt, "fulfils", lambda p, v: heard.append(fulfils(p, v)) or heard[-1])
+
+    def hint(model: Any, pairs: Any) -> bool:
+        heard.append(start_from(model, pairs))
+        return heard[-1]
+
+    def fulfilled(program: Any, values: list[float]) -> bool:
+        heard.append(fulfils(program, values))
+        return heard[-1]
+
+    monkeypatch.setattr(cp_solver, "start_from", hint)
+    monkeypatch.setattr(mathopt, "fulfils", fulfilled)
     for path in GRAPHS:
         graph, order = read_graph(path)
         for solver in ("cp-sat", "highs"):
