@@ -145,11 +145,13 @@ class MulOp(BinaryOp):
 @irdl_op_definition
 class MaximumOp(BinaryOp):
     name = "memgraph.maximum"
+    APPLIES_ACTIVATION: ClassVar[bool] = False
 
 
 @irdl_op_definition
 class MinimumOp(BinaryOp):
     name = "memgraph.minimum"
+    APPLIES_ACTIVATION: ClassVar[bool] = False
 
 
 class UnaryOp(ComputeOp):

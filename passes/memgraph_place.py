@@ -20,6 +20,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.plan import (
     PLAN,
     fingerprint,
@@ -86,7 +87,7 @@ def place_function(
     if method in share.METHODS:
         return share.share_function(extracted, plan, method, time_limit)
     method = cast("Literal[placement.Method, 'joint']", method)
-    settles = extracted.model.scratch.data != "none" and "memgraph.source" in func.attributes
+    settles = is_settled_by_tflm(extracted)
     # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
     dropped = extracted.graph.unread_inputs if settles else 0
     bound = max(0, plan.lower_bound.data - dropped)
@@ -102,6 +103,18 @@ def place_function(
         plan.peak.data, plan.lower_bound.data, plan.proof.data, arena, bound, fingerprint(func)
     )
     return arena
+
+
+def is_settled_by_tflm(extracted: Extracted) -> bool:
+    """Whether TFLM lays scratch around our offsets: of a .tflite file, planned with its scratch.
+
+    Kept inputs it would overwrite: a plan that has both is for another run time (the writer refuses
+    it), and everything lies where we put it.
+    """
+    model, func = extracted.model, extracted.func
+    if model.scratch.data == "none" or "memgraph.source" not in func.attributes:
+        return False
+    return model.io.data != "kept" or not any(requested(op, model) for op in func.body.block.ops)
 
 
 def _place(

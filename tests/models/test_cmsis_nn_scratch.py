@@ -102,6 +102,18 @@ def test_leaving_it_forgets_it(
     capsys.readouterr()
 
 
+@pytest.mark.parametrize("model", ["target=tflm", "target=cortex-m4", "target=cortex-m55"])
+@pytest.mark.parametrize("io", ["arena", "kept"])
+def test_plans_hold(model: str, io: str, shared: Path, tmp_path: Path) -> None:
+    """TFLM lays scratch over an input that has been read, so kept inputs are not left to it."""
+    planned = tmp_path / "planned.mlir"
+    flags = [f"--model={model},scratch=cmsis-nn,io={io}", "--schedule=auto", "--place=auto"]
+    path = shared / "models" / "resnet8_int8.tflite"
+    assert main([str(path), *flags, "--verify-plan", "-o", str(planned)]) == 0
+    written = main([str(planned), "-t", "tflite", "-o", str(tmp_path / "planned.tflite")])
+    assert written == (0 if (model, io) == ("target=tflm", "arena") else 1)
+
+
 INT8: dict[str, Any] = {"scale": (0.5,), "zero": [0]}
 
 

@@ -168,6 +168,7 @@ def test_what_merges_and_what_does_not() -> None:
     assert two(node("Sigmoid", ["x"], ["a"]), relu) == ["logistic", "relu"]
     assert two(node("Erf", ["x"], ["a"]), relu) == ["opaque", "relu"]
     assert two(node("Concat", ["x", "z"], ["a"], axis=1), relu) == ["concat", "relu"]
+    assert two(node("Max", ["x", "z"], ["a"]), relu) == ["maximum", "relu"]
     assert two(node("Relu", ["x"], ["y"])) == ["relu"]
     assert two(add, node("Clip", ["a", "l", "h"], ["y"]), l=-six, h=six) == ["add", "opaque"]
 
