@@ -150,10 +150,11 @@ def page_html(name: str, panels: tuple[Panel, ...]) -> str:
 
 def _verdict(panels: tuple[Panel, ...]) -> str:
     last = panels[-1].timeline
+    none = "Claimed: no" if last.claimed else "No"
     proof = (
         f"No order of these operators has a smaller peak (proof: {xml(last.proof)})."
         if last.optimal
-        else f"No order has a peak below {both(last.lower_bound)}"
+        else f"{none} order has a peak below {both(last.lower_bound)}"
         + (f" (proof: {xml(last.proof)})." if last.proof != "none" else "; not proven tight.")
     )
     subject = f"The {last.objects} shared objects need" if last.objects else "The arena needs"
@@ -187,7 +188,7 @@ def _figures(panels: tuple[Panel, ...]) -> str:
             "lower bound of the peak" + (", met" if last.peak == last.lower_bound else ""),
         ),
         figure(
-            "optimal" if last.optimal else "open",
+            "optimal" if last.optimal else "claimed" if last.claimed else "open",
             f"proof: {xml(last.proof)}",
             "good" if last.optimal else "",
         ),

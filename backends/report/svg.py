@@ -55,7 +55,8 @@ def default_width(steps: int) -> float:
 
 def _headline(t: Timeline) -> str:
     proof = f"optimal ({t.proof})" if t.optimal else f"lower bound {both(t.lower_bound)}"
-    return f"{t.name}: arena {both(t.arena)}, peak {both(t.peak)}, {proof}"
+    said = "claimed " if t.claimed else ""
+    return f"{t.name}: arena {both(t.arena)}, peak {both(t.peak)}, {said}{proof}"
 
 
 def _axes(f: Frame) -> list[str]:

@@ -79,11 +79,12 @@ class Timeline:
     arena: int
     alignment: int
     objects: int = 0
+    claimed: bool = False  # read from a file: bound and proof are what it says
 
     @property
     def optimal(self) -> bool:
         """Whether no order has a smaller peak, proven."""
-        return self.proof != "none" and self.peak == self.lower_bound
+        return not self.claimed and self.proof != "none" and self.peak == self.lower_bound
 
     @property
     def fragmentation(self) -> float:

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from memopt.claims import only_claimed, optimality_line
 from memopt.cli import bytes_of_text, stem_of
 from memopt.diagnostics import write_file, write_output
 from memopt.dialects.errors import MemoptError
@@ -196,17 +198,18 @@ def check_ram(func: FuncOp, ram: int) -> None:
 def summary(report: dict[str, Any]) -> str:
     """Before and after, for people."""
     source, plan = report["source"], report["plan"]
+    claimed = "claimed " if plan.get("claimed") else ""
     verdict = (
-        f"optimal, proof = {plan['proof']}"
-        if plan["optimal"]
-        else (f"bound {sizes(plan['lower_bound'])}, proof = {plan['proof']}")
+        f"{claimed}optimal, proof = {plan['proof']}"
+        if plan["optimal"] is not False
+        else (f"{claimed}bound {sizes(plan['lower_bound'])}, proof = {plan['proof']}")
     )
-    if plan["arena_optimal"]:
-        size = ", smallest possible"
+    if plan["arena_optimal"] is not False:
+        size = f", {claimed}smallest possible"
     elif plan["objects"] or report["memories"]:  # sums, to which the bound of one arena says little
         size = ""
     else:
-        size = f", bound {sizes(plan['arena_lower_bound'])}"
+        size = f", {claimed}bound {sizes(plan['arena_lower_bound'])}"
     lines = [
         f"model     {report['model']}: {report['operators']} operators, "
         f"{report['tensors']} tensors",
@@ -218,7 +221,7 @@ def summary(report: dict[str, Any]) -> str:
             f"scratch   of {', '.join(hidden)} is not known and not counted: TFLM lays it at run "
             "time, and nothing is promised but that the file needs no more than before"
         )
-    lines += object_lines(plan) + memory_lines(report["memories"])
+    lines += object_lines(plan) + memory_lines(report["memories"], claimed)
     return "\n".join([*lines, work_line(report), *target_lines(report["target"])])
 
 
@@ -237,12 +240,13 @@ def object_lines(plan: dict[str, Any]) -> list[str]:
         return []
     least, arena = plan["objects_lower_bound"], plan["arena"]
     verdict = "smallest possible in this order" if arena == least else f"bound {sizes(least)}"
+    verdict = f"claimed {verdict}" if plan.get("claimed") else verdict
     listed = " + ".join(f"{size:,}" for size in plan["objects"][:8])
     more = f" + {len(plan['objects']) - 8} more" if len(plan["objects"]) > 8 else ""
     return [f"objects   {len(plan['objects'])}: {listed}{more} B, {verdict}"]
 
 
-def memory_lines(memories: dict[str, Any] | None) -> list[str]:
+def memory_lines(memories: dict[str, Any] | None, claimed: str = "") -> list[str]:
     """What lies in each memory, and what the traffic costs, for people."""
     if memories is None:
         return []
@@ -252,9 +256,9 @@ def memory_lines(memories: dict[str, Any] | None) -> list[str]:
         for b in memories["banks"]
     ]
     verdict = (
-        f"least possible in this order, proof = {memories['proof']}"
-        if memories["optimal"]
-        else f"bound {memories['lower_bound']:,}, proof = {memories['proof']}"
+        f"{claimed}least possible in this order, proof = {memories['proof']}"
+        if memories["optimal"] is not False
+        else f"{claimed}bound {memories['lower_bound']:,}, proof = {memories['proof']}"
     )
     return [*lines, f"traffic   costs {memories['cost']:,}, {verdict}"]
 
@@ -273,13 +277,16 @@ def report_model(args: argparse.Namespace) -> None:
     plan = plan_of(func)
     if plan is not None:
         verify_plan(func)
-    if plan is not None and plan.placed:
+    from_file = plan is not None and plan.placed
+    if from_file:
         before, after = as_it_was(context, module, False), module
     else:
         before, after = plan_both(context, module, target, _choices(args), is_tflite, seconds)
     facts = facts_without_a_build(after, target, plan_facts(only_function(after)).arena.data)
     report = report_dict(path.name, before, after, facts, seconds)
     old, new = timeline_of(only_function(before)), timeline_of(only_function(after))
+    if from_file:
+        report, new = only_claimed(report), replace(new, claimed=True)
     if args.html:
         write_output(args.html, report_html(path.name, old, new), (path, *model_files(after)))
     if args.json:
@@ -309,7 +316,7 @@ def verify_file(args: argparse.Namespace) -> None:
     found = list(functions(module))
     if not found:
         raise MemoptError("there is no function to verify")
-    optimality = "not checked"
+    optimality = ""
     if args.certificate:
         from memopt.certified import optimality_of
 
@@ -324,7 +331,13 @@ def verify_file(args: argparse.Namespace) -> None:
                 "arena": verified.arena,
                 "lower_bound": verified.plan.lower_bound.data,
                 "proof": verified.plan.proof.data,
-                "optimality": optimality,
+                "optimality": optimality
+                or optimality_line(verified.plan.proof.data, verified.plan.optimal),
+                "optimal": True
+                if optimality in ("proven (flow)", "proven (search)")
+                else None
+                if verified.plan.optimal
+                else False,
             }
         )
     if args.json:
@@ -334,4 +347,4 @@ def verify_file(args: argparse.Namespace) -> None:
         arena = row["arena"]
         placed = f"arena {sizes(arena)}" if arena is not None else "no offsets"
         print(f"@{func.sym_name.data}: plan is correct: peak {sizes(row['peak'])}, {placed}")
-        print(f"optimality: {optimality}")
+        print(f"optimality: {row['optimality']}")
