@@ -37,7 +37,8 @@ from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.moves import drop_moves
 from memopt.passes.places import write_places
 from memopt.passes.seconds import check_seconds
-from memopt.solvers import placement
+from memopt.solvers import clock, placement
+from memopt.solvers.arena import Placement
 from memopt.solvers.placement import place
 from memopt.solvers.problem import ProblemError, live_ranges, profile
 
@@ -74,6 +75,7 @@ def place_function(
 
     `options` are those of the placement strategy. Raises PassFailedException if a solver refuses.
     """
+    deadline = clock.deadline(time_limit)
     if plan_of(func) is None:
         schedule_function(func, "source", None)
     plan = verify_plan(func).plan
@@ -85,7 +87,7 @@ def place_function(
     if options and (method in share.METHODS or method == "joint"):
         raise PassFailedException(f"memgraph-place: {method} has no option {min(options)!r}")
     if method in share.METHODS:
-        return share.share_function(extracted, plan, method, time_limit)
+        return share.share_function(extracted, plan, method, clock.left(deadline))
     method = cast("Literal[placement.Method, 'joint']", method)
     settles = is_settled_by_tflm(extracted)
     # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
@@ -94,9 +96,11 @@ def place_function(
     first = "auto" if method == "joint" else method
     if method == "joint":
         refuse_partition(extracted)
-    arena = _place(extracted, settles, first, time_limit, options)
+    share_of_time = 1 / 3 if method == "joint" else 1.0  # then other orders have their turn
+    limit = clock.left(deadline, share_of_time)
+    arena, placed = _place(extracted, settles, first, limit, options)
     if method == "joint" and arena > bound:
-        arena, bound = _place_jointly(extracted, plan, arena, settles, time_limit)
+        arena, bound = _place_jointly(extracted, plan, (arena, placed), settles, deadline)
         bound = max(0, bound - dropped)
         plan = plan_of(func) or plan
     func.attributes[PLAN] = PlanAttr(
@@ -123,26 +127,39 @@ def _place(
     method: placement.Method,
     time_limit: float | None,
     options: dict[str, object],
-) -> int:
+) -> tuple[int, Placement]:
+    """The arena in bytes, and the offsets that were written."""
     if settles:  # from a .tflite file, so TFLM will run it
         return _settle(extracted, method, time_limit, options)
-    return _solve(extracted, method, time_limit, options)
+    answer = _solve(extracted, method, time_limit, options)
+    return answer.arena, answer
 
 
 def _place_jointly(
-    extracted: Extracted, plan: PlanAttr, arena: int, settles: bool, time_limit: float | None
+    extracted: Extracted,
+    plan: PlanAttr,
+    known: tuple[int, Placement],
+    settles: bool,
+    deadline: float | None,
 ) -> tuple[int, int]:
     """Take another order if its arena is smaller; (arena, bound on the arena of every order)."""
     func = extracted.func
     before = extracted.memory.operations
-    fresh, found = find_order(func, plan, time_limit)
+    arena, placed = known
+    fresh, found = find_order(func, plan, clock.left(deadline, 0.75 if settles else 1.0))
     take(fresh, found.order, plan)
     if settles:
-        smaller = _settle(extract(func), "auto", time_limit, {})
+        smaller, _ = _settle(extract(func), "auto", clock.left(deadline), {})
         if smaller >= arena:
             take_back(func, before, plan)
-            smaller = _settle(extract(func), "auto", time_limit, {})
+            again = extract(func)
+            _write_offsets(again, placed.offsets, range(len(again.graph)))
+            smaller = write_scratch(func)
         arena = smaller
+    elif found.placement.arena > arena:  # its time was too short for what is known already
+        take_back(func, before, plan)
+        again = extract(func)
+        _write_offsets(again, placed.offsets, range(len(again.graph)))
     else:
         _write_offsets(fresh, found.placement.offsets, found.order)
         arena = found.placement.arena
@@ -155,8 +172,8 @@ def _solve(
     method: placement.Method,
     time_limit: float | None,
     options: dict[str, object],
-) -> int:
-    """Solve, write the offsets, and return the arena in bytes."""
+) -> Placement:
+    """Solve and write the offsets."""
     problem = live_ranges(extracted.graph, range(len(extracted.graph)))
     try:
         answer = place(problem, method, time_limit, **options)
@@ -164,7 +181,7 @@ def _solve(
         name = extracted.func.sym_name.data
         raise PassFailedException(f"memgraph-place: @{name}: {error}") from error
     _write_offsets(extracted, answer.offsets, range(len(extracted.graph)))
-    return answer.arena
+    return answer
 
 
 def _settle(
@@ -172,7 +189,7 @@ def _settle(
     method: placement.Method,
     time_limit: float | None,
     options: dict[str, object],
-) -> int:
+) -> tuple[int, Placement]:
     """Place for TFLM's run time, which packs scratch around the tensors that have offsets.
 
     So the arena is what its planner makes of our offsets, not what we would make of the scratch:
@@ -182,14 +199,15 @@ def _settle(
     tries: tuple[placement.Method, ...] = (
         ("auto", "greedy-by-size", "tflm") if method == "auto" else (method,)
     )
+    answers: list[Placement] = []
     heads: list[tuple[int, int]] = []
     for index, attempt in enumerate(tries):
-        _solve(extracted, attempt, time_limit, options)
+        answers.append(_solve(extracted, attempt, time_limit, options))
         heads.append((tflm_arena(extracted.func).head, index))
     best = min(heads)[1]
     if best != len(tries) - 1:
-        _solve(extracted, tries[best], time_limit, options)
-    return write_scratch(extracted.func)
+        _write_offsets(extracted, answers[best].offsets, range(len(extracted.graph)))
+    return write_scratch(extracted.func), answers[best]
 
 
 def _write_offsets(extracted: Extracted, offsets: Sequence[int], order: Sequence[int]) -> None:

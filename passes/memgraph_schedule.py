@@ -48,6 +48,7 @@ from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.moves import drop_moves
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.passes.seconds import check_seconds
+from memopt.solvers import clock
 from memopt.solvers.bounds import flow_bound
 from memopt.solvers.fusion_check import is_contraction, is_safe_chain
 from memopt.solvers.problem import ProblemError, Proof, Schedule, profile
@@ -142,6 +143,7 @@ def schedule_function(
     **options: object,
 ) -> Schedule:
     """Schedule one function in place. Raises PassFailedException if a solver refuses."""
+    deadline = clock.deadline(time_limit)
     model = model_of(func)
     drop_moves(func)  # of a plan over several memories, which this one is not
     drop_plan(func)
@@ -150,9 +152,11 @@ def schedule_function(
     parts = partition_of(extracted)
     try:
         if parts is None:
-            answer = schedule(extracted.graph, method, time_limit, **options)
+            answer = schedule(extracted.graph, method, clock.left(deadline), **options)
         else:
-            answer = partitioned.solve(extracted.graph, parts, method, time_limit, **options)
+            answer = partitioned.solve(
+                extracted.graph, parts, method, clock.left(deadline), **options
+            )
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
     return adopt(extracted, answer, assume_pure)

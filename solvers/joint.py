@@ -56,16 +56,16 @@ def solve(
     """
     deadline = None if time_limit is None else clock.now() + time_limit
 
-    def left() -> float | None:
-        return None if deadline is None else max(0.01, deadline - clock.now())
+    def left(share: float) -> float | None:
+        return None if deadline is None else max(0.01, share * (deadline - clock.now()))
 
-    placement = place(live_ranges(graph, order), method, left())
+    placement = place(live_ranges(graph, order), method, left(0.25))
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
     if not best.settled and len(graph) <= exact_operators:
         from memopt.solvers import joint_exact
 
         top = placement.arena - graph.alignment
-        found = joint_exact.search(graph, best.order, best.lower_bound, top, left())
+        found = joint_exact.search(graph, best.order, best.lower_bound, top, left(0.5))
         if found.placement is None:
             best = replace(best, lower_bound=found.lower_bound)
         else:
