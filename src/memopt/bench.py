@@ -23,7 +23,7 @@ def add_arguments(commands: Any) -> None:
         help="the papers' tables beside ours",
         description="Measure on this machine; what is quoted from a paper is marked *.",
     )
-    parser.add_argument("what", choices=("schedule", "place"))
+    parser.add_argument("what", choices=("schedule", "place", "limits"))
     parser.add_argument(
         "--quick", action="store_true", help="three graphs or instances, 5 s for each solver"
     )
@@ -76,7 +76,8 @@ def bench(args: argparse.Namespace) -> None:
         raise UsageError("--json and --markdown cannot both go to stdout")
     started = time.perf_counter()
     limit = args.time_limit if args.time_limit is not None else 5.0 if args.quick else 10.0
-    titles, done = (_schedule if args.what == "schedule" else _place)(args, limit)
+    run = {"schedule": _schedule, "place": _place, "limits": _limits}[args.what]
+    titles, done = run(args, limit)
     facts: dict[str, Any] = {
         "benchmark": args.what,
         "graphs": titles,
@@ -124,6 +125,17 @@ def _place(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Tab
             if name == "strategies":
                 done.append(place.summary(done[-1]))
     return [name for name, _ in found], done
+
+
+def _limits(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """Large problems of its own."""
+    from memopt.benchmarks.limits import limits
+
+    _wanted(args, ["limits"])
+    if args.graphs:
+        raise UsageError("bench limits makes its problems itself and takes no --graphs")
+    with progress() as tick:
+        return [], [limits(limit, args.quick, tick)]
 
 
 def _wanted(args: argparse.Namespace, known: list[str]) -> list[tuple[str, str]]:

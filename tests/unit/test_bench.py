@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memopt.benchmarks import papers
+from memopt.benchmarks import large, limits, papers
 from memopt.benchmarks.graphs import Case, chosen, figure_1
 from memopt.benchmarks.schedule import TABLES, liberis_table, random_order
 from memopt.benchmarks.seconds import seconds
@@ -192,3 +192,31 @@ def test_quoted_rows_belong_to_graphs_that_are_listed(shared: Path) -> None:
     assert set(papers.ZHONG) <= known
     for table in (papers.TABLE_2, papers.TABLE_3, papers.TABLE_4, papers.TABLE_5, papers.TABLE_6):
         assert set(table) <= set(papers.ZHONG.values())
+
+
+def test_limits_makes_its_own_problems(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "limits", "--graphs", "mine.json"]) == 2
+    assert "takes no --graphs" in capsys.readouterr().err
+    assert main(["bench", "limits", "--tables", "zhong-2"]) == 2
+    assert "unknown table 'zhong-2'" in capsys.readouterr().err
+
+
+def test_limits_prints_seconds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two of its rows, small ones: what is printed, not how long it took."""
+    rows = (("--schedule=auto", "butterfly", 9, 3), ("place", "buffers", 900, 30))
+    monkeypatch.setattr(limits, "ROWS", rows)
+    assert main(["bench", "limits", "--quick", "--time-limit=60"]) == 0
+    out = capsys.readouterr().out
+    assert "Large problems within 60 s" in out
+    assert "| butterfly 3 |" in out and "| buffers 30 " in out and out.count("| yes") == 2
+
+
+def test_large_problems_are_what_they_say() -> None:
+    net = large.butterfly(3)
+    assert (len(net["nodes"]), len(net["graph_inputs"]), len(net["graph_outputs"])) == (24, 8, 8)
+    assert len(large.chains(7)["nodes"]) == 7 * large.LENGTH + 1
+    assert large.chains(7) == large.chains(7) != large.chains(7, seed=1)
+    rows = large.buffers(50)
+    assert len(rows) == 50 and all(r.upper > r.lower and r.size % 512 == 0 for r in rows)

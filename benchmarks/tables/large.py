@@ -1,0 +1,103 @@
+"""Large problems of three families, for limits: butterflies, parallel chains, thousands of buffers.
+
+python -m memopt.benchmarks.large butterfly 10 > butterfly.json      10,240 operators
+python -m memopt.benchmarks.large chains 1000 > chains.json           5,001 operators
+python -m memopt.benchmarks.large buffers 20000 > buffers.csv
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from math import exp, log
+from random import Random
+from typing import Any
+
+from memopt.dialects.minimalloc import Row, write_rows
+
+LENGTH = 5  # operators of a chain
+SMALLEST, LARGEST = 512, 64 << 20  # bytes of a buffer
+
+
+def butterfly(stages: int) -> dict[str, Any]:
+    """A Fourier transform of 2**stages points as a JSON graph: all of its ideals are wide."""
+    points = 1 << stages
+    nodes: list[dict[str, Any]] = []
+    first = row = [f"x{i}" for i in range(points)]
+    for stage in range(stages):
+        made = [f"s{stage}_{i}" for i in range(points)]
+        nodes += [_node(made[i], "Butterfly", [row[i], row[i ^ 1 << stage]]) for i in range(points)]
+        row = made
+    sizes = dict.fromkeys([*first, *(n["name"] for n in nodes)], 8)
+    return _graph("butterfly", sizes, nodes, first, row)
+
+
+def chains(count: int, seed: int = 0) -> dict[str, Any]:
+    """`count` chains of random sizes from one input, which meet in one sum, as a JSON graph."""
+    random = Random(seed)
+    sizes, nodes, ends = {"x": 64}, list[dict[str, Any]](), list[str]()
+    for c in range(count):
+        last = "x"
+        for i in range(LENGTH):
+            name = f"c{c}_{i}"
+            sizes[name] = random.randint(1, 4096 if i + 1 < LENGTH else 64)
+            nodes.append(_node(name, "Step", [last]))
+            last = name
+        ends.append(last)
+    sizes["y"] = 64
+    nodes.append(_node("y", "Sum", ends))
+    return _graph("chains", sizes, nodes, ["x"], ["y"])
+
+
+def buffers(count: int, seed: int = 0) -> tuple[Row, ...]:
+    """`count` buffers, sizes and lifetimes drawn log-uniformly; many live at a time."""
+    random = Random(seed)
+    horizon = 2 * count
+    rows: list[Row] = []
+    for i in range(count):
+        span = int(exp(random.uniform(0, log(horizon / 4)))) + 1
+        lower = random.randint(0, horizon - span)
+        size = int(exp(random.uniform(log(SMALLEST), log(LARGEST)))) // SMALLEST * SMALLEST
+        rows.append(Row(str(i), lower, lower + span, size + SMALLEST))
+    return tuple(rows)
+
+
+def _node(name: str, kind: str, inputs: list[str]) -> dict[str, Any]:
+    return {"name": name, "op": kind, "inputs": inputs, "outputs": [name]}
+
+
+def _graph(
+    name: str,
+    sizes: dict[str, int],
+    nodes: list[dict[str, Any]],
+    inputs: list[str],
+    outputs: list[str],
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "source": "generated",
+        "tensors": [{"name": t, "bytes": s, "is_weight": False} for t, s in sizes.items()],
+        "nodes": nodes,
+        "graph_inputs": inputs,
+        "graph_outputs": outputs,
+    }
+
+
+FAMILIES: dict[str, Callable[[int], str]] = {
+    "butterfly": lambda n: json.dumps(butterfly(n)),
+    "chains": lambda n: json.dumps(chains(n)),
+    "buffers": lambda n: write_rows(buffers(n)),
+}
+
+
+def main() -> None:
+    """Write one problem to standard output."""
+    parser = argparse.ArgumentParser(prog="memopt.benchmarks.large", description=__doc__)
+    parser.add_argument("family", choices=FAMILIES)
+    parser.add_argument("size", type=int, help="stages, chains or buffers")
+    args = parser.parse_args()
+    sys.stdout.write(FAMILIES[args.family](args.size))
+
+
+if __name__ == "__main__":
+    main()
