@@ -15,7 +15,10 @@ CORRUPTIONS = 1_000_000
 def test_no_corruption_proves_what_is_false(
     fuzz: float, record_property: Callable[[str, object], None]
 ) -> None:
-    """Where one is accepted, brute force on its graph says that its claim is true."""
+    """Where one is accepted, brute force on its graph says that its claim is true.
+
+    Also where `MemoryGraph.check` refuses the graph: the checker knows nothing of that.
+    """
     count = max(2_000, int(CORRUPTIONS * fuzz * fuzz))
     pool = list(true_certificates("forgery", 400))
     reasons = set[str]()
@@ -31,7 +34,6 @@ def test_no_corruption_proves_what_is_false(
             continue
         accepted += 1
         graph = graph_of(found)
-        graph.check()
         best = optimum(graph)
         assert found["lower_bound"] <= best, (i, best, found)
         assert found["peak"] == profile(graph, found["order"]).peak >= best, (i, found)
