@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from memopt.backends.report.style import DRAWING, colours
 from memopt.backends.report.svg import default_width, timeline_svg
+from memopt.backends.report.table import counted
 from memopt.backends.report.timeline import Step, Timeline
 from memopt.backends.report.wording import both, kib, share, short, xml
 
@@ -228,11 +229,13 @@ def _table(t: Timeline, panel: str) -> str:
         rows.append(
             f'<tr{mark} data-t="{i}"><td class="n">{i}</td>'
             f"<td>{s.number} ({xml(s.op)}){name}</td><td>{_chips(t, s, panel)}</td>"
-            f'<td class="n">{s.bytes:,}</td></tr>\n'
+            f'<td class="n">{s.bytes:,}</td><td class="n">{counted(s.macs)}</td>'
+            f'<td class="n">{counted(s.weights)}</td></tr>\n'
         )
     return (
         '<div class="scroll"><table><thead><tr><th class="n">Step</th><th>Operator</th>'
-        '<th>Tensors in RAM</th><th class="n">Bytes</th></tr></thead>\n'
+        '<th>Tensors in RAM</th><th class="n">Bytes</th>'
+        '<th class="n">MACs</th><th class="n">Weights</th></tr></thead>\n'
         f"<tbody>{''.join(rows)}</tbody></table></div>\n"
     )
 

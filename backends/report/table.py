@@ -1,7 +1,7 @@
-"""The table of Liberis' Appendix A as text: operator, tensors in RAM, bytes.
+"""The table of Liberis' Appendix A as text: operator, tensors in RAM, bytes; and its work.
 
-Operator      Tensors in RAM (output of op. #)    Usage (B)
-1 (Conv2D)    {0, 1}                                  4,704
+Operator      Tensors in RAM (output of op. #)    Usage (B)    MACs  Weights (B)
+1 (Conv2D)    {0, 1}                                  4,704  28,224          168
 """
 
 from memopt.backends.report.timeline import Step, Timeline
@@ -27,10 +27,24 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
+def counted(count: int | None) -> str:
+    """A count for a column; a question mark where nobody knows."""
+    return "?" if count is None else f"{count:,}"
+
+
 def table_text(timeline: Timeline) -> str:
     """One line per operator in the order of execution, the peak marked, and the peak below."""
     peaks = set(timeline.peak_steps)
-    rows = [("Operator", "Tensors in RAM (output of op. #)", "Usage (B)", "Result")]
+    rows = [
+        (
+            "Operator",
+            "Tensors in RAM (output of op. #)",
+            "Usage (B)",
+            "MACs",
+            "Weights (B)",
+            "Result",
+        )
+    ]
     for i, s in enumerate(timeline.steps):
         mark = "  <- peak" if i in peaks else ""
         rows.append(
@@ -38,11 +52,15 @@ def table_text(timeline: Timeline) -> str:
                 printable(f"{s.number} ({s.op})"),
                 tensors_in_ram(timeline, s),
                 f"{s.bytes:,}",
+                counted(s.macs),
+                counted(s.weights),
                 printable(short(s.name, 40)) + mark,
             )
         )
-    widths = [max(len(row[c]) for row in rows) for c in range(3)]
+    widths = [max(len(row[c]) for row in rows) for c in range(5)]
     lines = [
-        f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d}".rstrip() for a, b, c, d in rows
+        f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {m:>{widths[3]}}  "
+        f"{w:>{widths[4]}}  {d}".rstrip()
+        for a, b, c, m, w, d in rows
     ]
     return "\n".join([*lines, f"Peak: {timeline.peak:,}"])

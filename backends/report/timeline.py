@@ -28,6 +28,7 @@ from memopt.dialects.plan import (
     offsets_of,
 )
 from memopt.dialects.verify_plan import verify_plan
+from memopt.dialects.work import work_of
 
 Kind = Literal["input", "output", "activation", "scratch"]
 
@@ -56,13 +57,16 @@ class Rect:
 @dataclass(frozen=True)
 class Step:
     """One operator: `name` of what it makes, its kind `op`, the indices of the buffers in RAM while
-    it runs and their bytes, and its `number` in the source's order, from 1."""
+    it runs and their bytes, and its `number` in the source's order, from 1. Its multiplications and
+    the bytes of its constants, None where nobody knows."""
 
     name: str
     op: str
     live: tuple[int, ...]
     bytes: int
     number: int
+    macs: int | None = None
+    weights: int | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,13 @@ def timeline_of(func: FuncOp) -> Timeline:
             rects[i].bytes for i in live[t] if rects[i].lower == t and rects[i].over is not None
         )
         total = sum(rects[i].bytes for i in live[t]) - taken
-        steps.append(Step(_title(op), kind_of(op), tuple(live[t]), total, numbers[t]))
+        work = work_of(op, model)
+        steps.append(
+            Step(
+                *(_title(op), kind_of(op), tuple(live[t]), total, numbers[t]),
+                *(work.macs, work.weights),
+            )
+        )
     return Timeline(
         func.sym_name.data,
         tuple(steps),

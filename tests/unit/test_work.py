@@ -62,3 +62,19 @@ def test_a_graph_that_nobody_knows_has_no_macs(
     assert (report["macs"], report["macs_unknown"], report["weights"]) == (None, ["Conv"], None)
     assert main(["report", str(path)]) == 0
     assert "work      unknown MACs (not counted: Conv), weights unknown" in capsys.readouterr().out
+
+
+def test_the_table_has_the_work_of_every_operator(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, page = tmp_path / "work.mlir", tmp_path / "work.html"
+    path.write_text(TEXT)
+    assert main(["report", str(path), "--html", str(page)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    header = next(line for line in lines if line.startswith("Operator"))
+    assert header.split("  ")[-1].strip() == "Result"
+    assert "MACs" in header and "Weights (B)" in header
+    conv = next(line for line in lines if "(conv_2d)" in line).split()
+    assert conv[-3:-1] == ["3,456", "888"]
+    assert next(line for line in lines if "(MYSTERY)" in line).split()[-3] == "?"
+    assert '<td class="n">3,456</td><td class="n">888</td>' in page.read_text()
