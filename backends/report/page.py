@@ -158,7 +158,10 @@ def _verdict(panels: tuple[Panel, ...]) -> str:
         else f"{none} order has a peak below {both(last.lower_bound)}"
         + (f" (proof: {xml(last.proof)})." if last.proof != "none" else "; not proven tight.")
     )
-    subject = f"The {last.objects} shared objects need" if last.objects else "The arena needs"
+    subject = "The arena needs"
+    if last.lanes:
+        several = "shared objects" if last.objects else "memories"
+        subject = f"The {len(last.lanes)} {several} need"
     if len(panels) == 1:
         return f"{subject} {both(last.arena)}. {proof}"
     first = panels[0].timeline
@@ -182,7 +185,7 @@ def _figures(panels: tuple[Panel, ...]) -> str:
         return figure(f"{kib(a)} → {kib(b)}", f"{label}, {share(b, a)}", kind)
 
     pieces = [
-        change(first.arena, last.arena, "arena"),
+        change(first.arena, last.arena, "all memories together" if last.lanes else "arena"),
         change(first.peak, last.peak, "peak"),
         figure(
             kib(last.lower_bound),

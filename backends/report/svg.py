@@ -4,14 +4,17 @@ Solid colours are the buffers live at the peak. Lines: arena, peak, and the lowe
 Below, the bytes in RAM at each step. A buffer's name, bytes and life are its tooltip.
 """
 
+from dataclasses import replace
+
 from memopt.backends.report.scale import Frame, address_ticks, number, step_ticks
 from memopt.backends.report.style import DRAWING, colours
-from memopt.backends.report.timeline import Rect, Timeline
+from memopt.backends.report.timeline import Lane, Rect, Timeline
 from memopt.backends.report.wording import both, kib, short, xml
 from memopt.dialects.errors import MemoptError
 
 LEFT, RIGHT, TOP = 62.0, 168.0, 14.0
 HEIGHT, STRIP, GAP, FOOT = 340.0, 44.0, 26.0, 34.0
+LANE_HEAD, LANE_LEAST, LANE_MOST = 18.0, 48.0, 220.0  # the plot of one memory of several
 CHARACTER = 6.6  # width of one at 11 px in a wide typeface
 
 
@@ -27,9 +30,9 @@ def timeline_svg(
     if timeline.arena < 0:
         raise MemoptError("the plan has no offsets; run --place first", f"@{timeline.name}")
     steps = max(len(timeline.steps), 1)
-    top = max(bytes_max, timeline.arena, timeline.peak, 1)
-    frame = Frame(LEFT, TOP, width or default_width(steps), HEIGHT, steps, top)
-    total = LEFT + frame.width + RIGHT, TOP + HEIGHT + GAP + STRIP + FOOT
+    frames = _frames(timeline, bytes_max, width or default_width(steps), steps)
+    last = frames[-1][1]
+    total = LEFT + last.width + RIGHT, last.top + last.height + GAP + STRIP + FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="mo" role="img" '
         f'viewBox="0 0 {number(total[0])} {number(total[1])}" '
@@ -39,13 +42,41 @@ def timeline_svg(
     if not inline:
         parts.append(f"<style>\n{colours('.mo')}{DRAWING}.mo{{background:var(--page)}}\n</style>")
         parts.append('<rect width="100%" height="100%" fill="var(--page)"/>')
-    parts += _band(timeline, frame)
-    parts += _axes(frame)
-    parts += _buffers(timeline, frame, panel)
-    parts += _lines(timeline, frame)
-    parts += _strip(timeline, frame)
+    parts += _band(timeline, replace(last, top=TOP, height=last.top + last.height - TOP))
+    for lane, frame in frames:
+        parts += _axes(frame)
+        parts += _buffers(timeline, frame, panel, lane)
+        parts += _lines(timeline, frame) if lane is None else _lane_text(lane, frame)
+    parts += _strip(timeline, last)
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
+
+
+def _frames(
+    t: Timeline, bytes_max: int, width: float, steps: int
+) -> list[tuple[Lane | None, Frame]]:
+    """The plot, or one for each memory, one under the other, as high as their bytes ask for."""
+    if not t.lanes:
+        top = max(bytes_max, t.arena, t.peak, 1)
+        return [(None, Frame(LEFT, TOP, width, HEIGHT, steps, top))]
+    most = max(lane.bytes for lane in t.lanes) or 1
+    frames: list[tuple[Lane | None, Frame]] = []
+    top = TOP
+    for lane in t.lanes:
+        top += LANE_HEAD
+        height = max(LANE_LEAST, LANE_MOST * lane.bytes / most)
+        frames.append((lane, Frame(LEFT, top, width, height, steps, max(lane.bytes, 1))))
+        top += height + GAP
+    return frames
+
+
+def _lane_text(lane: Lane, f: Frame) -> list[str]:
+    """The name of a memory above its plot, what is used of it, and what it holds."""
+    of = "" if lane.capacity is None else f" of {both(lane.capacity)}"
+    return [
+        f'<text class="name" x="{number(f.left)}" y="{number(f.top - 8)}">'
+        f"{xml(lane.name)}: {both(lane.bytes)}{of}</text>"
+    ]
 
 
 def default_width(steps: int) -> float:
@@ -56,7 +87,10 @@ def default_width(steps: int) -> float:
 def _headline(t: Timeline) -> str:
     proof = f"optimal ({t.proof})" if t.optimal else f"lower bound {both(t.lower_bound)}"
     said = "claimed " if t.claimed else ""
-    return f"{t.name}: arena {both(t.arena)}, peak {both(t.peak)}, {said}{proof}"
+    listed = ", ".join(f"{lane.name} {both(lane.bytes)}" for lane in t.lanes[:8])
+    more = f" and {len(t.lanes) - 8} more" if len(t.lanes) > 8 else ""
+    memory = f"{listed}{more}" if t.lanes else f"arena {both(t.arena)}"
+    return f"{t.name}: {memory}, peak {both(t.peak)}, {said}{proof}"
 
 
 def _axes(f: Frame) -> list[str]:
@@ -86,7 +120,8 @@ def _band(t: Timeline, f: Frame) -> list[str]:
     ]
 
 
-def _buffers(t: Timeline, f: Frame, panel: str) -> list[str]:
+def _buffers(t: Timeline, f: Frame, panel: str, lane: Lane | None) -> list[str]:
+    start = 0 if lane is None else lane.start
     at_peak = {i for s in t.peak_steps for i in t.steps[s].live}
     # A buffer whose place is taken ends, for the eye, where its heir begins.
     taken = {b.over: b.lower for b in t.buffers if b.over is not None}
@@ -95,10 +130,12 @@ def _buffers(t: Timeline, f: Frame, panel: str) -> list[str]:
     for i, b in enumerate(t.buffers):
         if b.offset is None or b.bytes == 0:
             continue
+        if lane is not None and not start <= b.offset < start + lane.bytes:
+            continue  # in another memory
         peak = " p" if i in at_peak else ""
-        x, y = f.x(b.lower), f.y(b.offset + b.bytes)
+        x, y = f.x(b.lower), f.y(b.offset - start + b.bytes)
         width = f.x(max(min(b.upper, taken.get(i, b.upper)), b.lower + 1)) - x
-        height = f.y(b.offset) - y
+        height = f.y(b.offset - start) - y
         out.append(
             f'<g class="b {b.kind}{peak}" data-b="{panel}{i}" data-l="{b.lower}" '
             f'data-u="{b.upper}"><title>{xml(tooltip(t, b))}</title>'
@@ -116,7 +153,7 @@ def tooltip(t: Timeline, b: Rect) -> str:
     lines = [
         b.name,
         f"{both(b.bytes)}{padding}",
-        f"address {b.offset or 0:,} to {(b.offset or 0) + b.bytes:,}",
+        _address(t, b),
         f"steps {b.lower} to {b.upper - 1}" if b.upper - 1 > b.lower else f"step {b.lower}",
         b.kind,
     ]
@@ -126,6 +163,16 @@ def tooltip(t: Timeline, b: Rect) -> str:
         more = f" and {len(b.also) - 3} more" if len(b.also) > 3 else ""
         lines.append(f"also {', '.join(b.also[:3])}{more}")
     return "\n".join(lines)
+
+
+def _address(t: Timeline, b: Rect) -> str:
+    """Where a buffer lies, in its own memory if there are several."""
+    at = b.offset or 0
+    for lane in t.lanes:
+        if lane.start <= at < lane.start + lane.bytes:
+            begin = at - lane.start
+            return f"{lane.name}, address {begin:,} to {begin + b.bytes:,}"
+    return f"address {at:,} to {at + b.bytes:,}"
 
 
 def _label(b: Rect, x: float, y: float, width: float, height: float) -> str:

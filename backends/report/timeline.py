@@ -27,6 +27,8 @@ from memopt.dialects.plan import (
     model_of,
     offsets_of,
 )
+from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.verify_memories import memories_of
 from memopt.dialects.verify_plan import verify_plan
 from memopt.dialects.work import work_of
 
@@ -70,9 +72,21 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Lane:
+    """One of several memories, or one shared object: its name, where it begins in the buffers'
+    offsets, the bytes in use, and what it holds (None: just these)."""
+
+    name: str
+    start: int
+    bytes: int
+    capacity: int | None = None
+
+
+@dataclass(frozen=True)
 class Timeline:
     """A scheduled function. `arena` is -1 while it is not placed; with shared objects it is their
-    sum, and `objects` says how many there are."""
+    sum, and `objects` says how many there are. `lanes` are the memories of a plan with several,
+    each of which is drawn by itself."""
 
     name: str
     steps: tuple[Step, ...]
@@ -84,6 +98,7 @@ class Timeline:
     alignment: int
     objects: int = 0
     claimed: bool = False  # read from a file: bound and proof are what it says
+    lanes: tuple[Lane, ...] = ()
 
     @property
     def optimal(self) -> bool:
@@ -148,7 +163,20 @@ def timeline_of(func: FuncOp) -> Timeline:
         plan.arena.data if plan.placed else -1,
         model.alignment.data,
         len(plan.object_sizes),
+        lanes=_lanes(func, plan),
     )
+
+
+def _lanes(func: FuncOp, plan: PlanAttr) -> tuple[Lane, ...]:
+    """The memories of a plan with several, none where there is one arena."""
+    memories = memories_of(func)
+    if memories is not None:
+        return tuple(
+            Lane(b.bank.data, memories.start(b.bank.data), b.arena.data, b.capacity.data)
+            for b in memories.banks
+        )
+    sizes = plan.object_sizes
+    return tuple(Lane(f"object {i}", sum(sizes[:i]), size) for i, size in enumerate(sizes))
 
 
 def kind_of(op: Operation) -> str:

@@ -1,6 +1,7 @@
 """Multiplications and weights: by hand, of single operations and of whole functions."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,6 @@ def test_the_table_has_the_work_of_every_operator(
     header = next(line for line in lines if line.startswith("Operator"))
     assert header.split("  ")[-1].strip() == "Result"
     assert "MACs" in header and "Weights (B)" in header
-    conv = next(line for line in lines if "(conv_2d)" in line).split()
-    assert conv[-3:-1] == ["3,456", "888"]
-    assert next(line for line in lines if "(MYSTERY)" in line).split()[-3] == "?"
+    assert re.search(r" 3,456 +888  ", next(line for line in lines if "(conv_2d)" in line))
+    assert re.search(r" \? +0  ", next(line for line in lines if "(MYSTERY)" in line))
     assert '<td class="n">3,456</td><td class="n">888</td>' in page.read_text()
