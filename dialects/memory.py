@@ -152,13 +152,22 @@ def name_of(value: SSAValue) -> str:
         entries = cast("ArrayAttr[Attribute]", names).data
         if value.index < len(entries) and isinstance(entry := entries[value.index], StringAttr):
             return entry.data
-    return value.name_hint or f"{value.op.name}#{value.index}"
+    return value.name_hint or f"{operator_kind(value.op)}#{value.index}"
+
+
+def operator_kind(op: Operation) -> str:
+    """`CONV_2D` for an opaque operation, `relu` for one of ours, `tosa.clamp` for one of another
+    dialect, known here or not."""
+    if op.name == "builtin.unregistered":
+        kind = op.attributes.get("op_name__")
+    else:
+        kind = op.properties.get("op_name") if op.name.startswith("memgraph.") else None
+    return kind.data if isinstance(kind, StringAttr) else op.name.removeprefix("memgraph.")
 
 
 def operator_name(op: Operation) -> str:
-    """What people call this operation: the opaque name or the mnemonic, and its first result."""
-    kind = op.properties.get("op_name")
-    text = kind.data if isinstance(kind, StringAttr) else op.name.removeprefix("memgraph.")
+    """What people call this operation: its kind, and its first result."""
+    text = operator_kind(op)
     return f"{text} ({name_of(op.results[0])})" if op.results else text
 
 

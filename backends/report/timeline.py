@@ -19,7 +19,7 @@ from xdsl.ir import BlockArgument, Operation
 
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.groups import BlockMemory, Storage, function_memory
-from memopt.dialects.memory import name_of, scratch_list
+from memopt.dialects.memory import name_of, operator_kind, scratch_list
 from memopt.dialects.plan import (
     Place,
     arena_offset,
@@ -149,7 +149,7 @@ def timeline_of(func: FuncOp) -> Timeline:
         work = work_of(op, model)
         steps.append(
             Step(
-                *(_title(op), kind_of(op), tuple(live[t]), total, numbers[t]),
+                *(_title(op), operator_kind(op), tuple(live[t]), total, numbers[t]),
                 *(work.macs, work.weights),
             )
         )
@@ -179,12 +179,6 @@ def _lanes(func: FuncOp, plan: PlanAttr) -> tuple[Lane, ...]:
     return tuple(Lane(f"object {i}", sum(sizes[:i]), size) for i, size in enumerate(sizes))
 
 
-def kind_of(op: Operation) -> str:
-    """`CONV_2D` for an opaque operation, else the mnemonic."""
-    kind = op.properties.get("op_name") or op.attributes.get("op_name__")
-    return kind.data if isinstance(kind, StringAttr) else op.name.removeprefix("memgraph.")
-
-
 def numbers_of(operations: list[Operation]) -> list[int]:
     """The operators' numbers in the source, from 1; places in the order if not all are known and
     different."""
@@ -199,7 +193,7 @@ def _title(op: Operation) -> str:
     name = op.attributes.get("memgraph.operator")
     if isinstance(name, StringAttr):
         return name.data
-    return name_of(op.results[0]) if op.results else kind_of(op)
+    return name_of(op.results[0]) if op.results else operator_kind(op)
 
 
 def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:

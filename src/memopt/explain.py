@@ -1,12 +1,14 @@
 """`memopt-opt --explain-peak`: where the peak is, why no order goes below, and what would help.
 
-    @main: peak 4,960 B in step 1 of 7, at "op1"; live there:
+    @main: peak 4,960 B in step 0 of 0 .. 6, at "op1"; live there:
              3,136 B  op1:0
              ...
-    bound 4,704 B at "op2" (step 4): no order runs it with less live, here with 1 of the ...
+    bound 4,704 B at "op2" (step 3): no order runs it with less live, here with 1 of the ...
              ...
       256 B below the peak, which only search proves
     shrink "op1:0" (3,136 B): without it the bound is 2,080 B; no other tensor lowers it more
+
+Steps count from 0, as `memgraph.order` does.
 
 The bound is T6 (theory.md section 3): the min-cut of one operator, whose source side is the best
 set of operators to have executed when it runs. Sensitivity is exact: the bound is taken again with
@@ -141,11 +143,11 @@ def explain_function(func: FuncOp) -> str:
         return f"{place}: no operator runs"
     top, tight = peak_of(graph), bound_of(graph)
     lines = [
-        f"{place}: peak {top.total:,} B in step {top.operator + 1} of {len(graph)}, at "
+        f"{place}: peak {top.total:,} B in step {top.operator} of 0 .. {len(graph) - 1}, at "
         f'"{graph.names[top.operator]}"; live there:',
         *_table(graph, top),
         f'bound {tight.total:,} B at "{graph.names[tight.operator]}" (step '
-        f"{tight.operator + 1}): no order runs it with less live, here with "
+        f"{tight.operator}): no order runs it with less live, here with "
         f"{tight.done.bit_count()} of the others before it:",
         *_table(graph, tight),
     ]
@@ -185,7 +187,7 @@ def label(graph: MemoryGraph, group: int) -> str:
     """The group's name, with the step that writes it where the name alone is not enough."""
     found = graph.groups[group]
     alike = sum(other.name == found.name for other in graph.groups)
-    made = f" of step {min(found.writers) + 1}" if found.writers else " (input)"
+    made = f" of step {min(found.writers)}" if found.writers else " (input)"
     return found.name if alike == 1 else found.name + made
 
 

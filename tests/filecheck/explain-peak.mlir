@@ -6,10 +6,10 @@
 // IR-LABEL: func.func @proven_by_a_cut
 // IR-SAME: memgraph.plan<peak = 24, lower_bound = 24, proof = flow
 
-// CHECK-LABEL: @proven_by_a_cut: peak 24 B in step 2 of 3, at "narrow (u)"; live there:
+// CHECK-LABEL: @proven_by_a_cut: peak 24 B in step 1 of 0 .. 2, at "narrow (u)"; live there:
 // CHECK-NEXT:              16 B  t
 // CHECK-NEXT:               8 B  u
-// CHECK-NEXT: bound 24 B at "narrow (u)" (step 2): no order runs it with less live, here with 1 of the others before it:
+// CHECK-NEXT: bound 24 B at "narrow (u)" (step 1): no order runs it with less live, here with 1 of the others before it:
 // CHECK-NEXT:              16 B  t
 // CHECK-NEXT:               8 B  u
 // CHECK-NEXT:   so no order is better: proof = flow
@@ -24,11 +24,11 @@ func.func @proven_by_a_cut(%x: tensor<4xi8>) -> tensor<2xi8> attributes {memgrap
 // -----
 
 // Liberis' Figure 1: what no single cut proves.
-// CHECK-LABEL: @only_a_search: peak 4,960 B in step 4 of 7, at "op2 (t2)"; live there:
+// CHECK-LABEL: @only_a_search: peak 4,960 B in step 3 of 0 .. 6, at "op2 (t2)"; live there:
 // CHECK-NEXT:           3,136 B  t1
 // CHECK-NEXT:           1,568 B  t2
 // CHECK-NEXT:             256 B  t6
-// CHECK-NEXT: bound 4,704 B at "op2 (t2)" (step 4): no order runs it with less live, here with 1 of the others before it:
+// CHECK-NEXT: bound 4,704 B at "op2 (t2)" (step 3): no order runs it with less live, here with 1 of the others before it:
 // CHECK-NEXT:           3,136 B  t1
 // CHECK-NEXT:           1,568 B  t2
 // CHECK-NEXT:   256 B below the peak, which only search proves

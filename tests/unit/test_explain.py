@@ -104,6 +104,6 @@ def test_the_flag_prints_to_stderr(tmp_path: Path, capsys: pytest.CaptureFixture
     printed = capsys.readouterr()
     assert printed.out.startswith("func.func") or "module" in printed.out
     lines = printed.err.splitlines()
-    assert lines[0].startswith("@main: peak 96 B in step 1 of 2")
+    assert lines[0].startswith("@main: peak 96 B in step 0 of 0 .. 1")
     assert "so no order is better: proof = flow" in printed.err
     assert lines[-1].startswith('shrink "t" (64 B): without it the bound is 32 B;')
