@@ -35,6 +35,7 @@ from memopt.dialects.plan import MODEL, drop_plan, functions, model_of
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import extract
 from memopt.passes.inplace import write_inplace
+from memopt.passes.option import option
 from memopt.passes.regions import Builder, inner_views
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock, zhong_fusion
@@ -57,8 +58,10 @@ class MemgraphFusePass(ModulePass):
 
     name = "memgraph-fuse"
 
-    rule: Rule = "auto"
-    time_limit: int | float | None = None
+    rule: Rule = option(
+        "auto", "which modules are contracted: t3, zhong (the paper's), or what suits"
+    )
+    time_limit: int | float | None = option(None, "seconds")
 
     def __post_init__(self) -> None:
         check_seconds(self.time_limit)

@@ -38,6 +38,7 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.memory_tenants import Tenants, tenants_of
 from memopt.passes.moves import drop_moves, write_moves
+from memopt.passes.option import option, required
 from memopt.passes.places import write_places
 from memopt.passes.seconds import check_seconds
 from memopt.passes.sizes import parse_size
@@ -83,9 +84,9 @@ class MemgraphMemoryPass(ModulePass):
 
     name = "memgraph-memory"
 
-    banks: str
-    spill: bool = True
-    time_limit: int | float | None = None
+    banks: str = required("memories NAME:CAPACITY@COST, the fastest first")
+    spill: bool = option(True, "tensors may move between two uses")
+    time_limit: int | float | None = option(None, "seconds for each solver")
 
     def __post_init__(self) -> None:
         check_seconds(self.time_limit)

@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, functions, model_of
 from memopt.dialects.plan_attributes import ModelAttr
+from memopt.passes.option import option
 
 PRESETS: dict[str, dict[str, object]] = {
     "tflm": {"alignment": 16, "io": "arena", "views": "off", "inplace": "off", "scratch": "tflm"},
@@ -37,12 +38,16 @@ class MemgraphModelPass(ModulePass):
 
     name = "memgraph-model"
 
-    target: str | None = None
-    alignment: int | None = None
-    io: str | None = None
-    views: str | None = None
-    inplace: str | None = None
-    scratch: str | None = None
+    target: str | None = option(None, "whose rules hold: generic, host, cortex-m4, ..., tflm")
+    alignment: int | None = option(None, "bytes of which every offset is a multiple")
+    io: str | None = option(
+        None, "where inputs and outputs lie: arena, kept (there, inputs to the end) or caller"
+    )
+    views: str | None = option(None, "on: reshapes cost nothing; off: they copy")
+    inplace: str | None = option(
+        None, "on: element-wise results may take the place of an operand that dies"
+    )
+    scratch: str | None = option(None, "whose kernels' scratch is counted: none, tflm or cmsis-nn")
 
     def __post_init__(self) -> None:
         try:

@@ -29,6 +29,7 @@ from memopt.dialects.plan import MODEL, PARTITION, drop_plan, functions, model_o
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import Extracted, extract
+from memopt.passes.option import option
 from memopt.solvers.partitioning import Partition, partition
 from memopt.solvers.problem import ProblemError
 
@@ -44,11 +45,11 @@ class MemgraphPartitionPass(ModulePass):
 
     name = "memgraph-partition"
 
-    k: int | str = "auto"
-    method: Literal["multilevel", "naive"] = "multilevel"
-    balance: int | float | None = None
-    seed: int | None = None
-    assume_pure: bool = False
+    k: int | str = option("auto", "how many parts, or auto")
+    method: Literal["multilevel", "naive"] = option("multilevel", "how the parts are found")
+    balance: int | float | None = option(None, "how far parts may exceed the mean; 0.5 is half")
+    seed: int | None = option(None, "of the random choices")
+    assume_pure: bool = option(False, "operations of which nothing is known may move")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         given = {"balance": self.balance, "seed": self.seed}

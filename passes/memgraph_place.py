@@ -35,6 +35,7 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.joint import find_order, note, refuse_partition, take, take_back
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.moves import drop_moves
+from memopt.passes.option import option
 from memopt.passes.places import write_places
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock, placement
@@ -51,12 +52,12 @@ class MemgraphPlacePass(ModulePass):
 
     name = "memgraph-place"
 
-    method: Method = "auto"
-    time_limit: int | float | None = None
-    solver: str | None = None
-    pruning: bool | None = None
-    pyramid: bool | None = None
-    seed: int | None = None
+    method: Method = option("auto", "how the offsets are found")
+    time_limit: int | float | None = option(None, "seconds")
+    solver: str | None = option(None, "of the integer program")
+    pruning: bool | None = option(None, "ilp: leave out pairs that are never live together")
+    pyramid: bool | None = option(None, "ilp: the longest-lived buffers get addresses beforehand")
+    seed: int | None = option(None, "of the random choices")
 
     def __post_init__(self) -> None:
         check_seconds(self.time_limit)
@@ -85,7 +86,8 @@ def place_function(
         peak = profile(extracted.graph, range(len(extracted.graph))).peak
         plan = PlanAttr(peak, min(peak, plan.lower_bound.data), plan.proof.data)
     if options and (method in share.METHODS or method == "joint"):
-        raise PassFailedException(f"memgraph-place: {method} has no option {min(options)!r}")
+        name = min(options).replace("_", "-")
+        raise PassFailedException(f"memgraph-place: {method} has no option {name!r}")
     if method in share.METHODS:
         return share.share_function(extracted, plan, method, clock.left(deadline))
     method = cast("Literal[placement.Method, 'joint']", method)

@@ -67,6 +67,7 @@ from memopt.dialects.operations import (
 from memopt.dialects.plan import ALIAS, MODEL, drop_plan, functions, model_of
 from memopt.dialects.plan_attributes import AliasAttr, ModelAttr
 from memopt.dialects.structure import OpaqueOp
+from memopt.passes.option import option
 
 CONVENTIONS = ("frelu", "view")
 RELUS = frozenset({"Relu", "Relu6", "Clip"})
@@ -91,7 +92,9 @@ class MemgraphPreparePass(ModulePass):
 
     name = "memgraph-prepare"
 
-    conventions: tuple[str, ...] = ()
+    conventions: tuple[str, ...] = option(
+        (), "frelu: a Relu merges into its producer; view: reshapes cost nothing"
+    )
 
     def __post_init__(self) -> None:
         for convention in self.conventions:

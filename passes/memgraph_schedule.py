@@ -46,6 +46,7 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.moves import drop_moves
+from memopt.passes.option import option
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock
@@ -83,31 +84,33 @@ class MemgraphSchedulePass(ModulePass):
 
     name = "memgraph-schedule"
 
-    method: Method = "auto"
-    time_limit: int | float | None = None
-    assume_pure: bool = False
-    certificate: str | None = None
-    solver: str | None = None
-    warm_start: str | None = None
-    bound: int | str | None = None
-    pruning: bool | None = None
-    control: bool | None = None
-    precedence: bool | None = None
-    seed: int | None = None
-    divide: bool | None = None
-    budgets: bool | None = None
-    width: int | None = None
-    max_states: int | None = None
-    kill_moves: bool | None = None
-    commits: bool | None = None
-    dominance: bool | None = None
-    backward: bool | None = None
-    max_bytes: int | None = None
-    fuse: bool | None = None
-    segments: bool | None = None
-    splits: bool | None = None
-    flow: bool | None = None
-    local: bool | None = None
+    method: Method = option("auto", "how the order is found")
+    time_limit: int | float | None = option(None, "seconds")
+    assume_pure: bool = option(False, "operations of which nothing is known may move")
+    certificate: str | None = option(None, "a file for what proves the bound to anyone")
+    solver: str | None = option(None, "of the integer program")
+    warm_start: str | None = option(None, "the method whose order the integer program starts from")
+    bound: int | str | None = option(None, "a known lower bound in bytes, or flow")
+    pruning: bool | None = option(None, "integer programs: leave out steps that cannot be")
+    control: bool | None = option(None, "ilp-olla: edges that hold back operators, section 4.3")
+    precedence: bool | None = option(None, "ilp-olla: spans from precedence, section 4.2")
+    seed: int | None = option(None, "of the random choices")
+    divide: bool | None = option(None, "dp: solve apart what single tensors divide")
+    budgets: bool | None = option(None, "dp: soft budgets on the peak")
+    width: int | None = option(None, "dp: states of a step above which the budget falls")
+    max_states: int | None = option(None, "states after which the search gives up")
+    kill_moves: bool | None = option(
+        None, "branch on the sets of operators that free a tensor only"
+    )
+    commits: bool | None = option(None, "go straight to ideals that T1 allows")
+    dominance: bool | None = option(None, "drop states that others cover")
+    backward: bool | None = option(None, "search from the end where it can be mirrored")
+    max_bytes: int | None = option(None, "memory of the search")
+    fuse: bool | None = option(None, "auto: contract modules first")
+    segments: bool | None = option(None, "auto: contract to chains of segments")
+    splits: bool | None = option(None, "auto: search part by part (T5)")
+    flow: bool | None = option(None, "auto: bound by min-cuts (T6)")
+    local: bool | None = option(None, "auto: improve the order by local search")
 
     def __post_init__(self) -> None:
         check_seconds(self.time_limit)

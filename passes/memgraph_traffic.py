@@ -27,6 +27,7 @@ from memopt.dialects.plan import OFF_CHIP, functions, model_of, plan_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.verify_plan import verify_plan
+from memopt.passes.option import option, required
 from memopt.passes.seconds import check_seconds
 from memopt.passes.sizes import parse_size
 from memopt.solvers.problem import ProblemError, round_up
@@ -44,9 +45,9 @@ class MemgraphTrafficPass(ModulePass):
 
     name = "memgraph-traffic"
 
-    on_chip: int | str
-    rule: Rule = "belady"
-    time_limit: int | float | None = None
+    on_chip: int | str = required("bytes on the chip, such as 256K")
+    rule: Rule = option("belady", "who decides what is kept on the chip")
+    time_limit: int | float | None = option(None, "seconds")
 
     def __post_init__(self) -> None:
         check_seconds(self.time_limit)

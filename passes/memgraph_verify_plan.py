@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.plan import functions
 from memopt.dialects.verify_plan import verify_plan
+from memopt.passes.option import option
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class MemgraphVerifyPlanPass(ModulePass):
 
     name = "memgraph-verify-plan"
 
-    placed: bool = False
+    placed: bool = option(False, "offsets are required")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         found = list(functions(op))

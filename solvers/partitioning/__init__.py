@@ -34,7 +34,7 @@ def partition(
         raise ProblemError(f"unknown method {method!r}: one of {', '.join(METHODS)}")
     unknown = set(options) - ({"balance", "seed"} if method == "multilevel" else set())
     if unknown:
-        raise ProblemError(f"method {method!r} has no option {min(unknown)!r}")
+        raise ProblemError(f"method {method!r} has no option {min(unknown).replace('_', '-')!r}")
     graph.check()
     if method == "naive":
         if isinstance(k, str) and k != "auto":

@@ -43,7 +43,7 @@ def schedule(
     ]
     for name in options:
         if name not in known:
-            raise ProblemError(f"method {method!r} has no option {name!r}")
+            raise ProblemError(f"method {method!r} has no option {name.replace('_', '-')!r}")
     clock.check(time_limit)
     for name, value in options.items():
         if name in LIMITS and value is not None and value < 0:

@@ -189,12 +189,29 @@ class Options:
 _SIZES = re.compile(r"=(\d+[KMkm]|[^\s\"={}]*[:@][^\s\"={}]*)(?=[\s}])")
 
 
+# mlir-opt writes the operation that a pipeline runs on; ours run on the module, as its do then
+_ANCHOR = re.compile(r"\s*builtin\.module\s*\((.*)\)\s*", re.DOTALL)
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
+
+
+def tidy(text: str) -> str:
+    """A pipeline text without its anchor and without spaces that say nothing: xDSL takes neither.
+
+    Within quotes every space stays.
+    """
+    anchored = _ANCHOR.fullmatch(text)
+    parts = _QUOTED.split(anchored[1] if anchored else text)
+    for i in range(0, len(parts), 2):
+        parts[i] = re.sub(r"\s*([,{}=])\s*", r"\1", re.sub(r"\s+", " ", parts[i]))
+    return "".join(parts).strip()
+
+
 def build_pipeline(text: str) -> tuple[ModulePass, ...]:
     """The passes of a pipeline text. Raises UsageError."""
     from xdsl.utils.arg_spec import parse_pipeline
 
     try:
-        specs: list[ArgSpec] = list(parse_pipeline(_SIZES.sub(r'="\1"', text)))
+        specs: list[ArgSpec] = list(parse_pipeline(_SIZES.sub(r'="\1"', tidy(text))))
     except ArgSpecParseError as error:
         reason = str(error).strip().splitlines()[-1].strip(" ^-")
         raise UsageError(f"cannot read the pipeline {text!r}: {reason}") from None
@@ -204,12 +221,35 @@ def build_pipeline(text: str) -> tuple[ModulePass, ...]:
         if factory is None:
             known = ", ".join([*PASSES, *extra_passes()])
             raise UsageError(f"unknown pass {spec.name!r}; there are: {known}")
+        _check_options(factory(), spec)
         try:
             passes.append(factory().from_spec(spec))
         except (ValueError, PassFailedException) as error:
             text = re.sub(r"typing\.Literal\[(.*?)\]", r"one of \1", str(error))
             raise UsageError(f"{spec.name}: {text.removeprefix(f'{spec.name}: ')}") from None
     return tuple(passes)
+
+
+def _check_options(factory: type[ModulePass], spec: "ArgSpec") -> None:
+    """Raise UsageError for an option that the pass has not, or needs and is not given."""
+    from xdsl.passes import get_pass_option_infos
+
+    infos = get_pass_option_infos(factory)
+    known = [option.name for option in infos]
+    given = spec.normalize_parameter_names().parameters
+    for name in given:
+        if name not in known:
+            there = ", ".join(map(spelled, known)) or "none"
+            text = f"{spec.name} has no option {spelled(name)!r}; there are: {there}"
+            raise UsageError(text)
+    for option in infos:
+        if option.default_value is None and option.name not in given:
+            raise UsageError(f"{spec.name} requires the option {spelled(option.name)!r}")
+
+
+def spelled(option: str) -> str:
+    """An option as it is written on the command line."""
+    return option.replace("_", "-")
 
 
 def run_pipeline(

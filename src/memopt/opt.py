@@ -296,19 +296,24 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
 
 
 def list_passes() -> int:
-    """Every pass with its options and the first line of its docstring."""
+    """Every pass with the first line of its docstring, and its options with a line of text each."""
     from xdsl.passes import get_pass_option_infos
 
-    from memopt.driver import extra_passes
+    from memopt.driver import extra_passes, spelled
+    from memopt.passes.option import texts
     from memopt.plugin import PASSES
 
     for name, factory in {**PASSES, **extra_passes()}.items():
         made = factory()
+        lines = texts(made)
         summary = (made.__doc__ or "").strip().splitlines()
         print(f"{name}\n    {summary[0] if summary else ''}")
         for option in get_pass_option_infos(made):
             default = "" if option.default_value is None else f" = {option.default_value}"
-            print(f"      {option.name.replace('_', '-')}: {option.expected_type}{default}")
+            kind = option.expected_type.replace("typing.Literal", "one of ")
+            print(f"      {spelled(option.name)}: {kind}{default}")
+            if option.name in lines:
+                print(f"          {lines[option.name]}")
     return 0
 
 

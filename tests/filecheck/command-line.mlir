@@ -5,6 +5,31 @@
 // RUN: cmp %t.flags.mlir %t.pipeline.mlir
 // RUN: cmp %t.flags.mlir %t.pipes.mlir
 
+// As mlir-opt writes a pipeline, and with spaces where a person may write them.
+// RUN: memopt-opt -p "builtin.module( memgraph-model { alignment = 4 }, memgraph-fuse, memgraph-schedule{method=search},memgraph-place{method=auto}, memgraph-verify-plan )" %s -o %t.anchored.mlir
+// RUN: cmp %t.flags.mlir %t.anchored.mlir
+// RUN: memopt-opt -p "memgraph-schedule, memgraph-memory{ banks = a:64@1, b:1K@2 }" %s -o - | filecheck %s --check-prefix=BANKS
+// BANKS: #memgraph.bank<b, capacity = 1024, cost = 2,
+
+// Every option has a line of text.
+// RUN: memopt-opt --list-passes | filecheck %s --check-prefix=LIST
+// LIST: memgraph-schedule
+// LIST-NEXT: Choose the order
+// LIST-NEXT: method: one of ['auto', {{.*}}] = auto
+// LIST-NEXT: how the order is found
+// LIST: warm-start: str|None = none
+// LIST-NEXT: the method whose order
+
+// Options are spelled as they are written, and the ones that there are named.
+// RUN: not memopt-opt -p "memgraph-place{time-limt=3}" %s 2>&1 | filecheck %s --check-prefix=UNKNOWN
+// RUN: not memopt-opt -p "memgraph-schedule{method=ilp kill-moves=true}" %s 2>&1 | filecheck %s --check-prefix=METHOD
+// RUN: not memopt-opt -p "memgraph-traffic" %s 2>&1 | filecheck %s --check-prefix=NEEDED
+// RUN: not memopt-opt -p "func.func(cse)" %s 2>&1 | filecheck %s --check-prefix=NESTED
+// UNKNOWN: memopt-opt: error: memgraph-place has no option 'time-limt'; there are: method, time-limit, solver
+// METHOD: error: memgraph-schedule: @main: method 'ilp' has no option 'kill-moves'
+// NEEDED: memopt-opt: error: memgraph-traffic requires the option 'on-chip'
+// NESTED: memopt-opt: error: cannot read the pipeline 'func.func(cse)'
+
 // Stock xdsl-opt finds the dialect and the passes.
 // RUN: xdsl-opt -p memgraph-fuse,memgraph-schedule{method=search},memgraph-place,memgraph-verify-plan{placed=true} %s | filecheck %s --check-prefix=STOCK
 // STOCK: memgraph.plan<peak = 32, lower_bound = 32, proof = {{[a-z]+}}, arena = 32

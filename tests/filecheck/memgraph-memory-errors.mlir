@@ -7,7 +7,7 @@
 // RUN: not memopt-opt -p memgraph-memory %s 2>&1 | filecheck %s --check-prefix=NONE
 // NAME: memopt-opt: error: memgraph-memory: 'fast' is no memory; write dtcm:64K or dtcm:64K@1
 // TWICE: memopt-opt: error: memgraph-memory: memory FAST is given twice
-// NONE: memopt-opt: error: memgraph-memory: {{.*}}requires argument "banks"
+// NONE: memopt-opt: error: memgraph-memory requires the option 'banks'
 // RUN: not memopt-opt --memory=fast:1Q %s 2>&1 | filecheck %s --check-prefix=SIZE
 // RUN: not memopt-opt --memory=fast:1K@0 %s 2>&1 | filecheck %s --check-prefix=COST
 // SIZE: memopt-opt: error: memgraph-memory: '1Q' is no size; write 65536, 64K or 1M
