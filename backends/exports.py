@@ -10,10 +10,9 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from memopt.analysis.storage_groups import Storage, body_of, function_memory
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import Storage, body_of, function_memory
 from memopt.dialects.memory import bytes_of, name_of, place_of, scratch_list
-from memopt.dialects.minimalloc import Gap, Row, write_rows
 from memopt.dialects.operations import shape_of
 from memopt.dialects.plan import (
     Place,
@@ -28,7 +27,8 @@ from memopt.dialects.plan import (
 from memopt.dialects.plan import offsets_of as places_of
 from memopt.dialects.plan_attributes import ObjectAttr, SlotAttr
 from memopt.dialects.structure import ConstantOp, HyperNode, VariableOp
-from memopt.dialects.verify_plan import verify_plan
+from memopt.formats.minimalloc import Gap, Row, write_rows
+from memopt.verify.plan import verify_plan
 
 
 def places_by_value(func: FuncOp) -> dict[SSAValue, Place | None]:

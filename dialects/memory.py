@@ -233,7 +233,7 @@ def memory_of(op: Operation, model: ModelAttr) -> OperatorMemory:
             for r, entries in enumerate(lists)
             for a in entries
         )
-        from memopt.dialects.alias_rules import check_alias
+        from memopt.analysis.alias_rules import check_alias
 
         strided = {(r, a.operand.data) for r, e in enumerate(lists) for a in e if len(a.strides)}
         for alias in aliases:
@@ -244,7 +244,7 @@ def memory_of(op: Operation, model: ModelAttr) -> OperatorMemory:
     if scratch is not None:
         return replace(answer, workspace=tuple(s.bytes.data for s in scratch))
     if model.scratch.data != "none" and answer.executes:
-        from memopt.dialects.cmsis_nn_scratch import requested
+        from memopt.analysis.cmsis_nn_scratch import requested
 
         return replace(answer, workspace=requested(op, model) or ())
     return answer

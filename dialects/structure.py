@@ -226,7 +226,7 @@ class HyperNode(IRDLOperation, MemoryInterface):
         return tuple(int(v) for v in self.kept.get_values())
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
-        from memopt.dialects.groups import inner_profile
+        from memopt.analysis.storage_groups import inner_profile
 
         hill, level_in, level_out = inner_profile(self, model)
         results = tuple(bytes_of(r.type) for r in self.results)

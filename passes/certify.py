@@ -14,8 +14,8 @@ from xdsl.dialects.func import FuncOp
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import drop_plan, plan_of
 from memopt.passes.extract import extract
-from memopt.solvers.certificates import NoCertificateError, certificate, certificate_text
-from memopt.solvers.problem import MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph
+from memopt.solvers.theory.certificates import NoCertificateError, certificate, certificate_text
 
 
 def certified_graph(func: FuncOp, assume_pure: bool = False) -> MemoryGraph:

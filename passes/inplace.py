@@ -10,7 +10,7 @@ from memopt.dialects.memory import alias_lists
 from memopt.dialects.plan import ALIAS, CHOSEN
 from memopt.dialects.plan_attributes import AliasAttr
 from memopt.passes.extract import Extracted
-from memopt.solvers.problem import InPlace
+from memopt.solvers.problems.memory_graph import InPlace
 
 
 def write_inplace(extracted: Extracted, choices: list[InPlace]) -> None:

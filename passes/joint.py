@@ -18,7 +18,7 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.memgraph_schedule import adopt
 from memopt.solvers import joint
-from memopt.solvers.problem import ProblemError, Proof, Schedule, profile
+from memopt.solvers.problems.memory_graph import ProblemError, Proof, Schedule, profile
 
 
 def refuse_partition(extracted: Extracted) -> None:

@@ -15,8 +15,8 @@ After:
 A module with a valley inside becomes a chain of `memgraph.segment`, held together by tokens of type
 `!memgraph.chain`; others may run between two segments.
 
-Which modules: solvers/chains.py (theory.md T2). What crosses a border, and which modules no region
-can hold, so that they are left as they are: regions.py. Scheduling opens the nodes again and
+Which modules: solvers/theory/chains.py (theory.md T2). What crosses a border, and which modules no
+region can hold, so that they are left as they are: regions.py. Scheduling opens the nodes again and
 derives again that they were safe.
 """
 
@@ -30,7 +30,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
-from memopt.dialects.groups import body_of, read_values
+from memopt.analysis.storage_groups import body_of, read_values
 from memopt.dialects.plan import MODEL, drop_plan, functions, model_of
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import extract
@@ -38,11 +38,12 @@ from memopt.passes.inplace import write_inplace
 from memopt.passes.option import option
 from memopt.passes.regions import Builder, inner_views
 from memopt.passes.seconds import check_seconds
-from memopt.solvers import clock, zhong_fusion
-from memopt.solvers.chains import Chain, chains
-from memopt.solvers.fusion import modules
-from memopt.solvers.problem import InPlace, MemoryGraph, topological_order
-from memopt.solvers.segments import linked
+from memopt.solvers import clock
+from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, topological_order
+from memopt.solvers.published import zhong_fusion
+from memopt.solvers.theory.chains import Chain, chains
+from memopt.solvers.theory.fusion import modules
+from memopt.solvers.theory.segments import linked
 
 Rule = Literal["auto", "t3", "zhong"]
 

@@ -7,7 +7,7 @@ After:   %a = memgraph.relu %x {memgraph.order = 0 : i64,
 No memory overflows, and what the traffic costs is least: bytes that operators read and write,
 times the cost of a byte of their memory. A tensor may move between two uses (spill and reload):
 then there is a `memgraph.copy`, whose bytes count too. The function carries `memgraph.memories`,
-with what is proven. Model: `solvers/memories/problem.py`.
+with what is proven. Model: `solvers/problems/memories.py`.
 """
 
 import re
@@ -19,9 +19,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from memopt.analysis.storage_groups import function_memory
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import function_memory
 from memopt.dialects.memory import operator_name
 from memopt.dialects.plan import (
     MEMORIES,
@@ -33,7 +33,7 @@ from memopt.dialects.plan import (
     set_order,
 )
 from memopt.dialects.plan_attributes import PlanAttr, SlotAttr
-from memopt.dialects.verify_plan import recomputed_peak, verify_plan
+from memopt.formats.sizes import parse_size
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.memory_tenants import Tenants, tenants_of
@@ -41,9 +41,9 @@ from memopt.passes.moves import drop_moves, write_moves
 from memopt.passes.option import option, required
 from memopt.passes.places import write_places
 from memopt.passes.seconds import check_seconds
-from memopt.passes.sizes import parse_size
 from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
-from memopt.solvers.problem import ProblemError
+from memopt.solvers.problems.memory_graph import ProblemError
+from memopt.verify.plan import recomputed_peak, verify_plan
 
 NAMED = 6  # tensors that a refusal lists
 

@@ -18,7 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from memopt.dialects.cmsis_nn_scratch import requested
+from memopt.analysis.cmsis_nn_scratch import requested
 from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, functions, model_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.passes.option import option

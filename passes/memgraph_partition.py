@@ -31,7 +31,7 @@ from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.option import option
 from memopt.solvers.partitioning import Partition, partition
-from memopt.solvers.problem import ProblemError
+from memopt.solvers.problems.memory_graph import ProblemError
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.cmsis_nn_scratch import requested
+from memopt.analysis.cmsis_nn_scratch import requested
 from memopt.dialects.plan import (
     PLAN,
     fingerprint,
@@ -28,8 +28,6 @@ from memopt.dialects.plan import (
     plan_of,
 )
 from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.tflm_arena import tflm_arena, write_scratch
-from memopt.dialects.verify_plan import verify_plan
 from memopt.passes import share
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.joint import find_order, note, refuse_partition, take, take_back
@@ -39,9 +37,11 @@ from memopt.passes.option import option
 from memopt.passes.places import write_places
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock, placement
-from memopt.solvers.arena import Placement
 from memopt.solvers.placement import place
-from memopt.solvers.problem import ProblemError, live_ranges, profile
+from memopt.solvers.problems.memory_graph import ProblemError, live_ranges, profile
+from memopt.solvers.problems.placement import Placement
+from memopt.targets.tflm_arena import tflm_arena, write_scratch
+from memopt.verify.plan import verify_plan
 
 Method = Literal[placement.Method, share.Method, "joint"]
 

@@ -50,11 +50,11 @@ from memopt.passes.option import option
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock
-from memopt.solvers.bounds import flow_bound
-from memopt.solvers.fusion_check import is_contraction, is_safe_chain
-from memopt.solvers.problem import ProblemError, Proof, Schedule, profile
+from memopt.solvers.problems.memory_graph import ProblemError, Proof, Schedule, profile
 from memopt.solvers.scheduling import partitioned, schedule
-from memopt.solvers.segments import linked
+from memopt.solvers.theory.bounds import flow_bound
+from memopt.solvers.theory.fusion_check import is_contraction, is_safe_chain
+from memopt.solvers.theory.segments import linked
 
 Method = Literal[
     "auto",

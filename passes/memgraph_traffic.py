@@ -5,7 +5,7 @@ After:   func.func @main(...) attributes {..., memgraph.off_chip = #memgraph.off
              on_chip = 262144, rule = belady, moved = 12288, lower_bound = 0, proof = none>}
 
 SERENITY's measure, with Belady's rule on whole tensors, or the least traffic; of the order in which
-the operations stand. Nothing else changes. Model: `solvers/traffic.py`.
+the operations stand. Nothing else changes. Model: `solvers/memories/traffic.py`.
 """
 
 from collections import Counter
@@ -19,19 +19,19 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from memopt.analysis.storage_groups import BlockMemory, body_of, function_memory, read_values
 from memopt.dialects.bank_attributes import OffChipAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import BlockMemory, body_of, function_memory, read_values
 from memopt.dialects.memory import bytes_of, memory_of, name_of, place_of
 from memopt.dialects.plan import OFF_CHIP, functions, model_of, plan_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
-from memopt.dialects.verify_plan import verify_plan
+from memopt.formats.sizes import parse_size
 from memopt.passes.option import option, required
 from memopt.passes.seconds import check_seconds
-from memopt.passes.sizes import parse_size
-from memopt.solvers.problem import ProblemError, round_up
-from memopt.solvers.traffic import Tensor, TrafficProblem, belady, exact
+from memopt.solvers.memories.traffic import Tensor, TrafficProblem, belady, exact
+from memopt.solvers.problems.memory_graph import ProblemError, round_up
+from memopt.verify.plan import verify_plan
 
 Rule = Literal["belady", "exact"]
 

@@ -3,7 +3,7 @@
 Before and after:
     func.func @main(...) attributes {memgraph.plan = #memgraph.plan<peak = 16, ...>} { ... }
 
-Everything is derived again from the IR (dialects/verify_plan.py); the first fault ends the run.
+Everything is derived again from the IR (verify/plan.py); the first fault ends the run.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.plan import functions
-from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.option import option
+from memopt.verify.plan import verify_plan
 
 
 @dataclass(frozen=True)

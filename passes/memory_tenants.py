@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from memopt.dialects.groups import BlockMemory
+from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.memory import bytes_of
-from memopt.dialects.verify_memories import operator_traffic, scratch_traffic
 from memopt.passes.extract import Extracted
 from memopt.solvers.memories import Bank, MemoryProblem, Tenant, Use, moment
-from memopt.solvers.problem import Buffer, PlacementProblem, live_ranges, round_up
+from memopt.solvers.problems.memory_graph import Buffer, PlacementProblem, live_ranges, round_up
+from memopt.verify.memories import operator_traffic, scratch_traffic
 
 ScratchBuffers = Mapping[tuple[int, int], int]
 

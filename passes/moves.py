@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from memopt.dialects.groups import body_of, function_memory
+from memopt.analysis.storage_groups import body_of, function_memory
 from memopt.dialects.memory import name_of
 from memopt.dialects.operations import CopyOp
 from memopt.dialects.plan import PARTITION, model_of, set_order

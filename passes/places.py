@@ -11,7 +11,7 @@ from memopt.dialects.operations import is_constant_expression
 from memopt.dialects.plan import MEMORIES, SCRATCH, set_places
 from memopt.dialects.plan_attributes import ObjectAttr, ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.passes.extract import Extracted
-from memopt.solvers.problem import round_up
+from memopt.solvers.problems.memory_graph import round_up
 
 PlaceAt = Callable[[int, int], int | SlotAttr | ObjectAttr]
 ScratchAt = Callable[[int, int], int | SlotAttr | ObjectAttr]

@@ -21,8 +21,8 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.dialects.attributes import ChainType
-from memopt.dialects.groups import BlockMemory, Storage
 from memopt.dialects.memory import bytes_of, name_of
 from memopt.dialects.structure import ConstantOp, FusedOp, HyperNode, SegmentOp, YieldOp
 from memopt.passes.extract import Extracted

@@ -15,7 +15,7 @@ from memopt.dialects.plan import PLAN, fingerprint
 from memopt.dialects.plan_attributes import ObjectAttr, PlanAttr
 from memopt.passes.extract import Extracted
 from memopt.passes.places import write_places
-from memopt.solvers.problem import ProblemError, live_ranges
+from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
 from memopt.solvers.shared_objects import METHODS, Method, share
 
 __all__ = ["METHODS", "Method", "share_function"]

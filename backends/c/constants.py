@@ -9,6 +9,7 @@ from typing import cast
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from memopt.analysis.weights import Weights, numpy_dtype
 from memopt.backends.c.call import Array, Constants, refuse
 from memopt.backends.c.quantization import dequantized, quantized
 from memopt.dialects.compute import encoding_of, is_constant_expression, shape_of
@@ -24,7 +25,6 @@ from memopt.dialects.operations import (
 )
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp
-from memopt.dialects.weights import Weights, numpy_dtype
 
 
 def _ints(attribute: object) -> list[int]:

@@ -16,6 +16,7 @@ from typing import IO
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from memopt.analysis.weights import Weights
 from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse
 from memopt.backends.c.constants import constants_of
 from memopt.backends.c.header import (
@@ -32,7 +33,6 @@ from memopt.backends.c.text import array, float_literal, identifier, int_literal
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import name_of
-from memopt.dialects.weights import Weights
 
 
 @dataclass

@@ -11,11 +11,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
+from memopt.analysis.storage_groups import BlockMemory, Storage, body_of, function_memory
 from memopt.backends.c.call import refuse
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.compute import AnyTensor, ComputeOp
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import BlockMemory, Storage, body_of, function_memory
 from memopt.dialects.memory import alias_lists, bytes_of, element_bits, name_of, place_of
 from memopt.dialects.plan import (
     Place,
@@ -26,8 +26,8 @@ from memopt.dialects.plan import (
     only_function,
 )
 from memopt.dialects.plan_attributes import ModelAttr, ObjectAttr, PlanAttr, SlotAttr
-from memopt.dialects.verify_memories import memories_of
-from memopt.dialects.verify_plan import verify_plan
+from memopt.verify.memories import memories_of
+from memopt.verify.plan import verify_plan
 
 _C_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 C_TARGETS = ("host", "cortex-m4", "cortex-m7", "cortex-m55")

@@ -16,6 +16,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from memopt.analysis.weights import Weights
 from memopt.backends.c.banks import link_values
 from memopt.backends.c.emit import Emitted, emit
 from memopt.backends.c.header import c_type_of
@@ -28,7 +29,6 @@ from memopt.backends.c.text import file_name, plain
 from memopt.dialects.compute import shape_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import name_of
-from memopt.dialects.weights import Weights
 
 __all__ = ["fill", "measure_project", "write_project"]
 

@@ -17,8 +17,9 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation
 
+from memopt.analysis.storage_groups import BlockMemory, Storage, function_memory
+from memopt.analysis.work import work_of
 from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.groups import BlockMemory, Storage, function_memory
 from memopt.dialects.memory import name_of, operator_kind, scratch_list
 from memopt.dialects.plan import (
     Place,
@@ -28,9 +29,8 @@ from memopt.dialects.plan import (
     offsets_of,
 )
 from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.verify_memories import memories_of
-from memopt.dialects.verify_plan import verify_plan
-from memopt.dialects.work import work_of
+from memopt.verify.memories import memories_of
+from memopt.verify.plan import verify_plan
 
 Kind = Literal["input", "output", "activation", "scratch"]
 

@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
+from memopt.analysis.weights import Weights, files_of
 from memopt.backends.tflm.check import check_function, check_written
 from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scratch
-from memopt.dialects import tflite_control
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import (
     Place,
@@ -27,9 +27,9 @@ from memopt.dialects.plan import (
     offsets_of,
 )
 from memopt.dialects.plan_attributes import SlotAttr
-from memopt.dialects.tflite_file import Model, read_model
-from memopt.dialects.tflm_arena import file_operators, is_unread, tensor_indices, tflm_arena
-from memopt.dialects.weights import Weights, files_of
+from memopt.formats import tflite_control
+from memopt.formats.tflite import Model, read_model
+from memopt.targets.tflm_arena import file_operators, is_unread, tensor_indices, tflm_arena
 
 __all__ = ["check_hidden", "is_safe", "make_safe", "source_of", "unknown_scratch", "write_tflm"]
 
@@ -169,7 +169,7 @@ def tensor_offsets(func: FuncOp, count: int) -> list[int]:
 def _set_metadata(objects: Any, name: str, data: bytes) -> None:
     """Replace the metadata `name`, or add it; its old buffer is used again if it is its own."""
     from memopt.backends.tflm.repack import AlignedBuffer
-    from memopt.dialects.tflite_file import litert_schema
+    from memopt.formats.tflite import litert_schema
 
     entries: list[Any] = list(objects.metadata or [])
     same = [m for m in entries if text_of(m.name) == name]

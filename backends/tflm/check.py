@@ -5,16 +5,16 @@ from dataclasses import replace
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
 
-from memopt.dialects.cmsis_nn_scratch import requested
+from memopt.analysis.cmsis_nn_scratch import requested
+from memopt.analysis.storage_groups import body_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import body_of
 from memopt.dialects.memory import place_of
 from memopt.dialects.plan import model_of
 from memopt.dialects.structure import OpaqueOp, VariableOp
-from memopt.dialects.tflite_control import KEY
-from memopt.dialects.tflite_file import Model, Subgraph, read_model
-from memopt.dialects.tflm_arena import ALIGNMENT, file_operators, tensor_indices
-from memopt.dialects.verify_plan import verify_plan
+from memopt.formats.tflite import Model, Subgraph, read_model
+from memopt.formats.tflite_control import KEY
+from memopt.targets.tflm_arena import ALIGNMENT, file_operators, tensor_indices
+from memopt.verify.plan import verify_plan
 
 # Vela compiles addresses into the command stream: its plan and its model are one.
 BOUND_TO_PLAN = ("CUSTOM:ethos-u",)

@@ -8,8 +8,8 @@ options are not followed; if one stood last, its bytes would be kept a second ti
 from collections.abc import Iterator
 from typing import Any
 
-from memopt.dialects.flatbuffer import Flatbuffer, MalformedError, Table
-from memopt.dialects.tflite_file import IDENTIFIER, litert_schema
+from memopt.formats.flatbuffer import Flatbuffer, MalformedError, Table
+from memopt.formats.tflite import IDENTIFIER, litert_schema
 
 # Per table: field -> bytes per element of a vector, "t:NAME" a table, "v:NAME" a vector of tables.
 Kind = int | str

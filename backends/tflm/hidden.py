@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.cmsis_nn_scratch import requested
-from memopt.dialects.groups import body_of
+from memopt.analysis.cmsis_nn_scratch import requested
+from memopt.analysis.storage_groups import body_of
 from memopt.dialects.plan import (
     PLAN,
     argument_offsets,
@@ -29,7 +29,7 @@ from memopt.dialects.plan import (
 )
 from memopt.dialects.plan_attributes import PlanAttr, UnplacedAttr
 from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.tflm_arena import (
+from memopt.targets.tflm_arena import (
     ALIGNMENT,
     Request,
     file_operators,

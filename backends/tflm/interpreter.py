@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
 
+from memopt.analysis.cmsis_nn_scratch import requested
 from memopt.backends.tflm.structs import DEVICE, KERNELS, Build, Struct
-from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import model_of
-from memopt.dialects.tflite_file import Model, Subgraph, Tensor
-from memopt.dialects.tflm_arena import ALIGNMENT, file_operators, tflm_arena
+from memopt.formats.tflite import Model, Subgraph, Tensor
+from memopt.targets.tflm_arena import ALIGNMENT, file_operators, tflm_arena
 
 MARGIN = 48  # bytes on top of the formula, for releases of TFLM whose structures differ a little
 

@@ -7,7 +7,7 @@ and a Cortex-M reads them slowly or faults; buffers are therefore packed here.
 import importlib
 from typing import Any, cast
 
-from memopt.dialects.tflite_file import IDENTIFIER, litert_schema
+from memopt.formats.tflite import IDENTIFIER, litert_schema
 
 ALIGNMENT = 16
 

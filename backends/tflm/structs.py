@@ -13,7 +13,7 @@ lite/micro/kernels (`data`); the sizes with 8-byte pointers are those that the f
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from memopt.dialects.tflite_file import Operator, Tensor
+from memopt.formats.tflite import Operator, Tensor
 
 
 @dataclass(frozen=True)

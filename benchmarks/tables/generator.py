@@ -20,7 +20,7 @@ from heapq import heappop, heappush
 from math import exp, log
 from random import Random
 
-from memopt.solvers.arena import Buffer, Placement, PlacementProblem
+from memopt.solvers.problems.placement import Buffer, Placement, PlacementProblem
 
 RATIO = 256.0  # largest over smallest size, and lifetime, that is drawn
 SHORTEST = 1 << 20  # steps: what ends together was cut together

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memopt.dialects.errors import MemoptError
-from memopt.solvers.fusion import contract, modules
-from memopt.solvers.problem import MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph
+from memopt.solvers.theory.fusion import contract, modules
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -118,7 +118,7 @@ def swiftnet() -> Case | None:
 
 def figure_1() -> MemoryGraph:
     """Liberis Figure 1: operators 1 to 7 are 0 to 6 here."""
-    from memopt.solvers.problem import Group
+    from memopt.solvers.problems.memory_graph import Group
 
     sizes = (1568, 3136, 1568, 512, 512, 256, 256, 512)
     reads = ((0,), (1,), (2,), (1,), (3,), (4,), (5, 6))

@@ -13,7 +13,7 @@ from math import exp, log
 from random import Random
 from typing import Any
 
-from memopt.dialects.minimalloc import Row, write_rows
+from memopt.formats.minimalloc import Row, write_rows
 
 LENGTH = 5  # operators of a chain
 SMALLEST, LARGEST = 512, 64 << 20  # bytes of a buffer

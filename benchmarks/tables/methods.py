@@ -3,7 +3,7 @@
 from typing import Any
 
 from memopt.benchmarks.table import Run, Table
-from memopt.solvers.problem import ProblemError
+from memopt.solvers.problems.memory_graph import ProblemError
 from memopt.solvers.scheduling import METHODS
 
 

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.minimalloc import Row, read_rows, write_rows
+from memopt.formats.minimalloc import Row, read_rows, write_rows
 
 # In a process of its own: it can be stopped, and it seeds Python's random numbers. Its live ranges
 # are closed; it asks each for its alignment. A memory limit that is always met ends the search

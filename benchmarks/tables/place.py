@@ -14,12 +14,12 @@ from memopt.benchmarks.shared_objects import MIB, NETWORKS, shared_objects
 from memopt.benchmarks.table import Run, Table
 from memopt.benchmarks.traffic import off_chip
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.minimalloc import Row, read_rows
-from memopt.dialects.verify_rows import verify_rows
+from memopt.formats.minimalloc import Row, read_rows
 from memopt.place import problem_of
-from memopt.solvers.arena import PlacementProblem
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, Method, place, prove
+from memopt.solvers.problems.placement import PlacementProblem
+from memopt.verify.buffers import verify_rows
 
 QUICK = ("mobilenet_v1", "deeplab_v3", "planted-200-50-0")
 

@@ -52,7 +52,7 @@ def models() -> list[Path]:
 def _model(path: Path, limit: float) -> tuple[Any, ...]:
     from xdsl.context import Context
 
-    from memopt.dialects.groups import function_memory
+    from memopt.analysis.storage_groups import function_memory
     from memopt.dialects.plan import SCHEDULES_TRIED, model_of, only_function
     from memopt.driver import load_model
     from memopt.planning import Choices, Seconds, plan_facts, plan_module

@@ -6,8 +6,8 @@ from random import Random
 
 from memopt.benchmarks.generator import planted
 from memopt.benchmarks.table import Table
-from memopt.solvers.arena import Buffer, PlacementProblem
 from memopt.solvers.placement import Method, prove
+from memopt.solvers.problems.placement import Buffer, PlacementProblem
 
 SIZES = ((10_000, 200), (100_000, 200), (20_000, 5_000))  # buffers, mean live
 QUICK = ((3_000, 100),)

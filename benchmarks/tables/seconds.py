@@ -10,7 +10,7 @@ from statistics import median
 from memopt.benchmarks.graphs import Case
 from memopt.benchmarks.table import Run, Table
 from memopt.benchmarks.training import SHAPES, training_graph
-from memopt.solvers.problem import Schedule
+from memopt.solvers.problems.memory_graph import Schedule
 
 RUNS = 5
 SEEDS = 3  # of each shape of training graph
@@ -71,7 +71,7 @@ def _pass(case: Case, time_limit: float) -> tuple[Schedule, list[tuple[float, fl
     """The worst answer (they differ where the time limit strikes), and (CPU, wall) seconds."""
     from memopt.dialects.plan import functions
     from memopt.passes.memgraph_schedule import schedule_function
-    from memopt.solvers.fusion import forget
+    from memopt.solvers.theory.fusion import forget
 
     took: list[tuple[float, float]] = []
     answers: list[Schedule] = []
@@ -113,7 +113,7 @@ def measure(task: Task) -> Measured:
     import resource
 
     from memopt.api import memory_graph
-    from memopt.solvers.problem import profile
+    from memopt.solvers.problems.memory_graph import profile
     from memopt.solvers.scheduling import schedule
 
     data = training_graph(task.shape, task.operators, task.seed)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memopt.benchmarks.graphs import shared_folder
 from memopt.benchmarks.table import Run, Table
-from memopt.solvers.arena import Buffer, PlacementProblem
+from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.shared_objects import Method, share
 
 MIB = 1 << 20

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memopt.benchmarks.graphs import Case
-from memopt.solvers.problem import MemoryGraph, Schedule
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule
 from memopt.solvers.scheduling import schedule
 
 

@@ -12,7 +12,7 @@ from memopt.dialects.plan import only_function
 from memopt.driver import load_model
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_traffic import traffic_problem
-from memopt.solvers.traffic import Traffic, belady, exact
+from memopt.solvers.memories.traffic import Traffic, belady, exact
 
 ON_CHIP = (64, 96, 128, 192, 256)  # KiB
 

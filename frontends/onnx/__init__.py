@@ -31,7 +31,7 @@ def read(
     """
     from xdsl.dialects.builtin import ModuleOp
 
-    from memopt.dialects.weights import refer_to
+    from memopt.analysis.weights import refer_to
     from memopt.frontends.onnx.activations import merge_activations
     from memopt.frontends.onnx.annotations import annotate
     from memopt.frontends.onnx.convert import Importer

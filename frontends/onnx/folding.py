@@ -15,7 +15,7 @@ import onnx.shape_inference
 from onnx import NodeProto, TensorProto
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.onnx_weights import array_of, fill_tensor
+from memopt.formats.onnx_weights import array_of, fill_tensor
 from memopt.frontends.onnx.inline import inline
 from memopt.frontends.onnx.loading import (
     DEFAULT_DOMAINS,

@@ -24,7 +24,7 @@ from onnx import (
 )
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.onnx_weights import constant_tensor
+from memopt.formats.onnx_weights import constant_tensor
 from memopt.frontends.onnx.types import ELEMENTS, STRING
 
 OLDEST_OPSET: Final = 13

@@ -11,10 +11,10 @@ from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.dialects import tflite_control
+from memopt.analysis.weights import refer_to
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.tflite_file import Model, read_model
-from memopt.dialects.weights import refer_to
+from memopt.formats import tflite_control
+from memopt.formats.tflite import Model, read_model
 
 
 def read(source: IO[bytes] | bytes, name: str = "", path: str = "") -> ModuleOp:

@@ -18,7 +18,7 @@ from memopt.dialects.attributes import SourceAttr, WeightsAttr
 from memopt.dialects.inline import inline
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
-from memopt.dialects.tflite_file import Model, Operator, Subgraph, Tensor
+from memopt.formats.tflite import Model, Operator, Subgraph, Tensor
 from memopt.frontends.tflite.operators import SPATIAL, WEIGHT_LAYOUTS, Node, typed
 from memopt.frontends.tflite.options import options_attribute, read_options
 from memopt.frontends.tflite.types import ELEMENTS, tensor_type

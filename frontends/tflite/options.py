@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.tflite_file import Operator, litert_schema
+from memopt.formats.tflite import Operator, litert_schema
 from memopt.frontends.typed import readable_options
 
 BAD_BYTES = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError)

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
+from memopt.analysis.storage_groups import function_memory
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import function_memory
 from memopt.dialects.memory import is_buffer
 from memopt.dialects.operations import is_constant_expression
 from memopt.dialects.plan import (
@@ -23,16 +23,16 @@ from memopt.dialects.plan import (
     set_places,
 )
 from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
-from memopt.dialects.tflite_file import read_model
-from memopt.dialects.tflm_arena import (
+from memopt.formats.tflite import read_model
+from memopt.frontends.tflite import read
+from memopt.targets.tflm_arena import (
     is_unread,
     tensor_indices,
     tensor_requests,
     tflm_arena,
     write_scratch,
 )
-from memopt.dialects.verify_plan import recomputed_peak
-from memopt.frontends.tflite import read
+from memopt.verify.plan import recomputed_peak
 
 PLAN_NAME = "OfflineMemoryAllocation"
 

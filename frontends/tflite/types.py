@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from memopt.dialects.attributes import EncodingAttr, RuntimeType
-from memopt.dialects.tflite_file import Quantization, Tensor
+from memopt.formats.tflite import Quantization, Tensor
 
 
 def _unsigned(bits: int) -> IntegerType:

@@ -13,7 +13,7 @@ from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories.greedy import first_answer
 from memopt.solvers.memories.pack import pack
-from memopt.solvers.memories.problem import (
+from memopt.solvers.problems.memories import (
     Assignment,
     Bank,
     Element,
@@ -30,7 +30,7 @@ from memopt.solvers.memories.problem import (
 )
 
 if TYPE_CHECKING:
-    from memopt.solvers.memories.model import Solved
+    from memopt.solvers.memories.program import Solved
 
 __all__ = [
     "Assignment",
@@ -109,7 +109,7 @@ def _solve(
     seconds: float | None,
     offsets: bool,
 ) -> "Solved":
-    from memopt.solvers.memories.model import add_offsets, hint, new_program, run
+    from memopt.solvers.memories.program import add_offsets, hint, new_program, run
 
     program = new_program(problem)
     if offsets:

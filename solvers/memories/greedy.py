@@ -6,7 +6,7 @@ where that runs out of time.
 from bisect import insort
 from collections.abc import Callable
 
-from memopt.solvers.memories.problem import MemoryProblem, Tenant, Visit, cost_of
+from memopt.solvers.problems.memories import MemoryProblem, Tenant, Visit, cost_of
 
 Key = Callable[[Tenant], tuple[float, ...]]
 

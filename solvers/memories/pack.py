@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from memopt.solvers.memories.problem import MemoryProblem, Visit, bank_problem, heights_of
 from memopt.solvers.placement import place
+from memopt.solvers.problems.memories import MemoryProblem, Visit, bank_problem, heights_of
 
 
 def pack(

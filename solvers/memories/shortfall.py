@@ -1,8 +1,8 @@
 """Why it does not fit: the fewest bytes by which the memories would have to grow, and where."""
 
-from memopt.solvers.memories.model import add_offsets, new_program, run
 from memopt.solvers.memories.pack import pack
-from memopt.solvers.memories.problem import Bank, MemoryProblem, NoRoomError, Tenant, moment
+from memopt.solvers.memories.program import add_offsets, new_program, run
+from memopt.solvers.problems.memories import Bank, MemoryProblem, NoRoomError, Tenant, moment
 
 TRIED = 50  # steps that are looked at for one that alone explains the shortfall
 

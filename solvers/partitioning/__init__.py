@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from memopt.solvers.partitioning.parts import Part, Partition, cut_levels, split
-from memopt.solvers.problem import MemoryGraph, ProblemError
+from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError
 
 if TYPE_CHECKING:
     from memopt.solvers.partitioning.tables import Row

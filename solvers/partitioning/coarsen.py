@@ -16,7 +16,7 @@ partition rests; the last makes sure that there is always something to contract.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memopt.solvers.problem import Group, MemoryGraph, topological_order
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph, topological_order
 from memopt.solvers.scheduling import rpo
 
 # Of a group with more touchers than this no pairs are looked at: it weighs little on each.

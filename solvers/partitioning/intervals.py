@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from memopt.solvers.partitioning.parts import Partition
-from memopt.solvers.problem import MemoryGraph, ProblemError, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, profile
 
 
 def breadth_first(graph: MemoryGraph) -> tuple[int, ...]:

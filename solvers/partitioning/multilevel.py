@@ -17,7 +17,12 @@ from memopt.solvers.partitioning.coarsen import Coarse, finest, hierarchy
 from memopt.solvers.partitioning.intervals import breadth_first, in_intervals, naive
 from memopt.solvers.partitioning.parts import Partition, cut_levels, heaviest_part
 from memopt.solvers.partitioning.refine import refine
-from memopt.solvers.problem import MemoryGraph, ProblemError, check_order, topological_order
+from memopt.solvers.problems.memory_graph import (
+    MemoryGraph,
+    ProblemError,
+    check_order,
+    topological_order,
+)
 from memopt.solvers.scheduling import fwd_rpo, greedy, rpo
 from memopt.solvers.scheduling.partitioned import heuristic_peak, start_orders
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError
 
 
 @dataclass(frozen=True)

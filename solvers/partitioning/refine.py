@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memopt.solvers.partitioning.coarsen import WIDE
-from memopt.solvers.problem import MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph
 
 PASSES = 8
 # A pass gives up after this many moves in a row without a new best.

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from memopt.solvers.fusion import contract, expand, modules
 from memopt.solvers.partitioning.intervals import naive
 from memopt.solvers.partitioning.multilevel import BALANCE, multilevel, price
-from memopt.solvers.problem import MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling.partitioned import solve_parts
+from memopt.solvers.theory.fusion import contract, expand, modules
 
 METHODS = ("multilevel", "naive")
 

@@ -16,9 +16,9 @@ from inspect import signature
 from typing import Literal, cast, get_args
 
 from memopt.solvers import clock
-from memopt.solvers.arena import Placement, PlacementProblem, Proven
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.items import floor_of, items_of
+from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 
 Method = Literal[
     "auto",

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from memopt.solvers import clock
-from memopt.solvers.arena import PlacementProblem
 from memopt.solvers.placement.items import Item
 from memopt.solvers.placement.time_index import TimeIndex
+from memopt.solvers.problems.placement import PlacementProblem
 
 Vector = npt.NDArray[np.int64]
 LARGEST = 2**63 - 1

@@ -10,7 +10,6 @@ depend on the machine.
 from collections.abc import Callable, Iterator
 
 from memopt.solvers import clock
-from memopt.solvers.arena import Placement, PlacementProblem, Proven
 from memopt.solvers.placement import (
     best_fit,
     greedy_by_breadth,
@@ -22,6 +21,7 @@ from memopt.solvers.placement import (
 )
 from memopt.solvers.placement.address_space import first_fit_in
 from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
+from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 
 # Above these sizes the searches cost more than they gain by default.
 LARGE_ITEMS = 20_000

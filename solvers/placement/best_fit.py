@@ -13,9 +13,9 @@ from heapq import heappop, heappush
 import numpy as np
 
 from memopt.solvers import clock
-from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.address_space import AddressSpace
 from memopt.solvers.placement.items import Item, items_of, placement_of
+from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:

@@ -16,11 +16,11 @@ from math import gcd
 
 from ortools.sat.python import cp_model
 
-from memopt.solvers.arena import PlacementProblem, Proven
-from memopt.solvers.cp_solver import Limit, solve
 from memopt.solvers.placement import best_fit, greedy_by_size
 from memopt.solvers.placement.items import Item, cliques_of, floor_of, items_of, placement_of
 from memopt.solvers.placement.strips import is_plain
+from memopt.solvers.problems.placement import PlacementProblem, Proven
+from memopt.solvers.programs.cp_solver import Limit, solve
 
 WORK = 10.0  # CP-SAT's deterministic time: at most a minute on hundreds of items
 CLIQUES = 20_000  # entries of all cliques up to which they are stated

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memopt.solvers import clock
-from memopt.solvers.arena import Placement, PlacementProblem, Proven
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import best_fit, greedy_by_size, planar
 from memopt.solvers.placement.corners import CornerSearch
@@ -27,6 +26,7 @@ from memopt.solvers.placement.left_justified import OrderSearch
 from memopt.solvers.placement.neighbours import crowded
 from memopt.solvers.placement.rules import Rules
 from memopt.solvers.placement.strips import Block, Strip, blocks_of, is_plain, strip_of
+from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 
 NODES = 600_000  # of `exact` without a time limit: half a minute
 ATTEMPT = 10_000  # half a second

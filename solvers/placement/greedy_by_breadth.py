@@ -9,10 +9,10 @@ from bisect import bisect_left
 
 import numpy as np
 
-from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.address_space import loads, smallest_gaps_in
 from memopt.solvers.placement.greedy_by_size import by_size
 from memopt.solvers.placement.items import Item, fixed_first, items_of, placement_of
+from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:

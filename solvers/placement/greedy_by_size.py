@@ -4,9 +4,9 @@ Largest first, each into the smallest gap between the placed buffers it lives wi
 ties open: the longer-lived first, then the earlier.
 """
 
-from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.address_space import smallest_gaps_in
 from memopt.solvers.placement.items import Item, fixed_first, items_of, placement_of
+from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:

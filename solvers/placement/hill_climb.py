@@ -8,9 +8,9 @@ Seeded, and bounded in work when no time is given.
 from random import Random
 
 from memopt.solvers import clock
-from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
 from memopt.solvers.placement.neighbours import Neighbour, crowded, fits_lowest, neighbours_of
+from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 WORK = 2_000_000  # neighbours looked at without a time limit: about a second
 ROUNDS = 500

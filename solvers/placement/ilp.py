@@ -23,13 +23,13 @@ from math import gcd
 from time import monotonic
 from typing import Any
 
-from memopt.solvers.arena import Placement, PlacementProblem, Proven
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.mathopt import Model, new_model
 from memopt.solvers.placement.address_space import AddressSpace, first_fit_in
 from memopt.solvers.placement.greedy_by_size import by_size
 from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
 from memopt.solvers.placement.neighbours import Neighbour, neighbours_of
+from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
+from memopt.solvers.programs.mathopt import Model, new_model
 
 PAIRS = 200_000  # more do not fit into a solver's memory
 

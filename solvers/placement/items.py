@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import lcm
 
-from memopt.solvers.arena import Piece, Placement, PlacementProblem
 from memopt.solvers.errors import ProblemError
+from memopt.solvers.problems.placement import Piece, Placement, PlacementProblem
 
 
 @dataclass(frozen=True)

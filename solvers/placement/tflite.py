@@ -5,9 +5,9 @@ gap that holds it, else above all that are live (Lee et al. 2019; SimpleMemoryAr
 "Greedy (Lee et al., 2019)" in Pisarchyk & Lee's Table 2). Today's TFLite is `greedy-by-size`.
 """
 
-from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.address_space import smallest_gaps_in
 from memopt.solvers.placement.items import fixed_first, items_of, placement_of
+from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:

@@ -12,9 +12,9 @@ file, then scratch buffers. `order` gives that order where it is not the problem
 
 from collections.abc import Sequence
 
-from memopt.solvers.arena import Placement, PlacementProblem
 from memopt.solvers.placement.address_space import AddressSpace
 from memopt.solvers.placement.items import items_of, placement_of
+from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 
 def solve(

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from memopt.solvers import clock
-from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule
+from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule
 
 METHODS = (
     "auto",

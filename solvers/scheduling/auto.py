@@ -7,11 +7,11 @@ Without a time limit the answer is deterministic.
 """
 
 from memopt.solvers import clock
-from memopt.solvers.bounds import Bound, flow_bound, trivial
-from memopt.solvers.chains import reduced
-from memopt.solvers.fusion import contract, expand, modules
-from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule, profile
 from memopt.solvers.scheduling import fwd_rpo, greedy, in_parts, local_search, rpo, search
+from memopt.solvers.theory.bounds import Bound, flow_bound, trivial
+from memopt.solvers.theory.chains import reduced
+from memopt.solvers.theory.fusion import contract, expand, modules
 
 
 def heuristics(graph: MemoryGraph, deadline: float | None = None) -> list[tuple[int, ...]]:

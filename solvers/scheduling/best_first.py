@@ -12,9 +12,9 @@ import heapq
 from dataclasses import dataclass
 
 from memopt.solvers import clock
-from memopt.solvers.ideals import Walker, mask_bytes
-from memopt.solvers.problem import MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling.kills import Frontier, Kills
+from memopt.solvers.theory.ideals import Walker, mask_bytes
 
 # (peak, preference, serial number, executed, level, frontier of the ideal before)
 Entry = tuple[int, float, int, int, int, Frontier]

@@ -9,9 +9,9 @@ smaller cannot be told before.
 
 from dataclasses import dataclass
 
-from memopt.solvers.problem import MemoryGraph
-from memopt.solvers.reversal import backward, forward_order, reversible
+from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling.best_first import ALL_ON, Search, Switches
+from memopt.solvers.theory.reversal import backward, forward_order, reversible
 
 # States that one end takes before it is asked again which end is next.
 TURN = 256

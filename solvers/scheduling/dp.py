@@ -22,10 +22,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memopt.solvers import clock
-from memopt.solvers.bounds import trivial
-from memopt.solvers.ideals import Walker, ancestors, descendants, mask_bytes, renumber
-from memopt.solvers.problem import MemoryGraph, Proof, Schedule, bits, profile, topological_order
+from memopt.solvers.problems.memory_graph import (
+    MemoryGraph,
+    Proof,
+    Schedule,
+    bits,
+    profile,
+    topological_order,
+)
 from memopt.solvers.scheduling.greedy import order as greedy
+from memopt.solvers.theory.bounds import trivial
+from memopt.solvers.theory.ideals import Walker, ancestors, descendants, mask_bytes, renumber
 
 # Signatures in one step beyond which a run counts as timed out, at first.
 WIDTH = 10_000

@@ -1,7 +1,7 @@
 """The classical reverse post-order: depth first from the inputs over readers, then reversed."""
 
-from memopt.solvers.bounds import bounded
-from memopt.solvers.problem import MemoryGraph, Schedule
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule
+from memopt.solvers.theory.bounds import bounded
 
 
 def order(graph: MemoryGraph) -> tuple[int, ...]:

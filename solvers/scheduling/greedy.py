@@ -9,8 +9,8 @@ keeps the order inside one branch of the network.
 import heapq
 from dataclasses import dataclass, field
 
-from memopt.solvers.bounds import bounded
-from memopt.solvers.problem import MemoryGraph, Schedule, topological_order
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, topological_order
+from memopt.solvers.theory.bounds import bounded
 
 
 @dataclass

@@ -26,11 +26,17 @@ from functools import cached_property
 from math import gcd
 from typing import Any
 
-from memopt.solvers.bounds import trivial
-from memopt.solvers.ideals import ancestors, descendants
-from memopt.solvers.mathopt import add_clause, new_model
-from memopt.solvers.problem import InPlace, MemoryGraph, Schedule, check_order, profile
+from memopt.solvers.problems.memory_graph import (
+    InPlace,
+    MemoryGraph,
+    Schedule,
+    check_order,
+    profile,
+)
+from memopt.solvers.programs.mathopt import add_clause, new_model
 from memopt.solvers.scheduling.integer import begun, given, optimise, others, over
+from memopt.solvers.theory.bounds import trivial
+from memopt.solvers.theory.ideals import ancestors, descendants
 
 
 @dataclass

@@ -35,10 +35,7 @@ from functools import cached_property
 from math import gcd
 from typing import Any
 
-from memopt.solvers.bounds import trivial
-from memopt.solvers.ideals import ancestors, descendants
-from memopt.solvers.mathopt import new_model
-from memopt.solvers.problem import (
+from memopt.solvers.problems.memory_graph import (
     InPlace,
     MemoryGraph,
     Schedule,
@@ -47,7 +44,10 @@ from memopt.solvers.problem import (
     profile,
     topological_order,
 )
+from memopt.solvers.programs.mathopt import new_model
 from memopt.solvers.scheduling.integer import begun, given, optimise, others, over
+from memopt.solvers.theory.bounds import trivial
+from memopt.solvers.theory.ideals import ancestors, descendants
 
 
 def control_edges(graph: MemoryGraph) -> list[tuple[int, int]]:

@@ -7,10 +7,10 @@ above the proven bound. Each is searched with what the others have proven as its
 from collections.abc import Sequence
 
 from memopt.solvers import clock
-from memopt.solvers.bounds import flow_bound
-from memopt.solvers.problem import MemoryGraph, Proof, Schedule, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule, profile
 from memopt.solvers.scheduling import search
-from memopt.solvers.splits import parts, splits
+from memopt.solvers.theory.bounds import flow_bound
+from memopt.solvers.theory.splits import parts, splits
 
 
 def solve(

@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from memopt.solvers.bounds import flow_bound, trivial
-from memopt.solvers.mathopt import Model
-from memopt.solvers.problem import (
+from memopt.solvers.problems.memory_graph import (
     InPlace,
     MemoryGraph,
     ProblemError,
@@ -16,7 +14,9 @@ from memopt.solvers.problem import (
     check_order,
     profile,
 )
+from memopt.solvers.programs.mathopt import Model
 from memopt.solvers.scheduling import greedy, rpo
+from memopt.solvers.theory.bounds import flow_bound, trivial
 
 
 class IntegerProgram(Protocol):

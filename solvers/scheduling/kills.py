@@ -23,8 +23,8 @@ smaller than the result.
 from dataclasses import dataclass
 from functools import cached_property
 
-from memopt.solvers.ideals import ancestors, descendants
-from memopt.solvers.problem import MemoryGraph, bits
+from memopt.solvers.problems.memory_graph import MemoryGraph, bits
+from memopt.solvers.theory.ideals import ancestors, descendants
 
 # Events not yet over that contain no other such event, by index. Found again from one ideal to the
 # next instead of from all events, of which most are far away.

@@ -15,10 +15,10 @@ the start to its last reader. Constants are no storage groups, outputs are kept 
 """
 
 from memopt.solvers import clock
-from memopt.solvers.bounds import trivial
-from memopt.solvers.ideals import Walker, mask_bytes, renumber
-from memopt.solvers.problem import MemoryGraph, Schedule, bits, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, bits, profile
 from memopt.solvers.scheduling import greedy, rpo
+from memopt.solvers.theory.bounds import trivial
+from memopt.solvers.theory.ideals import Walker, mask_bytes, renumber
 
 # Bytes for all ideals in the memo, unless their number is given; each takes this and a mask.
 MAX_BYTES = 1_000_000_000

@@ -16,10 +16,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from memopt.solvers import clock
-from memopt.solvers.bounds import flow_bound
 from memopt.solvers.partitioning.parts import Part, Partition, split
-from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, check_order, profile
+from memopt.solvers.problems.memory_graph import (
+    MemoryGraph,
+    ProblemError,
+    Schedule,
+    check_order,
+    profile,
+)
 from memopt.solvers.scheduling import METHODS, fwd_rpo, greedy, rpo, schedule
+from memopt.solvers.theory.bounds import flow_bound
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ An operator is listed after everything it needs. (The classical order of the sam
 
 from collections.abc import Sequence
 
-from memopt.solvers.bounds import bounded
-from memopt.solvers.problem import MemoryGraph, Schedule
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule
+from memopt.solvers.theory.bounds import bounded
 
 
 def order(graph: MemoryGraph, outputs: Sequence[int] | None = None) -> tuple[int, ...]:

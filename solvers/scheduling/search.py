@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from memopt.solvers import clock
-from memopt.solvers.bounds import flow_bound
-from memopt.solvers.ideals import renumber
-from memopt.solvers.problem import MemoryGraph, ProblemError, Schedule, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule, profile
 from memopt.solvers.scheduling.best_first import ALL_ON, Switches
 from memopt.solvers.scheduling.both_ends import BothEnds
 from memopt.solvers.scheduling.greedy import order as greedy
 from memopt.solvers.scheduling.rpo import order as rpo
+from memopt.solvers.theory.bounds import flow_bound
+from memopt.solvers.theory.ideals import renumber
 
 # What the states of one search may take, with all of Python's overhead: below 2 GB for sure.
 MAX_BYTES = 1_500_000_000

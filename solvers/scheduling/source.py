@@ -1,7 +1,7 @@
 """The order in which the model's file lists its operators."""
 
-from memopt.solvers.bounds import bounded
-from memopt.solvers.problem import MemoryGraph, Schedule
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule
+from memopt.solvers.theory.bounds import bounded
 
 
 def solve(graph: MemoryGraph) -> Schedule:

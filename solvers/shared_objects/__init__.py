@@ -9,8 +9,8 @@ positional maxima, or what the exact search proved.
 from typing import Literal, get_args
 
 from memopt.solvers import clock
-from memopt.solvers.arena import PlacementProblem
 from memopt.solvers.errors import ProblemError
+from memopt.solvers.problems.placement import PlacementProblem
 from memopt.solvers.shared_objects.profiles import positional_maxima
 from memopt.solvers.shared_objects.sharing import NONE, Sharing, shared_items, sharing_of
 

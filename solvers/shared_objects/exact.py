@@ -18,9 +18,9 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from memopt.solvers.cp_solver import Limit, solve
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.items import Item
+from memopt.solvers.programs.cp_solver import Limit, solve
 from memopt.solvers.shared_objects.profiles import cliques
 
 LARGEST = 1_000  # items: a variable for every pair that may share an object

@@ -13,9 +13,9 @@ offsets in one arena do; in return no object depends on where another one lies.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memopt.solvers.arena import PlacementProblem
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.items import Item, items_of
+from memopt.solvers.problems.placement import PlacementProblem
 
 NONE = -1  # the object of a buffer without bytes
 

@@ -13,10 +13,10 @@ from typing import Any
 from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.certify import certified_graph
-from memopt.solvers.certificates import digest
 from memopt.solvers.checker import RejectedError, check, parse, schema
+from memopt.solvers.theory.certificates import digest
+from memopt.verify.plan import verify_plan
 
 
 def optimality_of(found: Sequence[FuncOp], path: Path) -> str:

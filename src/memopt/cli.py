@@ -32,7 +32,7 @@ Sizes: K = 1024, M = 1024 x 1024. Exit codes: 0 done, 1 wrong input, 2 wrong com
 
 def bytes_of_text(text: str) -> int:
     """`256K` as bytes. Raises UsageError."""
-    from memopt.passes.sizes import parse_size
+    from memopt.formats.sizes import parse_size
 
     try:
         return parse_size(text)

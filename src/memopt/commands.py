@@ -16,7 +16,6 @@ from memopt.cli import bytes_of_text, stem_of
 from memopt.diagnostics import write_file, write_output
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import functions, only_function, plan_of
-from memopt.dialects.verify_plan import verify_plan
 from memopt.driver import (
     MODELS,
     check_module,
@@ -48,6 +47,7 @@ from memopt.target_facts import (
 )
 from memopt.text import module_text
 from memopt.usage import STDOUT, UsageError
+from memopt.verify.plan import verify_plan
 
 
 def _read(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[Context, ModuleOp]:

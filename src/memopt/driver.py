@@ -16,18 +16,18 @@ from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
+from memopt.analysis.storage_groups import function_memory
 from memopt.diagnostics import verify_module
 from memopt.dialects.bank_attributes import OffChipAttr
 from memopt.dialects.compute import shape_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import function_memory
 from memopt.dialects.memory import is_buffer, name_of
 from memopt.dialects.plan import OFF_CHIP, functions, model_of, plan_of
-from memopt.dialects.verify_memories import memories_of
-from memopt.dialects.verify_plan import check_definitions, recomputed_peak
 from memopt.plugin import PASSES
 from memopt.text import parse_module
 from memopt.usage import UsageError
+from memopt.verify.memories import memories_of
+from memopt.verify.plan import check_definitions, recomputed_peak
 
 if TYPE_CHECKING:
     from xdsl.utils.arg_spec import ArgSpec

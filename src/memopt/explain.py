@@ -23,9 +23,9 @@ from xdsl.dialects.func import FuncOp
 from memopt.dialects.plan import functions, plan_of
 from memopt.passes.certify import certified_graph
 from memopt.solvers import clock
-from memopt.solvers.bounds import flow_bound, trivial
-from memopt.solvers.cuts import Cuts
-from memopt.solvers.problem import MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
+from memopt.solvers.theory.bounds import flow_bound, trivial
+from memopt.solvers.theory.cuts import Cuts
 
 SECONDS = 20.0  # for the sensitivity of one function
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memopt.dialects.errors import MemoptError
 from memopt.driver import MODELS, Options, Shapes
-from memopt.targets import BINARY, Target, model_name, target_text
+from memopt.outputs import BINARY, Target, model_name, target_text
 from memopt.usage import STDOUT, Parser, UsageError, check_time_limit, path_text
 
 EPILOG = """examples:

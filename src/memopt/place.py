@@ -17,14 +17,14 @@ from typing import Any
 
 from memopt.diagnostics import write_output
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.minimalloc import LARGEST, Row, read_rows, write_rows
-from memopt.dialects.verify_rows import spans, verify_rows
 from memopt.driver import progress
-from memopt.solvers.arena import Buffer, PlacementProblem
+from memopt.formats.minimalloc import LARGEST, Row, read_rows, write_rows
 from memopt.solvers.placement import METHODS, prove
+from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.solvers.shared_objects import share
 from memopt.usage import STDOUT, UsageError
+from memopt.verify.buffers import spans, verify_rows
 
 STRATEGIES: tuple[str, ...] = (*METHODS, *SHARED)
 

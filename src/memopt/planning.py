@@ -10,12 +10,12 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from memopt.analysis.work import function_work
 from memopt.backends.tflm.hidden import unknown_scratch
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import is_buffer
 from memopt.dialects.plan import SCHEDULES_TRIED, model_of, only_function, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.work import function_work
 from memopt.driver import check_module, progress
 
 
@@ -106,7 +106,7 @@ def report_dict(
     name: str, before: ModuleOp, after: ModuleOp, target: dict[str, Any], seconds: Seconds
 ) -> dict[str, Any]:
     """`report.json` of DESIGN.md: bytes and seconds."""
-    from memopt.dialects.groups import function_memory
+    from memopt.analysis.storage_groups import function_memory
 
     func = only_function(after)
     old, new = plan_facts(only_function(before)), plan_facts(func)
@@ -148,7 +148,7 @@ def report_dict(
 def memories_dict(func: FuncOp) -> dict[str, Any] | None:
     """`memories` of `report.json`: bytes of each memory, and what its traffic costs; None for one
     arena."""
-    from memopt.dialects.verify_memories import memories_of
+    from memopt.verify.memories import memories_of
 
     found = memories_of(func)
     if found is None:

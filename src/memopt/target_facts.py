@@ -13,8 +13,8 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from memopt.analysis.storage_groups import body_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import body_of
 from memopt.dialects.memory import bytes_of
 from memopt.dialects.plan import model_of, only_function
 

@@ -20,8 +20,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from xdsl.dialects.func import FuncOp
 
+from memopt.analysis.weights import Weights
 from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.weights import Weights
 
 Array = NDArray[Any]
 U = 2.0**-24

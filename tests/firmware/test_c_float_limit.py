@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from xdsl.dialects.func import FuncOp
 
+from memopt.analysis.weights import Weights
 from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.weights import Weights
 
 # (output channels, stride) of the pairs of a depthwise and a pointwise convolution.
 PAIRS = (

@@ -9,16 +9,16 @@ from tflite_builder import Graph, Op, T, build
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from memopt.dialects.cmsis_nn_scratch import cmsis_nn_bytes, requested
+from memopt.analysis.cmsis_nn_scratch import cmsis_nn_bytes, requested
 from memopt.dialects.operations import FullyConnectedOp
 from memopt.dialects.plan import functions
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp
-from memopt.dialects.tflm_arena import tflm_arena
 from memopt.driver import new_context
 from memopt.frontends.tflite import read
 from memopt.opt import main
 from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.targets.tflm_arena import tflm_arena
 
 # Bytes of TFLM's whole arena on a Cortex-M4, emulated: with its reference kernels the tail, with
 # CMSIS-NN's everything. Beyond the head, the latter keep 32 bytes for a FULLY_CONNECTED and 4 for

@@ -13,8 +13,8 @@ from tflm_runner import Job, random_inputs, run
 from memopt import cli
 from memopt.dialects.plan import plan_of
 from memopt.passes.extract import extract
-from memopt.solvers.fusion import modules
-from memopt.solvers.fusion_check import is_safe
+from memopt.solvers.theory.fusion import modules
+from memopt.solvers.theory.fusion_check import is_safe
 
 RUNS = 10
 

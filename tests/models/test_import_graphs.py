@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 
-from memopt.dialects.groups import BlockMemory, function_memory
+from memopt.analysis.storage_groups import BlockMemory, function_memory
 from memopt.dialects.memgraph import MEMGRAPH
 from memopt.dialects.plan import functions, model_of
 from memopt.frontends import json_graph, onnx

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from xdsl.ir import Operation, SSAValue
 
+from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import functions
 from memopt.dialects.structure import ConstantOp, OpaqueOp
-from memopt.dialects.weights import Weights
 from memopt.frontends.onnx import read
 
 Array = NDArray[Any]

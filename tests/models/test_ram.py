@@ -19,7 +19,7 @@ from memopt.backends.c.measure import KERNEL_FRAME, STACK_BOUND, STATIC_BOUND
 from memopt.backends.tflm import is_safe, make_safe, unknown_scratch
 from memopt.cli import main
 from memopt.dialects.plan import plan_of
-from memopt.dialects.verify_plan import verify_plan
+from memopt.verify.plan import verify_plan
 
 
 def compiled(model: Path, folder: Path, *flags: str) -> dict[str, Any]:

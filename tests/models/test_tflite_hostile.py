@@ -8,8 +8,8 @@ import pytest
 from tflite_builder import Extra, Graph, Op, T, build, objects
 
 from memopt.backends.tflm.repack import pack, unpack
-from memopt.dialects import tflite_control
 from memopt.dialects.errors import MemoptError
+from memopt.formats import tflite_control
 from memopt.frontends.tflite import read
 
 MODELS = (
@@ -206,7 +206,7 @@ def test_shared_tables_cannot_make_a_small_file_large() -> None:
     model.subgraphs[0].operators[0].inputs = big
     single = bytearray(pack(model, data, b""))
     # Point every slot of the operators' vector to the operator with the 4,000 inputs.
-    from memopt.dialects.flatbuffer import Flatbuffer
+    from memopt.formats.flatbuffer import Flatbuffer
 
     graph = Flatbuffer(bytes(single)).root(b"TFL3").tables(2)[0]
     places = [t.position for t in graph.tables(3)]

@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from memopt.dialects import tflite_control
+from memopt.analysis.weights import Weights, files_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import memory_of, name_of
 from memopt.dialects.plan import functions, model_of
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
-from memopt.dialects.weights import Weights, files_of
+from memopt.formats import tflite_control
 from memopt.frontends.tflite import read
 
 

@@ -9,12 +9,12 @@ from tflite_builder import Extra, Graph, Op, T, build, objects
 from tflm_plan import import_for_tflm, planned, write
 from tflm_runner import Answer, Job, random_inputs, run
 
+from memopt.analysis.tflm_scratch import scratch_bytes
 from memopt.backends.tflm.repack import pack, unpack
-from memopt.dialects import tflite_control
 from memopt.dialects.plan import plan_of
 from memopt.dialects.plan_attributes import ModelAttr
-from memopt.dialects.tflm_arena import file_operators, tflm_arena
-from memopt.dialects.tflm_scratch import scratch_bytes
+from memopt.formats import tflite_control
+from memopt.targets.tflm_arena import file_operators, tflm_arena
 
 AXES = np.array([1, 2], np.int32)
 UNIT = (1.0,)

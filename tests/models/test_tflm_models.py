@@ -10,9 +10,9 @@ import pytest
 from tflm_plan import planned, write
 from tflm_runner import Answer, Job, random_inputs, run
 
+from memopt.analysis.tflm_scratch import scratch_bytes
 from memopt.dialects.plan import plan_of
-from memopt.dialects.tflm_arena import file_operators, tflm_arena
-from memopt.dialects.tflm_scratch import scratch_bytes
+from memopt.targets.tflm_arena import file_operators, tflm_arena
 
 RUNS = 10
 IN_TFLM = (

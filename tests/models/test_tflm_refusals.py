@@ -13,12 +13,12 @@ from memopt.backends.tflm import unknown_scratch, write_tflm
 from memopt.backends.tflm.check import check_written
 from memopt.backends.tflm.repack import unpack
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.flatbuffer import Flatbuffer
 from memopt.dialects.plan import MODEL, OFFSET, functions, plan_of
 from memopt.dialects.plan_attributes import ModelAttr
-from memopt.dialects.tflite_file import read_model
-from memopt.dialects.tflm_arena import file_operators
+from memopt.formats.flatbuffer import Flatbuffer
+from memopt.formats.tflite import read_model
 from memopt.frontends.tflite import read
+from memopt.targets.tflm_arena import file_operators
 
 PLAN = "OfflineMemoryAllocation"
 

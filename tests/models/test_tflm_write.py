@@ -10,9 +10,9 @@ from tflm_plan import diamond, planned, write
 
 from memopt.backends.tflm.extent import trailing_bytes
 from memopt.backends.tflm.repack import outside_ranges, unpack
-from memopt.dialects import tflite_control
 from memopt.dialects.plan import plan_of
-from memopt.dialects.tflite_file import read_model
+from memopt.formats import tflite_control
+from memopt.formats.tflite import read_model
 
 PLAN = "OfflineMemoryAllocation"
 

@@ -75,7 +75,7 @@ def random_inputs(model: bytes, runs: int, seed: int) -> list[list[Any]]:
     """Inputs of the right shapes and types: the full range of integers, [-1, 1] for floats."""
     import numpy as np
 
-    from memopt.dialects.tflite_file import read_model
+    from memopt.formats.tflite import read_model
 
     rng = np.random.default_rng(seed)
     graph = read_model(model, "model").subgraphs[0]
@@ -135,7 +135,7 @@ def _tflm(job: Job) -> dict[str, Any]:
 
 
 def _outputs(model: bytes) -> int:
-    from memopt.dialects.tflite_file import read_model
+    from memopt.formats.tflite import read_model
 
     return len(read_model(model, "model").subgraphs[0].outputs)
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from oracles import optimum, optimum_in_blocks
 
-from memopt.solvers.fusion import Sides, contract, expand, module_of, modules
-from memopt.solvers.problem import Group, MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.scheduling import schedule
+from memopt.solvers.theory.fusion import Sides, contract, expand, module_of, modules
 
 cp_model: Any = import_module("ortools.sat.python.cp_model")
 

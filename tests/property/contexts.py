@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from oracles import optimum, random_graph, random_order
 
-from memopt.solvers.chains import Chain, chain_of, contract_chains
-from memopt.solvers.fusion import Sides, expand, inside, separable
-from memopt.solvers.ideals import renumber
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError, profile
-from memopt.solvers.segments import ALL_CHAIN_RULES, ChainRules
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, profile
+from memopt.solvers.theory.chains import Chain, chain_of, contract_chains
+from memopt.solvers.theory.fusion import Sides, expand, inside, separable
+from memopt.solvers.theory.ideals import renumber
+from memopt.solvers.theory.segments import ALL_CHAIN_RULES, ChainRules
 
 
 def sequences(rng: random.Random, operators: int) -> MemoryGraph:

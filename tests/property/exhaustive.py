@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from memopt.solvers.problem import MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph
 
 HIGH = 1 << 60  # more than any step
 

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
-from memopt.solvers.ideals import ancestors
-from memopt.solvers.problem import Group, MemoryGraph
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph
+from memopt.solvers.theory.ideals import ancestors
 
 
 def features(graph: MemoryGraph) -> set[str]:

@@ -13,11 +13,11 @@ from typing import Any
 
 from oracles import optimum, random_graph, random_order
 
-from memopt.solvers.certificates import certificate
-from memopt.solvers.closure import Way
-from memopt.solvers.ideals import renumber
-from memopt.solvers.problem import Group, InPlace, MemoryGraph
-from memopt.solvers.reversal import backward, reversible
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
+from memopt.solvers.theory.certificates import certificate
+from memopt.solvers.theory.closure import Way
+from memopt.solvers.theory.ideals import renumber
+from memopt.solvers.theory.reversal import backward, reversible
 
 Certificate = dict[str, Any]
 ODD: tuple[Any, ...] = (

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memopt.solvers.problem import Group, InPlace, MemoryGraph
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
 
 VIEWS = {"Unsqueeze", "Squeeze", "Reshape", "Flatten"}
 

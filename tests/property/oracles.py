@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from exhaustive import Bytes
 from exhaustive import optimum as optimum
 
-from memopt.solvers.problem import Group, InPlace, MemoryGraph
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
 
 
 @dataclass

@@ -7,11 +7,11 @@ import pytest
 from oracles import naive_steps, optimum, random_graph, random_order
 
 import memopt
-from memopt.solvers.bounds import flow_bound, trivial
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.ideals import descendants
-from memopt.solvers.network import Cut, certificate
-from memopt.solvers.problem import Group, MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
+from memopt.solvers.theory.bounds import flow_bound, trivial
+from memopt.solvers.theory.ideals import descendants
+from memopt.solvers.theory.network import Cut, certificate
 
 
 def check_flow(graph: MemoryGraph, cut: Cut) -> None:

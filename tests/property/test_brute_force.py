@@ -15,12 +15,12 @@ from exhaustive import least_steps, optimum
 from features import FEATURES, features, pairs
 from oracles import random_graph, random_order
 
-from memopt.solvers.bounds import flow_bound, trivial
-from memopt.solvers.ideals import renumber
-from memopt.solvers.problem import MemoryGraph, profile
-from memopt.solvers.reversal import forward_order
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import auto, both_ends, dp, greedy, liberis, search
 from memopt.solvers.scheduling.both_ends import BothEnds
+from memopt.solvers.theory.bounds import flow_bound, trivial
+from memopt.solvers.theory.ideals import renumber
+from memopt.solvers.theory.reversal import forward_order
 
 GRAPHS = 100_000
 SEEDS = 4

@@ -11,13 +11,13 @@ import pytest
 from contexts import contracted, module_in, surrounded
 from oracles import optimum, optimum_in_blocks, random_graph, random_order
 
-from memopt.solvers import zhong_fusion
-from memopt.solvers.bounds import flow_bound
-from memopt.solvers.chains import chains, merge_parallel
-from memopt.solvers.fusion import contract, expand, modules
-from memopt.solvers.problem import MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
+from memopt.solvers.published import zhong_fusion
 from memopt.solvers.scheduling import greedy, in_parts
-from memopt.solvers.splits import parts, splits
+from memopt.solvers.theory.bounds import flow_bound
+from memopt.solvers.theory.chains import chains, merge_parallel
+from memopt.solvers.theory.fusion import contract, expand, modules
+from memopt.solvers.theory.splits import parts, splits
 
 GRAPHS = 100_000
 SEEDS = 4

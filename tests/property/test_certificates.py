@@ -10,19 +10,19 @@ import pytest
 from graphs import load, optima
 from oracles import ideals, optimum, random_graph, random_order
 
-from memopt.solvers.certificates import (
+from memopt.solvers.checker import Graph, RejectedError, check
+from memopt.solvers.problems.memory_graph import MemoryGraph
+from memopt.solvers.scheduling import auto
+from memopt.solvers.theory.certificates import (
     NoCertificateError,
     certificate,
     certificate_text,
     graph_dict,
 )
-from memopt.solvers.checker import Graph, RejectedError, check
-from memopt.solvers.closure import Way, level_flow
-from memopt.solvers.ideals import renumber
-from memopt.solvers.network import Network
-from memopt.solvers.problem import MemoryGraph
-from memopt.solvers.reversal import backward, reversible
-from memopt.solvers.scheduling import auto
+from memopt.solvers.theory.closure import Way, level_flow
+from memopt.solvers.theory.ideals import renumber
+from memopt.solvers.theory.network import Network
+from memopt.solvers.theory.reversal import backward, reversible
 
 FUZZ = float(os.environ.get("MEMOPT_FUZZ", "0.1"))
 

@@ -16,13 +16,13 @@ from oracles import random_graph, random_order
 
 from memopt.benchmarks.generator import planted
 from memopt.solvers import clock
-from memopt.solvers.arena import Buffer, PlacementProblem
-from memopt.solvers.chains import chains
-from memopt.solvers.ideals import renumber
 from memopt.solvers.placement import Method, prove
-from memopt.solvers.problem import Group, MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
+from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.both_ends import BothEnds
+from memopt.solvers.theory.chains import chains
+from memopt.solvers.theory.ideals import renumber
 
 CALL = 1e-6  # seconds of the clock that counts work
 LIMITS = (0.05, 0.4)

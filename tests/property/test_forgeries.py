@@ -7,7 +7,7 @@ from exhaustive import optimum
 from forgeries import corrupt, graph_of, true_certificates
 
 from memopt.solvers.checker import RejectedError, check
-from memopt.solvers.problem import profile
+from memopt.solvers.problems.memory_graph import profile
 
 CORRUPTIONS = 1_000_000
 

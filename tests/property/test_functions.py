@@ -18,9 +18,9 @@ from xdsl.ir import OpResult
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import ALIAS, CHOSEN, drop_plan, functions
-from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import Method, schedule_function
+from memopt.verify.plan import verify_plan
 
 FUNCTIONS: dict[Method, int] = {
     "auto": 4_000,

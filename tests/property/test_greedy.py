@@ -4,7 +4,7 @@ import random
 
 from oracles import random_graph
 
-from memopt.solvers.problem import MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling import greedy
 
 

@@ -8,8 +8,8 @@ import pytest
 from cases import make, with_edges
 from oracles import optimum, random_graph, random_order
 
-from memopt.solvers.bounds import flow_bound
 from memopt.solvers.scheduling import ilp, ilp_olla
+from memopt.solvers.theory.bounds import flow_bound
 
 PROGRAMS = 2_000
 SEEDS = 2

@@ -7,9 +7,11 @@ from time import monotonic
 from oracles import random_graph
 from test_placement import smallest_arena, wrong
 
-from memopt.solvers import joint, joint_exact
+from memopt.solvers import joint
+from memopt.solvers.joint import exact as joint_exact
+from memopt.solvers.joint.reorderings import reorderings
 from memopt.solvers.placement import place
-from memopt.solvers.problem import (
+from memopt.solvers.problems.memory_graph import (
     Group,
     MemoryGraph,
     ProblemError,
@@ -17,7 +19,6 @@ from memopt.solvers.problem import (
     live_ranges,
     profile,
 )
-from memopt.solvers.reorderings import reorderings
 from memopt.solvers.scheduling import schedule
 
 CASES = 2_000

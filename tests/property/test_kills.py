@@ -8,10 +8,10 @@ import pytest
 from mutants import is_caught
 from oracles import optimum, random_graph, random_order
 
-from memopt.solvers.ideals import Walker, renumber
-from memopt.solvers.problem import Group, InPlace, MemoryGraph
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
 from memopt.solvers.scheduling import kills, search
 from memopt.solvers.scheduling.kills import Frontier, Kills
+from memopt.solvers.theory.ideals import Walker, renumber
 
 
 def some_answer_is_wrong(rng: random.Random) -> bool:

@@ -11,10 +11,10 @@ import pytest
 from exhaustive import optimum
 from oracles import random_graph, random_order
 
-from memopt.solvers import chains as chaining
-from memopt.solvers import fusion, segments, splits
-from memopt.solvers.chains import chains, contract_chains
 from memopt.solvers.scheduling import auto, best_first, both_ends, kills, local_search, search
+from memopt.solvers.theory import chains as chaining
+from memopt.solvers.theory import fusion, segments, splits
+from memopt.solvers.theory.chains import chains, contract_chains
 
 GRAPHS = 10_000
 LIMITS = (

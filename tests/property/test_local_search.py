@@ -6,9 +6,9 @@ import pytest
 from cases import make
 from oracles import optimum, random_graph, random_order
 
-from memopt.solvers.fusion import modules
-from memopt.solvers.problem import MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import auto, local_search, search
+from memopt.solvers.theory.fusion import modules
 
 GRAPHS = 20_000
 

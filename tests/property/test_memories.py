@@ -9,7 +9,6 @@ import pytest
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.memory import scratch_list
 from memopt.dialects.plan import functions, memory_at
-from memopt.dialects.verify_plan import verify_plan
 from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_memory import assign_function
 from memopt.solvers.errors import ProblemError
@@ -26,6 +25,7 @@ from memopt.solvers.memories import (
     moment,
 )
 from memopt.solvers.memories.greedy import first_answer
+from memopt.verify.plan import verify_plan
 
 CASES = 5_000
 Stay = tuple[int, int, int, tuple[tuple[int, int, int], ...]]  # tenant, bank, alignment, heights

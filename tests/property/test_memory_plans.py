@@ -20,12 +20,12 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.operations import CopyOp
 from memopt.dialects.plan import functions, plan_of
 from memopt.dialects.plan_attributes import ModelAttr, SlotAttr
-from memopt.dialects.verify_plan import verify_plan
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_memory import assign_function
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.memgraph_traffic import measure_function
 from memopt.solvers.memories import Assignment, Bank, MemoryProblem, Use, assign, cost_of
+from memopt.verify.plan import verify_plan
 
 CASES = 2_000
 

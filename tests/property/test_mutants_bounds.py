@@ -13,9 +13,9 @@ from exhaustive import least_steps, optimum
 from mutants import first_difference, is_caught
 from oracles import random_graph, random_order
 
-from memopt.solvers import bounds
-from memopt.solvers.cuts import Cuts
-from memopt.solvers.problem import Group, InPlace, MemoryGraph
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
+from memopt.solvers.theory import bounds
+from memopt.solvers.theory.cuts import Cuts
 
 GRAPHS = 2000
 

@@ -9,9 +9,9 @@ from exhaustive import optimum, optimum_through
 from mutants import is_caught
 from oracles import ideals, random_graph
 
-from memopt.solvers.ideals import ancestors
-from memopt.solvers.problem import MemoryGraph, ProblemError
+from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError
 from memopt.solvers.scheduling import dp, liberis
+from memopt.solvers.theory.ideals import ancestors
 
 GRAPHS = 4000
 Patch = Callable[[pytest.MonkeyPatch], None]

@@ -14,11 +14,11 @@ from contexts import contracted_differs, module_in
 from mutants import first_difference, is_caught
 from oracles import optimum, optimum_in_blocks, random_graph, random_order
 
-from memopt.solvers import fusion, fusion_check
-from memopt.solvers.chains import Chain, chains
-from memopt.solvers.fusion import ALL_RULES, Rules, Sides, contract, modules
-from memopt.solvers.problem import InPlace, MemoryGraph
-from memopt.solvers.segments import ALL_CHAIN_RULES, ChainRules, Segment
+from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph
+from memopt.solvers.theory import fusion, fusion_check
+from memopt.solvers.theory.chains import Chain, chains
+from memopt.solvers.theory.fusion import ALL_RULES, Rules, Sides, contract, modules
+from memopt.solvers.theory.segments import ALL_CHAIN_RULES, ChainRules, Segment
 
 GRAPHS = 6000
 

@@ -12,7 +12,7 @@ from cases import with_edges
 from mutants import is_caught
 from oracles import optimum, random_graph
 
-from memopt.solvers.problem import InPlace, MemoryGraph, ProblemError
+from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, ProblemError
 from memopt.solvers.scheduling import ilp, ilp_olla
 from memopt.solvers.scheduling.integer import IntegerProgram, over
 

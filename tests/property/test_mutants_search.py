@@ -12,7 +12,7 @@ import pytest
 from mutants import is_caught
 from oracles import optimum, random_graph, random_order
 
-from memopt.solvers.problem import MemoryGraph, ProblemError
+from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError
 from memopt.solvers.scheduling import best_first, both_ends, search
 
 GRAPHS = 6000

@@ -27,10 +27,10 @@ from xdsl.ir import Attribute
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import fingerprint
 from memopt.dialects.plan_attributes import ObjectAttr, PlanAttr, ScratchAttr, SlotAttr
-from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.solvers.shared_objects import METHODS
+from memopt.verify.plan import verify_plan
 
 
 def planned(rng: random.Random, operators: int = 10) -> tuple[FuncOp, FuncOp] | str:

@@ -13,10 +13,10 @@ from cases import (
     refused,
 )
 
-from memopt.solvers import zhong_fusion
-from memopt.solvers.fusion import Sides, contract, expand, inside, modules, separable
-from memopt.solvers.problem import profile
+from memopt.solvers.problems.memory_graph import profile
+from memopt.solvers.published import zhong_fusion
 from memopt.solvers.scheduling import schedule
+from memopt.solvers.theory.fusion import Sides, contract, expand, inside, modules, separable
 
 
 def test_zhong_theorem_iv_2_needs_every_inner_order() -> None:

@@ -6,14 +6,14 @@ from itertools import combinations
 import pytest
 from oracles import ideals, optimum, random_graph, ready
 
-from memopt.solvers.bounds import flow_bound
 from memopt.solvers.partitioning import Partition, cut_levels, multilevel, partition, split
 from memopt.solvers.partitioning.coarsen import hierarchy
 from memopt.solvers.partitioning.intervals import best_cuts, naive
 from memopt.solvers.partitioning.parts import heaviest_part
 from memopt.solvers.partitioning.refine import refine
-from memopt.solvers.problem import MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import greedy, partitioned, rpo, search
+from memopt.solvers.theory.bounds import flow_bound
 
 GRAPHS = 10_000
 SEEDS = range(4)

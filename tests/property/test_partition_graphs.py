@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from graphs import load, optima
 
-from memopt.solvers import zhong_fusion
-from memopt.solvers.fusion import contract
 from memopt.solvers.partitioning import partition, table
 from memopt.solvers.partitioning.multilevel import price
-from memopt.solvers.problem import Group, MemoryGraph
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph
+from memopt.solvers.published import zhong_fusion
 from memopt.solvers.scheduling import partitioned
+from memopt.solvers.theory.fusion import contract
 
 OPTIMA = {"hrnet_w18_small_v1": 6368 * 1024, "nasnet_a_imagenet": 4_619_904}
 

@@ -11,16 +11,16 @@ from test_placement import wrong
 
 from memopt.benchmarks.generator import planted
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.minimalloc import Gap, Row, read_rows, write_rows
-from memopt.dialects.verify_rows import verify_rows
+from memopt.formats.minimalloc import Gap, Row, read_rows, write_rows
 from memopt.place import solve
-from memopt.solvers.arena import Buffer, PlacementProblem
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, prove
 from memopt.solvers.placement.ilp import pyramid_of
 from memopt.solvers.placement.items import items_of
 from memopt.solvers.placement.planar import attempt
+from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.shared_objects import METHODS as SHARED
+from memopt.verify.buffers import verify_rows
 
 
 def random_rows(random: Random, most: int, free: bool = True) -> tuple[Row, ...]:

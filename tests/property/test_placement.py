@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from memopt.solvers.arena import Buffer, PlacementProblem
 from memopt.solvers.placement import METHODS, Method, place
 from memopt.solvers.placement.exact import improve
 from memopt.solvers.placement.items import items_of
+from memopt.solvers.problems.placement import Buffer, PlacementProblem
 
 FAST: tuple[Method, ...] = (
     "greedy-by-size",

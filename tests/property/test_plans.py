@@ -30,10 +30,10 @@ from memopt.dialects.plan_attributes import (
     ScratchAttr,
     UnplacedAttr,
 )
-from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.memgraph_fuse import fuse_function
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function
+from memopt.verify.plan import verify_plan
 
 SCHEDULES = ("auto", "search", "greedy", "rpo", "fwd-rpo", "source")
 PLACES = ("auto", "greedy-by-size", "greedy-by-breadth", "best-fit", "tflm", "exact", "joint")

@@ -19,14 +19,14 @@ from xdsl.dialects.func import FuncOp
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import functions
 from memopt.dialects.structure import HyperNode
-from memopt.dialects.verify_plan import verify_plan
 from memopt.driver import build_pipeline, load_model, load_text, new_context
 from memopt.passes import memgraph_schedule
 from memopt.passes.extract import extract
 from memopt.passes.memgraph_fuse import fuse_function
 from memopt.passes.memgraph_schedule import schedule_function
-from memopt.solvers.chains import reduced
-from memopt.solvers.problem import Schedule
+from memopt.solvers.problems.memory_graph import Schedule
+from memopt.solvers.theory.chains import reduced
+from memopt.verify.plan import verify_plan
 
 FUNCTIONS = 4_000
 LARGE = 400  # operators of a graph that `make fuzz` alone takes

@@ -7,14 +7,14 @@ import pytest
 from cases import make
 from oracles import naive_steps, optimum, random_graph, random_order
 
-from memopt.solvers.bounds import flow_bound
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.ideals import renumber
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, profile
-from memopt.solvers.reversal import backward, forward_order, reversible
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, profile
 from memopt.solvers.scheduling import search
 from memopt.solvers.scheduling.best_first import Search, Switches
 from memopt.solvers.scheduling.both_ends import BothEnds
+from memopt.solvers.theory.bounds import flow_bound
+from memopt.solvers.theory.ideals import renumber
+from memopt.solvers.theory.reversal import backward, forward_order, reversible
 
 GRAPHS = 20_000
 

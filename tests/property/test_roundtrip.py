@@ -21,7 +21,7 @@ from memopt.dialects.plan_attributes import (
     ScratchAttr,
     SlotAttr,
 )
-from memopt.solvers.problem import bits, round_up
+from memopt.solvers.problems.memory_graph import bits, round_up
 from memopt.text import LocatingParser
 
 # Other processes want the machine too: a slow example is no failure.

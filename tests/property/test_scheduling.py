@@ -9,9 +9,9 @@ import pytest
 from exhaustive import Bytes
 from oracles import naive_steps, optimum, random_graph, random_order
 
-from memopt.solvers.ideals import Walker, renumber
-from memopt.solvers.problem import ProblemError, profile
+from memopt.solvers.problems.memory_graph import ProblemError, profile
 from memopt.solvers.scheduling import dp, liberis, schedule, search
+from memopt.solvers.theory.ideals import Walker, renumber
 
 GRAPHS = 20_000
 

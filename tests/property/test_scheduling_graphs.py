@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from graphs import load, optima
 
-from memopt.solvers.bounds import flow_bound
-from memopt.solvers.fusion import contract, expand, modules
-from memopt.solvers.problem import profile
+from memopt.solvers.problems.memory_graph import profile
 from memopt.solvers.scheduling import auto, fwd_rpo, rpo
+from memopt.solvers.theory.bounds import flow_bound
+from memopt.solvers.theory.fusion import contract, expand, modules
 
 # These graphs return every updated parameter, and the reverse post-order depends on the output that
 # it starts from. optima.json's figures start from the outputs in the order of a hash table of their

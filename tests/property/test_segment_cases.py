@@ -6,15 +6,15 @@ import pytest
 from cases import liberis_figure_1, make
 from oracles import optimum, optimum_in_blocks
 
-from memopt.solvers import zhong_fusion
-from memopt.solvers.chains import chain_of, chains, contract_chains, merge_parallel, reduced
-from memopt.solvers.fusion import Sides, contract, inside, separable
-from memopt.solvers.fusion_check import is_safe_chain
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError, profile
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, profile
+from memopt.solvers.published import zhong_fusion
 from memopt.solvers.scheduling import search
 from memopt.solvers.scheduling.kills import Kills
-from memopt.solvers.segments import ALL_CHAIN_RULES, Segment, canonical, cut_into_segments
-from memopt.solvers.splits import (
+from memopt.solvers.theory.chains import chain_of, chains, contract_chains, merge_parallel, reduced
+from memopt.solvers.theory.fusion import Sides, contract, inside, separable
+from memopt.solvers.theory.fusion_check import is_safe_chain
+from memopt.solvers.theory.segments import ALL_CHAIN_RULES, Segment, canonical, cut_into_segments
+from memopt.solvers.theory.splits import (
     commits,
     forced_cuts,
     least_levels,

@@ -10,12 +10,12 @@ from random_functions import random_function
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import functions
-from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.memgraph_fuse import Rule, fuse_function
 from memopt.passes.memgraph_schedule import schedule_function
-from memopt.solvers.fusion import Sides, inside, least_inner_level, least_inner_level_by_cuts
-from memopt.solvers.fusion_check import is_safe_chain
-from memopt.solvers.ideals import renumber
+from memopt.solvers.theory.fusion import Sides, inside, least_inner_level, least_inner_level_by_cuts
+from memopt.solvers.theory.fusion_check import is_safe_chain
+from memopt.solvers.theory.ideals import renumber
+from memopt.verify.plan import verify_plan
 
 
 def test_least_inner_level_both_ways(fuzz: float) -> None:

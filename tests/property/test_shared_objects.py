@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from memopt.solvers.arena import Buffer, PlacementProblem
+from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.shared_objects import METHODS, Method, best, exact, improved, profiles, share
 from memopt.solvers.shared_objects.sharing import Sharing, shared_items
 

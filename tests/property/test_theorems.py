@@ -13,13 +13,20 @@ from cases import exact, forced, make, refused
 from exhaustive import hill_between, least_steps, optimum, optimum_through
 from oracles import ideals, random_graph, random_order, ready
 
-from memopt.solvers.bounds import flow_bound
-from memopt.solvers.cuts import Cuts
-from memopt.solvers.fusion import (
+from memopt.solvers.problems.memory_graph import (
+    Group,
+    InPlace,
+    MemoryGraph,
+    ProblemError,
+    check_order,
+    profile,
+)
+from memopt.solvers.theory.bounds import flow_bound
+from memopt.solvers.theory.cuts import Cuts
+from memopt.solvers.theory.fusion import (
     Sides,
 )
-from memopt.solvers.network import Network
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError, check_order, profile
+from memopt.solvers.theory.network import Network
 
 # -- Lemma 0 and T1 ------------------------------------------------------------------------------
 

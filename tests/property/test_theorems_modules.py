@@ -14,8 +14,9 @@ from oracles import (
     optimum,
 )
 
-from memopt.solvers.chains import chain_of
-from memopt.solvers.fusion import (
+from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, profile
+from memopt.solvers.theory.chains import chain_of
+from memopt.solvers.theory.fusion import (
     ALL_RULES,
     Module,
     Sides,
@@ -24,8 +25,7 @@ from memopt.solvers.fusion import (
     least_inner_level,
     separable,
 )
-from memopt.solvers.problem import InPlace, MemoryGraph, profile
-from memopt.solvers.segments import Segment, canonical
+from memopt.solvers.theory.segments import Segment, canonical
 
 # -- separable modules -------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.traffic import Kept, Tensor, TrafficProblem, belady, exact, moved_bytes
+from memopt.solvers.memories.traffic import Kept, Tensor, TrafficProblem, belady, exact, moved_bytes
 
 CASES = 5_000
 

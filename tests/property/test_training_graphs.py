@@ -4,13 +4,13 @@ import pytest
 
 from memopt.api import memory_graph
 from memopt.benchmarks.training import SHAPES, training_graph
-from memopt.solvers.bounds import trivial
-from memopt.solvers.chains import chains
-from memopt.solvers.fusion import modules
-from memopt.solvers.problem import MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import greedy, schedule
 from memopt.solvers.scheduling.best_first import Search
-from memopt.solvers.splits import forced_cuts, parts, splits
+from memopt.solvers.theory.bounds import trivial
+from memopt.solvers.theory.chains import chains
+from memopt.solvers.theory.fusion import modules
+from memopt.solvers.theory.splits import forced_cuts, parts, splits
 
 
 def graph_of(shape: str, operators: int, seed: int) -> MemoryGraph:

@@ -12,7 +12,7 @@ from cells import cell
 from demo_model import demo_model
 
 import memopt
-from memopt.dialects.minimalloc import Row
+from memopt.formats.minimalloc import Row
 
 FIGURE = Path(__file__).resolve().parents[1] / "filecheck" / "figure1.mlir"
 

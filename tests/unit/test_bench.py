@@ -14,7 +14,7 @@ from memopt.benchmarks.table import Run, Table, kb
 from memopt.benchmarks.training import SHAPES
 from memopt.benchmarks.training import main as write_training
 from memopt.cli import main
-from memopt.solvers.problem import check_order, profile
+from memopt.solvers.problems.memory_graph import check_order, profile
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from memopt.benchmarks.generator import main as generate
 from memopt.benchmarks.place import TABLES, PlaceRun, instances, pisarchyk, strategies, summary
 from memopt.cli import main
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.minimalloc import Gap, Row, read_rows
-from memopt.dialects.verify_rows import verify_rows
+from memopt.formats.minimalloc import Gap, Row, read_rows
 from memopt.solvers.placement import METHODS
+from memopt.verify.buffers import verify_rows
 
 ROWS = (Row("x", 0, 1, 4), Row("a", 0, 2, 12), Row("b", 1, 3, 16), Row("c", 2, 4, 20))
 

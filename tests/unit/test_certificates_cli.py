@@ -9,9 +9,9 @@ from cells import cell
 
 from memopt.cli import main
 from memopt.opt import main as opt
-from memopt.solvers import certificates
-from memopt.solvers.certificates import NoCertificateError, certificate_text
 from memopt.solvers.checker import check
+from memopt.solvers.theory import certificates
+from memopt.solvers.theory.certificates import NoCertificateError, certificate_text
 
 
 def plan(folder: Path, name: str, data: dict[str, Any], options: str = "") -> tuple[Path, Path]:

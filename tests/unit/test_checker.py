@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from memopt.solvers.certificates import certificate, certificate_text, digest, graph_dict
 from memopt.solvers.checker import RejectedError, check
-from memopt.solvers.closure import Closure, Way, level_flow
-from memopt.solvers.network import Network
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, profile
-from memopt.solvers.reversal import backward
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, profile
+from memopt.solvers.theory.certificates import certificate, certificate_text, digest, graph_dict
+from memopt.solvers.theory.closure import Closure, Way, level_flow
+from memopt.solvers.theory.network import Network
+from memopt.solvers.theory.reversal import backward
 
 CHECKER = Path(__file__).resolve().parents[2] / "solvers" / "checker.py"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from demo_model import SCHEMA, Size, Type, demo_model
 
-from memopt.dialects.tflite_file import read_model
+from memopt.formats.tflite import read_model
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 KINDS = {

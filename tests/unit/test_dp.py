@@ -2,7 +2,7 @@
 
 import pytest
 
-from memopt.solvers.problem import Group, MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.scheduling import dp, schedule
 
 
@@ -65,7 +65,7 @@ def test_budgets_save_states() -> None:
 def test_no_solution_proves_a_bound() -> None:
     graph = cells(1, 6)
     best = schedule(graph, "auto").peak
-    from memopt.solvers.ideals import Walker
+    from memopt.solvers.theory.ideals import Walker
 
     run = dp.Run(Walker(graph), 0, (1 << len(graph)) - 1, best - 1)
     assert run.solve(None, 10**6, None) == "no solution"

@@ -9,8 +9,8 @@ from cells import cell
 from memopt.api import memory_graph
 from memopt.explain import best_to_shrink, bound_of, peak_of, without
 from memopt.opt import main
-from memopt.solvers.bounds import flow_bound
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, topological_order
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, topological_order
+from memopt.solvers.theory.bounds import flow_bound
 
 CHAIN = MemoryGraph(
     ("a", "b", "c"),

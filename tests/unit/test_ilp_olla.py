@@ -2,8 +2,8 @@
 
 import pytest
 
-from memopt.solvers.mathopt import EXACT, SOLVERS, new_model
-from memopt.solvers.problem import Group, MemoryGraph, ProblemError
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph, ProblemError
+from memopt.solvers.programs.mathopt import EXACT, SOLVERS, new_model
 from memopt.solvers.scheduling import ilp, ilp_olla, schedule
 
 # a chain of gradients, each read by the next and by an update without results

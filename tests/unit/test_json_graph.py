@@ -9,8 +9,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 
+from memopt.analysis.storage_groups import function_memory
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import function_memory
 from memopt.dialects.memgraph import MEMGRAPH
 from memopt.dialects.memory import memory_of, name_of
 from memopt.dialects.plan import functions, model_of

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.groups import function_memory
+from memopt.analysis.storage_groups import function_memory
 from memopt.dialects.memgraph import MEMGRAPH
 from memopt.dialects.memory import name_of
 from memopt.dialects.plan import functions, model_of

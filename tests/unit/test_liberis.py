@@ -1,6 +1,6 @@
 """Liberis' recursion: deep graphs, what it claims when cut short."""
 
-from memopt.solvers.problem import Group, MemoryGraph
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph
 from memopt.solvers.scheduling import liberis, schedule
 
 

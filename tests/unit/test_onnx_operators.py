@@ -364,7 +364,7 @@ def test_weights_per_channel() -> None:
     )
     assert names(module) == ["dequantize", "conv_2d"]
     assert "scale = [5.0e-01, 2.5e-01], zero_point = [0], axis = 0" in str(module)
-    from memopt.dialects.groups import function_memory
+    from memopt.analysis.storage_groups import function_memory
     from memopt.dialects.plan_attributes import ModelAttr
 
     memory = function_memory(next(functions(module)), ModelAttr())

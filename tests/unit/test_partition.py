@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memopt.solvers.partitioning import Partition, cut_levels, partition, split
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, ProblemError, profile
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, profile
 from memopt.solvers.scheduling import partitioned
 
 

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from memopt.solvers.arena import Buffer, Placement, PlacementProblem, conflicts
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, Method, place
 from memopt.solvers.placement import tflm as tflm_module
+from memopt.solvers.problems.placement import Buffer, Placement, PlacementProblem, conflicts
 
 MIB = 1 << 20
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memopt.solvers.memories import Bank, MemoryProblem, Tenant, Use
-from memopt.solvers.problem import (
+from memopt.solvers.problems.memory_graph import (
     Buffer,
     Group,
     InPlace,

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from memopt.solvers.problem import Group, MemoryGraph, ProblemError
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph, ProblemError
 from memopt.solvers.scheduling import METHODS, schedule
 
 GRAPH = MemoryGraph(
@@ -64,7 +64,8 @@ def test_malformed_problems_are_refused() -> None:
 
 def test_a_method_loads_only_what_it_needs() -> None:
     code = (
-        "import sys, memopt.solvers.scheduling as s; from memopt.solvers.problem import *;"
+        "import sys, memopt.solvers.scheduling as s;"
+        "from memopt.solvers.problems.memory_graph import *;"
         "assert not any(m.startswith('ortools') for m in sys.modules);"
         "s.schedule(MemoryGraph(('a',), ((),), (Group('y', 1, (0,)),)), 'rpo');"
         "assert not any(m.startswith('ortools') for m in sys.modules)"

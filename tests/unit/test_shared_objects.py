@@ -7,8 +7,8 @@ import pytest
 
 from memopt.benchmarks.shared_objects import MIB, NETWORKS, STRATEGIES, TABLE_1, problem_of
 from memopt.benchmarks.table import Run
-from memopt.solvers.arena import Buffer, PlacementProblem
 from memopt.solvers.errors import ProblemError
+from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.shared_objects import METHODS, exact, min_cost_flow, share
 from memopt.solvers.shared_objects.sharing import NONE, Sharing
 

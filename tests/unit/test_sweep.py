@@ -15,10 +15,10 @@ from cells import cell, measure, write_cells
 import memopt
 from memopt.api import memory_graph
 from memopt.cli import main
-from memopt.solvers.canonical import canonical, graph_of
-from memopt.solvers.fusion import modules
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, profile
 from memopt.solvers.scheduling import auto
+from memopt.solvers.theory.canonical import canonical, graph_of
+from memopt.solvers.theory.fusion import modules
 from memopt.usage import UsageError
 
 
@@ -82,7 +82,7 @@ def test_a_changed_size_or_edge_changes_the_form() -> None:
 
 
 def test_repeated_modules_are_decided_once() -> None:
-    from memopt.solvers import fusion
+    from memopt.solvers.theory import fusion
 
     size, n = 8, 40
     groups = [Group("x", size, readers=(0,), is_input=True)] + [

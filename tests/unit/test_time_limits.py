@@ -13,9 +13,9 @@ from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_traffic import MemgraphTrafficPass
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import assign
-from memopt.solvers.memories.problem import MemoryProblem
 from memopt.solvers.placement import place
-from memopt.solvers.problem import MemoryGraph, PlacementProblem
+from memopt.solvers.problems.memories import MemoryProblem
+from memopt.solvers.problems.memory_graph import MemoryGraph, PlacementProblem
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.shared_objects import share
 

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from ortools.sat.python import cp_model
 
-from memopt.solvers import clock, cp_solver, joint, mathopt, worker
-from memopt.solvers.cp_solver import Limit, helper, solve, start_from
-from memopt.solvers.mathopt import fulfils, new_model
-from memopt.solvers.problem import Group, InPlace, MemoryGraph, live_ranges
+from memopt.solvers import clock, joint
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, live_ranges
+from memopt.solvers.programs import cp_solver, mathopt, worker
+from memopt.solvers.programs.cp_solver import Limit, helper, solve, start_from
+from memopt.solvers.programs.mathopt import fulfils, new_model
 from memopt.solvers.scheduling import schedule
 
 GRAPHS = sorted((Path(__file__).parent / "joint").glob("*.json"))
@@ -58,7 +59,7 @@ def gone(pid: int) -> bool:
 
 def stub(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """Let another program answer: it has said that it is ready."""
-    ready = "import sys, os, time; from memopt.solvers.messages import write;"
+    ready = "import sys, os, time; from memopt.solvers.programs.messages import write;"
     ready += "write(sys.stdout.buffer, ('ready',));"
     path = f"import sys; sys.path[:] = {sys.path!r};"
     monkeypatch.setattr(worker, "command", lambda: [sys.executable, "-c", path + ready + code])
@@ -156,8 +157,8 @@ ENDLESS = """
 import sys
 from random import Random
 from ortools.sat.python import cp_model
-from memopt.solvers import worker
-from memopt.solvers.cp_solver import Limit, solve
+from memopt.solvers.programs import worker
+from memopt.solvers.programs.cp_solver import Limit, solve
 worker.stop()
 hard, r = cp_model.CpModel(), Random(1)
 x = [hard.new_int_var(0, 10_000, "") for _ in range(300)]
@@ -199,7 +200,7 @@ def test_a_script_without_a_main_guard_beside_files_of_other_names(
     script.parent.mkdir()
     script.write_text(
         f"import sys\nsys.path[:] = {sys.path!r}\nprint('once')\n"
-        "from memopt.solvers.problem import Group, MemoryGraph\n"
+        "from memopt.solvers.problems.memory_graph import Group, MemoryGraph\n"
         "from memopt.solvers.scheduling import schedule\n"
         f"print(schedule({CHAIN!r}, 'ilp').proof)\n"
     )

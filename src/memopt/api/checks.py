@@ -13,9 +13,9 @@ from memopt.api.sources import Model, kind_of, load, told
 from memopt.certified import optimality_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import only_function
-from memopt.dialects.verify_plan import verify_plan
-from memopt.dialects.verify_rows import verify_rows
 from memopt.frontends.tflite.planned import read_planned
+from memopt.verify.buffers import verify_rows
+from memopt.verify.plan import verify_plan
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from memopt.api.sources import Shapes, Source, operators_of, prepared, seconds, title, told
 from memopt.dialects.plan import only_function
 from memopt.passes.extract import extract
-from memopt.solvers.canonical import canonical_order, graph_of
-from memopt.solvers.problem import MemoryGraph, Proof, Schedule
+from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule
 from memopt.solvers.scheduling import schedule
+from memopt.solvers.theory.canonical import canonical_order, graph_of
 
 REMEMBERED = 4_096  # graphs whose answer one process keeps
 LARGEST = 500  # operators of a graph that is looked up before it is solved

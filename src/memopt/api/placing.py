@@ -9,10 +9,10 @@ from typing import TypeAlias, cast
 
 from memopt.api.sources import chosen, seconds, told
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.minimalloc import LARGEST, Row, read_rows, write_rows
-from memopt.dialects.verify_rows import verify_rows
-from memopt.passes.sizes import parse_size
+from memopt.formats.minimalloc import LARGEST, Row, read_rows, write_rows
+from memopt.formats.sizes import parse_size
 from memopt.place import STRATEGIES, solve
+from memopt.verify.buffers import verify_rows
 
 Buffers: TypeAlias = "str | os.PathLike[str] | bytes | Iterable[tuple[int, int, int] | Row]"
 

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr,
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from memopt.analysis.storage_groups import function_memory
 from memopt.api.sources import (
     Model,
     Shapes,
@@ -24,7 +25,6 @@ from memopt.api.sources import (
 )
 from memopt.cli import TARGETS as DEVICES
 from memopt.commands import plan_both
-from memopt.dialects.groups import function_memory
 from memopt.dialects.memory import name_of
 from memopt.dialects.plan import (
     Place,
@@ -36,11 +36,11 @@ from memopt.dialects.plan import (
     only_function,
 )
 from memopt.driver import emit, new_context, set_model_path
+from memopt.outputs import TARGETS as FORMS
 from memopt.passes.memgraph_place import Method as PlaceMethod
 from memopt.passes.memgraph_schedule import Method as ScheduleMethod
 from memopt.planning import Choices, Seconds, plan_facts
-from memopt.solvers.problem import Proof
-from memopt.targets import TARGETS as FORMS
+from memopt.solvers.problems.memory_graph import Proof
 from memopt.usage import UsageError
 
 

@@ -20,9 +20,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from memopt.analysis.storage_groups import function_memory
 from memopt.diagnostics import diagnose
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.groups import function_memory
 from memopt.dialects.memory import name_of, operator_name
 from memopt.dialects.plan import functions, model_of
 from memopt.driver import (

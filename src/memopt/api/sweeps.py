@@ -22,7 +22,7 @@ from memopt.api.peaks import peak
 from memopt.api.sources import SUFFIXES, Model, seconds
 from memopt.diagnostics import diagnose
 from memopt.driver import build_pipeline
-from memopt.solvers.problem import MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.text import module_text
 
 if TYPE_CHECKING:

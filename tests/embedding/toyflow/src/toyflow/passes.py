@@ -14,10 +14,10 @@ from xdsl.pattern_rewriter import (
 )
 
 from memopt.dialects.plan import bytes_offset, functions, offsets_of
-from memopt.dialects.verify_plan import verify_plan
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass, Method
+from memopt.verify.plan import verify_plan
 from toyflow.dialect import ViewOp
 
 

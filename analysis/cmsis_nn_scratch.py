@@ -1,0 +1,134 @@
+"""Scratch that TensorFlow Lite Micro's CMSIS-NN kernels ask for when they are prepared.
+
+    cmsis_nn_bytes(op, mve=False)    # (576,) for a 3x3 convolution of 16 int8 channels
+    requested(op, model)             # of the kernels that the memory model names
+
+`mve`: the kernels of a core with the vector extension (Cortex-M55, M85), else of one with the DSP
+extension (Cortex-M4, M7, M33). Operators without a CMSIS-NN kernel, and float ones, ask for what
+the reference kernels do.
+Source: the kernels' Prepare functions in tensorflow/tflite-micro, micro/kernels/cmsis_nn, and what
+they call in ARM-software/CMSIS-NN (the `arm_*_get_buffer_size` functions, named at each formula) as
+TFLM builds it with GCC. Row sums of constant weights (SVDF, FULLY_CONNECTED with `mve`) are
+persistent, not scratch.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Operation
+
+from memopt.analysis.tflm_scratch import element_type, operand, scratch_bytes
+from memopt.dialects import operations as ops
+from memopt.dialects.compute import is_constant_expression, shape_of
+from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.structure import OpaqueOp
+
+INT4, INT8, INT16 = IntegerType(4), IntegerType(8), IntegerType(16)
+VECTOR = frozenset({"cortex-m55"})  # targets with the vector extension
+DEPTHWISE_BLOCK = 124  # channels of one block of the vector kernel (CH_IN_BLOCK_MVE)
+FAST_INT16 = 512  # elements of a window from which on the int16 kernel takes its slow way
+
+
+def requested(op: Operation, model: ModelAttr) -> tuple[int, ...] | None:
+    """Bytes of each scratch buffer that `op` asks for in TFLM with the kernels of `model`, the
+    reference kernels if it names none; None where they are not known."""
+    if model.scratch.data == "cmsis-nn":
+        return cmsis_nn_bytes(op, model.target.data in VECTOR)
+    return scratch_bytes(op)
+
+
+def cmsis_nn_bytes(op: Operation, mve: bool) -> tuple[int, ...] | None:
+    """Bytes of each scratch buffer in the order of the requests; None where they are not known."""
+    if isinstance(op, OpaqueOp):
+        formula = OPAQUE.get(op.op_name.data)
+        return formula(op) if formula else scratch_bytes(op)
+    for kind, sizes in TYPED.items():
+        if isinstance(op, kind) and element_type(op.operands[0]) in (INT8, INT16):
+            return tuple(size for size in (sizes(op, mve),) if size)
+    return scratch_bytes(op)
+
+
+def _convolution(op: ops.Conv2DOp, mve: bool) -> int:
+    """arm_convolve_wrapper_s8, _s4 and _s16: the window's columns, several at a time."""
+    kernel, stride, dilation, pad = op.window.sizes
+    channels, plain = shape_of(op.input)[3], dilation == (1, 1)
+    window = kernel[0] * kernel[1] * channels
+    if element_type(op.input) == INT16:
+        return 4 * window if window < FAST_INT16 and plain and not mve else 0
+    if kernel == (1, 1) and plain and pad[:2] == (0, 0):
+        return 0
+    if not mve:
+        rounded = window if element_type(op.weights) == INT4 else -(-window // 4) * 4
+        return 4 * rounded
+    row = shape_of(op.input)[1] == 1 and kernel[0] == 1 and dilation[1] == 1
+    if row and stride[1] * channels % 4 == 0:
+        return _one_row(op)
+    return 64 * -(-window // 16)
+
+
+def _one_row(op: ops.Conv2DOp) -> int:
+    """arm_convolve_1_x_n_s8 of the vector kernels: a padded end of the row."""
+    kernel, stride, _, pad = op.window.sizes
+    (_, _, width, channels), out = shape_of(op.input), shape_of(op.result)[2]
+    total = (out - 1) * stride[1] + kernel[1] - width
+    odd = total - 2 * int(total / 2)  # C's remainder: -1 where the last columns are not read
+    right = max(1, -(-(pad[1] + odd) // stride[1])) if pad[1] + odd else 0
+    left = -(-pad[1] // stride[1])
+    if right + max(out - right - left, 0) + left != out:
+        return 64 * -(-kernel[1] * channels // 16)
+    first = kernel[1] * channels
+    end = right if odd else pad[1]
+    return max(first + pad[1] * channels, first - channels + end * channels)
+
+
+def _depthwise(op: ops.DepthwiseConv2DOp, mve: bool) -> int:
+    """arm_depthwise_conv_wrapper_s8 and _s4; the int16 kernel asks for nothing."""
+    kernel, _, dilation, pad = op.window.sizes
+    shape, out = shape_of(op.input), shape_of(op.result)
+    optimised = shape[3] == out[3] and shape[0] == 1 and dilation == (1, 1)
+    if not optimised or element_type(op.input) == INT16:
+        return 0
+    if mve:
+        return 4 * DEPTHWISE_BLOCK * kernel[0] * kernel[1]
+    by_three = kernel == (3, 3) and max(pad[:2]) <= 1
+    return (
+        0 if by_three and element_type(op.weights) == INT8 else 2 * shape[3] * kernel[0] * kernel[1]
+    )
+
+
+def _average_pool(op: ops.AveragePool2DOp, mve: bool) -> int:
+    """arm_avgpool_s8 and _s16: a sum per channel."""
+    return 0 if mve else 4 * shape_of(op.input)[3]
+
+
+def _fully_connected(op: ops.FullyConnectedOp, mve: bool) -> int:
+    """arm_fully_connected_s8: row sums, scratch only of weights that are not constant."""
+    known = is_constant_expression(op.weights, ModelAttr())
+    int8 = element_type(op.input) == INT8 == element_type(op.weights)
+    return 4 * shape_of(op.weights)[0] if mve and int8 and not known else 0
+
+
+def _transpose_conv(op: OpaqueOp) -> tuple[int, ...] | None:
+    """arm_transpose_conv_s8_get_buffer_size is another formula in each release."""
+    source = operand(op, 2)
+    return None if source is None or element_type(source) == INT8 else scratch_bytes(op)
+
+
+def _lstm(op: OpaqueOp) -> tuple[int, ...] | None:
+    """unidirectional_sequence_lstm.cc: three gates where the cell is int16, else four."""
+    reference, cell = scratch_bytes(op), operand(op, 19)
+    integer = cell is not None and element_type(cell) == INT16
+    return reference[:3] if reference is not None and integer else reference
+
+
+TYPED: dict[type[Operation], Callable[[Any, bool], int]] = {
+    ops.AveragePool2DOp: _average_pool,
+    ops.Conv2DOp: _convolution,
+    ops.DepthwiseConv2DOp: _depthwise,
+    ops.FullyConnectedOp: _fully_connected,
+}
+OPAQUE: dict[str, Callable[[OpaqueOp], tuple[int, ...] | None]] = {
+    "TRANSPOSE_CONV": _transpose_conv,
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm,
+}

@@ -1,0 +1,245 @@
+"""Weights by reference: from `#memgraph.weights<"sha256", "key">` back to numpy arrays.
+
+A module that refers to model files carries `memgraph.files = {"<sha256>" = "path"}`, paths
+relative to the IR's own file. Keys are `subgraph/tensor` for .tflite, the tensor's name for .onnx.
+The hash is checked whenever a file is used.
+"""
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BytesAttr,
+    ComplexType,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    ModuleOp,
+    Signedness,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, OpResult, SSAValue
+
+from memopt.dialects.attributes import WeightsAttr
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import place_of
+from memopt.dialects.structure import ConstantOp
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Dtype = np.dtype[Any]
+
+FILES = "memgraph.files"
+
+
+def files_of(module: ModuleOp) -> dict[str, str]:
+    """SHA-256 -> path of the model files that `module` refers to."""
+    entries = module.attributes.get(FILES)
+    if not isinstance(entries, DictionaryAttr):
+        return {}
+    return {k: text_of(v) for k, v in entries.data.items() if isinstance(v, StringAttr | BytesAttr)}
+
+
+def text_of(value: StringAttr | BytesAttr) -> str:
+    """A string attribute's text: xDSL reads literals that are not ASCII back as bytes."""
+    return value.data if isinstance(value, StringAttr) else value.data.decode("utf-8", "replace")
+
+
+def refer_to(module: ModuleOp, sha256: str, path: str) -> None:
+    """Record that `module` refers to the file at `path`."""
+    entries = {k: StringAttr(v) for k, v in files_of(module).items()}
+    entries[sha256] = StringAttr(path)
+    module.attributes[FILES] = DictionaryAttr(cast("Mapping[str, Attribute]", entries))
+
+
+@dataclass
+class Weights:
+    """Resolves references for one module.
+
+    `folder` is where the IR's file is; `model_path` (from `--model-path`), a file or a folder,
+    goes first. Files are read once. Every failure is a MemoptError that names the file.
+    """
+
+    files: dict[str, str]
+    folder: Path = Path()
+    model_path: Path | None = None
+    _bytes: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    _models: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @classmethod
+    def of(cls, module: ModuleOp, folder: Path = Path(), model_path: Path | None = None):
+        return cls(files_of(module), folder, model_path)
+
+    def path(self, sha256: str) -> Path:
+        """The file with this hash. Raises MemoptError if none of the candidates is there."""
+        recorded = self.files.get(sha256)
+        candidates: list[Path] = []
+        if self.model_path is not None:
+            given = self.model_path
+            candidates = [given / Path(recorded).name if given.is_dir() and recorded else given]
+        elif recorded is not None:
+            candidates = [self.folder / recorded, Path(recorded)]
+        else:
+            raise MemoptError(f"the module names no file with SHA-256 {sha256}; use --model-path")
+        for candidate in candidates:
+            if candidate.is_file():
+                return candidate
+        raise MemoptError("no such file; say where it is with --model-path", str(candidates[0]))
+
+    def data(self, sha256: str) -> bytes:
+        """The bytes of the file with this hash, which is checked."""
+        if sha256 not in self._bytes:
+            path = self.path(sha256)
+            try:
+                data = path.read_bytes()
+            except OSError as error:
+                raise MemoptError(error.strerror or "cannot be read", str(path)) from None
+            if hashlib.sha256(data).hexdigest() != sha256:
+                raise MemoptError(
+                    f"is not the model that was imported: not SHA-256 {sha256}", str(path)
+                )
+            self._bytes[sha256] = data
+        return self._bytes[sha256]
+
+    def array(self, op: ConstantOp) -> "Array":
+        """The elements of a constant, in its shape. Raises MemoptError with the place."""
+        import numpy as np
+
+        type_ = cast("TensorType[Attribute]", op.result.type)
+        value = op.value
+        if not isinstance(value, WeightsAttr):
+            return inline_array(cast("DenseIntOrFPElementsAttr[Any]", value))
+        raw = self._raw(value)
+        dtype, bits = numpy_dtype(type_.element_type)
+        if isinstance(raw, bytes):
+            flat = unpack(raw, bits, type_.element_type) if bits < 8 else np.frombuffer(raw, dtype)
+        elif raw.ndim == 0:  # a scalar, or what a ConstantOfShape repeats: never materialised
+            return np.broadcast_to(raw, type_.get_shape())
+        else:
+            flat = raw.reshape(-1)
+        shape = type_.get_shape()
+        count = 1
+        for d in shape:
+            count *= d
+        if isinstance(raw, bytes) and bits < 8:
+            flat = flat[:count]  # the last byte may be padded
+        if flat.size != count:
+            text = f"weights {value.key.data!r} have {flat.size} elements, {type_} needs {count}"
+            raise MemoptError(text, place_of(op))
+        return flat.reshape(shape)
+
+    def _raw(self, value: WeightsAttr) -> "bytes | Array":
+        sha256, key = value.sha256.data, value.key.data
+        data = self.data(sha256)
+        if data[4:8] == b"TFL3":
+            return self._tflite(sha256, data, key)
+        return self._onnx(sha256, data, key)
+
+    def _tflite(self, sha256: str, data: bytes, key: str) -> bytes:
+        from memopt.formats.tflite import Model, read_model
+
+        place = str(self.path(sha256))
+        if sha256 not in self._models:
+            self._models[sha256] = read_model(data, place)
+        model: Model = self._models[sha256]
+        subgraph, _, tensor = key.rpartition("/")
+        try:
+            found = model.subgraphs[int(subgraph or 0)].tensors[int(tensor)]
+        except (ValueError, IndexError):
+            raise MemoptError(f"no tensor {key!r}", place) from None
+        start, stop = model.buffers[found.buffer] if model.buffers else (0, 0)
+        return data[start:stop]
+
+    def _onnx(self, sha256: str, data: bytes, key: str) -> "Array":
+        import onnx
+
+        from memopt.formats.onnx_weights import array_of, named_tensors
+
+        path = self.path(sha256)
+        if sha256 not in self._models:
+            try:
+                self._models[sha256] = named_tensors(onnx.load_model_from_string(data))
+            except Exception as error:  # protobuf's errors have no common class
+                raise MemoptError(f"no model: {error}", str(path)) from None
+        tensor = self._models[sha256].get(key)
+        if tensor is None:
+            raise MemoptError(f"no constant {key!r}", str(path))
+        try:
+            return array_of(tensor, str(path.parent))
+        except Exception as error:  # also external data that is missing
+            raise MemoptError(f"constant {key!r}: {error}", str(path)) from None
+
+
+def constant_of(value: SSAValue) -> ConstantOp | None:
+    """The constant that makes `value`, None for anything else."""
+    return value.op if isinstance(value, OpResult) and isinstance(value.op, ConstantOp) else None
+
+
+def inline_array(value: "DenseIntOrFPElementsAttr[Any]") -> "Array":
+    """The elements of an inline constant, a splat expanded."""
+    import numpy as np
+
+    type_ = cast("TensorType[Attribute]", value.type)
+    dtype, _ = numpy_dtype(type_.element_type)
+    shape = type_.get_shape()
+    flat = np.frombuffer(value.data.data, dtype)
+    return flat.reshape(shape) if flat.size == math.prod(shape) else np.broadcast_to(flat, shape)
+
+
+def integer_type(element: Attribute) -> tuple[int, bool] | None:
+    """(bits, unsigned) of an integer type, None for any other."""
+    if not isinstance(element, IntegerType):
+        return None
+    type_ = cast("IntegerType[int, Signedness]", element)
+    return type_.width.data, type_.signedness.data == Signedness.UNSIGNED
+
+
+def numpy_dtype(element: Attribute) -> tuple["Dtype", int]:
+    """(dtype of the array, bits as stored in a model file) of an element type.
+
+    Sub-byte integers become int8 or uint8. Raises MemoptError for what numpy does not have.
+    """
+    import numpy as np
+
+    integer = integer_type(element)
+    if integer is not None:
+        width, unsigned = integer
+        if width == 1:
+            return np.dtype(np.bool_), 8
+        sign = "uint" if unsigned else "int"
+        if width in (8, 16, 32, 64):
+            return np.dtype(f"{sign}{width}"), width
+        if width in (2, 4):
+            return np.dtype(f"{sign}8"), width
+    if isinstance(element, ComplexType):
+        part = cast("ComplexType[AnyFloat]", element).element_type
+        return np.dtype(f"complex{2 * part.bitwidth}"), 2 * part.bitwidth
+    if isinstance(element, Float16Type | Float32Type | Float64Type):
+        return np.dtype(f"float{element.bitwidth}"), element.bitwidth
+    raise MemoptError(f"constants of element type {element} cannot be read")
+
+
+def unpack(raw: bytes, bits: int, element: Attribute) -> "Array":
+    """Integers of 2 or 4 bits, stored from the low end of each byte, as int8 or uint8."""
+    import numpy as np
+
+    data = np.frombuffer(raw, np.uint8)
+    mask = (1 << bits) - 1
+    parts = [(data >> shift) & mask for shift in range(0, 8, bits)]
+    flat = np.stack(parts, axis=-1).reshape(-1)
+    if integer_type(element) == (bits, True):
+        return flat
+    signed = flat.astype(np.int8)
+    return np.where(signed >= 1 << (bits - 1), signed - (1 << bits), signed).astype(np.int8)

@@ -1,0 +1,66 @@
+"""What an operation has to do: multiplications, and the constants that it reads.
+
+work_of(op, model).macs        # 2359296, None where nobody knows
+function_work(func).weights    # bytes, each constant once
+"""
+
+from dataclasses import dataclass
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from memopt.analysis.storage_groups import body_of
+from memopt.dialects.compute import ComputeOp, is_constant_expression
+from memopt.dialects.memory import bytes_of, executing, is_constant_like
+from memopt.dialects.plan import model_of
+from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.structure import OpaqueOp
+
+
+@dataclass(frozen=True)
+class Work:
+    """Of one operation or of several: `macs` multiplications, None if no operation knows its own;
+    `weights` bytes of constant operands in the model's own types, biases included, None for a graph
+    without constants of operations that nobody knows (the JSON importer leaves weights out);
+    `unknown` the kinds of the operations whose multiplications are not among `macs`."""
+
+    macs: int | None
+    weights: int | None
+    unknown: tuple[str, ...] = ()
+
+
+def work_of(op: Operation, model: ModelAttr) -> Work:
+    """The work of one run of `op`."""
+    weights = sum(bytes_of(c.type) or 0 for c in _constants(op, model))
+    if isinstance(op, ComputeOp):
+        return Work(op.macs(), weights)
+    kind = op.op_name.data if isinstance(op, OpaqueOp) else op.name
+    return Work(None, weights, (kind,))
+
+
+def function_work(func: FuncOp) -> Work:
+    """The work of all operations that execute. A constant that several read counts once."""
+    model = model_of(func)
+    operations = [op for op, _ in executing(body_of(func), model)]
+    found = [work_of(op, model) for op in operations]
+    constants = {c for op in operations for c in _constants(op, model)}
+    known = [w.macs for w in found if w.macs is not None]
+    is_known = bool(known) or not found
+    return Work(
+        sum(known) if is_known else None,
+        sum(bytes_of(c.type) or 0 for c in constants) if is_known or constants else None,
+        tuple(sorted({kind for w in found for kind in w.unknown})),
+    )
+
+
+def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:
+    """The constants of the model behind the operands of `op` that are known before run time."""
+    waiting = [v for v in op.operands if is_constant_expression(v, model)]
+    found: set[SSAValue] = set()
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, OpResult) and not is_constant_like(value.op):
+            waiting += value.op.operands
+        else:
+            found.add(value)
+    return found

@@ -1,0 +1,1 @@
+"""One file per rule; the before and after of its docstring is its test."""

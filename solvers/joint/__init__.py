@@ -1,0 +1,109 @@
+"""Order and offsets together (OLLA, problem 9): the smallest arena over all orders.
+
+The least peak comes first: no arena is below it. Where the best arena of the order in hand is above
+the bound, other orders of no higher peak are placed; when those are spent, orders of a higher peak
+that is still below the arena. Small graphs go to an exact model (`joint_exact.py`), which may prove
+that nothing is smaller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memopt.solvers import clock
+from memopt.solvers.joint.reorderings import reorderings
+from memopt.solvers.placement import Method, place
+from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
+from memopt.solvers.problems.placement import Placement
+
+# Without a time limit: orders that are placed at each peak, and operators looked at for them.
+ORDERS = 12
+WORK = 400_000
+# Above these the exact model seldom ends.
+EXACT_OPERATORS = 30
+
+
+@dataclass(frozen=True)
+class Joint:
+    """An order with its placement (of `live_ranges(graph, order)`).
+
+    `lower_bound` (bytes) bounds the arena of every order, `schedules` counts the orders placed.
+    """
+
+    order: tuple[int, ...]
+    placement: Placement
+    lower_bound: int
+    schedules: int
+
+    @property
+    def settled(self) -> bool:
+        """Whether no order has a smaller arena."""
+        return self.placement.arena == self.lower_bound
+
+
+def solve(
+    graph: MemoryGraph,
+    order: Sequence[int],
+    bound: int,
+    time_limit: float | None = None,
+    method: Method = "auto",
+    exact_operators: int = EXACT_OPERATORS,
+) -> Joint:
+    """The smallest arena found within `time_limit` seconds, starting at `order`.
+
+    `bound` (bytes) is proven for the peak of every order; `exact_operators` is the largest graph
+    for the exact model. Without a time limit the work is bounded and the answer deterministic.
+    Raises ProblemError if `order` is none.
+    """
+    deadline = None if time_limit is None else clock.now() + time_limit
+
+    def left(share: float) -> float | None:
+        return None if deadline is None else max(0.01, share * (deadline - clock.now()))
+
+    placement = place(live_ranges(graph, order), method, left(0.25))
+    best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
+    if not best.settled and len(graph) <= exact_operators:
+        from memopt.solvers.joint import exact as joint_exact
+
+        top = placement.arena - graph.alignment
+        found = joint_exact.search(graph, best.order, best.lower_bound, top, left(0.5))
+        if found.placement is None:
+            best = replace(best, lower_bound=found.lower_bound)
+        else:
+            best = Joint(found.order, found.placement, found.lower_bound, 2)
+    if best.settled:
+        return best
+    best = _among(graph, best, profile(graph, best.order).peak, deadline, method, share=0.5)
+    if best.settled:
+        return best
+    # an arena is never below its order's peak, so only lower peaks than this arena matter
+    return _among(graph, best, best.placement.arena - 1, deadline, method, share=1.0)
+
+
+def _among(
+    graph: MemoryGraph,
+    best: Joint,
+    limit: int,
+    deadline: float | None,
+    method: Method,
+    share: float,
+) -> Joint:
+    """The best of the orders of a peak within `limit` (bytes), in `share` of the time left."""
+    end = None
+    if deadline is not None:
+        now = clock.now()
+        end = now + share * max(0.0, deadline - now)
+    order, placement, tried = best.order, best.placement, 0
+    seen = {live_ranges(graph, order)}
+    moves = WORK // len(graph) if end is None else None
+    for candidate in reorderings(graph, order, limit, moves, end):
+        problem = live_ranges(graph, candidate)
+        if problem in seen or problem.load >= placement.arena:
+            continue
+        seen.add(problem)
+        tried += 1
+        found = place(problem, method, None if end is None else max(0.01, end - clock.now()))
+        if found.arena < placement.arena:
+            order, placement = candidate, found
+        if placement.arena <= best.lower_bound or (end is None and tried == ORDERS):
+            break
+    return Joint(order, placement, best.lower_bound, best.schedules + tried)

@@ -1,0 +1,1 @@
+"""Integer programs: how they are stated, and the one process that solves them."""

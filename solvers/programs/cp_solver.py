@@ -1,0 +1,124 @@
+"""The one way to CP-SAT: parameters, hint, worker process and answer, for every method that has a
+program.
+
+    model = cp_model.CpModel(); ...
+    answer = solve(model, Limit(seconds=None, work=2.0), hint=[(x, 3), (y, 0)])
+    answer.found, answer.bound, answer.value(x)
+
+One thread and a fixed seed, so the same model gives the same answer unless seconds are limited.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import ceil, isfinite
+from typing import Any
+
+from ortools.sat.python import cp_model, cp_model_helper
+
+from memopt.solvers import clock
+from memopt.solvers.programs import worker
+from memopt.solvers.programs.hints import fulfils
+
+helper: Any = cp_model_helper  # its types leave most open
+Hint = Iterable[tuple[Any, int]]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How long to solve: `seconds`, else (None) `work` in CP-SAT's deterministic unit, about a
+    second each, else until it is done."""
+
+    seconds: float | None = None
+    work: float | None = None
+
+
+@dataclass(frozen=True)
+class CpAnswer:
+    """What CP-SAT said: `status` in its own word, UNKNOWN also where the process died or was late;
+    `bound` is proven for the objective, or None."""
+
+    status: str
+    bound: int | None = None
+    response: Any = None
+
+    @property
+    def optimal(self) -> bool:
+        return self.status == "OPTIMAL"
+
+    @property
+    def infeasible(self) -> bool:
+        return self.status == "INFEASIBLE"
+
+    @property
+    def found(self) -> bool:
+        """Whether there are values."""
+        return self.status in ("OPTIMAL", "FEASIBLE")
+
+    @property
+    def objective(self) -> int:
+        """The objective of a `found` answer."""
+        return round(float(self.response.objective_value))
+
+    def value(self, expression: Any) -> int:
+        """A variable or expression under a `found` answer."""
+        return int(helper.ResponseHelper.value(self.response, expression))
+
+
+def solve(
+    model: cp_model.CpModel,
+    limit: Limit,
+    hint: Hint = (),
+    linearization: int | None = None,
+    probing: int | None = None,
+    seed: int = 0,
+    told: Callable[[float, float], None] | None = None,
+) -> CpAnswer:
+    """Solve `model` in the worker process.
+
+    A `hint` is used if it is a solution: a value for every variable, constants aside. `told` is
+    called with the objective and the bound of each answer on the way. `linearization` and `probing`
+    are CP-SAT's levels of linear relaxation and of probing in presolve, by default its own.
+    """
+    deadline = clock.deadline(limit.seconds)
+    start_from(model, hint)
+    parameters = helper.SatParameters()
+    parameters.num_workers = 1
+    parameters.random_seed = seed
+    if linearization is not None:
+        parameters.linearization_level = linearization
+    if probing is not None:
+        parameters.cp_model_probing_level = probing
+    if limit.seconds is None and limit.work is not None:
+        parameters.max_deterministic_time = limit.work
+    program = (str(model.proto), str(parameters))
+    text = worker.ask("cp-sat", program, clock.left(deadline), told)
+    if text is None:
+        return CpAnswer("UNKNOWN")
+    response = helper.CpSolverResponse()
+    if not response.parse_text_format(text):
+        raise ValueError("the answer does not arrive as it was sent")
+    status, bound = str(response.status.name), float(response.best_objective_bound)
+    known = isfinite(bound) and status in ("OPTIMAL", "FEASIBLE", "UNKNOWN")
+    return CpAnswer(status, ceil(bound - 1e-6) if known else None, response)
+
+
+def start_from(model: cp_model.CpModel, hint: Hint) -> bool:
+    """Hint at an assignment if it is a solution; whether it is."""
+    given = {int(variable.index): int(value) for variable, value in hint}
+    program: Any = model.proto
+    if not given:
+        return False
+    values: list[int] = []
+    for index, variable in enumerate(program.variables):
+        domain = list(variable.domain)
+        if index not in given and len(domain) == 2 and domain[0] == domain[1]:
+            given[index] = domain[0]
+        if index not in given:
+            return False
+        values.append(given[index])
+    if not fulfils(program, values):
+        return False
+    variables: Any = program.solution_hint.vars
+    variables.extend(list(range(len(values))))
+    program.solution_hint.values.extend(values)
+    return True

@@ -1,0 +1,1 @@
+"""The papers' methods that only serve comparison."""

@@ -1,0 +1,1 @@
+"""What is proven of every order: bounds, ideals, fusion, certificates."""

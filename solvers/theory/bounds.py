@@ -1,0 +1,150 @@
+"""Lower bounds on the peak of every order: the trivial ones and the min-cut bound T6.
+
+T6 (theory.md section 3): whatever the order, operator v runs at some ideal D at which it is ready,
+so no peak is below `min over such D of t(D) + c(D, v)`, and that minimum is one s-t min-cut.
+
+In place: once for every candidate operand x, with all other touchers of x executed and the result
+not paid, and once without; the least counts. `network.certificate` gives the flows that prove the
+bound to anyone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from memopt.solvers import clock
+from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule, profile
+from memopt.solvers.theory.cuts import Cuts, TooLargeError
+
+
+def trivial(graph: MemoryGraph) -> int:
+    """Bytes that every order needs, without a flow, in time linear in the graph.
+
+    The level at the start, the cheapest first step, and what each operator touches at once.
+    """
+    return _trivial(graph)[0]
+
+
+def _trivial(graph: MemoryGraph) -> tuple[int, int | None]:
+    """`trivial`, and the operator that touches as much; None if only the start of every order does.
+
+    What an operator touches is within its least step, so its flows prove it; the start has none.
+    """
+    best = graph.level(0)
+    sources = [v for v in range(len(graph)) if not graph.predecessors[v]]
+    if sources:
+        best = max(best, min(best + graph.cost(0, v) for v in sources))
+    operator = None
+    for v in range(len(graph)):
+        touched = sum(graph.sizes[g] for g in graph.touches[v]) + graph.extra[v]
+        saved = max((graph.sizes[c.result] for c in graph.candidates[v]), default=0)
+        if touched - saved > best or (operator is None and touched - saved == best):
+            best, operator = touched - saved, v
+    return best, operator
+
+
+@dataclass(frozen=True)
+class Bound:
+    """`value` bytes bound every peak from below.
+
+    `operator` is the one whose cuts prove it (`network.certificate`), None where no flow does but
+    the start of every order: the first level and step. `flows` counts the max-flows computed.
+    """
+
+    value: int
+    operator: int | None
+    flows: int
+
+    @property
+    def proof(self) -> Proof:
+        """What the bound rests on. Every way on from {} is a search, though of one state."""
+        return "search" if self.operator is None else "flow"
+
+
+# Arcs of a network whose max-flow surely takes less than a second; it cannot be interrupted.
+ARCS_PER_SECOND = 2_000
+
+
+@dataclass
+class FlowBound:
+    """T6 with early stop: operators by the least step at which a known order runs them."""
+
+    graph: MemoryGraph
+    time_limit: float | None = None
+    max_flows: int | None = None
+    max_arcs: int | None = None
+
+    @cached_property
+    def cuts(self) -> Cuts:
+        return Cuts(self.graph, self.max_arcs)
+
+    def solve(self, orders: Sequence[Sequence[int]]) -> Bound:
+        """The bound, given some orders (at least one).
+
+        A known order runs v at a step that is an upper bound of v's minimum; so does each ideal
+        that an earlier cut found, after v's ancestors are added and v's descendants taken out.
+        An operator whose upper bound does not exceed the bound so far needs no flow. Stopping at
+        `time_limit` seconds, after `max_flows`, or before a flow of more than `max_arcs` arcs only
+        leaves the bound lower.
+        """
+        graph = self.graph
+        deadline = clock.deadline(self.time_limit)
+        ceiling = [0] * len(graph)
+        for k, order in enumerate(orders):
+            if k and clock.late(deadline):
+                break
+            for v, step in zip(order, profile(graph, order).steps, strict=True):
+                ceiling[v] = min(ceiling[v], step) if k else step
+        (value, operator), flows = _trivial(graph), 0
+        best = max(ceiling, default=0)
+        if best <= value:
+            return Bound(value, operator, 0)
+        found: list[int] = []
+        for v in sorted(range(len(graph)), key=lambda v: (-ceiling[v], v)):
+            if ceiling[v] <= value or (deadline is not None and clock.now() > deadline):
+                break
+            if self._low_elsewhere(v, found, value):
+                continue
+            if self.max_flows is not None and flows >= self.max_flows:
+                break
+            if self.max_arcs is None and deadline is not None:
+                self.cuts.max_arcs = int(ARCS_PER_SECOND * max(0.0, deadline - clock.now()))
+            try:
+                tried = [self.cuts.least_step(v, c) for c in (None, *graph.candidates[v])]
+            except TooLargeError:
+                break
+            flows += len(tried)
+            least, ideal = min(x for x in tried if x is not None)
+            if least > value:
+                value, operator = least, v
+            found = [ideal, *found[:3]]
+        return Bound(value, operator, flows)
+
+    def _low_elsewhere(self, v: int, found: list[int], value: int) -> bool:
+        mine = self.cuts.up[v]
+        out = ~(self.cuts.down[v] | 1 << v)
+        return any(self.graph.step((ideal | mine) & out, v) <= value for ideal in found)
+
+
+def flow_bound(
+    graph: MemoryGraph,
+    orders: Sequence[Sequence[int]],
+    time_limit: float | None = None,
+    max_flows: int | None = None,
+    max_arcs: int | None = None,
+) -> Bound:
+    """T6 for `graph`; `orders` (at least one legal order) only decide how soon it may stop."""
+    return FlowBound(graph, time_limit, max_flows, max_arcs).solve(orders)
+
+
+# A heuristic's answer carries a bound, but a bad order must not make it wait for every operator's
+# flow: past this many the bound stays what it is, still valid.
+HEURISTIC_FLOWS = 50
+HEURISTIC_ARCS = 10_000
+
+
+def bounded(graph: MemoryGraph, order: tuple[int, ...], states: int = 0) -> Schedule:
+    """`order` as a schedule with the bound T6. ProblemError if it is not a legal order."""
+    peak = profile(graph, order).peak
+    bound = flow_bound(graph, [order], max_flows=HEURISTIC_FLOWS, max_arcs=HEURISTIC_ARCS)
+    return Schedule(order, peak, bound.value, bound.proof, states)

@@ -1,0 +1,108 @@
+"""Whether a hyper-node that somebody else made may stay closed while its graph is scheduled.
+
+A function with `memgraph.fused` operations may come from a file. Its optimum is the flat graph's
+only if every such module is safe (theory.md T3), so this is derived again before any proof is
+claimed: the module is separable, and fusing inside it, to a fixed point, leaves one operator. And
+what was scheduled must be the contraction of the flat graph, or the bound would be another graph's.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from memopt.solvers.problems.memory_graph import MemoryGraph, bits, profile
+from memopt.solvers.theory.chains import Chain, chain_of, chains, contract_chains
+from memopt.solvers.theory.fusion import (
+    Module,
+    Sides,
+    contract,
+    inside,
+    module_of,
+    modules,
+    separable,
+)
+from memopt.solvers.theory.ideals import ancestors
+
+
+def is_safe(graph: MemoryGraph, operators: Sequence[int]) -> bool:
+    """Whether running `operators` of the flat `graph` in one go, in this order, loses nothing."""
+    return is_safe_chain(graph, (tuple(operators),))
+
+
+def _is_one_node(sub: MemoryGraph, order: Sequence[int], found: Sequence[Module]) -> bool:
+    """Whether T3 lets the module `sub` run in one go in `order`; `found` is what is fused in it."""
+    hill = max(profile(sub, order).steps)
+    contracted, nodes = contract(sub, found)
+    if len(nodes) == 1:
+        return hill <= found[0].hill
+    whole = module_of(contracted, (1 << len(nodes)) - 1, Sides.of(contracted))
+    return whole is not None and hill <= whole.hill
+
+
+def is_safe_chain(graph: MemoryGraph, blocks: Chain) -> bool:
+    """Whether running `blocks` of the flat `graph` in this order, others in between, loses nothing.
+
+    All of them together are separable, and what others can see at the boundaries, the hills and the
+    levels, is the same as in the module's canonical chain (theory.md T2), which is derived again.
+    """
+    members = sum(1 << v for block in blocks for v in block)
+    if members.bit_count() < 2:
+        return True
+    sides = Sides.of(graph)
+    if not separable(graph, members, sides):
+        return False
+    sub, inner = inside(graph, members, sides)
+    place = {v: i for i, v in enumerate(inner)}
+    first, *rest = [tuple(place[v] for v in block) for block in blocks]
+    found = modules(sub)
+    if not rest and _is_one_node(sub, first, found):
+        return True
+    given, _ = contract_chains(sub, [(first, *rest)])
+    best, _ = contract_chains(sub, chains(sub, known=found))
+    shapes = [chain_of(given), chain_of(best)]
+    if shapes[0] is None or shapes[1] is None:
+        return False
+    seen, wanted = ([(s.hill, s.start, s.end) for s in chain] for chain in shapes if chain)
+    return seen == wanted
+
+
+def is_contraction(
+    graph: MemoryGraph,
+    blocks: Sequence[Sequence[int]],
+    given: MemoryGraph,
+    order: Sequence[int],
+) -> str | None:
+    """None if `given` is the flat `graph` with each block as one operator; else what differs.
+
+    Operator i of `given` runs `blocks[i]`, in that order; the operators of each safe module are
+    `linked` in `graph`. Compared are precedence, the groups that more than one operator touches or
+    that are there at an end, and the step of each block along `order` of `given`: one order is
+    enough for that, as what surrounds a safe module adds the same in all of them.
+    """
+    node = {v: i for i, block in enumerate(blocks) for v in block}
+    masks = ancestors(given)
+    flat = ancestors(graph)
+    for i, block in enumerate(blocks):
+        before = {node[u] for v in block for u in bits(flat[v])} - {i}
+        if sum(1 << u for u in before) != masks[i]:
+            return f"{given.names[i]!r} waits for other operators than its region"
+    if _crossing(graph, node) != _crossing(given, dict(enumerate(range(len(given))))):
+        return "operands, results and `kept` are not what the regions share"
+    steps = profile(graph, [v for i in order for v in blocks[i]]).steps
+    at = 0
+    for i, step in zip(order, profile(given, order).steps, strict=True):
+        end = at + len(blocks[i])
+        if max(steps[at:end], default=step) != step:
+            return f"{given.names[i]!r} takes other bytes than its region"
+        at = end
+    return None
+
+
+def _crossing(graph: MemoryGraph, node: Mapping[int, int]) -> Counter[object]:
+    """The groups that matter between nodes: bytes, who writes them, who touches them, ends."""
+    found: Counter[object] = Counter()
+    for group, size in zip(graph.groups, graph.sizes, strict=True):
+        writers = frozenset(node[v] for v in group.writers)
+        touchers = frozenset(node[v] for v in (*group.writers, *group.readers))
+        if size and (len(touchers) > 1 or group.is_input or group.is_output):
+            found[size, writers, touchers, group.is_input, group.is_output] += 1
+    return found

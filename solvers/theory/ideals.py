@@ -1,0 +1,148 @@
+"""Operators renumbered topologically, their ancestors, and the walk of one ideal to the next.
+
+Bit `i` of a mask is the operator at place `i` of a topological order, so the operators of any mask
+are in a legal order when its bits are read upwards. Used by the search, the bound and the fusion.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, topological_order
+
+
+def renumber(graph: MemoryGraph) -> tuple[MemoryGraph, tuple[int, ...]]:
+    """The same problem with operators in topological order, and the old index of each new one."""
+    old = topological_order(graph)
+    if old == tuple(range(len(graph))):
+        return graph, old
+    new = {v: i for i, v in enumerate(old)}
+
+    def moved(operators: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(new[v] for v in operators)
+
+    groups = tuple(
+        Group(g.name, g.size, moved(g.writers), moved(g.readers), g.is_input, g.is_output)
+        for g in graph.groups
+    )
+    return (
+        MemoryGraph(
+            tuple(graph.names[v] for v in old),
+            tuple(moved(graph.predecessors[v]) for v in old),
+            groups,
+            tuple(graph.workspace[v] for v in old),
+            tuple(InPlace(new[c.operator], c.result, c.operand) for c in graph.inplace),
+            graph.alignment,
+        ),
+        old,
+    )
+
+
+def ancestors(graph: MemoryGraph) -> list[int]:
+    """Per operator the mask of all operators that must run before it."""
+    result = [0] * len(graph)
+    for v in topological_order(graph):
+        mask = 0
+        for p in graph.predecessors[v]:
+            mask |= result[p] | 1 << p
+        result[v] = mask
+    return result
+
+
+def descendants(graph: MemoryGraph) -> list[int]:
+    """Per operator the mask of all operators that must run after it."""
+    result = [0] * len(graph)
+    for v in reversed(topological_order(graph)):
+        mask = 0
+        for s in graph.successors[v]:
+            mask |= result[s] | 1 << s
+        result[v] = mask
+    return result
+
+
+def mask_bytes(graph: MemoryGraph) -> int:
+    """What Python takes for one set of operators."""
+    return 28 + len(graph) // 30 * 4
+
+
+@dataclass(frozen=True)
+class Walker:
+    """One step from an ideal to the next in time linear in what the operator touches.
+
+    Levels here leave out the inputs that nobody touches (`graph.unread_inputs`): with them the
+    level is not submodular at the empty ideal, and T1 would not hold there.
+    """
+
+    graph: MemoryGraph
+
+    @cached_property
+    def start(self) -> int:
+        """Level of the empty ideal in bytes, without unread inputs."""
+        return self.graph.level(0) - self.graph.unread_inputs
+
+    @cached_property
+    def _fresh(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """Per operator (size, writers) of the groups it may bring into being."""
+        graph = self.graph
+        return tuple(
+            tuple(
+                (graph.sizes[g], graph.writer_masks[g])
+                for g in gs
+                if not graph.groups[g].is_input and graph.sizes[g]
+            )
+            for gs in graph.writes
+        )
+
+    @cached_property
+    def _freed(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """Per operator (size, touchers) of the groups that may end with it."""
+        graph = self.graph
+        return tuple(
+            tuple(
+                (graph.sizes[g], graph.toucher_masks[g])
+                for g in gs
+                if not graph.groups[g].is_output and graph.sizes[g]
+            )
+            for gs in graph.touches
+        )
+
+    @cached_property
+    def _candidates(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """Per operator (saved bytes, touchers of the operand)."""
+        graph = self.graph
+        return tuple(
+            tuple((graph.sizes[c.result], graph.toucher_masks[c.operand]) for c in cs)
+            for cs in graph.candidates
+        )
+
+    def run(self, done: int, level: int, operator: int) -> tuple[int, int]:
+        """(bytes during the step, level after it) of `operator` at the ideal `done` of `level`."""
+        graph = self.graph
+        after = ~(done | 1 << operator)
+        fresh = 0
+        for size, writers in self._fresh[operator]:
+            if not writers & done:
+                fresh += size
+        step = level + fresh + graph.extra[operator]
+        for saved, touchers in self._candidates[operator]:
+            if not touchers & after:
+                step -= saved
+                break
+        freed = 0
+        for size, touchers in self._freed[operator]:
+            if not touchers & after:
+                freed += size
+        if not done:
+            step += graph.unread_inputs
+        return step, level + fresh - freed
+
+    def run_all(self, done: int, level: int, operators: int) -> tuple[int, int]:
+        """(largest step, level after) of running the mask `operators` upwards from `done`."""
+        peak = 0
+        while operators:
+            low = operators & -operators
+            step, level = self.run(done, level, low.bit_length() - 1)
+            if step > peak:
+                peak = step
+            done |= low
+            operators ^= low
+        return peak, level

@@ -1,0 +1,1 @@
+"""Boards and run times: what each asks and grants."""

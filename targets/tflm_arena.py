@@ -1,0 +1,192 @@
+"""What TensorFlow Lite Micro makes of a plan: the head of its arena, scratch included.
+
+    arena = tflm_arena(func)         # of the plan in the IR
+    arena.head                       # bytes that TFLM will need besides its persistent tail
+    tflm_arena(func, planned=False)  # the same order, everything left to TFLM's own planner
+
+TFLM lays tensors with an offset first and packs the rest around them: first fit by falling size,
+later requests first among equals; scratch comes after all tensors. Source: tensorflow/tflite-micro,
+micro/memory_planner/greedy_memory_planner.cc (CalculateOffsetsIfNeeded) and
+micro/micro_allocation_info.cc (MarkAllocationLifetimes). Shares no code with the solvers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.traits import IsTerminator
+
+from memopt.analysis.cmsis_nn_scratch import requested
+from memopt.analysis.storage_groups import body_of
+from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory import bytes_of, place_of
+from memopt.dialects.plan import SCRATCH, argument_offsets, bytes_offset, model_of, offsets_of
+from memopt.dialects.plan_attributes import ScratchAttr
+from memopt.dialects.structure import ConstantOp, VariableOp
+
+ALIGNMENT = 16
+
+
+@dataclass(frozen=True)
+class Request:
+    """A buffer as TFLM's planner sees it: bytes (not rounded), first and last use (inclusive; the
+    inputs are made at 0, operator i runs at i + 1), offset or None where TFLM shall find one."""
+
+    size: int
+    first: int
+    last: int
+    offset: int | None = None
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Offsets in bytes, one per request, and the end of the last buffer."""
+
+    offsets: tuple[int, ...]
+    head: int
+
+
+def greedy(requests: Sequence[Request]) -> Arena:
+    """TFLM's planner, exactly. Requests of 0 bytes are not planned there; they lie at 0 here."""
+    sizes = [-(-r.size // ALIGNMENT) * ALIGNMENT for r in requests]
+    offsets: list[int] = [r.offset or 0 for r in requests]
+    placed: list[tuple[int, int]] = []  # (offset, index), in the order that TFLM looks at them
+    fixed = [i for i, r in enumerate(requests) if r.offset is not None and sizes[i]]
+    free = [i for i, r in enumerate(requests) if r.offset is None and sizes[i]]
+    free.sort(key=lambda i: (-sizes[i], -i))
+    # TFLM goes through all placed buffers; those of the same steps give the same answer sooner.
+    live: dict[int, list[tuple[int, int]]] = {}
+    for i in (*fixed, *free):
+        r = requests[i]
+        if r.offset is None:
+            candidate = 0
+            for start, j in sorted(
+                {e for t in range(r.first, r.last + 1) for e in live.get(t, ())}
+            ):
+                if start - candidate >= sizes[i]:
+                    break
+                candidate = max(candidate, start + sizes[j])
+            offsets[i] = candidate
+        placed.append((offsets[i], i))
+        for t in range(r.first, r.last + 1):
+            live.setdefault(t, []).append(placed[-1])
+    head = max((start + sizes[i] for start, i in placed), default=0)
+    return Arena(tuple(offsets), head)
+
+
+def file_operators(func: FuncOp) -> list[tuple[Operation, int]]:
+    """The operations that stand for operators of the file, in block order, with their index in it.
+
+    Views are among them: TFLM runs every operator. Raises MemoptError for an operation that is not
+    from a .tflite file.
+    """
+    found: list[tuple[Operation, int]] = []
+    for op in body_of(func).ops:
+        source = op.attributes.get("memgraph.source")
+        if isinstance(source, SourceAttr):
+            if source.operator.data >= 0:
+                found.append((op, source.operator.data))
+        elif not isinstance(op, ConstantOp | VariableOp) and not op.has_trait(IsTerminator):
+            text = "is not an operator of a .tflite file: TFLM cannot run it"
+            raise MemoptError(text, place_of(op))
+    return found
+
+
+def tensor_indices(func: FuncOp) -> dict[SSAValue, int]:
+    """The file's tensor index of every value that is not a constant."""
+    result: dict[SSAValue, int] = {}
+    source = func.attributes.get("memgraph.source")
+    block = body_of(func)
+    if isinstance(source, SourceAttr):
+        result.update(zip(block.args, source.tensor_ids, strict=False))
+    for op in block.ops:
+        source = op.attributes.get("memgraph.source")
+        if isinstance(source, SourceAttr):
+            result.update(zip(op.results, source.tensor_ids, strict=False))
+    return result
+
+
+def is_unread(value: SSAValue) -> bool:
+    """Whether `value` is an input that no operator reads and that is not returned."""
+    return isinstance(value, BlockArgument) and value.first_use is None
+
+
+def tflm_arena(
+    func: FuncOp, planned: bool = True, source_order: bool = False, hold_unread: bool = True
+) -> Arena:
+    """What TFLM does with a function imported from a .tflite file.
+
+    With `planned`, offsets in the IR are given to it; with `source_order` operators run as in the
+    file. An input that nobody reads is held through step 0 in a plan, TFLM gives its bytes away at
+    once: with `hold_unread` it counts as in the plan, without as in the written file, which leaves
+    its place to TFLM.
+    `offsets` are those of the tensors, by tensor index, then of every scratch buffer.
+    """
+    return greedy(tflm_requests(func, planned, source_order, planned and hold_unread))
+
+
+def write_scratch(func: FuncOp) -> int:
+    """Write every operator's scratch where TFLM will put it; returns the head in bytes."""
+    arena = tflm_arena(func)
+    model = model_of(func)
+    wanted = [(op, requested(op, model) or ()) for op, _ in file_operators(func)]
+    at = len(arena.offsets) - sum(len(sizes) for _, sizes in wanted)
+    for op, sizes in wanted:
+        if sizes:
+            pairs = zip(sizes, arena.offsets[at : at + len(sizes)], strict=True)
+            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s, offset) for s, offset in pairs])
+            at += len(sizes)
+    return arena.head
+
+
+def tflm_requests(
+    func: FuncOp, planned: bool, source_order: bool, hold_unread: bool
+) -> list[Request]:
+    """The requests behind `tflm_arena`: tensors by index, then scratch by operator."""
+    operators = _steps(func, source_order)
+    requests = [r for _, r in tensor_requests(func, planned, source_order, hold_unread)]
+    for op, step in operators.items():
+        requests += [Request(size, step, step) for size in requested(op, model_of(func)) or ()]
+    return requests
+
+
+def _steps(func: FuncOp, source_order: bool) -> dict[Operation, int]:
+    """When each operator runs, from 1, in that order."""
+    operators = file_operators(func)
+    if source_order:
+        operators.sort(key=lambda pair: pair[1])
+    return {op: i + 1 for i, (op, _) in enumerate(operators)}
+
+
+def tensor_requests(
+    func: FuncOp, planned: bool, source_order: bool, hold_unread: bool
+) -> list[tuple[SSAValue, Request]]:
+    """The tensors that TFLM lays into its head, by index."""
+    block = body_of(func)
+    step = _steps(func, source_order)
+    end = len(step)
+    offsets: dict[SSAValue, int | None] = {}
+    if planned:
+        for argument, place in zip(block.args, argument_offsets(func), strict=True):
+            offsets[argument] = bytes_offset(place)
+        for op in block.ops:
+            for r, place in zip(op.results, offsets_of(op) or (), strict=False):
+                offsets[r] = bytes_offset(place)
+    returned = set(block.last_op.operands) if block.last_op else set[SSAValue]()
+    found: list[tuple[int, SSAValue, Request]] = []
+    for value, index in tensor_indices(func).items():
+        size = bytes_of(value.type)
+        maker = value.op if isinstance(value, OpResult) else None
+        if not size or isinstance(maker, ConstantOp | VariableOp):
+            continue  # constants are in flash, variables in the persistent tail
+        first = 0 if maker is None else step.get(maker, -1)
+        uses = [step[u.operation] for u in value.uses if u.operation in step]
+        last = end if value in returned else max((first, *uses))
+        offset = offsets.get(value)
+        if is_unread(value):
+            last, offset = (max(last, min(1, end)), offset) if hold_unread else (last, None)
+        found.append((index, value, Request(size, first, last, offset)))
+    return [(value, request) for _, value, request in sorted(found, key=lambda entry: entry[0])]

@@ -1,0 +1,1 @@
+"""Checks of plans and placements that share nothing with what made them."""
