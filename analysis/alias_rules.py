@@ -11,10 +11,12 @@ from math import prod
 
 from xdsl.ir import Operation
 
-from memopt.dialects.compute import ComputeOp, shape_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import Alias, bytes_of, place_of
-from memopt.dialects.operations import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.interface import Alias
+from memopt.dialects.names import place_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.tensors import bytes_of, shape_of
 
 
 def check_alias(op: Operation, alias: Alias, strided: bool) -> None:

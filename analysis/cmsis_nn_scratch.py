@@ -19,10 +19,13 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
 from memopt.analysis.tflm_scratch import element_type, operand, scratch_bytes
-from memopt.dialects import operations as ops
-from memopt.dialects.compute import is_constant_expression, shape_of
+from memopt.dialects.operators.base import is_constant_expression
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.pooling import AveragePool2DOp
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.tensors import shape_of
 
 INT4, INT8, INT16 = IntegerType(4), IntegerType(8), IntegerType(16)
 VECTOR = frozenset({"cortex-m55"})  # targets with the vector extension
@@ -49,7 +52,7 @@ def cmsis_nn_bytes(op: Operation, mve: bool) -> tuple[int, ...] | None:
     return scratch_bytes(op)
 
 
-def _convolution(op: ops.Conv2DOp, mve: bool) -> int:
+def _convolution(op: Conv2DOp, mve: bool) -> int:
     """arm_convolve_wrapper_s8, _s4 and _s16: the window's columns, several at a time."""
     kernel, stride, dilation, pad = op.window.sizes
     channels, plain = shape_of(op.input)[3], dilation == (1, 1)
@@ -67,7 +70,7 @@ def _convolution(op: ops.Conv2DOp, mve: bool) -> int:
     return 64 * -(-window // 16)
 
 
-def _one_row(op: ops.Conv2DOp) -> int:
+def _one_row(op: Conv2DOp) -> int:
     """arm_convolve_1_x_n_s8 of the vector kernels: a padded end of the row."""
     kernel, stride, _, pad = op.window.sizes
     (_, _, width, channels), out = shape_of(op.input), shape_of(op.result)[2]
@@ -82,7 +85,7 @@ def _one_row(op: ops.Conv2DOp) -> int:
     return max(first + pad[1] * channels, first - channels + end * channels)
 
 
-def _depthwise(op: ops.DepthwiseConv2DOp, mve: bool) -> int:
+def _depthwise(op: DepthwiseConv2DOp, mve: bool) -> int:
     """arm_depthwise_conv_wrapper_s8 and _s4; the int16 kernel asks for nothing."""
     kernel, _, dilation, pad = op.window.sizes
     shape, out = shape_of(op.input), shape_of(op.result)
@@ -97,12 +100,12 @@ def _depthwise(op: ops.DepthwiseConv2DOp, mve: bool) -> int:
     )
 
 
-def _average_pool(op: ops.AveragePool2DOp, mve: bool) -> int:
+def _average_pool(op: AveragePool2DOp, mve: bool) -> int:
     """arm_avgpool_s8 and _s16: a sum per channel."""
     return 0 if mve else 4 * shape_of(op.input)[3]
 
 
-def _fully_connected(op: ops.FullyConnectedOp, mve: bool) -> int:
+def _fully_connected(op: FullyConnectedOp, mve: bool) -> int:
     """arm_fully_connected_s8: row sums, scratch only of weights that are not constant."""
     known = is_constant_expression(op.weights, ModelAttr())
     int8 = element_type(op.input) == INT8 == element_type(op.weights)
@@ -123,10 +126,10 @@ def _lstm(op: OpaqueOp) -> tuple[int, ...] | None:
 
 
 TYPED: dict[type[Operation], Callable[[Any, bool], int]] = {
-    ops.AveragePool2DOp: _average_pool,
-    ops.Conv2DOp: _convolution,
-    ops.DepthwiseConv2DOp: _depthwise,
-    ops.FullyConnectedOp: _fully_connected,
+    AveragePool2DOp: _average_pool,
+    Conv2DOp: _convolution,
+    DepthwiseConv2DOp: _depthwise,
+    FullyConnectedOp: _fully_connected,
 }
 OPAQUE: dict[str, Callable[[OpaqueOp], tuple[int, ...] | None]] = {
     "TRANSPOSE_CONV": _transpose_conv,

@@ -4,24 +4,21 @@ A group is one base and one size. Views and slices join groups (union-find with 
 an in-place alias keeps two groups, the second of which starts where the first ends.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import (
-    MAX_BYTES,
-    Alias,
-    OperatorMemory,
-    bytes_of,
-    memory_of,
-    name_of,
-    place_of,
-)
+from memopt.dialects.functions import read_values
+from memopt.dialects.interface import Alias, OperatorMemory
+from memopt.dialects.names import name_of, place_of
 from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.tensors import MAX_BYTES, bytes_of
+
+Behaviour = Callable[[Operation, ModelAttr], OperatorMemory]
 
 
 @dataclass
@@ -139,9 +136,14 @@ def _with_bytes(op: Operation, aliases: Iterable[Alias]) -> list[Alias]:
 
 
 def block_memory(
-    block: Block, model: ModelAttr, returned: Iterable[SSAValue], kept: Iterable[SSAValue]
+    block: Block,
+    model: ModelAttr,
+    returned: Iterable[SSAValue],
+    kept: Iterable[SSAValue],
+    behaviour: Behaviour,
 ) -> BlockMemory:
-    """Storage groups of `block`, whose arguments are inputs.
+    """Storage groups of `block`, whose arguments are inputs and whose operations do as `behaviour`
+    says.
 
     `returned` values stay to the end, `kept` ones (inputs) too. A view that would tie together two
     buffers of the caller, or make one larger than it is, is an operation that copies. Raises
@@ -166,7 +168,7 @@ def block_memory(
     memories: list[OperatorMemory] = []
     views: list[Operation] = []
     for op in block.ops:
-        memory = memory_of(op, model)
+        memory = behaviour(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
             if size is not None:
                 declare(result, size)
@@ -295,99 +297,3 @@ def reads_other_part(
         for v in read_values(op)
         if v in of_value and of_value[v][0] == group
     )
-
-
-def read_values(op: Operation) -> list[SSAValue]:
-    """Operands, and for operations with regions what these capture from outside."""
-    values = list(op.operands)
-    for region in op.regions:
-        for inner in region.walk():
-            for v in inner.operands:
-                owner = v.owner
-                block = owner if isinstance(owner, Block) else owner.parent
-                if block is not None and not op.is_ancestor(block):
-                    values.append(v)
-    return values
-
-
-def function_memory(func: FuncOp, model: ModelAttr) -> BlockMemory:
-    """Storage groups of a one-block function. Raises MemoptError if it has another form."""
-    block = body_of(func)
-    last = block.last_op
-    returned = list(last.operands) if last is not None else []
-    kept = list(block.args) if model.io.data == "kept" else []
-    return block_memory(block, model, returned, kept)
-
-
-def body_of(func: FuncOp) -> Block:
-    """The only block of a function. Raises MemoptError if there is none or there are several."""
-    if len(func.body.blocks) != 1:
-        raise MemoptError(
-            f"a function of {len(func.body.blocks)} blocks cannot be planned, only of one",
-            f"@{func.sym_name.data}",
-        )
-    return func.body.block
-
-
-def inner_profile(node: Operation, model: ModelAttr) -> tuple[int, int, int]:
-    """(hill, level_in, level_out) of a hyper-node in bytes, each buffer rounded up.
-
-    Operands die at their last inner reader unless the node lists them in `kept`; results live to
-    the node's end. The hill is the largest step (at least the first level), relative to level_in.
-    """
-    from memopt.dialects.structure import HyperNode
-
-    assert isinstance(node, HyperNode)
-    block = node.body.block
-    last = block.last_op
-    returned = list(last.operands) if last is not None else []
-    kept = [block.args[k] for k in node.kept_operands]
-    inner = block_memory(block, model, returned, kept)
-    alignment = model.alignment.data
-
-    def rounded(size: int) -> int:
-        return -(-size // alignment) * alignment
-
-    crossing = (
-        *zip(block.args, node.inputs, strict=True),
-        *zip(returned, node.outputs, strict=True),
-    )
-    outside = {
-        inner.of_value[a][0]
-        for a, v in crossing
-        if a in inner.of_value and _outside_arena(v, model)
-    }
-    left = [len({*g.writers, *g.readers}) for g in inner.groups]
-    seen = [g.is_input for g in inner.groups]
-    size = [0 if i in outside else rounded(g.size) for i, g in enumerate(inner.groups)]
-    level = level_in = sum(s for s, g in zip(size, inner.groups, strict=True) if g.is_input)
-    hill = level
-    touched: list[list[int]] = [[] for _ in inner.operations]
-    for i, g in enumerate(inner.groups):
-        for v in {*g.writers, *g.readers}:
-            touched[v].append(i)
-    over = {v: (result, operand) for v, result, operand in inner.overwrites}
-    for v, memory in enumerate(inner.memory):
-        for i in touched[v]:
-            left[i] -= 1
-            if not seen[i]:
-                seen[i] = True
-                level += size[i]
-        saved = size[over[v][0]] if v in over else 0
-        hill = max(hill, level + sum(map(rounded, memory.workspace)) - saved)
-        level -= sum(size[i] for i in touched[v] if left[i] == 0 and not inner.groups[i].is_output)
-    return hill - level_in, level_in, level
-
-
-def _outside_arena(value: SSAValue, model: ModelAttr) -> bool:
-    """Whether a value that crosses a hyper-node's border is a constant, or the caller's buffer."""
-    from memopt.dialects.structure import HyperNode
-
-    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    if model.io.data == "caller" and block is not None and isinstance(block.parent_op(), FuncOp):
-        last = block.last_op
-        if isinstance(value, BlockArgument) or (last is not None and value in last.operands):
-            return True
-    if not isinstance(value, OpResult) or isinstance(value.op, HyperNode):
-        return False  # never a constant; and no node asks the one before it
-    return memory_of(value.op, model).results[value.index] is None

@@ -20,9 +20,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects import operations as ops
-from memopt.dialects.memory import element_bits
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.convolution import ConvBase
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.tensors import element_bits, shape_of
 
 POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
 
@@ -52,9 +55,9 @@ def scratch_bytes(op: Operation) -> tuple[int, ...] | None:
 
     None where TFLM has no such kernel or its requests are not known (custom operators).
     """
-    if isinstance(op, ops.ConvBase | ops.FullyConnectedOp):
+    if isinstance(op, ConvBase | FullyConnectedOp):
         return _packed_weights(op.weights)
-    if isinstance(op, ops.MeanOp):
+    if isinstance(op, MeanOp):
         return _mean(op.input, op.result, len(op.axes))
     if isinstance(op, OpaqueOp):
         name = op.op_name.data
@@ -62,12 +65,12 @@ def scratch_bytes(op: Operation) -> tuple[int, ...] | None:
             return ()
         formula = FORMULAS.get(name)
         return formula(op) if formula else None
-    return () if isinstance(op, ops.ComputeOp) else None
+    return () if isinstance(op, ComputeOp) else None
 
 
 def elements(value: SSAValue) -> int:
     count = 1
-    for d in ops.shape_of(value):
+    for d in shape_of(value):
         count *= d
     return count
 
@@ -112,7 +115,7 @@ def _packed_weights(weights: SSAValue | None) -> tuple[int, ...] | None:
 def _mean(source: SSAValue, result: SSAValue, axes: int) -> tuple[int, ...]:
     """reduce_common.cc, PrepareMeanOrSumHelper: sums, an index, the resolved axes."""
     sums = (4 * elements(result),) if is_small_integer(source) else ()
-    return (*sums, 4 * len(ops.shape_of(source)), 4 * axes)
+    return (*sums, 4 * len(shape_of(source)), 4 * axes)
 
 
 def _weighted(op: OpaqueOp) -> tuple[int, ...] | None:
@@ -131,7 +134,7 @@ def _reduce(op: OpaqueOp) -> tuple[int, ...] | None:
     source, axes = operand(op, 0), operand(op, 1)
     if source is None or axes is None:
         return None
-    return 4 * len(ops.shape_of(source)), 4 * elements(axes)
+    return 4 * len(shape_of(source)), 4 * elements(axes)
 
 
 def _svdf(op: OpaqueOp) -> tuple[int, ...] | None:
@@ -139,7 +142,7 @@ def _svdf(op: OpaqueOp) -> tuple[int, ...] | None:
     source, weights, rank = operand(op, 0), operand(op, 1), number(op, "rank")
     if source is None or weights is None or not rank:
         return None
-    batch, filters = ops.shape_of(source)[0], ops.shape_of(weights)[0]
+    batch, filters = shape_of(source)[0], shape_of(weights)[0]
     if isinstance(element_type(source), Float32Type):
         return (4 * batch * filters,)
     return 4 * batch * filters, 4 * batch * (filters // rank)
@@ -150,8 +153,8 @@ def _lstm(op: OpaqueOp) -> tuple[int, ...] | None:
     source, state, cell = operand(op, 0), operand(op, 18), operand(op, 19)
     if source is None or state is None or cell is None:
         return None
-    batch = ops.shape_of(source)[1 if flag(op, "timeMajor") else 0]
-    each = batch * ops.shape_of(state)[1] * element_bits(element_type(cell)) // 8
+    batch = shape_of(source)[1 if flag(op, "timeMajor") else 0]
+    each = batch * shape_of(state)[1] * element_bits(element_type(cell)) // 8
     return (each,) * 4
 
 
@@ -171,7 +174,7 @@ def _transpose_conv(op: OpaqueOp) -> tuple[int, ...] | None:
 
 def _mirror_pad(op: OpaqueOp) -> tuple[int, ...] | None:
     """mirror_pad.cc: elements per dimension of output and input."""
-    rank = 4 * len(ops.shape_of(op.operands[0])) if op.operands else 0
+    rank = 4 * len(shape_of(op.operands[0])) if op.operands else 0
     return rank, rank
 
 

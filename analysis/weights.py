@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 
 from memopt.dialects.attributes import WeightsAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import place_of
+from memopt.dialects.names import place_of
 from memopt.dialects.structure import ConstantOp
 
 if TYPE_CHECKING:

@@ -10,23 +10,25 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from memopt.analysis.storage_groups import Storage, body_of, function_memory
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.storage_groups import Storage
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import bytes_of, name_of, place_of, scratch_list
-from memopt.dialects.operations import shape_of
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.names import name_of, place_of
 from memopt.dialects.plan import (
     Place,
     arena_offset,
     argument_offsets,
     bytes_offset,
     model_of,
-    only_function,
     order_of,
     plan_of,
+    scratch_list,
 )
 from memopt.dialects.plan import offsets_of as places_of
 from memopt.dialects.plan_attributes import ObjectAttr, SlotAttr
 from memopt.dialects.structure import ConstantOp, HyperNode, VariableOp
+from memopt.dialects.tensors import bytes_of, shape_of
 from memopt.formats.minimalloc import Gap, Row, write_rows
 from memopt.verify.plan import verify_plan
 

@@ -4,12 +4,12 @@ from xdsl.ir import Dialect
 
 from memopt.dialects.attributes import TENSOR_ATTRIBUTES
 from memopt.dialects.bank_attributes import BANK_ATTRIBUTES
-from memopt.dialects.operations import OPERATIONS
+from memopt.dialects.operators import operations
 from memopt.dialects.plan_attributes import PLAN_ATTRIBUTES
 from memopt.dialects.structure import STRUCTURE
 
 MEMGRAPH = Dialect(
     "memgraph",
-    [*OPERATIONS, *STRUCTURE],
+    [*operations(), *STRUCTURE],
     [*TENSOR_ATTRIBUTES, *PLAN_ATTRIBUTES, *BANK_ATTRIBUTES],
 )

@@ -3,61 +3,47 @@
 Everything is a discardable, prefixed attribute, so that it may sit on any dialect's operations.
 """
 
-import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeGuard, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.bank_attributes import MemoriesAttr
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import argument_attributes, set_argument_attributes
+from memopt.dialects.names import place_of
 from memopt.dialects.plan_attributes import (
+    AliasAttr,
     ModelAttr,
     ObjectAttr,
     PlanAttr,
+    ScratchAttr,
     SlotAttr,
     UnplacedAttr,
 )
+from memopt.dialects.structure import HyperNode
 
 ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
+
+
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
+
+
 PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
+
+
 MEMORIES, OFF_CHIP = "memgraph.memories", "memgraph.off_chip"
+
+
 CHOSEN = "memgraph.chosen_inplace"  # on an operation whose in-place alias the scheduler wrote
-DECIDED = frozenset(
-    {
-        OFFSET,
-        SCRATCH,
-        PLAN,
-        SCHEDULES_TRIED,
-        CHOSEN,
-        "memgraph.names",
-        "memgraph.name",
-        "memgraph.source",
-    }
-)
+
 
 Place = IntegerAttr | SlotAttr | ObjectAttr | UnplacedAttr
+
+
 Memory = str | int  # "" the arena, another text a bank, a number a shared object
-
-
-def functions(module: Operation) -> Iterator[FuncOp]:
-    """The functions of a module that have a body, in order."""
-    if isinstance(module, ModuleOp):
-        for op in module.body.block.ops:
-            if isinstance(op, FuncOp) and op.body.blocks:
-                yield op
-
-
-def only_function(module: Operation) -> FuncOp:
-    """The function of a module of one. Raises MemoptError otherwise, with the names."""
-    found = list(functions(module))
-    if len(found) != 1:
-        names = ", ".join("@" + f.sym_name.data for f in found) or "none"
-        raise MemoptError(f"a model of one function is needed, this one has: {names}")
-    return found[0]
 
 
 def model_of(func: FuncOp) -> ModelAttr:
@@ -95,21 +81,6 @@ def set_order(operations: Sequence[Operation]) -> None:
         op.attributes[ORDER] = IntegerAttr(index, i64)
 
 
-def argument_attributes(func: FuncOp) -> list[dict[str, Attribute]]:
-    """A copy of the attribute dictionary of each argument."""
-    count = len(func.body.blocks[0].args)
-    if func.arg_attrs is None:
-        return [{} for _ in range(count)]
-    return [dict(d.data) for d in func.arg_attrs.data]
-
-
-def set_argument_attributes(func: FuncOp, attributes: Sequence[Mapping[str, Attribute]]) -> None:
-    if any(attributes):
-        func.arg_attrs = ArrayAttr([DictionaryAttr(dict(a)) for a in attributes])
-    else:
-        func.arg_attrs = None
-
-
 def offsets_of(op: Operation) -> tuple[Place, ...] | None:
     """The places of an operation's results, None if it has no `memgraph.offset`."""
     attr = op.attributes.get(OFFSET)
@@ -117,8 +88,6 @@ def offsets_of(op: Operation) -> tuple[Place, ...] | None:
         return None
     entries = cast("ArrayAttr[Attribute]", attr).data if isinstance(attr, ArrayAttr) else ()
     if len(entries) != len(op.results):
-        from memopt.dialects.memory import place_of
-
         raise MemoptError("memgraph.offset must list one place per result", place_of(op))
     return tuple(cast("Place", e) for e in entries)
 
@@ -174,10 +143,6 @@ def drop_plan(func: FuncOp) -> None:
     in-place aliases that the scheduler chose, but for those inside a hyper-node: its hill counts on
     them. Aliases that the model or its writer gave are no decision; they stay.
     """
-    from memopt.dialects.memory import alias_lists, scratch_list
-    from memopt.dialects.plan_attributes import ScratchAttr
-    from memopt.dialects.structure import HyperNode
-
     func.attributes.pop(PLAN, None)
     func.attributes.pop(SCHEDULES_TRIED, None)
     func.attributes.pop(MEMORIES, None)
@@ -200,49 +165,35 @@ def drop_plan(func: FuncOp) -> None:
                 del op.attributes[ALIAS]
 
 
-def fingerprint(func: FuncOp) -> str:
-    """SHA-256 over operations, types, properties, aliases, model and order (first 32 hex digits).
+def alias_lists(op: Operation) -> tuple[tuple[AliasAttr, ...], ...]:
+    """The `memgraph.alias` attribute: for each result the aliases it has. Raises MemoptError."""
+    attr = op.attributes.get("memgraph.alias")
+    if attr is None:
+        return ()
+    lists: list[tuple[AliasAttr, ...]] = []
+    entries = cast("ArrayAttr[Attribute]", attr).data if isinstance(attr, ArrayAttr) else (None,)
+    for entry in entries:
+        inner = (
+            cast("ArrayAttr[Attribute]", entry).data if isinstance(entry, ArrayAttr) else (entry,)
+        )
+        aliases = tuple(a for a in inner if isinstance(a, AliasAttr))
+        if len(aliases) != len(inner):
+            raise MemoptError("memgraph.alias must list #memgraph.alias per result", place_of(op))
+        if any(a.operand.data >= len(op.operands) for a in aliases):
+            raise MemoptError("memgraph.alias names an operand that is not there", place_of(op))
+        lists.append(aliases)
+    if len(lists) != len(op.results):
+        raise MemoptError("memgraph.alias must have one entry per result", place_of(op))
+    return tuple(lists)
 
-    Names, sources and places do not count; the bytes of scratch do.
-    """
-    from memopt.dialects.memory import scratch_list
 
-    digest = hashlib.sha256()
-    texts: dict[Attribute, str] = {}
-    numbers: dict[SSAValue, int] = {}
-
-    def text(attr: Attribute) -> str:
-        found = texts.get(attr)
-        if found is None:
-            found = texts[attr] = str(attr)
-        return found
-
-    def dictionary(attributes: Mapping[str, Attribute]) -> str:
-        return ";".join(f"{k}={text(v)}" for k, v in sorted(attributes.items()) if k not in DECIDED)
-
-    def scratch_sizes(op: Operation) -> list[int]:
-        return [s.bytes.data for s in scratch_list(op) or ()]
-
-    def visit(block: Block) -> None:
-        for argument in block.args:
-            numbers[argument] = len(numbers)
-            digest.update(f"arg {text(argument.type)}\n".encode())
-        for op in block.ops:
-            for r in op.results:
-                numbers[r] = len(numbers)
-            used = [numbers.get(v, -1) for v in op.operands]
-            types = [text(r.type) for r in op.results]
-            digest.update(
-                f"{op.name} {used} {types} {scratch_sizes(op)} {dictionary(op.properties)} "
-                f"{dictionary(op.attributes)}\n".encode()
-            )
-            for region in op.regions:
-                for inner in region.blocks:
-                    digest.update(b"{\n")
-                    visit(inner)
-                    digest.update(b"}\n")
-
-    digest.update(text(model_of(func)).encode())
-    for block in func.body.blocks:
-        visit(block)
-    return digest.hexdigest()[:32]
+def scratch_list(op: Operation) -> tuple[ScratchAttr, ...] | None:
+    """The `memgraph.scratch` attribute, None if there is none. Raises MemoptError."""
+    attr = op.attributes.get("memgraph.scratch")
+    if attr is None:
+        return None
+    entries = cast("ArrayAttr[Attribute]", attr).data if isinstance(attr, ArrayAttr) else (attr,)
+    found = tuple(e for e in entries if isinstance(e, ScratchAttr))
+    if len(found) != len(entries):
+        raise MemoptError("memgraph.scratch must list #memgraph.scratch", place_of(op))
+    return found

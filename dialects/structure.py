@@ -44,9 +44,10 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import ChainType, WeightsAttr, parse_int_list
-from memopt.dialects.memory import WORLD, MemoryInterface, OperatorMemory, bytes_of
-from memopt.dialects.operations import INTS
+from memopt.dialects.interface import WORLD, MemoryInterface, OperatorMemory
+from memopt.dialects.operators.base import INTS
 from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.tensors import bytes_of
 
 # Opaque operators that may write over an operand: element i depends on elements i alone.
 ELEMENTWISE = frozenset(
@@ -209,7 +210,7 @@ class YieldOp(IRDLOperation):
         super().__init__(operands=[list(values)])
 
 
-class HyperNode(IRDLOperation, MemoryInterface):
+class HyperNode(IRDLOperation):
     """Base of operations that run a fixed inner order as one step.
 
     `kept` lists the operands that are still needed after it; the others die inside, where their
@@ -224,13 +225,6 @@ class HyperNode(IRDLOperation, MemoryInterface):
     @property
     def kept_operands(self) -> tuple[int, ...]:
         return tuple(int(v) for v in self.kept.get_values())
-
-    def memory(self, model: ModelAttr) -> OperatorMemory:
-        from memopt.analysis.storage_groups import inner_profile
-
-        hill, level_in, level_out = inner_profile(self, model)
-        results = tuple(bytes_of(r.type) for r in self.results)
-        return OperatorMemory(results, hill=hill, level_in=level_in, level_out=level_out)
 
     def verify_(self) -> None:
         block = self.body.block

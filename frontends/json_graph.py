@@ -49,9 +49,9 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import MAX_BYTES, element_bits
 from memopt.dialects.plan_attributes import ModelAttr, ScratchAttr
 from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.tensors import MAX_BYTES, element_bits
 
 DTYPES: Final[dict[str, Attribute]] = {
     "bool": IntegerType(1),

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from memopt.analysis.storage_groups import (
-    BlockMemory,
-    function_memory,
-    read_values,
-    reads_other_part,
-)
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.storage_groups import BlockMemory, reads_other_part
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import BARRIER, WORLD, operator_name, place_of
-from memopt.dialects.plan import functions, model_of
+from memopt.dialects.functions import functions, read_values
+from memopt.dialects.interface import BARRIER, WORLD
+from memopt.dialects.names import operator_name, place_of
+from memopt.dialects.plan import model_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, round_up

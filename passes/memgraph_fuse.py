@@ -30,8 +30,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
-from memopt.analysis.storage_groups import body_of, read_values
-from memopt.dialects.plan import MODEL, drop_plan, functions, model_of
+from memopt.dialects.functions import body_of, functions, read_values
+from memopt.dialects.plan import MODEL, drop_plan, model_of
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import extract
 from memopt.passes.inplace import write_inplace

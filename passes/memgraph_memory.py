@@ -19,19 +19,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.analysis.storage_groups import function_memory
+from memopt.analysis.function_memory import function_memory
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import operator_name
-from memopt.dialects.plan import (
-    MEMORIES,
-    OFFSET,
-    PLAN,
-    fingerprint,
-    functions,
-    plan_of,
-    set_order,
-)
+from memopt.dialects.fingerprint import fingerprint
+from memopt.dialects.functions import functions
+from memopt.dialects.names import operator_name
+from memopt.dialects.plan import MEMORIES, OFFSET, PLAN, plan_of, set_order
 from memopt.dialects.plan_attributes import PlanAttr, SlotAttr
 from memopt.formats.sizes import parse_size
 from memopt.passes.extract import Extracted, extract

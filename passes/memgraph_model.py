@@ -19,7 +19,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from memopt.analysis.cmsis_nn_scratch import requested
-from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, functions, model_of
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, model_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.passes.option import option
 

@@ -23,9 +23,11 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from memopt.analysis.function_memory import executing
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import executing, operator_name, place_of
-from memopt.dialects.plan import MODEL, PARTITION, drop_plan, functions, model_of
+from memopt.dialects.functions import functions
+from memopt.dialects.names import operator_name, place_of
+from memopt.dialects.plan import MODEL, PARTITION, drop_plan, model_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import Extracted, extract

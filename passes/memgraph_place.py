@@ -21,12 +21,9 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.cmsis_nn_scratch import requested
-from memopt.dialects.plan import (
-    PLAN,
-    fingerprint,
-    functions,
-    plan_of,
-)
+from memopt.dialects.fingerprint import fingerprint
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import PLAN, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.passes import share
 from memopt.passes.extract import Extracted, extract

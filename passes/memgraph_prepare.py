@@ -47,26 +47,20 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.attributes import ActivationAttr, EncodingAttr
-from memopt.dialects.compute import shape_of
-from memopt.dialects.memory import bytes_of, is_buffer, name_of, operator_name
-from memopt.dialects.operations import (
-    AddOp,
-    AveragePool2DOp,
-    ConcatOp,
-    Conv2DOp,
-    DepthwiseConv2DOp,
-    FullyConnectedOp,
-    MaxPool2DOp,
-    MulOp,
-    Relu6Op,
-    ReluOp,
-    ReshapeOp,
-    SubOp,
-    is_constant_expression,
-)
-from memopt.dialects.plan import ALIAS, MODEL, drop_plan, functions, model_of
+from memopt.dialects.functions import functions
+from memopt.dialects.names import name_of, operator_name
+from memopt.dialects.operators.base import is_constant_expression
+from memopt.dialects.operators.binary import AddOp, MulOp, SubOp
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.movement import ReshapeOp
+from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
+from memopt.dialects.operators.slices import ConcatOp
+from memopt.dialects.operators.unary import Relu6Op, ReluOp
+from memopt.dialects.plan import ALIAS, MODEL, drop_plan, model_of
 from memopt.dialects.plan_attributes import AliasAttr, ModelAttr
 from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.tensors import bytes_of, is_buffer, shape_of
 from memopt.passes.option import option
 
 CONVENTIONS = ("frelu", "view")

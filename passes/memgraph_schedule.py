@@ -29,16 +29,10 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import place_of
-from memopt.dialects.plan import (
-    MODEL,
-    PLAN,
-    drop_plan,
-    fingerprint,
-    functions,
-    model_of,
-    set_order,
-)
+from memopt.dialects.fingerprint import fingerprint
+from memopt.dialects.functions import functions
+from memopt.dialects.names import place_of
+from memopt.dialects.plan import MODEL, PLAN, drop_plan, model_of, set_order
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.structure import HyperNode
 from memopt.passes.certify import write_certificate

@@ -19,13 +19,16 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.analysis.storage_groups import BlockMemory, body_of, function_memory, read_values
+from memopt.analysis.function_memory import function_memory, memory_of
+from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.bank_attributes import OffChipAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import bytes_of, memory_of, name_of, place_of
-from memopt.dialects.plan import OFF_CHIP, functions, model_of, plan_of
+from memopt.dialects.functions import body_of, functions, read_values
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.plan import OFF_CHIP, model_of, plan_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
+from memopt.dialects.tensors import bytes_of
 from memopt.formats.sizes import parse_size
 from memopt.passes.option import option, required
 from memopt.passes.seconds import check_seconds

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.plan import functions
+from memopt.dialects.functions import functions
 from memopt.passes.option import option
 from memopt.verify.plan import verify_plan
 

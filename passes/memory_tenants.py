@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from memopt.analysis.storage_groups import BlockMemory
-from memopt.dialects.memory import bytes_of
+from memopt.dialects.tensors import bytes_of
 from memopt.passes.extract import Extracted
 from memopt.solvers.memories import Bank, MemoryProblem, Tenant, Use, moment
 from memopt.solvers.problems.memory_graph import Buffer, PlacementProblem, live_ranges, round_up

@@ -10,9 +10,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from memopt.analysis.storage_groups import body_of, function_memory
-from memopt.dialects.memory import name_of
-from memopt.dialects.operations import CopyOp
+from memopt.analysis.function_memory import function_memory
+from memopt.dialects.functions import body_of
+from memopt.dialects.names import name_of
+from memopt.dialects.operators.movement import CopyOp
 from memopt.dialects.plan import PARTITION, model_of, set_order
 from memopt.passes.extract import Extracted
 from memopt.passes.memory_tenants import Tenants, value_of

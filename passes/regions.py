@@ -23,8 +23,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.dialects.attributes import ChainType
-from memopt.dialects.memory import bytes_of, name_of
+from memopt.dialects.names import name_of
 from memopt.dialects.structure import ConstantOp, FusedOp, HyperNode, SegmentOp, YieldOp
+from memopt.dialects.tensors import bytes_of
 from memopt.passes.extract import Extracted
 from memopt.passes.reorder import REPEATED
 

@@ -6,7 +6,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from memopt.analysis.storage_groups import BlockMemory, body_of, read_values
+from memopt.analysis.storage_groups import BlockMemory
+from memopt.dialects.functions import body_of, read_values
 from memopt.dialects.structure import HyperNode, YieldOp
 
 # On a view or constant inside a hyper-node: the same one stands elsewhere too, for others.

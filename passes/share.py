@@ -11,7 +11,8 @@ from typing import cast
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import PLAN, fingerprint
+from memopt.dialects.fingerprint import fingerprint
+from memopt.dialects.plan import PLAN
 from memopt.dialects.plan_attributes import ObjectAttr, PlanAttr
 from memopt.passes.extract import Extracted
 from memopt.passes.places import write_places

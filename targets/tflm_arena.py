@@ -19,13 +19,14 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
 from memopt.analysis.cmsis_nn_scratch import requested
-from memopt.analysis.storage_groups import body_of
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import bytes_of, place_of
+from memopt.dialects.functions import body_of
+from memopt.dialects.names import place_of
 from memopt.dialects.plan import SCRATCH, argument_offsets, bytes_offset, model_of, offsets_of
 from memopt.dialects.plan_attributes import ScratchAttr
 from memopt.dialects.structure import ConstantOp, VariableOp
+from memopt.dialects.tensors import bytes_of
 
 ALIGNMENT = 16
 

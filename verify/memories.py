@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from memopt.analysis.storage_groups import BlockMemory, read_values
+from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.bank_attributes import MemoriesAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import bytes_of, scratch_list
-from memopt.dialects.plan import MEMORIES, Memory, memory_at
+from memopt.dialects.functions import read_values
+from memopt.dialects.plan import MEMORIES, Memory, memory_at, scratch_list
+from memopt.dialects.tensors import bytes_of
 
 
 def memories_of(func: FuncOp) -> MemoriesAttr | None:

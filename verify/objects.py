@@ -13,9 +13,10 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import bytes_of, name_of, place_of, scratch_list
-from memopt.dialects.plan import Memory, memory_at
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.plan import Memory, memory_at, scratch_list
 from memopt.dialects.plan_attributes import ModelAttr, PlanAttr
+from memopt.dialects.tensors import bytes_of
 
 SCRATCH = -1  # stands for all scratch of one operator, where groups have numbers
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import operator_name, place_of
+from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.plan import PARTITION, is_number
 
 

@@ -12,25 +12,29 @@ from itertools import accumulate
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
-from memopt.analysis.storage_groups import BlockMemory, body_of, function_memory, read_values
-from memopt.dialects.compute import is_constant_expression
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import bytes_of, is_buffer, name_of, place_of, scratch_list
+from memopt.dialects.fingerprint import fingerprint
+from memopt.dialects.functions import body_of, read_values
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.plan import (
     ORDER,
     Memory,
     Place,
     argument_offsets,
     bytes_offset,
-    fingerprint,
     memory_at,
     model_of,
     offsets_of,
     order_of,
     plan_of,
+    scratch_list,
 )
 from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
 from memopt.dialects.structure import HyperNode
+from memopt.dialects.tensors import bytes_of, is_buffer
 from memopt.verify.memories import check_memories
 from memopt.verify.objects import check_kind_of_memory, check_sizes, check_turns
 from memopt.verify.partition import check_parts
@@ -308,7 +312,7 @@ def _view_sources(op: Operation, memory: BlockMemory) -> dict[SSAValue, frozense
     """For a view, the operands whose bytes each result shows."""
     if op not in memory.views:
         return {}
-    from memopt.dialects.memory import memory_of
+    from memopt.analysis.function_memory import memory_of
 
     func = func_op(op.parent) if op.parent else op
     assert isinstance(func, FuncOp)

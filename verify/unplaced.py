@@ -7,13 +7,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import place_of, scratch_list
+from memopt.dialects.names import place_of
 from memopt.dialects.plan import (
     MEMORIES,
     OFFSET,
     SCHEDULES_TRIED,
     argument_offsets,
     is_number,
+    scratch_list,
 )
 from memopt.dialects.plan_attributes import PlanAttr
 

@@ -8,9 +8,9 @@ from typing import Any, cast
 from xdsl.dialects.builtin import Float32Type, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.compute import encoding_of, shape_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import place_of
+from memopt.dialects.names import place_of
+from memopt.dialects.tensors import encoding_of, shape_of
 
 C_TYPES = {"s8": "int8_t", "f32": "float", "u8": "uint8_t"}
 

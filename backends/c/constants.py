@@ -12,19 +12,14 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from memopt.analysis.weights import Weights, numpy_dtype
 from memopt.backends.c.call import Array, Constants, refuse
 from memopt.backends.c.quantization import dequantized, quantized
-from memopt.dialects.compute import encoding_of, is_constant_expression, shape_of
-from memopt.dialects.operations import (
-    CastOp,
-    ConcatOp,
-    DequantizeOp,
-    PadOp,
-    QuantizeOp,
-    ReshapeOp,
-    SliceOp,
-    TransposeOp,
-)
+from memopt.dialects.operators.base import is_constant_expression
+from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
+from memopt.dialects.operators.pad import PadOp
+from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
+from memopt.dialects.operators.slices import ConcatOp, SliceOp
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp
+from memopt.dialects.tensors import encoding_of, shape_of
 
 
 def _ints(attribute: object) -> list[int]:

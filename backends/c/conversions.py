@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from xdsl.ir import SSAValue
 
-from memopt.dialects.compute import encoding_of
+from memopt.dialects.tensors import encoding_of
 
 RANGES = {
     "int8_t": (-128, 127),

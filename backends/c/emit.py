@@ -32,7 +32,7 @@ from memopt.backends.c.objects import define_objects
 from memopt.backends.c.text import array, float_literal, identifier, int_literal, plain
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import name_of
+from memopt.dialects.names import name_of
 
 
 @dataclass

@@ -11,9 +11,9 @@ from memopt.backends.c.conversions import conversions, has_conversion
 from memopt.backends.c.layout import Layout, bytes_in
 from memopt.backends.c.objects import declare_objects, object_sizes
 from memopt.backends.c.text import float_literal, plain
-from memopt.dialects.compute import AnyTensor, encoding_of, shape_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import name_of
+from memopt.dialects.names import name_of
+from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 
 __all__ = ["bytes_in", "c_type_of", "header", "run_signature"]
 

@@ -11,21 +11,24 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from memopt.analysis.storage_groups import BlockMemory, Storage, body_of, function_memory
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.backends.c.call import refuse
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
-from memopt.dialects.compute import AnyTensor, ComputeOp
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import alias_lists, bytes_of, element_bits, name_of, place_of
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import (
     Place,
+    alias_lists,
     argument_offsets,
     bytes_offset,
     model_of,
     offsets_of,
-    only_function,
 )
 from memopt.dialects.plan_attributes import ModelAttr, ObjectAttr, PlanAttr, SlotAttr
+from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits
 from memopt.verify.memories import memories_of
 from memopt.verify.plan import verify_plan
 

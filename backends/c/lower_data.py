@@ -32,23 +32,12 @@ from memopt.backends.c.call import (
     split_rows,
 )
 from memopt.backends.c.quantization import requantizer
-from memopt.dialects.compute import encoding_of, shape_of
-from memopt.dialects.memory import bytes_of
-from memopt.dialects.operations import (
-    ConcatOp,
-    CopyOp,
-    DequantizeOp,
-    LogisticOp,
-    PadOp,
-    QuantizeOp,
-    Relu6Op,
-    ReluOp,
-    ReshapeOp,
-    SliceOp,
-    SplitOp,
-    TransposeOp,
-    UnaryOp,
-)
+from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
+from memopt.dialects.operators.pad import PadOp
+from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.operators.unary import LogisticOp, Relu6Op, ReluOp, UnaryOp
+from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
 
 
 def _copy(

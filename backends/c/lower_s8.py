@@ -24,9 +24,13 @@ from memopt.backends.c.call import (
     size_of,
 )
 from memopt.backends.c.shapes import binary_steps, mean_shape, pool_fields, window_fields
-from memopt.dialects.compute import encoding_of, shape_of
-from memopt.dialects.operations import AddOp, FullyConnectedOp, MeanOp, MulOp, SoftmaxOp
-from memopt.dialects.windowed import AveragePool2DOp, Conv2DOp, DepthwiseConv2DOp, MaxPool2DOp
+from memopt.dialects.operators.binary import AddOp, MulOp
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
+from memopt.dialects.operators.softmax import SoftmaxOp
+from memopt.dialects.tensors import encoding_of, shape_of
 
 Fields = tuple[tuple[str, "int | float | str | Table"], ...]
 

@@ -5,31 +5,19 @@ from xdsl.ir import Operation
 from memopt.backends.c import lower_data, lower_f32, lower_s8
 from memopt.backends.c.arithmetic import FLOAT32_MAX
 from memopt.backends.c.call import Constants, KernelCall, Lower, element_kind, refuse
-from memopt.dialects.memory import is_buffer
-from memopt.dialects.operations import (
-    AddOp,
-    BinaryOp,
-    ConcatOp,
-    CopyOp,
-    DequantizeOp,
-    FullyConnectedOp,
-    HardSwishOp,
-    LogisticOp,
-    MeanOp,
-    MulOp,
-    PadOp,
-    QuantizeOp,
-    Relu6Op,
-    ReluOp,
-    ReshapeOp,
-    SliceOp,
-    SoftmaxOp,
-    SplitOp,
-    TanhOp,
-    TransposeOp,
-)
+from memopt.dialects.operators.binary import AddOp, BinaryOp, MulOp
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
+from memopt.dialects.operators.pad import PadOp
+from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
+from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.operators.softmax import SoftmaxOp
+from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
 from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.windowed import AveragePool2DOp, Conv2DOp, DepthwiseConv2DOp, MaxPool2DOp
+from memopt.dialects.tensors import is_buffer
 
 _KERNELS: dict[type[Operation], dict[str, Lower]] = {
     AddOp: {"s8": lower_s8.add, "f32": lower_f32.add},

@@ -26,9 +26,9 @@ from memopt.backends.c.machines import MACHINES, Machine
 from memopt.backends.c.measure import measure_project
 from memopt.backends.c.program import example, memory_values, start_of
 from memopt.backends.c.text import file_name, plain
-from memopt.dialects.compute import shape_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import name_of
+from memopt.dialects.names import name_of
+from memopt.dialects.tensors import shape_of
 
 __all__ = ["fill", "measure_project", "write_project"]
 

@@ -16,8 +16,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from memopt.analysis.weights import integer_type, numpy_dtype
 from memopt.backends.c.arithmetic import INT32_MAX, multiply, quantize_multiplier, saturate
 from memopt.backends.c.call import Array, need_tflm_rounding, per_tensor, refuse
-from memopt.dialects.compute import encoding_of, shape_of
-from memopt.dialects.operations import DequantizeOp, QuantizeOp, ReluOp
+from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.unary import ReluOp
+from memopt.dialects.tensors import encoding_of, shape_of
 
 
 def dequantized(op: DequantizeOp, stored: Array) -> Array:

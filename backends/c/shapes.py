@@ -5,9 +5,11 @@ import math
 from xdsl.ir import SSAValue
 
 from memopt.backends.c.call import C_TYPES, Constants, Rows, Table, element_kind, refuse, split_rows
-from memopt.dialects.compute import shape_of
-from memopt.dialects.operations import BinaryOp, MeanOp
-from memopt.dialects.windowed import Conv2DOp, DepthwiseConv2DOp, PoolBase
+from memopt.dialects.operators.binary import BinaryOp
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.pooling import PoolBase
+from memopt.dialects.tensors import shape_of
 
 Fields = tuple[tuple[str, int], ...]
 

@@ -14,7 +14,7 @@ from memopt.backends.report.page import Panel, page_html, report_html
 from memopt.backends.report.svg import timeline_svg
 from memopt.backends.report.table import table_text
 from memopt.backends.report.timeline import Rect, Step, Timeline, timeline_of
-from memopt.dialects.plan import only_function
+from memopt.dialects.functions import only_function
 
 __all__ = [
     "Panel",

@@ -17,16 +17,18 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation
 
-from memopt.analysis.storage_groups import BlockMemory, Storage, function_memory
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.analysis.work import work_of
 from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.memory import name_of, operator_kind, scratch_list
+from memopt.dialects.names import name_of, operator_kind
 from memopt.dialects.plan import (
     Place,
     arena_offset,
     argument_offsets,
     model_of,
     offsets_of,
+    scratch_list,
 )
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.verify.memories import memories_of

@@ -19,13 +19,8 @@ from memopt.analysis.weights import Weights, files_of
 from memopt.backends.tflm.check import check_function, check_written
 from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scratch
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import (
-    Place,
-    argument_offsets,
-    bytes_offset,
-    functions,
-    offsets_of,
-)
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import Place, argument_offsets, bytes_offset, offsets_of
 from memopt.dialects.plan_attributes import SlotAttr
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, read_model

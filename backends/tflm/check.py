@@ -6,9 +6,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
 
 from memopt.analysis.cmsis_nn_scratch import requested
-from memopt.analysis.storage_groups import body_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import place_of
+from memopt.dialects.functions import body_of
+from memopt.dialects.names import place_of
 from memopt.dialects.plan import model_of
 from memopt.dialects.structure import OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Subgraph, read_model

@@ -18,15 +18,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.analysis.cmsis_nn_scratch import requested
-from memopt.analysis.storage_groups import body_of
-from memopt.dialects.plan import (
-    PLAN,
-    argument_offsets,
-    model_of,
-    offsets_of,
-    plan_of,
-    set_places,
-)
+from memopt.dialects.functions import body_of
+from memopt.dialects.plan import PLAN, argument_offsets, model_of, offsets_of, plan_of, set_places
 from memopt.dialects.plan_attributes import PlanAttr, UnplacedAttr
 from memopt.dialects.structure import OpaqueOp
 from memopt.targets.tflm_arena import (

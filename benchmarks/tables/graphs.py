@@ -37,7 +37,7 @@ class Case:
         """The IR at alignment 1, no in-place execution, one function. MemoptError, OSError."""
         from xdsl.context import Context
 
-        from memopt.dialects.plan import functions
+        from memopt.dialects.functions import functions
         from memopt.driver import load_model
         from memopt.passes.memgraph_model import MemgraphModelPass
         from memopt.passes.memgraph_prepare import MemgraphPreparePass
@@ -56,7 +56,7 @@ class Case:
     @cached_property
     def graph(self) -> MemoryGraph:
         """The problem that `module` is. Raises MemoptError and OSError."""
-        from memopt.dialects.plan import functions
+        from memopt.dialects.functions import functions
         from memopt.passes.extract import extract
 
         return extract(next(iter(functions(self.module)))).graph

@@ -52,8 +52,9 @@ def models() -> list[Path]:
 def _model(path: Path, limit: float) -> tuple[Any, ...]:
     from xdsl.context import Context
 
-    from memopt.analysis.storage_groups import function_memory
-    from memopt.dialects.plan import SCHEDULES_TRIED, model_of, only_function
+    from memopt.analysis.function_memory import function_memory
+    from memopt.dialects.functions import only_function
+    from memopt.dialects.plan import SCHEDULES_TRIED, model_of
     from memopt.driver import load_model
     from memopt.planning import Choices, Seconds, plan_facts, plan_module
 

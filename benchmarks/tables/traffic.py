@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.benchmarks.graphs import SWIFTNET, swiftnet
 from memopt.benchmarks.papers import SERENITY_11
 from memopt.benchmarks.table import Table
-from memopt.dialects.plan import only_function
+from memopt.dialects.functions import only_function
 from memopt.driver import load_model
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_traffic import traffic_problem

@@ -18,8 +18,8 @@ from xdsl.ir import Operation, OpResult
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 
 from memopt.dialects.attributes import ActivationAttr
-from memopt.dialects.compute import ComputeOp, is_constant_expression
-from memopt.dialects.memory import name_of
+from memopt.dialects.names import name_of
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan_attributes import ModelAttr
 
 

@@ -18,10 +18,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import bytes_of
-from memopt.dialects.operations import TransposeOp
+from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp, OpaqueOp
+from memopt.dialects.tensors import bytes_of
 from memopt.frontends.onnx.annotations import Annotations, quantization_of, stored_side
 from memopt.frontends.onnx.attributes import options_attribute, read_attributes
 from memopt.frontends.onnx.folding import Known

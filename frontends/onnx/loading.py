@@ -164,7 +164,7 @@ def _check_constant(tensor: TensorProto, name: str, path: Path | None) -> None:
 
 def byte_count(tensor: TensorProto) -> int | None:
     """Bytes of a tensor from its shape and type, None for strings."""
-    from memopt.dialects.memory import element_bits
+    from memopt.dialects.tensors import element_bits
 
     if tensor.data_type == STRING or tensor.data_type not in ELEMENTS:
         return None

@@ -18,9 +18,17 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects import operations as ops
 from memopt.dialects.attributes import RoundingAttr, RuntimeType
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.operators.binary import AddOp, MaximumOp, MinimumOp, MulOp, SubOp
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
+from memopt.dialects.operators.pad import PadOp
+from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
+from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.operators.softmax import SoftmaxOp
+from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
 from memopt.frontends.onnx.node import Node, quantization
 from memopt.frontends.typed import NotTyped, axis_of, build, integer_list, need, number, real
 
@@ -86,7 +94,7 @@ def clip(node: Node) -> Operation:
     low = float(node.constant(1).reshape(-1)[0]) if node.has(1) else -math.inf
     high = float(node.constant(2).reshape(-1)[0]) if node.has(2) else math.inf
     need(low == 0 and high in (6, math.inf))
-    kind = ops.Relu6Op if high == 6 else ops.ReluOp
+    kind = Relu6Op if high == 6 else ReluOp
     return build(kind, (node.operand(0),), (node.result,), {})
 
 
@@ -97,7 +105,7 @@ def cast(node: Node) -> Operation:
     numbers = (IntegerType, AnyFloat)
     need(all(isinstance(e, numbers) for e in elements))
     need(not any(isinstance(e, AnyFloat) and e.bitwidth < 16 for e in elements))  # may saturate
-    return build(ops.CastOp, (node.operand(0),), (node.result,), {})
+    return build(CastOp, (node.operand(0),), (node.result,), {})
 
 
 def quantize(node: Node) -> Operation:
@@ -105,13 +113,13 @@ def quantize(node: Node) -> Operation:
     need(isinstance(node.type(0).element_type, Float32Type))
     need(quantization(node.result) is not None and node.get("stated") == "result")
     properties = {"rounding": RoundingAttr("onnx_even")}
-    return build(ops.QuantizeOp, (node.operand(0),), (node.result,), properties)
+    return build(QuantizeOp, (node.operand(0),), (node.result,), properties)
 
 
 def dequantize(node: Node) -> Operation:
     need(isinstance(node.result.element_type, Float32Type))
     need(quantization(node.type(0)) is not None and node.get("stated") == "operand")
-    return build(ops.DequantizeOp, (node.operand(0),), (node.result,), {})
+    return build(DequantizeOp, (node.operand(0),), (node.result,), {})
 
 
 # -- reductions and matrices --------------------------------------------------------------------
@@ -122,7 +130,7 @@ def softmax(node: Node) -> Operation:
     floating(node)
     axis = axis_of(node.get("axis", -1), len(node.shape(0)))
     properties = {"axis": number(axis), "beta": real(1.0)}
-    return build(ops.SoftmaxOp, (node.operand(0),), (node.result,), properties)
+    return build(SoftmaxOp, (node.operand(0),), (node.result,), properties)
 
 
 def mean(node: Node) -> Operation:
@@ -137,7 +145,7 @@ def mean(node: Node) -> Operation:
         axes = list(range(rank))
     keep = UnitAttr() if node.get("keepdims", 1) else None
     properties = {"axes": integer_list(sorted(axes)), "keep_dims": keep}
-    return build(ops.MeanOp, (node.operand(0),), (node.result,), properties)
+    return build(MeanOp, (node.operand(0),), (node.result,), properties)
 
 
 def gemm(node: Node) -> Operation:
@@ -149,7 +157,7 @@ def gemm(node: Node) -> Operation:
     need(not node.has(2) or node.shape(2) == (columns,))
     weights = node.operand(1) if node.get("transB") else node.transpose(1)
     operands = (node.operand(0), weights, node.optional(2))
-    return build(ops.FullyConnectedOp, operands, (node.result,), {})
+    return build(FullyConnectedOp, operands, (node.result,), {})
 
 
 def matmul(node: Node) -> Operation:
@@ -160,7 +168,7 @@ def matmul(node: Node) -> Operation:
     need(node.result.get_shape() == (*a[:-1], b[1]))
     keep = UnitAttr() if len(a) > 2 else None
     operands = (node.operand(0), node.transpose(1))
-    return build(ops.FullyConnectedOp, operands, (node.result,), {"keep_dims": keep})
+    return build(FullyConnectedOp, operands, (node.result,), {"keep_dims": keep})
 
 
 # -- data movement ------------------------------------------------------------------------------
@@ -169,7 +177,7 @@ def matmul(node: Node) -> Operation:
 def reshape(node: Node) -> Operation:
     """Whatever leaves the elements in their order; the type of the result has the shape."""
     same_meaning(node, (0,))
-    return build(ops.ReshapeOp, (node.operand(0),), (node.result,), {})
+    return build(ReshapeOp, (node.operand(0),), (node.result,), {})
 
 
 def dropout(node: Node) -> Operation:
@@ -185,7 +193,7 @@ def transpose(node: Node) -> Operation:
     rank = len(node.shape(0))
     order = node.get("perm")
     properties = {"permutation": integer_list(list(range(rank))[::-1] if order is None else order)}
-    return build(ops.TransposeOp, (node.operand(0),), (node.result,), properties)
+    return build(TransposeOp, (node.operand(0),), (node.result,), properties)
 
 
 def concat(node: Node) -> Operation:
@@ -193,14 +201,14 @@ def concat(node: Node) -> Operation:
     same_meaning(node, indices)
     axis = axis_of(node.get("axis"), len(node.result.get_shape()))
     operands = [node.operand(i) for i in indices]
-    return build(ops.ConcatOp, operands, (node.result,), {"axis": number(axis)})
+    return build(ConcatOp, operands, (node.result,), {"axis": number(axis)})
 
 
 def split(node: Node) -> Operation:
     same_meaning(node, (0,))
     need(all(node.outputs) and (not node.has(1) or node.is_constant(1)))
     axis = axis_of(node.get("axis", 0), len(node.shape(0)))
-    return build(ops.SplitOp, (node.operand(0),), node.results, {"axis": number(axis)})
+    return build(SplitOp, (node.operand(0),), node.results, {"axis": number(axis)})
 
 
 def slice_(node: Node) -> Operation:
@@ -219,7 +227,7 @@ def slice_(node: Node) -> Operation:
         begin[axis] = min(max(start, 0), n if step > 0 else n - 1)
         strides[axis] = step
     properties = {"starts": integer_list(begin), "strides": integer_list(strides)}
-    return build(ops.SliceOp, (node.operand(0),), (node.result,), properties)
+    return build(SliceOp, (node.operand(0),), (node.result,), properties)
 
 
 def pad(node: Node) -> Operation:
@@ -239,7 +247,7 @@ def pad(node: Node) -> Operation:
         "after": integer_list(after),
         "value": real(value),
     }
-    return build(ops.PadOp, (node.operand(0),), (node.result,), properties)
+    return build(PadOp, (node.operand(0),), (node.result,), properties)
 
 
 @lru_cache(maxsize=1)
@@ -248,7 +256,7 @@ def builders() -> dict[str, Builder]:
     from memopt.frontends.onnx import windows
 
     return {
-        "Add": binary(ops.AddOp),
+        "Add": binary(AddOp),
         "AveragePool": windows.average_pool,
         "Cast": cast,
         "Clip": clip,
@@ -260,26 +268,26 @@ def builders() -> dict[str, Builder]:
         "Gemm": gemm,
         "GlobalAveragePool": windows.global_average_pool,
         "GlobalMaxPool": windows.global_max_pool,
-        "HardSwish": unary(ops.HardSwishOp),
+        "HardSwish": unary(HardSwishOp),
         "Identity": reshape,
         "MatMul": matmul,
-        "Max": binary(ops.MaximumOp),
+        "Max": binary(MaximumOp),
         "MaxPool": windows.max_pool,
-        "Min": binary(ops.MinimumOp),
-        "Mul": binary(ops.MulOp),
+        "Min": binary(MinimumOp),
+        "Mul": binary(MulOp),
         "Pad": pad,
         "QuantizeLinear": quantize,
         "ReduceMean": mean,
-        "Relu": unary(ops.ReluOp),
+        "Relu": unary(ReluOp),
         "Reshape": reshape,
         "Resize": windows.resize,
-        "Sigmoid": unary(ops.LogisticOp),
+        "Sigmoid": unary(LogisticOp),
         "Slice": slice_,
         "Softmax": softmax,
         "Split": split,
         "Squeeze": reshape,
-        "Sub": binary(ops.SubOp),
-        "Tanh": unary(ops.TanhOp),
+        "Sub": binary(SubOp),
+        "Tanh": unary(TanhOp),
         "Transpose": transpose,
         "Unsqueeze": reshape,
     }

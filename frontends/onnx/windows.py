@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
-from memopt.dialects import operations as ops
 from memopt.dialects.attributes import WindowAttr
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
+from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.frontends.onnx.node import Node, quantization
 from memopt.frontends.onnx.operators import plain
 from memopt.frontends.typed import build, need, number
@@ -44,7 +46,7 @@ def convolution(node: Node) -> Operation:
     need(weights[0] == node.result.get_shape()[1])
     depthwise = groups > 1 and weights[1] == 1
     return build(
-        ops.DepthwiseConv2DOp if depthwise else ops.Conv2DOp,
+        DepthwiseConv2DOp if depthwise else Conv2DOp,
         (node.operand(0), node.operand(1), node.optional(2)),
         node.results,
         {"window": window_of(node, weights[2:4]), "groups": number(groups)},
@@ -54,7 +56,7 @@ def convolution(node: Node) -> Operation:
 def max_pool(node: Node) -> Operation:
     need(len(node.shape(0)) == 4 and quantization(node.type(0)) == quantization(node.result))
     window = window_of(node, node.get("kernel_shape", ()))
-    return build(ops.MaxPool2DOp, (node.operand(0),), node.results, {"window": window})
+    return build(MaxPool2DOp, (node.operand(0),), node.results, {"window": window})
 
 
 def average_pool(node: Node) -> Operation:
@@ -65,21 +67,21 @@ def average_pool(node: Node) -> Operation:
         "window": window,
         "count_include_pad": UnitAttr() if node.get("count_include_pad") else None,
     }
-    return build(ops.AveragePool2DOp, (node.operand(0),), node.results, properties)
+    return build(AveragePool2DOp, (node.operand(0),), node.results, properties)
 
 
 def global_average_pool(node: Node) -> Operation:
     plain(node)
     need(len(node.shape(0)) == 4 and min(node.shape(0)) > 0)
     properties = {"window": WindowAttr(node.shape(0)[2:4])}
-    return build(ops.AveragePool2DOp, (node.operand(0),), node.results, properties)
+    return build(AveragePool2DOp, (node.operand(0),), node.results, properties)
 
 
 def global_max_pool(node: Node) -> Operation:
     need(len(node.shape(0)) == 4 and min(node.shape(0)) > 0)
     need(quantization(node.type(0)) == quantization(node.result))
     properties = {"window": WindowAttr(node.shape(0)[2:4])}
-    return build(ops.MaxPool2DOp, (node.operand(0),), node.results, properties)
+    return build(MaxPool2DOp, (node.operand(0),), node.results, properties)
 
 
 def resize(node: Node) -> Operation:
@@ -102,12 +104,12 @@ def resize(node: Node) -> Operation:
     where = node.get("coordinate_transformation_mode", "half_pixel")
     if mode == "linear":
         need(where in ("asymmetric", "align_corners", "half_pixel"))
-        kind: type[Operation] = ops.ResizeBilinearOp
+        kind: type[Operation] = ResizeBilinearOp
     else:
         rounding = node.get("nearest_mode", "round_prefer_floor")
         need(mode == "nearest")
         need((where, rounding) in (("asymmetric", "floor"), ("align_corners", "round_prefer_ceil")))
-        kind = ops.ResizeNearestOp
+        kind = ResizeNearestOp
     properties = {
         "align_corners": UnitAttr() if where == "align_corners" else None,
         "half_pixel_centers": UnitAttr() if where == "half_pixel" else None,

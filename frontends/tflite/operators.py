@@ -17,9 +17,21 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects import operations as ops
 from memopt.dialects.attributes import ActivationAttr, EncodingAttr, RoundingAttr, WindowAttr
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.operators.binary import AddOp, MaximumOp, MinimumOp, MulOp, SubOp
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
+from memopt.dialects.operators.pad import PadOp
+from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
+from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
+from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
+from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.operators.softmax import SoftmaxOp
+from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
+from memopt.dialects.tensors import shape_of
 from memopt.frontends.tflite.types import ELEMENTS
 from memopt.frontends.typed import NotTyped, axis_of, build, integer_list, need, number, real
 
@@ -54,7 +66,7 @@ class Node:
         return value
 
     def shape(self, index: int) -> tuple[int, ...]:
-        return ops.shape_of(self.operand(index))
+        return shape_of(self.operand(index))
 
     def element(self, index: int) -> Attribute:
         return cast("TensorType[Attribute]", self.operand(index).type).element_type
@@ -171,7 +183,7 @@ def fully_connected(node: Node) -> Operation:
     need(o["weightsFormat"] == 0 and len(node.results) == 1 and len(node.operands) <= 3)
     bias = node.operands[2] if len(node.operands) == 3 else None
     return build(
-        ops.FullyConnectedOp,
+        FullyConnectedOp,
         (node.operand(0), node.operand(1), bias),
         node.results,
         {
@@ -207,7 +219,7 @@ def softmax(node: Node) -> Operation:
     beta = node.options["beta"]
     need(abs(beta) < float("inf"))
     properties = {"axis": number(axis), "beta": real(beta)}
-    return build(ops.SoftmaxOp, (node.operand(0),), node.results, properties)
+    return build(SoftmaxOp, (node.operand(0),), node.results, properties)
 
 
 def mean(node: Node) -> Operation:
@@ -219,7 +231,7 @@ def mean(node: Node) -> Operation:
         "keep_dims": UnitAttr() if node.options["keepDims"] else None,
         "rounding": rounding(node),
     }
-    return build(ops.MeanOp, (node.operand(0),), node.results, properties)
+    return build(MeanOp, (node.operand(0),), node.results, properties)
 
 
 # -- data movement ------------------------------------------------------------------------------
@@ -229,7 +241,7 @@ def reshape(node: Node) -> Operation:
     need(node.element(0) == node.result.element_type)
     if node.name != "SQUEEZE" and len(node.operands) > 1:
         node.constant(1)  # a shape that is computed makes it another operator
-    return build(ops.ReshapeOp, (node.operand(0),), node.results, {})
+    return build(ReshapeOp, (node.operand(0),), node.results, {})
 
 
 def concat(node: Node) -> Operation:
@@ -240,7 +252,7 @@ def concat(node: Node) -> Operation:
         "activation": activation(node),
         "rounding": rounding(node),
     }
-    return build(ops.ConcatOp, node.operands, node.results, properties)
+    return build(ConcatOp, node.operands, node.results, properties)
 
 
 def split(data: int, axis: int) -> Builder:
@@ -248,7 +260,7 @@ def split(data: int, axis: int) -> Builder:
         values = node.constant(axis)
         need(len(values) == 1)
         properties = {"axis": number(axis_of(values[0], len(node.shape(data))))}
-        return build(ops.SplitOp, (node.operand(data),), node.results, properties)
+        return build(SplitOp, (node.operand(data),), node.results, properties)
 
     return builder
 
@@ -257,7 +269,7 @@ def slice_(node: Node) -> Operation:
     starts = node.constant(1)
     node.constant(2)
     properties = {"starts": integer_list(starts), "strides": integer_list([1] * len(starts))}
-    return build(ops.SliceOp, (node.operand(0),), node.results, properties)
+    return build(SliceOp, (node.operand(0),), node.results, properties)
 
 
 def strided_slice(node: Node) -> Operation:
@@ -271,7 +283,7 @@ def strided_slice(node: Node) -> Operation:
         for i, (b, n) in enumerate(zip(begin, shape, strict=True))
     ]
     properties = {"starts": integer_list(starts), "strides": integer_list(strides)}
-    return build(ops.SliceOp, (node.operand(0),), node.results, properties)
+    return build(SliceOp, (node.operand(0),), node.results, properties)
 
 
 def pad(node: Node) -> Operation:
@@ -282,14 +294,14 @@ def pad(node: Node) -> Operation:
         "after": integer_list(flat[1::2]),
         "value": real(0.0),
     }
-    return build(ops.PadOp, (node.operand(0),), node.results, properties)
+    return build(PadOp, (node.operand(0),), node.results, properties)
 
 
 def transpose(node: Node) -> Operation:
     rank = len(node.shape(0))
     order = [axis_of(a, rank) for a in node.constant(1)]
     properties = {"permutation": integer_list(order)}
-    return build(ops.TransposeOp, (node.operand(0),), node.results, properties)
+    return build(TransposeOp, (node.operand(0),), node.results, properties)
 
 
 def resize(kind: type[Operation]) -> Builder:
@@ -306,36 +318,36 @@ def resize(kind: type[Operation]) -> Builder:
 
 
 BUILDERS: dict[str, Builder] = {
-    "ADD": binary(ops.AddOp),
-    "AVERAGE_POOL_2D": pool(ops.AveragePool2DOp),
-    "CAST": unary(ops.CastOp),
+    "ADD": binary(AddOp),
+    "AVERAGE_POOL_2D": pool(AveragePool2DOp),
+    "CAST": unary(CastOp),
     "CONCATENATION": concat,
-    "CONV_2D": convolution(ops.Conv2DOp, depthwise=False),
-    "DEPTHWISE_CONV_2D": convolution(ops.DepthwiseConv2DOp, depthwise=True),
-    "DEQUANTIZE": unary(ops.DequantizeOp),
+    "CONV_2D": convolution(Conv2DOp, depthwise=False),
+    "DEPTHWISE_CONV_2D": convolution(DepthwiseConv2DOp, depthwise=True),
+    "DEQUANTIZE": unary(DequantizeOp),
     "EXPAND_DIMS": reshape,
     "FULLY_CONNECTED": fully_connected,
-    "HARD_SWISH": unary(ops.HardSwishOp),
-    "LOGISTIC": unary(ops.LogisticOp),
-    "MAXIMUM": binary(ops.MaximumOp),
-    "MAX_POOL_2D": pool(ops.MaxPool2DOp),
+    "HARD_SWISH": unary(HardSwishOp),
+    "LOGISTIC": unary(LogisticOp),
+    "MAXIMUM": binary(MaximumOp),
+    "MAX_POOL_2D": pool(MaxPool2DOp),
     "MEAN": mean,
-    "MINIMUM": binary(ops.MinimumOp),
-    "MUL": binary(ops.MulOp),
+    "MINIMUM": binary(MinimumOp),
+    "MUL": binary(MulOp),
     "PAD": pad,
-    "QUANTIZE": unary(ops.QuantizeOp),
-    "RELU": unary(ops.ReluOp),
-    "RELU6": unary(ops.Relu6Op),
+    "QUANTIZE": unary(QuantizeOp),
+    "RELU": unary(ReluOp),
+    "RELU6": unary(Relu6Op),
     "RESHAPE": reshape,
-    "RESIZE_BILINEAR": resize(ops.ResizeBilinearOp),
-    "RESIZE_NEAREST_NEIGHBOR": resize(ops.ResizeNearestOp),
+    "RESIZE_BILINEAR": resize(ResizeBilinearOp),
+    "RESIZE_NEAREST_NEIGHBOR": resize(ResizeNearestOp),
     "SLICE": slice_,
     "SOFTMAX": softmax,
     "SPLIT": split(data=1, axis=0),
     "SPLIT_V": split(data=0, axis=2),
     "SQUEEZE": reshape,
     "STRIDED_SLICE": strided_slice,
-    "SUB": binary(ops.SubOp),
-    "TANH": unary(ops.TanhOp),
+    "SUB": binary(SubOp),
+    "TANH": unary(TanhOp),
     "TRANSPOSE": transpose,
 }

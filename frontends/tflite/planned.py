@@ -10,19 +10,14 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
-from memopt.analysis.storage_groups import function_memory
+from memopt.analysis.function_memory import function_memory
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import is_buffer
-from memopt.dialects.operations import is_constant_expression
-from memopt.dialects.plan import (
-    MODEL,
-    PLAN,
-    fingerprint,
-    functions,
-    set_order,
-    set_places,
-)
+from memopt.dialects.fingerprint import fingerprint
+from memopt.dialects.functions import functions
+from memopt.dialects.operators.base import is_constant_expression
+from memopt.dialects.plan import MODEL, PLAN, set_order, set_places
 from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
+from memopt.dialects.tensors import is_buffer
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite import read
 from memopt.targets.tflm_arena import (

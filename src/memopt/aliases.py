@@ -18,8 +18,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes import EncodingAttr
-from memopt.dialects.compute import ComputeOp
-from memopt.dialects.memory import is_constant_like
+from memopt.dialects.interface import is_constant_like
+from memopt.dialects.operators.base import ComputeOp
 
 
 @dataclass

@@ -15,7 +15,8 @@ from memopt.claims import only_claimed, optimality_line
 from memopt.cli import bytes_of_text, stem_of
 from memopt.diagnostics import write_file, write_output
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import functions, only_function, plan_of
+from memopt.dialects.functions import functions, only_function
+from memopt.dialects.plan import plan_of
 from memopt.driver import (
     MODELS,
     check_module,

@@ -16,13 +16,14 @@ from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
-from memopt.analysis.storage_groups import function_memory
+from memopt.analysis.function_memory import function_memory
 from memopt.diagnostics import verify_module
 from memopt.dialects.bank_attributes import OffChipAttr
-from memopt.dialects.compute import shape_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import is_buffer, name_of
-from memopt.dialects.plan import OFF_CHIP, functions, model_of, plan_of
+from memopt.dialects.functions import functions
+from memopt.dialects.names import name_of
+from memopt.dialects.plan import OFF_CHIP, model_of, plan_of
+from memopt.dialects.tensors import is_buffer, shape_of
 from memopt.plugin import PASSES
 from memopt.text import parse_module
 from memopt.usage import UsageError

@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.plan import functions, plan_of
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import plan_of
 from memopt.passes.certify import certified_graph
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile

@@ -13,9 +13,10 @@ from xdsl.passes import ModulePass
 from memopt.analysis.work import function_work
 from memopt.backends.tflm.hidden import unknown_scratch
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import is_buffer
-from memopt.dialects.plan import SCHEDULES_TRIED, model_of, only_function, plan_of
+from memopt.dialects.functions import only_function
+from memopt.dialects.plan import SCHEDULES_TRIED, model_of, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.tensors import is_buffer
 from memopt.driver import check_module, progress
 
 
@@ -106,7 +107,7 @@ def report_dict(
     name: str, before: ModuleOp, after: ModuleOp, target: dict[str, Any], seconds: Seconds
 ) -> dict[str, Any]:
     """`report.json` of DESIGN.md: bytes and seconds."""
-    from memopt.analysis.storage_groups import function_memory
+    from memopt.analysis.function_memory import function_memory
 
     func = only_function(after)
     old, new = plan_facts(only_function(before)), plan_facts(func)

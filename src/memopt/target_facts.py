@@ -13,10 +13,10 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.analysis.storage_groups import body_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import bytes_of
-from memopt.dialects.plan import model_of, only_function
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.plan import model_of
+from memopt.dialects.tensors import bytes_of
 
 KEYS = (
     *("name", "arena", "stack", "static_ram", "ram", "flash", "tensor_arena"),

@@ -22,9 +22,9 @@ from memopt.backends.c.call import element_kind
 from memopt.backends.c.layout import layout_of
 from memopt.backends.c.project import write_project
 from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.compute import shape_of
-from memopt.dialects.memory import bytes_of
-from memopt.dialects.plan import ORDER, functions
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import ORDER
+from memopt.dialects.tensors import bytes_of, shape_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass

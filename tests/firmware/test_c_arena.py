@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memopt.backends.c.layout import layout_of
-from memopt.dialects.operations import AddOp
+from memopt.dialects.operators.binary import AddOp
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from memopt.dialects.operations import OPERATIONS
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.dialects.compute import ComputeOp
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.operations import OPERATIONS
+from memopt.dialects.operators.base import ComputeOp
 from memopt.driver import new_context
 from memopt.text import parse_module
 

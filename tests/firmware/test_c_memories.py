@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.layout import layout_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.operations import CopyOp
+from memopt.dialects.operators.movement import CopyOp
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_memory import assign_function, parse_banks
 from memopt.solvers.memories import Assignment, MemoryProblem, assign, cost_of

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from memopt.analysis.cmsis_nn_scratch import cmsis_nn_bytes, requested
-from memopt.dialects.operations import FullyConnectedOp
-from memopt.dialects.plan import functions
+from memopt.dialects.functions import functions
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp
 from memopt.driver import new_context

@@ -10,9 +10,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 
-from memopt.analysis.storage_groups import BlockMemory, function_memory
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.storage_groups import BlockMemory
+from memopt.dialects.functions import functions
 from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.plan import functions, model_of
+from memopt.dialects.plan import model_of
 from memopt.frontends import json_graph, onnx
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_prepare import MemgraphPreparePass

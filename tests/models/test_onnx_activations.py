@@ -13,7 +13,7 @@ from tflite_builder import Graph, Op, T, build
 from xdsl.ir import Operation
 
 from memopt.cli import main
-from memopt.dialects.plan import functions
+from memopt.dialects.functions import functions
 from memopt.frontends.onnx import read
 
 RNG = np.random.default_rng(8)

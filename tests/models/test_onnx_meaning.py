@@ -22,7 +22,7 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import functions
+from memopt.dialects.functions import functions
 from memopt.dialects.structure import ConstantOp, OpaqueOp
 from memopt.frontends.onnx import read
 

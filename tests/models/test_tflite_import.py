@@ -11,10 +11,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from memopt.analysis.function_memory import memory_of
 from memopt.analysis.weights import Weights, files_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import memory_of, name_of
-from memopt.dialects.plan import functions, model_of
+from memopt.dialects.functions import functions
+from memopt.dialects.names import name_of
+from memopt.dialects.plan import model_of
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.formats import tflite_control
 from memopt.frontends.tflite import read

@@ -13,7 +13,8 @@ from memopt.backends.tflm import unknown_scratch, write_tflm
 from memopt.backends.tflm.check import check_written
 from memopt.backends.tflm.repack import unpack
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import MODEL, OFFSET, functions, plan_of
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import MODEL, OFFSET, plan_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.formats.flatbuffer import Flatbuffer
 from memopt.formats.tflite import read_model
@@ -186,7 +187,7 @@ def test_a_plan_that_makes_tflm_need_more_is_refused() -> None:
     plan = plan_of(func)
     assert plan is not None
     # The same plan 64 bytes further up: valid, and worse than no plan.
-    from memopt.dialects.plan import argument_attributes, set_argument_attributes
+    from memopt.dialects.functions import argument_attributes, set_argument_attributes
     from memopt.dialects.plan_attributes import PlanAttr, ScratchAttr
 
     def up(value: Any) -> Any:

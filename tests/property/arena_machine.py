@@ -17,7 +17,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from memopt.dialects.bank_attributes import MemoriesAttr
-from memopt.dialects.operations import ConcatOp, CopyOp, ReshapeOp, SliceOp
+from memopt.dialects.operators.movement import CopyOp, ReshapeOp
+from memopt.dialects.operators.slices import ConcatOp, SliceOp
 from memopt.dialects.plan_attributes import (
     AliasAttr,
     ObjectAttr,

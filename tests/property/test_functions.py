@@ -17,7 +17,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import OpResult
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import ALIAS, CHOSEN, drop_plan, functions
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import ALIAS, CHOSEN, drop_plan
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import Method, schedule_function
 from memopt.verify.plan import verify_plan

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import scratch_list
-from memopt.dialects.plan import functions, memory_at
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import memory_at, scratch_list
 from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_memory import assign_function
 from memopt.solvers.errors import ProblemError

@@ -17,8 +17,9 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.operations import CopyOp
-from memopt.dialects.plan import functions, plan_of
+from memopt.dialects.functions import functions
+from memopt.dialects.operators.movement import CopyOp
+from memopt.dialects.plan import plan_of
 from memopt.dialects.plan_attributes import ModelAttr, SlotAttr
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_memory import assign_function

@@ -25,7 +25,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import fingerprint
+from memopt.dialects.fingerprint import fingerprint
 from memopt.dialects.plan_attributes import ObjectAttr, PlanAttr, ScratchAttr, SlotAttr
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function

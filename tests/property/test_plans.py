@@ -17,12 +17,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import (
-    argument_attributes,
-    fingerprint,
-    functions,
-    set_argument_attributes,
-)
+from memopt.dialects.fingerprint import fingerprint
+from memopt.dialects.functions import argument_attributes, functions, set_argument_attributes
 from memopt.dialects.plan_attributes import (
     AliasAttr,
     ModelAttr,

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import functions
+from memopt.dialects.functions import functions
 from memopt.dialects.structure import HyperNode
 from memopt.driver import build_pipeline, load_model, load_text, new_context
 from memopt.passes import memgraph_schedule

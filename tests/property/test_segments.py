@@ -9,7 +9,7 @@ from oracles import optimum, random_graph, random_order
 from random_functions import random_function
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import functions
+from memopt.dialects.functions import functions
 from memopt.passes.memgraph_fuse import Rule, fuse_function
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.solvers.theory.fusion import Sides, inside, least_inner_level, least_inner_level_by_cuts

@@ -9,10 +9,11 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.analysis.storage_groups import function_memory
+from memopt.analysis.function_memory import function_memory
+from memopt.dialects.functions import functions
 from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.memory import name_of
-from memopt.dialects.plan import functions, model_of
+from memopt.dialects.names import name_of
+from memopt.dialects.plan import model_of
 from memopt.frontends.json_graph import read
 from memopt.passes.memgraph_prepare import MemgraphPreparePass
 from memopt.text import module_text, parse_module
@@ -170,7 +171,8 @@ def test_typed_relu_through_a_reshape() -> None:
 def test_a_plan_is_dropped() -> None:
     module = chain("Conv", "Relu")
     func = next(functions(module))
-    from memopt.dialects.plan import PLAN, fingerprint, plan_of, set_order
+    from memopt.dialects.fingerprint import fingerprint
+    from memopt.dialects.plan import PLAN, plan_of, set_order
     from memopt.dialects.plan_attributes import PlanAttr
 
     set_order(list(func.body.block.ops)[:-1])

@@ -13,11 +13,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 
-from memopt.analysis.storage_groups import function_memory
+from memopt.analysis.function_memory import function_memory
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import functions
 from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.plan import functions, model_of
+from memopt.dialects.plan import model_of
 from memopt.dialects.structure import ConstantOp, OpaqueOp
 from memopt.frontends.onnx import read
 from memopt.text import module_text, parse_module

@@ -10,7 +10,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from memopt.dialects.plan import functions
+from memopt.dialects.functions import functions
 from memopt.dialects.structure import OpaqueOp
 from memopt.frontends.onnx import read
 
@@ -364,7 +364,7 @@ def test_weights_per_channel() -> None:
     )
     assert names(module) == ["dequantize", "conv_2d"]
     assert "scale = [5.0e-01, 2.5e-01], zero_point = [0], axis = 0" in str(module)
-    from memopt.analysis.storage_groups import function_memory
+    from memopt.analysis.function_memory import function_memory
     from memopt.dialects.plan_attributes import ModelAttr
 
     memory = function_memory(next(functions(module)), ModelAttr())

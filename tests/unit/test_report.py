@@ -26,7 +26,7 @@ from memopt.backends.report import (
 from memopt.backends.report.scale import address_ticks, nice, number
 from memopt.backends.report.wording import both, kib, share, short, xml
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import functions
+from memopt.dialects.functions import functions
 from memopt.frontends import json_graph
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function

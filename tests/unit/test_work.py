@@ -8,7 +8,8 @@ import pytest
 
 from memopt.analysis.work import function_work, work_of
 from memopt.cli import main
-from memopt.dialects.plan import model_of, only_function
+from memopt.dialects.functions import only_function
+from memopt.dialects.plan import model_of
 from memopt.driver import load_text, new_context
 
 TEXT = """

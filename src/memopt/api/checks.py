@@ -12,7 +12,7 @@ from memopt.api.plans import Plan
 from memopt.api.sources import Model, kind_of, load, told
 from memopt.certified import optimality_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan import only_function
+from memopt.dialects.functions import only_function
 from memopt.frontends.tflite.planned import read_planned
 from memopt.verify.buffers import verify_rows
 from memopt.verify.plan import verify_plan

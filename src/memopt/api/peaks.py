@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from memopt.api.sources import Shapes, Source, operators_of, prepared, seconds, title, told
-from memopt.dialects.plan import only_function
+from memopt.dialects.functions import only_function
 from memopt.passes.extract import extract
 from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule
 from memopt.solvers.scheduling import schedule

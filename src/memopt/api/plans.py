@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr,
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from memopt.analysis.storage_groups import function_memory
+from memopt.analysis.function_memory import function_memory
 from memopt.api.sources import (
     Model,
     Shapes,
@@ -25,7 +25,8 @@ from memopt.api.sources import (
 )
 from memopt.cli import TARGETS as DEVICES
 from memopt.commands import plan_both
-from memopt.dialects.memory import name_of
+from memopt.dialects.functions import only_function
+from memopt.dialects.names import name_of
 from memopt.dialects.plan import (
     Place,
     argument_offsets,
@@ -33,7 +34,6 @@ from memopt.dialects.plan import (
     memory_at,
     model_of,
     offsets_of,
-    only_function,
 )
 from memopt.driver import emit, new_context, set_model_path
 from memopt.outputs import TARGETS as FORMS

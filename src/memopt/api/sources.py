@@ -20,11 +20,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
-from memopt.analysis.storage_groups import function_memory
+from memopt.analysis.function_memory import function_memory
 from memopt.diagnostics import diagnose
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.memory import name_of, operator_name
-from memopt.dialects.plan import functions, model_of
+from memopt.dialects.functions import functions
+from memopt.dialects.names import name_of, operator_name
+from memopt.dialects.plan import model_of
 from memopt.driver import (
     MODELS,
     build_pipeline,

@@ -18,8 +18,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.memory import Alias, OperatorMemory, bytes_of, register
+from memopt.dialects.interface import Alias, OperatorMemory, register
 from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.tensors import bytes_of
 
 AnyTensor = TensorType[Attribute]
 CONV_WORKSPACE = 48

@@ -1,33 +1,30 @@
-"""What all computing operations share: their memory behaviour, and how to read a tensor type."""
+"""What all computing operations share: their memory behaviour and the parts of their syntax."""
 
-from math import prod
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    TensorType,
     i64,
 )
-from xdsl.ir import Attribute, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
 )
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import EncodingAttr
-from memopt.dialects.memory import (
-    Alias,
-    MemoryInterface,
-    OperatorMemory,
-    bytes_of,
-    is_constant_like,
-)
+from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory, is_constant_like
 from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.tensors import bytes_of, shape_of
 
-AnyTensor = TensorType[Attribute]
 INTS = DenseArrayBase.constr(i64)
+
+
 TYPES = "attr-dict `:` functional-type(operands, results)"
+
+
 ACTIVATION = " (`activation` `` $activation^)?"
+
+
 ROUNDING = " (`rounding` `` $rounding^)?"
 
 
@@ -50,31 +47,6 @@ def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
         waiting += [o for o in v.op.operands if o not in seen]
         seen.update(v.op.operands)
     return True
-
-
-def encoding_of(value: SSAValue) -> EncodingAttr:
-    """The encoding of a tensor value; an empty one if the type has none."""
-    type_: Attribute = value.type
-    encoding = cast("AnyTensor", type_).encoding if isinstance(type_, TensorType) else None
-    return encoding if isinstance(encoding, EncodingAttr) else EncodingAttr()
-
-
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """Elements per dimension. Raises VerifyException if it is no tensor."""
-    type_: Attribute = value.type
-    if not isinstance(type_, TensorType):
-        raise VerifyException("expected a ranked tensor")
-    return cast("AnyTensor", type_).get_shape()
-
-
-def elements_of(value: SSAValue) -> int:
-    """Number of elements of a tensor."""
-    return prod(shape_of(value))
-
-
-def channels_of(value: SSAValue) -> int:
-    """Elements of the channel dimension: the second of NCHW, else the last."""
-    return shape_of(value)[1 if encoding_of(value).layout.data == "nchw" else -1]
 
 
 class ComputeOp(IRDLOperation, MemoryInterface):

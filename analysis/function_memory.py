@@ -1,0 +1,39 @@
+"""Functions as operators and storage groups, hyper-nodes included."""
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation
+
+from memopt.analysis.behaviour import behaviour_of
+from memopt.analysis.hyper_nodes import inner_profile
+from memopt.analysis.storage_groups import BlockMemory, block_memory
+from memopt.dialects.functions import body_of
+from memopt.dialects.interface import OperatorMemory
+from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.structure import HyperNode
+from memopt.dialects.tensors import bytes_of
+
+
+def function_memory(func: FuncOp, model: ModelAttr) -> BlockMemory:
+    """Storage groups of a one-block function. Raises MemoptError if it has another form."""
+    block = body_of(func)
+    last = block.last_op
+    returned = list(last.operands) if last is not None else []
+    kept = list(block.args) if model.io.data == "kept" else []
+    return block_memory(block, model, returned, kept, memory_of)
+
+
+def memory_of(op: Operation, model: ModelAttr) -> OperatorMemory:
+    """What `op` does to memory: a hyper-node what is inside it, all others as they say."""
+    if not isinstance(op, HyperNode):
+        return behaviour_of(op, model)
+    hill, level_in, level_out = inner_profile(op, model)
+    results = tuple(bytes_of(r.type) for r in op.results)
+    return OperatorMemory(results, hill=hill, level_in=level_in, level_out=level_out)
+
+
+def executing(block: Block, model: ModelAttr) -> list[tuple[Operation, OperatorMemory]]:
+    """The operations of a block that execute, in block order, with their memory behaviour.
+
+    Constants, constant expressions, views and terminators do not execute.
+    """
+    return [(op, m) for op in block.ops if (m := memory_of(op, model)).executes]

@@ -1,0 +1,76 @@
+"""The fingerprint of a function, which makes a plan stale."""
+
+import hashlib
+from collections.abc import Mapping
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from memopt.dialects.plan import (
+    CHOSEN,
+    OFFSET,
+    PLAN,
+    SCHEDULES_TRIED,
+    SCRATCH,
+    model_of,
+    scratch_list,
+)
+
+DECIDED = frozenset(
+    {
+        OFFSET,
+        SCRATCH,
+        PLAN,
+        SCHEDULES_TRIED,
+        CHOSEN,
+        "memgraph.names",
+        "memgraph.name",
+        "memgraph.source",
+    }
+)
+
+
+def fingerprint(func: FuncOp) -> str:
+    """SHA-256 over operations, types, properties, aliases, model and order (first 32 hex digits).
+
+    Names, sources and places do not count; the bytes of scratch do.
+    """
+    digest = hashlib.sha256()
+    texts: dict[Attribute, str] = {}
+    numbers: dict[SSAValue, int] = {}
+
+    def text(attr: Attribute) -> str:
+        found = texts.get(attr)
+        if found is None:
+            found = texts[attr] = str(attr)
+        return found
+
+    def dictionary(attributes: Mapping[str, Attribute]) -> str:
+        return ";".join(f"{k}={text(v)}" for k, v in sorted(attributes.items()) if k not in DECIDED)
+
+    def scratch_sizes(op: Operation) -> list[int]:
+        return [s.bytes.data for s in scratch_list(op) or ()]
+
+    def visit(block: Block) -> None:
+        for argument in block.args:
+            numbers[argument] = len(numbers)
+            digest.update(f"arg {text(argument.type)}\n".encode())
+        for op in block.ops:
+            for r in op.results:
+                numbers[r] = len(numbers)
+            used = [numbers.get(v, -1) for v in op.operands]
+            types = [text(r.type) for r in op.results]
+            digest.update(
+                f"{op.name} {used} {types} {scratch_sizes(op)} {dictionary(op.properties)} "
+                f"{dictionary(op.attributes)}\n".encode()
+            )
+            for region in op.regions:
+                for inner in region.blocks:
+                    digest.update(b"{\n")
+                    visit(inner)
+                    digest.update(b"}\n")
+
+    digest.update(text(model_of(func)).encode())
+    for block in func.body.blocks:
+        visit(block)
+    return digest.hexdigest()[:32]

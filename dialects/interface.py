@@ -1,0 +1,79 @@
+"""What the compiler asks of an operation.
+
+An operation answers it by deriving `MemoryInterface` (all memgraph operations do), or another
+package registers its operations by class or by name:
+
+    from memopt.dialects.interface import OperatorMemory, register
+    register(MyConv, lambda op, model: OperatorMemory(results=(4096,), workspace=(512,)))
+
+What is not registered gets careful defaults (analysis/behaviour.py).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from memopt.dialects.plan_attributes import AliasKind, ModelAttr
+
+WORLD = "world"  # the effect of an operation of which nothing is known
+
+
+BARRIER = "barrier"  # nothing may move across
+
+
+@dataclass(frozen=True)
+class Alias:
+    """Result `result` lies at address(operand) + byte_offset. See `#memgraph.alias`."""
+
+    result: int
+    operand: int
+    kind: AliasKind
+    byte_offset: int = 0
+
+
+@dataclass(frozen=True)
+class OperatorMemory:
+    """What an operation does to memory. Sizes are bytes, not rounded.
+
+    `results`: bytes per result, None where a result is no buffer (a scalar, a token, a constant).
+    `inplace`: (result, operand) pairs that may share an address if the operand dies here, in the
+    order of preference. `workspace`: bytes of each buffer of its own. `effects`: operations that
+    share an effect keep their mutual order; none means pure. `hill`, the greatest level inside a
+    hyper-node minus `level_in`, is -1 for ordinary operations.
+    """
+
+    results: tuple[int | None, ...]
+    aliases: tuple[Alias, ...] = ()
+    inplace: tuple[tuple[int, int], ...] = ()
+    workspace: tuple[int, ...] = ()
+    executes: bool = True
+    effects: tuple[object, ...] = ()
+    hill: int = -1
+    level_in: int = 0
+    level_out: int = 0
+
+
+class MemoryInterface(ABC):
+    """Derived by operations that know their own memory behaviour."""
+
+    @abstractmethod
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        """What this operation does to memory under `model`."""
+
+
+Describe = Callable[[Operation, ModelAttr], OperatorMemory]
+
+
+_registry: dict[type[Operation] | str, Describe] = {}
+
+
+def register(operation: type[Operation] | str, describe: Describe) -> None:
+    """Register the memory behaviour of a foreign operation, by class or by full name."""
+    _registry[operation] = describe
+
+
+def is_constant_like(op: Operation) -> bool:
+    """Whether an operation is a constant, of ours or of a foreign dialect."""
+    return op.name in ("memgraph.constant", "arith.constant", "tosa.const", "onnx.Constant")

@@ -1,0 +1,64 @@
+"""Names and places for people."""
+
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FileLineColLoc,
+    StringAttr,
+)
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+
+from memopt.dialects.attributes import SourceAttr
+
+
+def name_of(value: SSAValue) -> str:
+    """A name for people: the model's own, else what the IR shows."""
+    if isinstance(value, BlockArgument):
+        parent = value.block.parent_op()
+        args = (
+            parent.attributes.get("arg_attrs") or parent.properties.get("arg_attrs")
+            if parent
+            else None
+        )
+        if isinstance(args, ArrayAttr):
+            entry = cast("ArrayAttr[Attribute]", args).data[value.index]
+            name = getattr(entry, "data", {}).get("memgraph.name")
+            if isinstance(name, StringAttr):
+                return name.data
+        return value.name_hint or f"arg{value.index}"
+    assert isinstance(value, OpResult)
+    names = value.op.attributes.get("memgraph.names")
+    if isinstance(names, ArrayAttr):
+        entries = cast("ArrayAttr[Attribute]", names).data
+        if value.index < len(entries) and isinstance(entry := entries[value.index], StringAttr):
+            return entry.data
+    return value.name_hint or f"{operator_kind(value.op)}#{value.index}"
+
+
+def operator_kind(op: Operation) -> str:
+    """`CONV_2D` for an opaque operation, `relu` for one of ours, `tosa.clamp` for one of another
+    dialect, known here or not."""
+    if op.name == "builtin.unregistered":
+        kind = op.attributes.get("op_name__")
+    else:
+        kind = op.properties.get("op_name") if op.name.startswith("memgraph.") else None
+    return kind.data if isinstance(kind, StringAttr) else op.name.removeprefix("memgraph.")
+
+
+def operator_name(op: Operation) -> str:
+    """What people call this operation: its kind, and its first result."""
+    text = operator_kind(op)
+    return f"{text} ({name_of(op.results[0])})" if op.results else text
+
+
+def place_of(op: Operation) -> str:
+    """Where an operation came from: `file:line:col`, else its operator in the model file."""
+    if isinstance(op.location, FileLineColLoc):
+        where = op.location
+        return f"{where.filename.data}:{where.line.data}:{where.column.data}"
+    source = op.attributes.get("memgraph.source")
+    where = ""
+    if isinstance(source, SourceAttr):
+        where = f"subgraph {source.subgraph.data} operator {source.operator.data} "
+    return f"{where}{operator_name(op)}"

@@ -1,0 +1,66 @@
+"""The same elements in another shape, place or order."""
+
+from typing import ClassVar
+
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.tensors import AnyTensor, bytes_of, shape_of
+
+
+@irdl_op_definition
+class ReshapeOp(ComputeOp):
+    """The same bytes with another shape (also squeeze, expand and flatten)."""
+
+    name = "memgraph.reshape"
+    FOLDS: ClassVar[bool] = True
+    IS_VIEW: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input " + TYPES
+
+    def verify_(self) -> None:
+        a, b = bytes_of(self.input.type), bytes_of(self.result.type)
+        self.require(a == b, f"{a} bytes cannot become {b} bytes")
+
+
+@irdl_op_definition
+class CopyOp(ComputeOp):
+    """The same bytes in another place. `memgraph-memory` moves tensors between memories with it."""
+
+    name = "memgraph.copy"
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input " + TYPES
+
+    def verify_(self) -> None:
+        self.require(self.input.type == self.result.type, "a copy has the type of its operand")
+
+
+@irdl_op_definition
+class TransposeOp(ComputeOp):
+    """Dimension i of the result is dimension `permutation[i]` of the operand."""
+
+    name = "memgraph.transpose"
+    FOLDS: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    permutation = prop_def(INTS)
+    traits = traits_def(Pure())
+    assembly_format = "$input `permutation` $permutation " + TYPES
+
+    def verify_(self) -> None:
+        order = [int(v) for v in self.permutation.get_values()]
+        shape = shape_of(self.input)
+        self.require(sorted(order) == list(range(len(shape))), f"{order} is no permutation")
+        expected = tuple(shape[i] for i in order)
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")

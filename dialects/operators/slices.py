@@ -1,0 +1,102 @@
+"""Tensors joined, split and cut."""
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import (
+    I64,
+    IntegerAttr,
+)
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+
+from memopt.dialects.attributes import ActivationAttr, RoundingAttr
+from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+
+@irdl_op_definition
+class ConcatOp(ComputeOp):
+    """Operands one after the other along `axis`."""
+
+    name = "memgraph.concat"
+    APPLIES_ACTIVATION: ClassVar[bool] = (
+        False  # TensorFlow Lite's schema has it, its kernels refuse
+    )
+    FOLDS: ClassVar[bool] = True
+    inputs = var_operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    activation = opt_prop_def(ActivationAttr)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = "$inputs `axis` $axis" + ACTIVATION + ROUNDING + " " + TYPES
+
+    def verify_(self) -> None:
+        axis, out = self.axis.value.data, shape_of(self.result)
+        self.require(0 <= axis < len(out), f"axis {axis} out of range")
+        shapes = [shape_of(v) for v in self.inputs]
+        self.require(bool(shapes), "nothing to join")
+        for s in shapes:
+            same = len(s) == len(out) and s[:axis] + s[axis + 1 :] == out[:axis] + out[axis + 1 :]
+            self.require(same, f"operand {s} does not fit {out}")
+        total = sum(s[axis] for s in shapes)
+        self.require(
+            total == out[axis], f"operands have {total} along axis {axis}, not {out[axis]}"
+        )
+
+
+@irdl_op_definition
+class SplitOp(ComputeOp):
+    """Parts of the operand along `axis`."""
+
+    name = "memgraph.split"
+    input = operand_def(AnyTensor)
+    parts = var_result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure())
+    assembly_format = "$input `axis` $axis " + TYPES
+
+    def verify_(self) -> None:
+        axis, whole = self.axis.value.data, shape_of(self.input)
+        self.require(0 <= axis < len(whole) and bool(self.parts), f"axis {axis} out of range")
+        shapes = [shape_of(p) for p in self.parts]
+        for s in shapes:
+            same = s[:axis] + s[axis + 1 :] == whole[:axis] + whole[axis + 1 :]
+            self.require(same and len(s) == len(whole), f"part {s} does not fit {whole}")
+        total = sum(s[axis] for s in shapes)
+        self.require(total == whole[axis], f"parts have {total} along axis {axis}")
+
+
+@irdl_op_definition
+class SliceOp(ComputeOp):
+    """`sizes` elements from `starts`, every `strides`-th."""
+
+    name = "memgraph.slice"
+    FOLDS: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    starts = prop_def(INTS)
+    strides = prop_def(INTS)
+    traits = traits_def(Pure())
+    assembly_format = "$input `starts` $starts `strides` $strides " + TYPES
+
+    def verify_(self) -> None:
+        shape, out = shape_of(self.input), shape_of(self.result)
+        starts = [int(v) for v in self.starts.get_values()]
+        strides = [int(v) for v in self.strides.get_values()]
+        self.require(len(starts) == len(strides) == len(shape) == len(out), "ranks differ")
+        for size, start, stride, count in zip(shape, starts, strides, out, strict=True):
+            last = start + (count - 1) * stride
+            self.require(
+                stride != 0 and (count == 0 or (0 <= start < size and 0 <= last < size)),
+                f"slice {start}:{last}:{stride} leaves the operand",
+            )

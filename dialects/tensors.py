@@ -1,0 +1,88 @@
+"""Tensor types: their bytes, their shape, how they lie in memory."""
+
+from math import prod
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    IndexType,
+    IntegerType,
+    TensorType,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.attributes import ChainType, EncodingAttr, RuntimeType
+from memopt.dialects.errors import MemoptError
+
+MAX_BYTES = 1 << 62
+
+
+def is_buffer(type_: Attribute) -> bool:
+    """Whether values of this type occupy an address in the arena."""
+    return isinstance(type_, TensorType) and not isinstance(
+        cast("TensorType[Attribute]", type_).element_type, RuntimeType
+    )
+
+
+def element_bits(element: Attribute) -> int:
+    """Bits of one element as stored: booleans take a byte, `index` eight."""
+    if isinstance(element, IntegerType):
+        width = cast("IntegerType", element).width.data
+        return 8 if width == 1 else width
+    if isinstance(element, AnyFloat):
+        return element.bitwidth
+    if isinstance(element, IndexType):
+        return 64
+    if isinstance(element, ComplexType):
+        return 2 * element_bits(cast("ComplexType[AnyFloat]", element).element_type)
+    raise MemoptError(f"element type {element} has no size in bytes")
+
+
+def bytes_of(type_: Attribute) -> int | None:
+    """Bytes of a tensor type, None if it is no buffer. Raises MemoptError without a fixed size."""
+    if not is_buffer(type_):
+        return None
+    tensor = cast("TensorType[Attribute]", type_)
+    count = 1
+    for d in tensor.get_shape():
+        if d < 0:
+            raise MemoptError(f"{tensor} has a dynamic dimension; fix it with --shape")
+        count *= d
+    size = (count * element_bits(tensor.element_type) + 7) // 8
+    if size > MAX_BYTES:
+        raise MemoptError(f"{tensor} has {size} bytes, which overflows 64-bit sizes")
+    return size
+
+
+def is_token(value: SSAValue) -> bool:
+    return isinstance(value.type, ChainType)
+
+
+AnyTensor = TensorType[Attribute]
+
+
+def encoding_of(value: SSAValue) -> EncodingAttr:
+    """The encoding of a tensor value; an empty one if the type has none."""
+    type_: Attribute = value.type
+    encoding = cast("AnyTensor", type_).encoding if isinstance(type_, TensorType) else None
+    return encoding if isinstance(encoding, EncodingAttr) else EncodingAttr()
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """Elements per dimension. Raises VerifyException if it is no tensor."""
+    type_: Attribute = value.type
+    if not isinstance(type_, TensorType):
+        raise VerifyException("expected a ranked tensor")
+    return cast("AnyTensor", type_).get_shape()
+
+
+def elements_of(value: SSAValue) -> int:
+    """Number of elements of a tensor."""
+    return prod(shape_of(value))
+
+
+def channels_of(value: SSAValue) -> int:
+    """Elements of the channel dimension: the second of NCHW, else the last."""
+    return shape_of(value)[1 if encoding_of(value).layout.data == "nchw" else -1]
