@@ -19,7 +19,7 @@ from memopt.benchmarks.seconds import seconds, training
 from memopt.benchmarks.table import Run, Table
 from memopt.benchmarks.zhong import table_2, table_3, table_4, table_5, table_6
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
-from memopt.solvers.scheduling.dp import hourglasses
+from memopt.solvers.published.scheduling.dp import hourglasses
 
 
 def serenity_2(run: Run) -> Table:

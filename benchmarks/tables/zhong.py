@@ -2,7 +2,8 @@
 
 from memopt.benchmarks.papers import TABLE_2, TABLE_3, TABLE_4, TABLE_5, TABLE_6, ZHONG
 from memopt.benchmarks.table import Run, Table, kb
-from memopt.solvers.scheduling import ilp, ilp_olla
+from memopt.solvers.published.scheduling import ilp_olla
+from memopt.solvers.scheduling.methods import ilp
 
 QUOTED = (
     "Columns marked * are quoted from the paper (HMCOS's and SERENITY's as Zhong et al. print them;"

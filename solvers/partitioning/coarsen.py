@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, topological_order
-from memopt.solvers.scheduling import rpo
+from memopt.solvers.scheduling.methods import rpo
 
 # Of a group with more touchers than this no pairs are looked at: it weighs little on each.
 WIDE = 32

@@ -23,7 +23,7 @@ from memopt.solvers.problems.memory_graph import (
     check_order,
     topological_order,
 )
-from memopt.solvers.scheduling import fwd_rpo, greedy, rpo
+from memopt.solvers.scheduling.methods import fwd_rpo, greedy, rpo
 from memopt.solvers.scheduling.partitioned import heuristic_peak, start_orders
 
 BALANCE = 0.5

@@ -82,7 +82,7 @@ def prove(
         return Proven(Placement((), 0), 0)
     floor = floor_of(problem, items_of(problem))
     if capacity is not None and capacity < floor:  # any answer shows as much as the best
-        from memopt.solvers.placement import greedy_by_size
+        from memopt.solvers.placement.methods import greedy_by_size
 
         strategy, options = greedy_by_size.solve, {}
     answer = strategy(problem, time_limit, **options)

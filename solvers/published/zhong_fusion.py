@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile, topological_order
-from memopt.solvers.scheduling import search
+from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.fusion import (
     STATES,
     Module,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule, profile
-from memopt.solvers.scheduling import search
+from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.splits import parts, splits
 

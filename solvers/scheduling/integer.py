@@ -15,7 +15,7 @@ from memopt.solvers.problems.memory_graph import (
     profile,
 )
 from memopt.solvers.programs.mathopt import Model
-from memopt.solvers.scheduling import greedy, rpo
+from memopt.solvers.scheduling.methods import greedy, rpo
 from memopt.solvers.theory.bounds import flow_bound, trivial
 
 

@@ -9,7 +9,7 @@ answer is the same on every run without a time limit.
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
-from memopt.solvers.scheduling import search
+from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.splits import part_between
 
 # Operators of the first window and the largest, states that each gets, and all together.

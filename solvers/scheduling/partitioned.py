@@ -24,7 +24,8 @@ from memopt.solvers.problems.memory_graph import (
     check_order,
     profile,
 )
-from memopt.solvers.scheduling import METHODS, fwd_rpo, greedy, rpo, schedule
+from memopt.solvers.scheduling import METHODS, schedule
+from memopt.solvers.scheduling.methods import fwd_rpo, greedy, rpo
 from memopt.solvers.theory.bounds import flow_bound
 
 

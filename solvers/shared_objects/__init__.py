@@ -44,15 +44,13 @@ def share(
     if not items:
         return Sharing((NONE,) * len(problem.buffers), (), 0)
     bound = sum(positional_maxima(items))
-    from memopt.solvers.shared_objects import (
-        best,
-        by_breadth,
-        by_size,
-        exact,
-        greedy,
-        improved,
-        min_cost_flow,
-    )
+    from memopt.solvers.shared_objects.methods import shared_objects as best
+    from memopt.solvers.shared_objects.methods import shared_objects_by_breadth as by_breadth
+    from memopt.solvers.shared_objects.methods import shared_objects_by_size as by_size
+    from memopt.solvers.shared_objects.methods import shared_objects_exact as exact
+    from memopt.solvers.shared_objects.methods import shared_objects_greedy as greedy
+    from memopt.solvers.shared_objects.methods import shared_objects_improved as improved
+    from memopt.solvers.shared_objects.methods import shared_objects_min_cost_flow as min_cost_flow
 
     if method == "shared-objects":
         objects, bound = best.solve(items, bound, time_limit)

@@ -29,7 +29,7 @@ from memopt.solvers.problems.memory_graph import (
     profile,
     topological_order,
 )
-from memopt.solvers.scheduling import search
+from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.ideals import Walker, ancestors, descendants, renumber
 from memopt.solvers.theory.module_candidates import candidates
 

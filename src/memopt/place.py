@@ -79,7 +79,7 @@ def solve(
 
 def exact_nodes() -> int:
     """What `--strategy=exact` may look at without a time limit."""
-    from memopt.solvers.placement.exact import NODES
+    from memopt.solvers.placement.methods.exact import NODES
 
     return NODES
 

@@ -16,8 +16,10 @@ from features import FEATURES, features, pairs
 from oracles import random_graph, random_order
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
-from memopt.solvers.scheduling import auto, both_ends, dp, greedy, liberis, search
+from memopt.solvers.published.scheduling import dp, liberis
+from memopt.solvers.scheduling import both_ends
 from memopt.solvers.scheduling.both_ends import BothEnds
+from memopt.solvers.scheduling.methods import auto, greedy, search
 from memopt.solvers.theory.bounds import flow_bound, trivial
 from memopt.solvers.theory.ideals import renumber
 from memopt.solvers.theory.reversal import forward_order

@@ -13,7 +13,8 @@ from oracles import optimum, optimum_in_blocks, random_graph, random_order
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.published import zhong_fusion
-from memopt.solvers.scheduling import greedy, in_parts
+from memopt.solvers.scheduling import in_parts
+from memopt.solvers.scheduling.methods import greedy
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.chains import chains, merge_parallel
 from memopt.solvers.theory.fusion import contract, expand, modules

@@ -12,7 +12,7 @@ from oracles import ideals, optimum, random_graph, random_order
 
 from memopt.solvers.checker import Graph, RejectedError, check
 from memopt.solvers.problems.memory_graph import MemoryGraph
-from memopt.solvers.scheduling import auto
+from memopt.solvers.scheduling.methods import auto
 from memopt.solvers.theory.certificates import (
     NoCertificateError,
     certificate,

@@ -5,7 +5,7 @@ import random
 from oracles import random_graph
 
 from memopt.solvers.problems.memory_graph import MemoryGraph
-from memopt.solvers.scheduling import greedy
+from memopt.solvers.scheduling.methods import greedy
 
 
 def naive(graph: MemoryGraph) -> tuple[int, ...]:

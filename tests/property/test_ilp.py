@@ -8,7 +8,8 @@ import pytest
 from cases import make, with_edges
 from oracles import optimum, random_graph, random_order
 
-from memopt.solvers.scheduling import ilp, ilp_olla
+from memopt.solvers.published.scheduling import ilp_olla
+from memopt.solvers.scheduling.methods import ilp
 from memopt.solvers.theory.bounds import flow_bound
 
 PROGRAMS = 2_000

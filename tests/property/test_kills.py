@@ -9,8 +9,9 @@ from mutants import is_caught
 from oracles import optimum, random_graph, random_order
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
-from memopt.solvers.scheduling import kills, search
+from memopt.solvers.scheduling import kills
 from memopt.solvers.scheduling.kills import Frontier, Kills
+from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.ideals import Walker, renumber
 
 

@@ -11,7 +11,8 @@ import pytest
 from exhaustive import optimum
 from oracles import random_graph, random_order
 
-from memopt.solvers.scheduling import auto, best_first, both_ends, kills, local_search, search
+from memopt.solvers.scheduling import best_first, both_ends, kills, local_search
+from memopt.solvers.scheduling.methods import auto, search
 from memopt.solvers.theory import chains as chaining
 from memopt.solvers.theory import fusion, segments, splits
 from memopt.solvers.theory.chains import chains, contract_chains

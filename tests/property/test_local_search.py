@@ -7,7 +7,8 @@ from cases import make
 from oracles import optimum, random_graph, random_order
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
-from memopt.solvers.scheduling import auto, local_search, search
+from memopt.solvers.scheduling import local_search
+from memopt.solvers.scheduling.methods import auto, search
 from memopt.solvers.theory.fusion import modules
 
 GRAPHS = 20_000

@@ -10,7 +10,7 @@ from mutants import is_caught
 from oracles import ideals, random_graph
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError
-from memopt.solvers.scheduling import dp, liberis
+from memopt.solvers.published.scheduling import dp, liberis
 from memopt.solvers.theory.ideals import ancestors
 
 GRAPHS = 4000

@@ -13,8 +13,9 @@ from mutants import is_caught
 from oracles import optimum, random_graph
 
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, ProblemError
-from memopt.solvers.scheduling import ilp, ilp_olla
+from memopt.solvers.published.scheduling import ilp_olla
 from memopt.solvers.scheduling.integer import IntegerProgram, over
+from memopt.solvers.scheduling.methods import ilp
 
 GRAPHS = 800
 Patch = Callable[[pytest.MonkeyPatch], None]

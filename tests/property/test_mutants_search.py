@@ -13,7 +13,8 @@ from mutants import is_caught
 from oracles import optimum, random_graph, random_order
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError
-from memopt.solvers.scheduling import best_first, both_ends, search
+from memopt.solvers.scheduling import best_first, both_ends
+from memopt.solvers.scheduling.methods import search
 
 GRAPHS = 6000
 Patch = Callable[[pytest.MonkeyPatch], None]

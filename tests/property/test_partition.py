@@ -12,7 +12,8 @@ from memopt.solvers.partitioning.intervals import best_cuts, naive
 from memopt.solvers.partitioning.parts import heaviest_part
 from memopt.solvers.partitioning.refine import refine
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
-from memopt.solvers.scheduling import greedy, partitioned, rpo, search
+from memopt.solvers.scheduling import partitioned
+from memopt.solvers.scheduling.methods import greedy, rpo, search
 from memopt.solvers.theory.bounds import flow_bound
 
 GRAPHS = 10_000

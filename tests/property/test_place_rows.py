@@ -15,10 +15,10 @@ from memopt.formats.minimalloc import Gap, Row, read_rows, write_rows
 from memopt.place import solve
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, prove
-from memopt.solvers.placement.ilp import pyramid_of
 from memopt.solvers.placement.items import items_of
-from memopt.solvers.placement.planar import attempt
+from memopt.solvers.placement.methods.planar import attempt
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
+from memopt.solvers.published.placement.ilp import pyramid_of
 from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.verify.buffers import verify_rows
 

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from memopt.solvers.placement import METHODS, Method, place
-from memopt.solvers.placement.exact import improve
 from memopt.solvers.placement.items import items_of
+from memopt.solvers.placement.methods.exact import improve
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 
 FAST: tuple[Method, ...] = (

@@ -9,9 +9,9 @@ from oracles import naive_steps, optimum, random_graph, random_order
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, profile
-from memopt.solvers.scheduling import search
 from memopt.solvers.scheduling.best_first import Search, Switches
 from memopt.solvers.scheduling.both_ends import BothEnds
+from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.ideals import renumber
 from memopt.solvers.theory.reversal import backward, forward_order, reversible

@@ -10,7 +10,9 @@ from exhaustive import Bytes
 from oracles import naive_steps, optimum, random_graph, random_order
 
 from memopt.solvers.problems.memory_graph import ProblemError, profile
-from memopt.solvers.scheduling import dp, liberis, schedule, search
+from memopt.solvers.published.scheduling import dp, liberis
+from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.ideals import Walker, renumber
 
 GRAPHS = 20_000

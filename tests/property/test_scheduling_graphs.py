@@ -6,7 +6,7 @@ import pytest
 from graphs import load, optima
 
 from memopt.solvers.problems.memory_graph import profile
-from memopt.solvers.scheduling import auto, fwd_rpo, rpo
+from memopt.solvers.scheduling.methods import auto, fwd_rpo, rpo
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.fusion import contract, expand, modules
 

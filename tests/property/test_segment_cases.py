@@ -8,8 +8,8 @@ from oracles import optimum, optimum_in_blocks
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, profile
 from memopt.solvers.published import zhong_fusion
-from memopt.solvers.scheduling import search
 from memopt.solvers.scheduling.kills import Kills
+from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.chains import chain_of, chains, contract_chains, merge_parallel, reduced
 from memopt.solvers.theory.fusion import Sides, contract, inside, separable
 from memopt.solvers.theory.fusion_check import is_safe_chain

@@ -5,7 +5,10 @@ from random import Random
 import pytest
 
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
-from memopt.solvers.shared_objects import METHODS, Method, best, exact, improved, profiles, share
+from memopt.solvers.shared_objects import METHODS, Method, profiles, share
+from memopt.solvers.shared_objects.methods import shared_objects as best
+from memopt.solvers.shared_objects.methods import shared_objects_exact as exact
+from memopt.solvers.shared_objects.methods import shared_objects_improved as improved
 from memopt.solvers.shared_objects.sharing import Sharing, shared_items
 
 PROVEN: tuple[Method, ...] = ("shared-objects", "shared-objects-exact")

@@ -5,8 +5,9 @@ import pytest
 from memopt.api import memory_graph
 from memopt.benchmarks.training import SHAPES, training_graph
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
-from memopt.solvers.scheduling import greedy, schedule
+from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.best_first import Search
+from memopt.solvers.scheduling.methods import greedy
 from memopt.solvers.theory.bounds import trivial
 from memopt.solvers.theory.chains import chains
 from memopt.solvers.theory.fusion import modules

@@ -3,7 +3,8 @@
 import pytest
 
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
-from memopt.solvers.scheduling import dp, schedule
+from memopt.solvers.published.scheduling import dp
+from memopt.solvers.scheduling import schedule
 
 
 def cells(count: int, width: int, *, hourglass: bool = True) -> MemoryGraph:

@@ -4,7 +4,9 @@ import pytest
 
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, ProblemError
 from memopt.solvers.programs.mathopt import EXACT, SOLVERS, new_model
-from memopt.solvers.scheduling import ilp, ilp_olla, schedule
+from memopt.solvers.published.scheduling import ilp_olla
+from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling.methods import ilp
 
 # a chain of gradients, each read by the next and by an update without results
 GRADIENTS = MemoryGraph(

@@ -1,7 +1,8 @@
 """Liberis' recursion: deep graphs, what it claims when cut short."""
 
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph
-from memopt.solvers.scheduling import liberis, schedule
+from memopt.solvers.published.scheduling import liberis
+from memopt.solvers.scheduling import schedule
 
 
 def chain(length: int) -> MemoryGraph:

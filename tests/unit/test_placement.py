@@ -8,7 +8,7 @@ import pytest
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, Method, place
-from memopt.solvers.placement import tflm as tflm_module
+from memopt.solvers.placement.methods import tflm as tflm_module
 from memopt.solvers.problems.placement import Buffer, Placement, PlacementProblem, conflicts
 
 MIB = 1 << 20

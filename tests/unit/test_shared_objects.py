@@ -9,7 +9,9 @@ from memopt.benchmarks.shared_objects import MIB, NETWORKS, STRATEGIES, TABLE_1,
 from memopt.benchmarks.table import Run
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
-from memopt.solvers.shared_objects import METHODS, exact, min_cost_flow, share
+from memopt.solvers.shared_objects import METHODS, share
+from memopt.solvers.shared_objects.methods import shared_objects_exact as exact
+from memopt.solvers.shared_objects.methods import shared_objects_min_cost_flow as min_cost_flow
 from memopt.solvers.shared_objects.sharing import NONE, Sharing
 
 # shared/alloc/MANIFEST.md: optima of these files by CP-SAT, MiB

@@ -16,7 +16,7 @@ import memopt
 from memopt.api import memory_graph
 from memopt.cli import main
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, profile
-from memopt.solvers.scheduling import auto
+from memopt.solvers.scheduling.methods import auto
 from memopt.solvers.theory.canonical import canonical, graph_of
 from memopt.solvers.theory.fusion import modules
 from memopt.usage import UsageError

@@ -10,18 +10,12 @@ depend on the machine.
 from collections.abc import Callable, Iterator
 
 from memopt.solvers import clock
-from memopt.solvers.placement import (
-    best_fit,
-    greedy_by_breadth,
-    greedy_by_size,
-    hill_climb,
-    planar,
-    slots,
-    tflm,
-)
+from memopt.solvers.placement import slots
 from memopt.solvers.placement.address_space import first_fit_in
 from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
+from memopt.solvers.placement.methods import best_fit, greedy_by_size, hill_climb, planar, tflm
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
+from memopt.solvers.published.placement import greedy_by_breadth
 
 # Above these sizes the searches cost more than they gain by default.
 LARGE_ITEMS = 20_000
@@ -63,7 +57,7 @@ def prove(
     assert best is not None
     if len(items) > SEARCHED_ITEMS and time_limit is None:
         return Proven(best, floor)
-    from memopt.solvers.placement import exact
+    from memopt.solvers.placement.methods import exact
 
     def left(share: float = 1.0) -> float | None:
         return clock.left(deadline, share)

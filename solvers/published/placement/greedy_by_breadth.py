@@ -10,8 +10,8 @@ from bisect import bisect_left
 import numpy as np
 
 from memopt.solvers.placement.address_space import loads, smallest_gaps_in
-from memopt.solvers.placement.greedy_by_size import by_size
 from memopt.solvers.placement.items import Item, fixed_first, items_of, placement_of
+from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 

@@ -11,8 +11,8 @@ from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule, profile
 from memopt.solvers.scheduling.best_first import ALL_ON, Switches
 from memopt.solvers.scheduling.both_ends import BothEnds
-from memopt.solvers.scheduling.greedy import order as greedy
-from memopt.solvers.scheduling.rpo import order as rpo
+from memopt.solvers.scheduling.methods.greedy import order as greedy
+from memopt.solvers.scheduling.methods.rpo import order as rpo
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.ideals import renumber
 

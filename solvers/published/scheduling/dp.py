@@ -30,7 +30,7 @@ from memopt.solvers.problems.memory_graph import (
     profile,
     topological_order,
 )
-from memopt.solvers.scheduling.greedy import order as greedy
+from memopt.solvers.scheduling.methods.greedy import order as greedy
 from memopt.solvers.theory.bounds import trivial
 from memopt.solvers.theory.ideals import Walker, ancestors, descendants, mask_bytes, renumber
 

@@ -25,8 +25,8 @@ from typing import Any
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import AddressSpace, first_fit_in
-from memopt.solvers.placement.greedy_by_size import by_size
 from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
+from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.placement.neighbours import Neighbour, neighbours_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 from memopt.solvers.programs.mathopt import Model, new_model

@@ -9,14 +9,12 @@ from collections.abc import Callable, Sequence
 
 from memopt.solvers import clock
 from memopt.solvers.placement.items import Item
-from memopt.solvers.shared_objects import (
-    by_breadth,
-    by_size,
-    exact,
-    greedy,
-    improved,
-    min_cost_flow,
-)
+from memopt.solvers.shared_objects.methods import shared_objects_by_breadth as by_breadth
+from memopt.solvers.shared_objects.methods import shared_objects_by_size as by_size
+from memopt.solvers.shared_objects.methods import shared_objects_exact as exact
+from memopt.solvers.shared_objects.methods import shared_objects_greedy as greedy
+from memopt.solvers.shared_objects.methods import shared_objects_improved as improved
+from memopt.solvers.shared_objects.methods import shared_objects_min_cost_flow as min_cost_flow
 
 PAIRS = 600  # items up to which every pair may be compared
 ALL = 5_000  # items up to which all greedy strategies run

@@ -16,8 +16,8 @@ from math import gcd
 
 from ortools.sat.python import cp_model
 
-from memopt.solvers.placement import best_fit, greedy_by_size
 from memopt.solvers.placement.items import Item, cliques_of, floor_of, items_of, placement_of
+from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.strips import is_plain
 from memopt.solvers.problems.placement import PlacementProblem, Proven
 from memopt.solvers.programs.cp_solver import Limit, solve

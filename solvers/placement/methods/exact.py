@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement import best_fit, greedy_by_size, planar
 from memopt.solvers.placement.corners import CornerSearch
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
 from memopt.solvers.placement.left_justified import OrderSearch
+from memopt.solvers.placement.methods import best_fit, greedy_by_size, planar
 from memopt.solvers.placement.neighbours import crowded
 from memopt.solvers.placement.rules import Rules
 from memopt.solvers.placement.strips import Block, Strip, blocks_of, is_plain, strip_of

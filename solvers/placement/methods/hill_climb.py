@@ -18,7 +18,7 @@ ROUNDS = 500
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` in seconds; without one the work is bounded."""
-    from memopt.solvers.placement import best_fit, greedy_by_size
+    from memopt.solvers.placement.methods import best_fit, greedy_by_size
 
     deadline = clock.deadline(time_limit)
     best = greedy_by_size.solve(problem)

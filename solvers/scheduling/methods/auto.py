@@ -8,7 +8,8 @@ Without a time limit the answer is deterministic.
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule, profile
-from memopt.solvers.scheduling import fwd_rpo, greedy, in_parts, local_search, rpo, search
+from memopt.solvers.scheduling import in_parts, local_search
+from memopt.solvers.scheduling.methods import fwd_rpo, greedy, rpo, search
 from memopt.solvers.theory.bounds import Bound, flow_bound, trivial
 from memopt.solvers.theory.chains import reduced
 from memopt.solvers.theory.fusion import contract, expand, modules

@@ -16,7 +16,7 @@ the start to its last reader. Constants are no storage groups, outputs are kept 
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, bits, profile
-from memopt.solvers.scheduling import greedy, rpo
+from memopt.solvers.scheduling.methods import greedy, rpo
 from memopt.solvers.theory.bounds import trivial
 from memopt.solvers.theory.ideals import Walker, mask_bytes, renumber
 

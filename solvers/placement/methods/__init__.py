@@ -1,0 +1,1 @@
+"""One file per strategy; its name is the strategy's."""
