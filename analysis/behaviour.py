@@ -24,8 +24,8 @@ from memopt.dialects.interface import (
     Alias,
     MemoryInterface,
     OperatorMemory,
-    _registry,
     is_constant_like,
+    registered,
 )
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.plan import alias_lists, scratch_list
@@ -77,10 +77,10 @@ def covers(op: Operation, aliases: tuple[Alias, ...]) -> bool:
 def _describe(op: Operation, model: ModelAttr) -> OperatorMemory:
     if isinstance(op, MemoryInterface):
         return op.memory(model)
-    describe = _registry.get(type(op)) or _registry.get(op.name)
+    describe = registered(type(op)) or registered(op.name)
     if describe is None and op.name == "builtin.unregistered":
         name = op.attributes.get("op_name__")
-        describe = _registry.get(name.data) if isinstance(name, StringAttr) else None
+        describe = registered(name.data) if isinstance(name, StringAttr) else None
     return describe(op, model) if describe else _foreign(op, model)
 
 

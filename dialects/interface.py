@@ -77,3 +77,8 @@ def register(operation: type[Operation] | str, describe: Describe) -> None:
 def is_constant_like(op: Operation) -> bool:
     """Whether an operation is a constant, of ours or of a foreign dialect."""
     return op.name in ("memgraph.constant", "arith.constant", "tosa.const", "onnx.Constant")
+
+
+def registered(operation: type[Operation] | str) -> Describe | None:
+    """What was registered for a class or a name."""
+    return _registry.get(operation)

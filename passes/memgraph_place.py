@@ -12,7 +12,6 @@ several objects instead of an offset (`share.py`). `method=joint` may change the
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -30,7 +29,7 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.joint import find_order, note, refuse_partition, take, take_back
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.moves import drop_moves
-from memopt.passes.option import option
+from memopt.passes.option import check_method, option
 from memopt.passes.places import write_places
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock, placement
@@ -40,7 +39,7 @@ from memopt.solvers.problems.placement import Placement
 from memopt.targets.tflm_arena import tflm_arena, write_scratch
 from memopt.verify.plan import verify_plan
 
-Method = Literal[placement.Method, share.Method, "joint"]
+METHODS = (*placement.METHODS, "joint", *share.METHODS)
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class MemgraphPlacePass(ModulePass):
 
     name = "memgraph-place"
 
-    method: Method = option("auto", "how the offsets are found")
+    method: str = option("auto", "how the offsets are found")
     time_limit: int | float | None = option(None, "seconds")
     solver: str | None = option(None, "of the integer program")
     pruning: bool | None = option(None, "ilp: leave out pairs that are never live together")
@@ -57,6 +56,7 @@ class MemgraphPlacePass(ModulePass):
     seed: int | None = option(None, "of the random choices")
 
     def __post_init__(self) -> None:
+        check_method(self.method, METHODS)
         check_seconds(self.time_limit)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -66,9 +66,7 @@ class MemgraphPlacePass(ModulePass):
             place_function(func, self.method, self.time_limit, **chosen)
 
 
-def place_function(
-    func: FuncOp, method: Method, time_limit: float | None, **options: object
-) -> int:
+def place_function(func: FuncOp, method: str, time_limit: float | None, **options: object) -> int:
     """Place one function's buffers and return the arena in bytes.
 
     `options` are those of the placement strategy. Raises PassFailedException if a solver refuses.
@@ -87,7 +85,6 @@ def place_function(
         raise PassFailedException(f"memgraph-place: {method} has no option {name!r}")
     if method in share.METHODS:
         return share.share_function(extracted, plan, method, clock.left(deadline))
-    method = cast("Literal[placement.Method, 'joint']", method)
     settles = is_settled_by_tflm(extracted)
     # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
     dropped = extracted.graph.unread_inputs if settles else 0
@@ -123,7 +120,7 @@ def is_settled_by_tflm(extracted: Extracted) -> bool:
 def _place(
     extracted: Extracted,
     settles: bool,
-    method: placement.Method,
+    method: str,
     time_limit: float | None,
     options: dict[str, object],
 ) -> tuple[int, Placement]:
@@ -168,7 +165,7 @@ def _place_jointly(
 
 def _solve(
     extracted: Extracted,
-    method: placement.Method,
+    method: str,
     time_limit: float | None,
     options: dict[str, object],
 ) -> Placement:
@@ -185,7 +182,7 @@ def _solve(
 
 def _settle(
     extracted: Extracted,
-    method: placement.Method,
+    method: str,
     time_limit: float | None,
     options: dict[str, object],
 ) -> tuple[int, Placement]:
@@ -195,9 +192,7 @@ def _settle(
     several placements are tried, among them TFLM's own, and the scratch is written where it will
     lie.
     """
-    tries: tuple[placement.Method, ...] = (
-        ("auto", "greedy-by-size", "tflm") if method == "auto" else (method,)
-    )
+    tries: tuple[str, ...] = ("auto", "greedy-by-size", "tflm") if method == "auto" else (method,)
     answers: list[Placement] = []
     heads: list[tuple[int, int]] = []
     for index, attempt in enumerate(tries):

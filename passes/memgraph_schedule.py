@@ -19,7 +19,6 @@ on, the chosen in-place results get a `memgraph.alias`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -40,28 +39,15 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.moves import drop_moves
-from memopt.passes.option import option
+from memopt.passes.option import check_method, option
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import ProblemError, Proof, Schedule, profile
-from memopt.solvers.scheduling import partitioned, schedule
+from memopt.solvers.scheduling import METHODS, partitioned, schedule
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.fusion_check import is_contraction, is_safe_chain
 from memopt.solvers.theory.segments import linked
-
-Method = Literal[
-    "auto",
-    "search",
-    "dp",
-    "liberis",
-    "ilp",
-    "ilp-olla",
-    "greedy",
-    "rpo",
-    "fwd-rpo",
-    "source",
-]
 
 
 @dataclass(frozen=True)
@@ -78,7 +64,7 @@ class MemgraphSchedulePass(ModulePass):
 
     name = "memgraph-schedule"
 
-    method: Method = option("auto", "how the order is found")
+    method: str = option("auto", "how the order is found")
     time_limit: int | float | None = option(None, "seconds")
     assume_pure: bool = option(False, "operations of which nothing is known may move")
     certificate: str | None = option(None, "a file for what proves the bound to anyone")
@@ -107,6 +93,7 @@ class MemgraphSchedulePass(ModulePass):
     local: bool | None = option(None, "auto: improve the order by local search")
 
     def __post_init__(self) -> None:
+        check_method(self.method, METHODS)
         check_seconds(self.time_limit)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -134,7 +121,7 @@ OPTIONS = tuple(
 
 def schedule_function(
     func: FuncOp,
-    method: Method,
+    method: str,
     time_limit: float | None,
     assume_pure: bool = False,
     **options: object,

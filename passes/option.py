@@ -3,7 +3,7 @@
 alignment: int | None = option(None, "bytes of which every offset is a multiple")
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, fields
 from typing import Any, TypeVar
 
@@ -26,3 +26,9 @@ def required(text: str) -> Any:
 def texts(made: type[ModulePass]) -> Mapping[str, str]:
     """The line of every option of a pass that has one."""
     return {f.name: f.metadata[TEXT] for f in fields(made) if TEXT in f.metadata}
+
+
+def check_method(method: str, known: Iterable[str]) -> None:
+    """Raise ValueError, which is a wrong command line, unless there is such a method."""
+    if method not in known:
+        raise ValueError(f"method={method}: one of {', '.join(known)}")

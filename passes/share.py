@@ -6,8 +6,6 @@ After:   %a = memgraph.relu %x {memgraph.order = 0 : i64, memgraph.offset = [#me
 The plan lists the bytes of the objects and what bounds their sum (solvers/shared_objects/).
 """
 
-from typing import cast
-
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
@@ -17,9 +15,9 @@ from memopt.dialects.plan_attributes import ObjectAttr, PlanAttr
 from memopt.passes.extract import Extracted
 from memopt.passes.places import write_places
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
-from memopt.solvers.shared_objects import METHODS, Method, share
+from memopt.solvers.shared_objects import METHODS, share
 
-__all__ = ["METHODS", "Method", "share_function"]
+__all__ = ["METHODS", "share_function"]
 
 
 def share_function(
@@ -36,7 +34,7 @@ def share_function(
         raise MemoptError(f"--place={method}: {text}", name)
     order = range(len(extracted.graph))
     try:
-        answer = share(live_ranges(extracted.graph, order), cast("Method", method), time_limit)
+        answer = share(live_ranges(extracted.graph, order), method, time_limit)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-place: {name}: {error}") from error
     # buffers of 0 bytes are in the first object; if all are, one arena of 0 bytes is the same

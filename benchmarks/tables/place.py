@@ -17,7 +17,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.formats.minimalloc import Row, read_rows
 from memopt.place import problem_of
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement import METHODS, Method, place, prove
+from memopt.solvers.placement import METHODS, place, prove
 from memopt.solvers.problems.placement import PlacementProblem
 from memopt.verify.buffers import verify_rows
 
@@ -32,7 +32,7 @@ TABLE_2 = {
     "Lower bound": (4.594, 5.742, 4.320, 7.914, 6.271),
     "Naive": (19.248, 26.313, 48.642, 54.010, 28.556),
 }
-STRATEGIES: dict[str, Method] = {
+STRATEGIES: dict[str, str] = {
     "Greedy by size": "greedy-by-size",
     "Greedy by breadth": "greedy-by-breadth",
     "Greedy (Lee)": "tflite",

@@ -6,13 +6,13 @@ from random import Random
 
 from memopt.benchmarks.generator import planted
 from memopt.benchmarks.table import Table
-from memopt.solvers.placement import Method, prove
+from memopt.solvers.placement import prove
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 
 SIZES = ((10_000, 200), (100_000, 200), (20_000, 5_000))  # buffers, mean live
 QUICK = ((3_000, 100),)
 LEFT_OUT = 0.05
-METHODS: tuple[Method, ...] = ("auto", "greedy-by-size")
+METHODS: tuple[str, ...] = ("auto", "greedy-by-size")
 
 
 def thinned(buffers: tuple[Buffer, ...], share: float, seed: int = 0) -> tuple[Buffer, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from memopt.benchmarks.graphs import shared_folder
 from memopt.benchmarks.table import Run, Table
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
-from memopt.solvers.shared_objects import Method, share
+from memopt.solvers.shared_objects import share
 
 MIB = 1 << 20
 NETWORKS = ("mobilenet_v1", "mobilenet_v2", "deeplab_v3", "inception_v3", "posenet")
@@ -23,7 +23,7 @@ TABLE_1 = {
     "Lower bound": (4.594, 6.604, 6.105, 8.955, 6.347),
     "Naive": (19.248, 26.313, 48.642, 54.010, 28.556),
 }
-STRATEGIES: dict[str, Method] = {
+STRATEGIES: dict[str, str] = {
     "Greedy by size": "shared-objects-by-size",
     "Greedy by size improved": "shared-objects-improved",
     "Greedy by breadth": "shared-objects-by-breadth",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from memopt.solvers import clock
 from memopt.solvers.joint.reorderings import reorderings
-from memopt.solvers.placement import Method, place
+from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
 from memopt.solvers.problems.placement import Placement
 
@@ -45,7 +45,7 @@ def solve(
     order: Sequence[int],
     bound: int,
     time_limit: float | None = None,
-    method: Method = "auto",
+    method: str = "auto",
     exact_operators: int = EXACT_OPERATORS,
 ) -> Joint:
     """The smallest arena found within `time_limit` seconds, starting at `order`.
@@ -84,7 +84,7 @@ def _among(
     best: Joint,
     limit: int,
     deadline: float | None,
-    method: Method,
+    method: str,
     share: float,
 ) -> Joint:
     """The best of the orders of a peak within `limit` (bytes), in `share` of the time left."""

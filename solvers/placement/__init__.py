@@ -3,7 +3,8 @@
     place(problem, "auto").arena
     prove(problem, "exact", capacity=1 << 20)       # with a bound: does it fit, can it?
 
-One file per strategy, loaded when it is asked for. Every strategy obeys fixed offsets, alignments
+One file per strategy in `methods/`, or in `solvers/published/placement/` where it only serves
+comparison, loaded when it is asked for. Every strategy obeys fixed offsets, alignments
 and shared bases, and its answer is verified before it is given back. A strategy's file has
 `solve(problem, time_limit, **options) -> Placement`; one that proves more than the load has
 `prove(problem, time_limit, **options) -> Proven` instead or as well, and one that can stop at a
@@ -11,36 +12,23 @@ capacity, or prove that nothing fits into it, takes that as `capacity`.
 """
 
 from collections.abc import Callable
-from importlib import import_module
-from inspect import signature
-from typing import Literal, cast, get_args
+from typing import cast
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.items import floor_of, items_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
+from memopt.solvers.registry import function_of, methods_in, options_of
 
-Method = Literal[
-    "auto",
-    "exact",
-    "cp-sat",
-    "ilp",
-    "greedy-by-size",
-    "greedy-by-breadth",
-    "best-fit",
-    "planar",
-    "tflite",
-    "tflm",
-    "hill-climb",
-]
-METHODS: tuple[Method, ...] = get_args(Method)
+_FOUND = methods_in("memopt.solvers.placement.methods", "memopt.solvers.published.placement")
+METHODS = tuple(_FOUND)
 
 Strategy = Callable[..., Placement | Proven]
 
 
 def place(
     problem: PlacementProblem,
-    method: Method = "auto",
+    method: str = "auto",
     time_limit: float | None = None,
     **options: object,
 ) -> Placement:
@@ -56,7 +44,7 @@ def place(
 
 def prove(
     problem: PlacementProblem,
-    method: Method = "auto",
+    method: str = "auto",
     time_limit: float | None = None,
     capacity: int | None = None,
     **options: object,
@@ -66,11 +54,8 @@ def prove(
     With `capacity` (bytes) the search stops at an arena that fits, and a bound above it proves that
     none does. The bound is never below the load and the end of what is fixed.
     """
-    if method not in METHODS:
-        raise ProblemError(f"unknown placement {method!r}; known: {', '.join(METHODS)}")
-    module = import_module(f"memopt.solvers.placement.{method.replace('-', '_')}")
-    strategy = cast("Strategy", getattr(module, "prove", None) or module.solve)
-    known = list(signature(strategy).parameters)[2:]
+    strategy = cast("Strategy", function_of(_FOUND, method, "placement", "prove", "solve"))
+    known = options_of(strategy)[1:]
     for name in options:
         if name not in known:
             raise ProblemError(f"{method} has no option {name.replace('_', '-')!r}")

@@ -1,27 +1,19 @@
-"""Order the operators: one file per method, each with `solve(graph, ...) -> Schedule`.
+"""Order the operators: a file per method in `methods/`, each with `solve(graph, ...) -> Schedule`.
+
+The methods that papers compare with stand in `solvers/published/scheduling/`.
 
 `schedule` loads the method it is asked for and nothing else, so a command that only reads a plan
 never pays for OR-Tools.
 """
 
-from importlib import import_module
 from typing import Any
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule
+from memopt.solvers.registry import function_of, methods_in, options_of
 
-METHODS = (
-    "auto",
-    "search",
-    "dp",
-    "liberis",
-    "ilp",
-    "ilp-olla",
-    "greedy",
-    "rpo",
-    "fwd-rpo",
-    "source",
-)
+_FOUND = methods_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
+METHODS = tuple(_FOUND)
 
 LIMITS = {"max_states", "max_bytes", "width"}
 
@@ -34,13 +26,9 @@ def schedule(
     The answer has been verified. Raises ProblemError for an unknown method, an unknown option, a
     malformed problem, or a feature that the method does not cover.
     """
-    if method not in METHODS:
-        raise ProblemError(f"unknown method {method!r}: one of {', '.join(METHODS)}")
+    solve = function_of(_FOUND, method, "method", "solve")
     graph.check()
-    solve = import_module(f"memopt.solvers.scheduling.{method.replace('-', '_')}").solve
-    known = solve.__code__.co_varnames[
-        : solve.__code__.co_argcount + solve.__code__.co_kwonlyargcount
-    ]
+    known = options_of(solve)
     for name in options:
         if name not in known:
             raise ProblemError(f"method {method!r} has no option {name.replace('_', '-')!r}")

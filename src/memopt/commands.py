@@ -93,15 +93,15 @@ def plan_both(
     seconds: Seconds,
 ) -> tuple[ModuleOp, ModuleOp]:
     """(as it was, planned). For TFLM the file's own order stays where ours would need more."""
-    from memopt.passes.memgraph_place import Method as PlaceMethod
-    from memopt.passes.memgraph_schedule import Method as ScheduleMethod
+    from memopt.passes.memgraph_place import METHODS as PLACEMENTS
+    from memopt.solvers.scheduling import METHODS
 
-    for value, kind, flag in (
-        (choices.schedule, ScheduleMethod, "--schedule"),
-        (choices.place, PlaceMethod, "--place"),
+    for value, known, flag in (
+        (choices.schedule, METHODS, "--schedule"),
+        (choices.place, PLACEMENTS, "--place"),
     ):
-        if value not in kind.__args__:
-            raise UsageError(f"{flag}={value}: one of {', '.join(kind.__args__)}")
+        if value not in known:
+            raise UsageError(f"{flag}={value}: one of {', '.join(known)}")
     if choices.memory is not None:
         check_memory(choices)
     only_function(module)

@@ -14,6 +14,9 @@ from pathlib import Path
 from memopt.dialects.errors import MemoptError
 from memopt.driver import MODELS, Options, Shapes
 from memopt.outputs import BINARY, Target, model_name, target_text
+from memopt.solvers.placement import METHODS as PLACEMENTS
+from memopt.solvers.scheduling import METHODS as SCHEDULES
+from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.usage import STDOUT, Parser, UsageError, check_time_limit, path_text
 
 EPILOG = """examples:
@@ -87,13 +90,12 @@ def build_parser() -> argparse.ArgumentParser:
         "--partition": ("K", "cut into K parts that are scheduled one by one, or auto"),
         "--schedule": (
             "METHOD",
-            "auto, search, dp, liberis, ilp, ilp-olla, greedy, rpo, fwd-rpo or source",
+            f"{', '.join(SCHEDULES)}",
         ),
         "--place": (
             "METHOD",
-            "auto, joint (another order where that makes the arena smaller), exact, cp-sat, ilp, "
-            "planar, hill-climb, greedy-by-size, greedy-by-breadth, best-fit, tflite, tflm, or "
-            "shared-objects[-exact, -improved, ...]: several objects instead of an arena",
+            f"joint (another order where that makes the arena smaller), {', '.join(PLACEMENTS)}; "
+            f"or several objects instead of an arena: {', '.join(SHARED)}",
         ),
         "--memory": (
             "dtcm:64K,sram:320K",

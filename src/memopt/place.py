@@ -63,18 +63,16 @@ def solve(
     Raises ProblemError, and UsageError for an unknown strategy.
     """
     problem, first = problem_of(rows)
-    for known in METHODS:
-        if known == strategy:
-            # nobody waits for a compiler here, so there is more work than --place=auto does
-            more = {"nodes": exact_nodes()} if known == "auto" and time_limit is None else {}
-            found = prove(problem, known, time_limit, capacity, **more)
-            offsets = tuple(found.placement.offsets[i] for i in first)
-            bound = found.lower_bound
-            return Answer(offsets, found.placement.arena, bound, bound)
-    for known in SHARED:
-        if known == strategy:
-            return _shared(problem, first, known, time_limit)
-    raise UsageError(f"--strategy={strategy}: one of {', '.join(STRATEGIES)}")
+    if strategy in SHARED:
+        return _shared(problem, first, strategy, time_limit)
+    if strategy not in METHODS:
+        raise UsageError(f"--strategy={strategy}: one of {', '.join(STRATEGIES)}")
+    # nobody waits for a compiler here, so there is more work than --place=auto does
+    more = {"nodes": exact_nodes()} if strategy == "auto" and time_limit is None else {}
+    found = prove(problem, strategy, time_limit, capacity, **more)
+    offsets = tuple(found.placement.offsets[i] for i in first)
+    bound = found.lower_bound
+    return Answer(offsets, found.placement.arena, bound, bound)
 
 
 def exact_nodes() -> int:

@@ -58,8 +58,8 @@ def plan_module(
 
     limit = choices.time_limit
     model = MemgraphModelPass(target, io=choices.io, inplace=choices.inplace)
-    schedule = MemgraphSchedulePass(choices.schedule, limit)  # type: ignore[arg-type]
-    place: ModulePass = MemgraphPlacePass(choices.place, limit)  # type: ignore[arg-type]
+    schedule = MemgraphSchedulePass(choices.schedule, limit)
+    place: ModulePass = MemgraphPlacePass(choices.place, limit)
     if choices.memory is not None:
         from memopt.passes.memgraph_memory import MemgraphMemoryPass
 

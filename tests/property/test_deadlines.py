@@ -16,7 +16,7 @@ from oracles import random_graph, random_order
 
 from memopt.benchmarks.generator import planted
 from memopt.solvers import clock
-from memopt.solvers.placement import Method, prove
+from memopt.solvers.placement import prove
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.scheduling import schedule
@@ -122,7 +122,7 @@ def test_fusion(name: str, limit: float) -> None:
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("method", ["auto", "exact", "hill-climb"])
 @pytest.mark.parametrize(("buffers", "live"), [(600, 60), (2_600, 100)])
-def test_placements(method: Method, limit: float, buffers: int, live: int) -> None:
+def test_placements(method: str, limit: float, buffers: int, live: int) -> None:
     problem = thousands(buffers, live)
     least = work_of(lambda: prove(problem, "greedy-by-size"))
     taken = work_of(lambda: prove(problem, method, limit))

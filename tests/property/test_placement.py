@@ -5,19 +5,19 @@ from random import Random
 
 import pytest
 
-from memopt.solvers.placement import METHODS, Method, place
+from memopt.solvers.placement import METHODS, place
 from memopt.solvers.placement.items import items_of
 from memopt.solvers.placement.methods.exact import improve
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 
-FAST: tuple[Method, ...] = (
+FAST: tuple[str, ...] = (
     "greedy-by-size",
     "greedy-by-breadth",
     "best-fit",
     "tflite",
     "tflm",
 )
-SEARCHES: tuple[Method, ...] = ("auto", "hill-climb")
+SEARCHES: tuple[str, ...] = ("auto", "hill-climb")
 CASES = 20_000
 
 

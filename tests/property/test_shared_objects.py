@@ -5,14 +5,14 @@ from random import Random
 import pytest
 
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
-from memopt.solvers.shared_objects import METHODS, Method, profiles, share
-from memopt.solvers.shared_objects.methods import shared_objects as best
+from memopt.solvers.shared_objects import METHODS, profiles, share
+from memopt.solvers.shared_objects import heuristics as best
 from memopt.solvers.shared_objects.methods import shared_objects_exact as exact
 from memopt.solvers.shared_objects.methods import shared_objects_improved as improved
 from memopt.solvers.shared_objects.sharing import Sharing, shared_items
 
-PROVEN: tuple[Method, ...] = ("shared-objects", "shared-objects-exact")
-PLAIN: tuple[Method, ...] = tuple(m for m in METHODS if m not in PROVEN)
+PROVEN: tuple[str, ...] = ("shared-objects", "shared-objects-exact")
+PLAIN: tuple[str, ...] = tuple(m for m in METHODS if m not in PROVEN)
 
 
 def random_problem(random: Random, most: int, least: int = 0) -> PlacementProblem:

@@ -133,8 +133,8 @@ def test_what_is_no_network_is_told_with_its_place(given: Any, error: Any, text:
     ("argument", "text"),
     [
         ({"target": "esp"}, "one of host, "),
-        ({"schedule": "best"}, "one of auto, search"),
-        ({"place": "best"}, "one of auto, exact"),
+        ({"schedule": "best"}, "one of auto, dp"),
+        ({"place": "best"}, "one of auto, best-fit"),
         ({"io": "ram"}, "one of arena, kept, caller"),
         ({"inplace": "yes"}, "one of on, off"),
         ({"memory": "q"}, "memory: 'q' is no memory"),
@@ -208,7 +208,7 @@ def test_what_is_no_buffer_is_told(buffers: Any, error: Any, text: str) -> None:
 @pytest.mark.parametrize(
     ("argument", "text"),
     [
-        ({"strategy": "best"}, "one of auto, exact"),
+        ({"strategy": "best"}, "one of auto, best-fit"),
         ({"capacity": "1Q"}, "no size"),
         ({"capacity": -1}, "0 or more"),
         ({"time_limit": -1}, "more than 0"),

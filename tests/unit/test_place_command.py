@@ -179,7 +179,7 @@ def test_what_a_greedy_strategy_does_not_fit_is_not_proven(
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
-        (["--strategy=luck"], 2, "--strategy=luck: one of auto, exact"),
+        (["--strategy=luck"], 2, "--strategy=luck: one of auto, best-fit"),
         (["--capacity=lots"], 2, "write 65536, 64K or 1M"),
         (["--time-limit=0"], 2, "more than 0"),
         (["--time-limit=nan"], 2, "more than 0"),

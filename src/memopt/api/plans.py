@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import get_args
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
 from xdsl.dialects.func import FuncOp
@@ -37,10 +36,10 @@ from memopt.dialects.plan import (
 )
 from memopt.driver import emit, new_context, set_model_path
 from memopt.outputs import TARGETS as FORMS
-from memopt.passes.memgraph_place import Method as PlaceMethod
-from memopt.passes.memgraph_schedule import Method as ScheduleMethod
+from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.planning import Choices, Seconds, plan_facts
 from memopt.solvers.problems.memory_graph import Proof
+from memopt.solvers.scheduling import METHODS as SCHEDULES
 from memopt.usage import UsageError
 
 
@@ -127,8 +126,8 @@ def plan(
         (73728, 0)
     """
     chosen("target", target, DEVICES)
-    chosen("schedule", schedule, get_args(ScheduleMethod))
-    chosen("place", place, get_args(PlaceMethod))
+    chosen("schedule", schedule, SCHEDULES)
+    chosen("place", place, PLACEMENTS)
     if io is not None:
         chosen("io", io, ("arena", "kept", "caller"))
     if inplace is not None:

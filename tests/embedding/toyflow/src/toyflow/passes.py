@@ -17,7 +17,7 @@ from memopt.dialects.functions import functions
 from memopt.dialects.plan import bytes_offset, offsets_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
-from memopt.passes.memgraph_schedule import MemgraphSchedulePass, Method
+from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.verify.plan import verify_plan
 from toyflow.dialect import ViewOp
 
@@ -59,7 +59,7 @@ class ToyAddressesPass(ModulePass):
                     inner.attributes["toy.address"] = IntegerAttr(self.base + offset, i64)
 
 
-def pipeline(method: Method = "auto") -> PassPipeline:
+def pipeline(method: str = "auto") -> PassPipeline:
     """toyflow's own: its passes around memopt's."""
     return PassPipeline(
         (
