@@ -1,82 +1,41 @@
-"""What memopt adds to every xDSL tool: its dialect and its passes, loaded when they are used."""
+"""What memopt adds to every xDSL tool: its dialect and its passes, loaded when they are used.
+
+A pass is a file: `passes/memgraph_fuse.py` holds the class whose `name` is `memgraph-fuse`.
+"""
 
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 
 from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
+from memopt.solvers.registry import methods_in
 
-def _memgraph() -> Dialect:
+PREFIX = "memgraph-"  # the other files of that room are what passes share
+
+
+def _dialect() -> Dialect:
     from memopt.dialects.memgraph import MEMGRAPH
 
     return MEMGRAPH
 
 
-def _model() -> type[ModulePass]:
-    from memopt.passes.memgraph_model import MemgraphModelPass
-
-    return MemgraphModelPass
-
-
-def _prepare() -> type[ModulePass]:
-    from memopt.passes.memgraph_prepare import MemgraphPreparePass
-
-    return MemgraphPreparePass
-
-
-def _fuse() -> type[ModulePass]:
-    from memopt.passes.memgraph_fuse import MemgraphFusePass
-
-    return MemgraphFusePass
-
-
-def _partition() -> type[ModulePass]:
-    from memopt.passes.memgraph_partition import MemgraphPartitionPass
-
-    return MemgraphPartitionPass
-
-
-def _schedule() -> type[ModulePass]:
-    from memopt.passes.memgraph_schedule import MemgraphSchedulePass
-
-    return MemgraphSchedulePass
-
-
-def _place() -> type[ModulePass]:
-    from memopt.passes.memgraph_place import MemgraphPlacePass
-
-    return MemgraphPlacePass
-
-
-def _memory() -> type[ModulePass]:
-    from memopt.passes.memgraph_memory import MemgraphMemoryPass
-
-    return MemgraphMemoryPass
-
-
-def _traffic() -> type[ModulePass]:
-    from memopt.passes.memgraph_traffic import MemgraphTrafficPass
-
-    return MemgraphTrafficPass
-
-
-def _verify_plan() -> type[ModulePass]:
-    from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
-
-    return MemgraphVerifyPlanPass
+def _pass(name: str, module: str) -> type[ModulePass]:
+    """The class of that name in a pass's file."""
+    classes = vars(import_module(module)).values()
+    return next(
+        c
+        for c in classes
+        if isinstance(c, type) and issubclass(c, ModulePass) and getattr(c, "name", None) == name
+    )
 
 
 PASSES: dict[str, Callable[[], type[ModulePass]]] = {
-    "memgraph-model": _model,
-    "memgraph-prepare": _prepare,
-    "memgraph-fuse": _fuse,
-    "memgraph-partition": _partition,
-    "memgraph-schedule": _schedule,
-    "memgraph-place": _place,
-    "memgraph-memory": _memory,
-    "memgraph-traffic": _traffic,
-    "memgraph-verify-plan": _verify_plan,
+    name: partial(_pass, name, module)
+    for name, module in methods_in("memopt.passes").items()
+    if name.startswith(PREFIX)
 }
 
-UNIVERSE = Universe(all_dialects={"memgraph": _memgraph}, all_passes=dict(PASSES))
+UNIVERSE = Universe(all_dialects={"memgraph": _dialect}, all_passes=dict(PASSES))
