@@ -48,7 +48,7 @@ class MemgraphPlacePass(ModulePass):
 
     name = "memgraph-place"
 
-    method: str = option("auto", "how the offsets are found")
+    method: str = option("auto", f"how the offsets are found: {', '.join(METHODS)}")
     time_limit: int | float | None = option(None, "seconds")
     solver: str | None = option(None, "of the integer program")
     pruning: bool | None = option(None, "ilp: leave out pairs that are never live together")

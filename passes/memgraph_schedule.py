@@ -64,7 +64,7 @@ class MemgraphSchedulePass(ModulePass):
 
     name = "memgraph-schedule"
 
-    method: str = option("auto", "how the order is found")
+    method: str = option("auto", f"how the order is found: {', '.join(METHODS)}")
     time_limit: int | float | None = option(None, "seconds")
     assume_pure: bool = option(False, "operations of which nothing is known may move")
     certificate: str | None = option(None, "a file for what proves the bound to anyone")

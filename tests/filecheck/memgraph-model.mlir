@@ -6,7 +6,7 @@
 // RUN: not memopt-opt --model=colour=red %s 2>&1 | filecheck %s --check-prefix=KEY
 // ZERO: memopt-opt: error: memgraph-model: alignment 0 is not within 1 .. 1048576
 // MAYBE: memopt-opt: error: memgraph-model: views 'maybe' is not one of: on, off
-// KEY: memopt-opt: error: memgraph-model: {{.*}}colour
+// KEY: memopt-opt: error: memgraph-model has no option 'colour'; there are: target, alignment
 
 // What is not given is the default, or stays.
 // CHECK-LABEL: @fresh

@@ -129,7 +129,7 @@ func.func @inplace_constant(%x: tensor<4xi8>) {
 }
 // -----
 func.func @inplace_kept(%x: tensor<4xi8>) -> tensor<4xi8> attributes {memgraph.model = #memgraph.model<io = kept>} {
-  // expected-error@+1 {{memgraph.opaque#0 cannot take the place of x, which is kept or not in the arena}}
+  // expected-error@+1 {{A#0 cannot take the place of x, which is kept or not in the arena}}
   %0 = memgraph.opaque "A"(%x) {memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]} : (tensor<4xi8>) -> tensor<4xi8>
   func.return %0 : tensor<4xi8>
 }
@@ -148,7 +148,7 @@ func.func @scratch_list(%x: tensor<4xi8>) {
 }
 // -----
 func.func @used_before_made(%x: tensor<4xi8>) {
-  // expected-error@+1 {{memgraph.opaque#0 is used before it is made}}
+  // expected-error@+1 {{B#0 is used before it is made}}
   %0 = memgraph.opaque "A"(%1) : (tensor<4xi8>) -> tensor<4xi8>
   %1 = memgraph.opaque "B"(%0) : (tensor<4xi8>) -> tensor<4xi8>
   func.return

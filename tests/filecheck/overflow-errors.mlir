@@ -15,8 +15,16 @@ func.func @tensors(%x: tensor<4611686018427387000xi8>) -> tensor<461168601842738
 // -----
 
 func.func @scratch(%x: tensor<4xi8>) -> tensor<4xi8> {
-  // expected-error@+1 {{with scratch the buffers sum to 100000000000000000032 B, which overflows 64-bit sizes}}
-  %a = memgraph.opaque "A"(%x) {memgraph.scratch = [#memgraph.scratch<99999999999999999999>, #memgraph.scratch<4>]} : (tensor<4xi8>) -> tensor<4xi8>
+  // expected-error@+1 {{with scratch the buffers sum to 9223372036854775840 B, which overflows 64-bit sizes}}
+  %a = memgraph.opaque "A"(%x) {memgraph.scratch = [#memgraph.scratch<9223372036854775807>, #memgraph.scratch<4>]} : (tensor<4xi8>) -> tensor<4xi8>
+  func.return %a : tensor<4xi8>
+}
+
+// -----
+
+func.func @long(%x: tensor<4xi8>) -> tensor<4xi8> {
+  // expected-error@+1 {{scratch: 99999999999999999999 is no number of 64 bits}}
+  %a = memgraph.opaque "A"(%x) {memgraph.scratch = [#memgraph.scratch<99999999999999999999>]} : (tensor<4xi8>) -> tensor<4xi8>
   func.return %a : tensor<4xi8>
 }
 
