@@ -56,7 +56,8 @@ def _model(path: Path, limit: float) -> tuple[Any, ...]:
     from memopt.dialects.functions import only_function
     from memopt.dialects.plan import SCHEDULES_TRIED, model_of
     from memopt.driver import load_model
-    from memopt.planning import Choices, Seconds, plan_facts, plan_module
+    from memopt.passes.pipelines import Choices
+    from memopt.planning import Seconds, plan_facts, plan_module
 
     module, seconds = load_model(path, {}), Seconds()
     plan_module(Context(), module, "generic", Choices(time_limit=limit), seconds)

@@ -30,8 +30,8 @@ from memopt.driver import (
 )
 from memopt.folder import check_folder, publish, staging
 from memopt.opt import parse_shapes
+from memopt.passes.pipelines import Choices
 from memopt.planning import (
-    Choices,
     Seconds,
     as_it_was,
     plan_facts,

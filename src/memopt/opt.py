@@ -298,11 +298,13 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
 
 
 def list_passes() -> int:
-    """Every pass with the first line of its docstring, and its options with a line of text each."""
+    """Every pass with the first line of its docstring and its options with a line of text each, and
+    the standard pipelines."""
     from xdsl.passes import get_pass_option_infos
 
     from memopt.driver import extra_passes, spelled
     from memopt.passes.option import texts
+    from memopt.passes.pipelines import PIPELINES
     from memopt.plugin import PASSES
 
     for name, factory in {**PASSES, **extra_passes()}.items():
@@ -316,6 +318,10 @@ def list_passes() -> int:
             print(f"      {spelled(option.name)}: {kind}{default}")
             if option.name in lines:
                 print(f"          {lines[option.name]}")
+    for name, pipeline in PIPELINES.items():
+        print(f"pipeline {name}\n    {(pipeline.__doc__ or '').splitlines()[0]}")
+        for step in pipeline():
+            print(f"      {step.run.name}: {step.why}")
     return 0
 
 

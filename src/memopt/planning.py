@@ -8,7 +8,6 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 
 from memopt.analysis.work import function_work
 from memopt.backends.tflm.hidden import unknown_scratch
@@ -18,6 +17,7 @@ from memopt.dialects.plan import SCHEDULES_TRIED, model_of, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.tensors import is_buffer
 from memopt.driver import check_module, progress
+from memopt.passes.pipelines import Choices, plan, source
 
 
 @dataclass
@@ -33,44 +33,17 @@ class Seconds:
         self.stages[stage] = self.stages.get(stage, 0.0) + time.perf_counter() - start
 
 
-@dataclass(frozen=True)
-class Choices:
-    """How to plan: methods as on the command line, seconds per solver."""
-
-    schedule: str = "auto"
-    place: str = "joint"
-    time_limit: float | None = None
-    fuse: bool = True
-    io: str | None = None
-    inplace: str | None = None
-    memory: str | None = None
-
-
 def plan_module(
     context: Context, module: ModuleOp, target: str, choices: Choices, seconds: Seconds
 ) -> None:
     """Plan every function of `module` for `target`, verified at the end. Raises MemoptError."""
-    from memopt.passes.memgraph_fuse import MemgraphFusePass
-    from memopt.passes.memgraph_model import MemgraphModelPass
-    from memopt.passes.memgraph_place import MemgraphPlacePass
-    from memopt.passes.memgraph_schedule import MemgraphSchedulePass
-    from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
-
-    limit = choices.time_limit
-    model = MemgraphModelPass(target, io=choices.io, inplace=choices.inplace)
-    schedule = MemgraphSchedulePass(choices.schedule, limit)
-    place: ModulePass = MemgraphPlacePass(choices.place, limit)
-    if choices.memory is not None:
-        from memopt.passes.memgraph_memory import MemgraphMemoryPass
-
-        place = MemgraphMemoryPass(choices.memory, time_limit=limit)
-    model.apply(context, module)
+    steps = plan(target, choices)
     seconds.stages.setdefault("rewrite", 0.0)
-    if choices.fuse:
-        seconds.run("fuse", lambda: MemgraphFusePass(time_limit=limit).apply(context, module))
-    seconds.run("schedule", lambda: schedule.apply(context, module))
-    seconds.run("place", lambda: place.apply(context, module))
-    MemgraphVerifyPlanPass(placed=True).apply(context, module)
+    for step in steps:
+        if step.stage:
+            seconds.run(step.stage, lambda step=step: step.run.apply(context, module))
+        else:
+            step.run.apply(context, module)
     check_module(module)
 
 
@@ -80,18 +53,10 @@ def as_it_was(context: Context, module: ModuleOp, is_tflite: bool) -> ModuleOp:
     For a .tflite file with the scratch that TFLM's kernels ask for; other formats have none, and
     what follows from their constants alone is no operator: a converter computes it.
     """
-    from memopt.passes.memgraph_model import MemgraphModelPass
-    from memopt.passes.memgraph_place import MemgraphPlacePass
-    from memopt.passes.memgraph_schedule import MemgraphSchedulePass
-
     copy = module.clone()
-    if is_tflite or model_of(only_function(module)).target.data == "tflm":
-        model = MemgraphModelPass("tflm", scratch=None if is_tflite else "none")
-    else:
-        model = MemgraphModelPass("generic", 16, "arena", "off", "off", "none")
-    model.apply(context, copy)
-    MemgraphSchedulePass("source").apply(context, copy)
-    MemgraphPlacePass("tflm").apply(context, copy)
+    tflm = is_tflite or model_of(only_function(module)).target.data == "tflm"
+    for step in source(tflm, scratch=is_tflite):
+        step.run.apply(context, copy)
     return copy
 
 

@@ -37,7 +37,8 @@ from memopt.dialects.plan import (
 from memopt.driver import emit, new_context, set_model_path
 from memopt.outputs import TARGETS as FORMS
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
-from memopt.planning import Choices, Seconds, plan_facts
+from memopt.passes.pipelines import Choices
+from memopt.planning import Seconds, plan_facts
 from memopt.solvers.problems.memory_graph import Proof
 from memopt.solvers.scheduling import METHODS as SCHEDULES
 from memopt.usage import UsageError

@@ -1,0 +1,88 @@
+"""The standard pipelines by name: which passes run, and why each stands where it does.
+
+`plan` leads from an imported module to a plan that is verified (`memopt compile`, `report`,
+`memopt.plan`), `source` to the figures of the file as it was, with which `report` compares. What an
+importer leaves to rules is in `AT_IMPORT`: it belongs to reading that format, so every way of
+reading it applies them. `memopt-opt --list-passes` prints all of it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from xdsl.passes import ModulePass
+
+from memopt.passes.memgraph_fuse import MemgraphFusePass
+from memopt.passes.memgraph_memory import MemgraphMemoryPass
+from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.passes.memgraph_place import MemgraphPlacePass
+from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How to plan: methods as on the command line, seconds per solver."""
+
+    schedule: str = "auto"
+    place: str = "joint"
+    time_limit: float | None = None
+    fuse: bool = True
+    io: str | None = None
+    inplace: str | None = None
+    memory: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One pass of a pipeline. Its seconds count for `stage` of `report.json`, "" for none."""
+
+    stage: str
+    run: ModulePass
+    why: str
+
+
+def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step, ...]:
+    """From an imported module to a verified plan. Raises ValueError for options that are wrong.
+
+    No rewrite rule stands in it: a rule changes which operators there are, so it is asked for.
+    """
+    chosen = choices or Choices()
+    limit = chosen.time_limit
+    model = MemgraphModelPass(target, io=chosen.io, inplace=chosen.inplace)
+    fuse = MemgraphFusePass(time_limit=limit)
+    schedule = MemgraphSchedulePass(chosen.schedule, limit)
+    contract = Step("fuse", fuse, "before the order, to leave its search less; it opens them again")
+    if chosen.memory is None:
+        place = MemgraphPlacePass(chosen.place, limit)
+        places = Step("place", place, "after the order, which `joint` may change once more")
+    else:
+        memory = MemgraphMemoryPass(chosen.memory, time_limit=limit)
+        places = Step("place", memory, "after the order, to which it adds copies between memories")
+    return (
+        Step("", model, "first, for every other pass counts by it"),
+        *((contract,) if chosen.fuse else ()),
+        Step("schedule", schedule, "before the places, for live ranges follow from the order"),
+        places,
+        Step("", MemgraphVerifyPlanPass(placed=True), "last, and it trusts none of the others"),
+    )
+
+
+def source(tflm: bool = True, scratch: bool = True) -> tuple[Step, ...]:
+    """The file's own order, placed by TFLM's own planner.
+
+    By the rules of TFLM, with the scratch that its kernels ask for or without; else by those of a
+    format of which no runtime is known: nothing in place, reshapes copy.
+    """
+    model = (
+        MemgraphModelPass("tflm", scratch=None if scratch else "none")
+        if tflm
+        else MemgraphModelPass("generic", 16, "arena", "off", "off", "none")
+    )
+    return (
+        Step("", model, "first, for every other pass counts by it"),
+        Step("", MemgraphSchedulePass("source"), "the operators as they stand in the file"),
+        Step("", MemgraphPlacePass("tflm"), "where the interpreter would place the tensors"),
+    )
+
+
+PIPELINES: Mapping[str, Callable[[], tuple[Step, ...]]] = {"plan": plan, "source": source}
