@@ -19,6 +19,15 @@
 // LIST-NEXT: how the order is found: auto, dp,
 // LIST: warm-start: str|None = none
 // LIST-NEXT: the method whose order
+// The standard pipelines, and why each pass stands where it does.
+// LIST: pipeline plan
+// LIST-NEXT: From an imported module to a verified plan
+// LIST-NEXT: memgraph-model: first
+// LIST-NEXT: memgraph-fuse: before the order
+// LIST-NEXT: memgraph-schedule: before the places
+// LIST-NEXT: memgraph-place: after the order
+// LIST-NEXT: memgraph-verify-plan: last
+// LIST-NEXT: pipeline source
 
 // Options are spelled as they are written, and the ones that there are named.
 // RUN: not memopt-opt -p "memgraph-place{time-limt=3}" %s 2>&1 | filecheck %s --check-prefix=UNKNOWN
