@@ -11,14 +11,23 @@ from oracles import naive_steps, optimum, random_graph, random_order
 
 from memopt.solvers.problems.memory_graph import ProblemError, profile
 from memopt.solvers.published.scheduling import dp, liberis
-from memopt.solvers.scheduling import schedule
+from memopt.solvers.registry import function_of, methods_in, options_of
+from memopt.solvers.scheduling import METHODS, schedule
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.ideals import Walker, renumber
 
 GRAPHS = 20_000
+FILES = methods_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
+HEURISTICS = [m for m in METHODS if not options_of(function_of(FILES, m, "method", "solve"))]
 
 
-@pytest.mark.parametrize("method", ["greedy", "rpo", "fwd-rpo", "source"])
+def test_the_heuristics_are_found() -> None:
+    """They take no option, not even a time limit."""
+    assert {"greedy", "rpo", "fwd-rpo", "source"} <= set(HEURISTICS)
+    assert not {"auto", "search", "dp", "liberis", "ilp", "ilp-olla"} & set(HEURISTICS)
+
+
+@pytest.mark.parametrize("method", HEURISTICS)
 def test_heuristics_claim_only_what_is_true(method: str, fuzz: float) -> None:
     rng = random.Random(method)
     for _ in range(int(GRAPHS * fuzz / 8)):

@@ -1,0 +1,92 @@
+"""How many files an extension takes: each patch here is applied to a clean copy, and works there.
+
+A patch adds one thing of a kind (docs/architecture.md says how) and its test. It may touch exactly
+the files that are counted for its kind; what else knows of it must find it by itself. In the copy
+its test passes, and so do the tests that look at everything of its kind.
+"""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What a patch may touch, in words of the project: its sources, and its tests and pages."""
+
+    sources: tuple[str, ...]
+    others: tuple[str, ...]
+    tests: tuple[str, ...]  # run in the copy
+
+
+EXTENSIONS = {
+    "method": Extension(
+        ("solvers/scheduling/methods/newest_first.py",),
+        ("tests/unit/test_newest_first.py",),
+        ("tests/unit/test_newest_first.py", "tests/unit/test_scheduling.py"),
+    ),
+}
+
+
+def run(folder: Path, *command: str) -> str:
+    """The output of a command in `folder` that finds the copy and nothing of this checkout."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("COVERAGE")}
+    environment |= {
+        "PYTHONPATH": str(folder / "src"),
+        "GIT_CEILING_DIRECTORIES": str(folder.parent),
+    }
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def clean_copy(folder: Path) -> None:
+    """The files that git knows of, as they stand in the working tree, links as links."""
+    for name in filter(None, run(ROOT, "git", "ls-files", "-z").split("\0")):
+        here, there = ROOT / name, folder / name
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if here.is_symlink():
+            there.symlink_to(here.readlink())
+        elif here.exists():
+            there.write_bytes(here.read_bytes())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file, each once."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def test_every_patch_is_tried() -> None:
+    assert {patch.stem for patch in HERE.glob("*.patch")} == set(EXTENSIONS)
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_extension(name: str, tmp_path: Path) -> None:
+    extension = EXTENSIONS[name]
+    clean_copy(tmp_path)
+    before = contents(tmp_path)
+    run(tmp_path, "git", "apply", str(HERE / f"{name}.patch"))
+    after = contents(tmp_path)
+    touched = {file for file in before | after if before.get(file) != after.get(file)}
+    assert touched == {*extension.sources, *extension.others}
+    python = (sys.executable, "-m")
+    sources = sorted(file for file in touched if file.endswith(".py"))
+    run(tmp_path, *python, "ruff", "check", "--no-cache", *sources)
+    run(tmp_path, *python, "ruff", "format", "--no-cache", "--check", *sources)
+    run(tmp_path, *python, "pyright", "--pythonpath", sys.executable, *sources)
+    where = run(tmp_path, sys.executable, "-c", "import memopt; print(memopt.__file__)")
+    assert where.startswith(str(tmp_path))
+    run(tmp_path, *python, "pytest", "-q", "-p", "no:cacheprovider", *extension.tests)
