@@ -28,7 +28,7 @@ from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import shape_of
 
 INT4, INT8, INT16 = IntegerType(4), IntegerType(8), IntegerType(16)
-VECTOR = frozenset({"cortex-m55"})  # targets with the vector extension
+VECTOR = frozenset({"cortex-m52", "cortex-m55", "cortex-m85"})  # Arm's, with the vector extension
 DEPTHWISE_BLOCK = 124  # channels of one block of the vector kernel (CH_IN_BLOCK_MVE)
 FAST_INT16 = 512  # elements of a window from which on the int16 kernel takes its slow way
 

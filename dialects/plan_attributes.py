@@ -39,7 +39,6 @@ AliasKind = Literal["view", "inplace", "slice"]
 ProofKind = Literal["flow", "search", "ilp", "none"]
 Why = Literal["constant", "caller", "runtime"]
 IO_KINDS = ("arena", "kept", "caller")
-TARGETS = ("generic", "host", "cortex-m4", "cortex-m7", "cortex-m55", "tflm")
 SCRATCHES = ("none", "tflm", "cmsis-nn")
 
 
@@ -282,7 +281,6 @@ class ModelAttr(ParametrizedAttribute):
         return self.inplace.data == "on"
 
     def verify(self) -> None:
-        one_of(self.target.data, TARGETS, "target")
         one_of(self.io.data, IO_KINDS, "io")
         one_of(self.scratch.data, SCRATCHES, "scratch")
         if not 1 <= self.alignment.data <= 1 << 20:

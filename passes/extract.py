@@ -19,6 +19,7 @@ from memopt.dialects.plan import model_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, round_up
+from memopt.targets.core.planned_for import target_of
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
     cannot be planned: unknown sizes, contradicting aliases, in-place chains without an order.
     """
     model = model_of(func)
+    target_of(func)  # who plans must know the rules
     memory = function_memory(func, model)
     group_of: list[int | None] = []
     groups: list[Group] = []

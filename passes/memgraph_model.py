@@ -1,8 +1,8 @@
 """`memgraph-model{target=tflm alignment=16 io=arena views=off inplace=off scratch=tflm}`
 
 Sets the memory model that functions are planned for; what is not given stays as it is, but a
-target brings its own rules (`PRESETS`): TFLite Micro runs reshapes and asks for scratch, our C does
-neither. A plan made for another model is dropped.
+target brings its own rules (its file in targets/): TFLite Micro runs reshapes and asks for scratch,
+our C does neither. A plan made for another model is dropped.
 
 Before:  func.func @main(...) { ... }
 After `memgraph-model{alignment=1}`:
@@ -19,18 +19,12 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from memopt.analysis.cmsis_nn_scratch import requested
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, model_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.passes.option import option
-
-PRESETS: dict[str, dict[str, object]] = {
-    "tflm": {"alignment": 16, "io": "arena", "views": "off", "inplace": "off", "scratch": "tflm"},
-    **{
-        target: {"alignment": 16, "views": "on", "scratch": "none"}
-        for target in ("host", "cortex-m4", "cortex-m7", "cortex-m55")
-    },
-}
+from memopt.targets.core.registry import target_named
 
 
 @dataclass(frozen=True)
@@ -53,8 +47,11 @@ class MemgraphModelPass(ModulePass):
     def __post_init__(self) -> None:
         try:
             ModelAttr.of(self.given())
+            target_named(self.target or "generic")
         except VerifyException as error:
             raise PassFailedException(f"memgraph-model: {error}") from error
+        except MemoptError as error:
+            raise PassFailedException(f"memgraph-model: {error.text}") from error
 
     def given(self) -> dict[str, str | int]:
         """The keys that are not left as they are."""
@@ -62,6 +59,7 @@ class MemgraphModelPass(ModulePass):
         return {key: value for key in keys if (value := getattr(self, key)) is not None}
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        brought = dict(target_named(self.target).model) if self.target else {}
         for func in functions(op):
             old = model_of(func)
             kept = {
@@ -72,7 +70,7 @@ class MemgraphModelPass(ModulePass):
                 "inplace": old.inplace.data,
                 "scratch": old.scratch.data,
             }
-            model = ModelAttr.of(kept | PRESETS.get(self.target or "", {}) | self.given())
+            model = ModelAttr.of(kept | brought | self.given())
             if model != old:
                 drop_plan(func)
             if old.scratch.data not in ("none", model.scratch.data):

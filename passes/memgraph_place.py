@@ -36,7 +36,7 @@ from memopt.solvers import clock, placement
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges, profile
 from memopt.solvers.problems.placement import Placement
-from memopt.targets.tflm_arena import tflm_arena, write_scratch
+from memopt.targets.tflm.arena import tflm_arena, write_scratch
 from memopt.verify.plan import verify_plan
 
 METHODS = (*placement.METHODS, "joint", *share.METHODS)

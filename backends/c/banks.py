@@ -7,8 +7,8 @@ NET_DTCM_MEMORY static uint8_t dtcm[NET_DTCM_BYTES];
 """
 
 from memopt.backends.c.layout import Layout, Memory
-from memopt.backends.c.machines import Machine
 from memopt.dialects.errors import MemoptError
+from memopt.targets.core.target import Target
 
 CANARIES = 128  # bytes that the program puts around each memory
 
@@ -90,17 +90,17 @@ def bank_values(layout: Layout, name: str) -> dict[str, str]:
     }
 
 
-def link_values(layout: Layout, machine: Machine) -> dict[str, str]:
+def link_values(layout: Layout, target: Target) -> dict[str, str]:
     """The linker script's regions and sections of the banks, if the plan has any.
 
     Every bank gets a region of its capacity and the canaries, in the second half of the RAM or in
     other memory of the board. Raises MemoptError if the board has no room for one.
     """
-    if not layout.banks or not machine.memories:
+    if not layout.banks or not target.memories:
         return {"bank_sections": ""}
-    *others, (ram, start, _) = machine.memories
-    half = _bytes(machine.memories[-1][2]) // 2
-    rooms = [*machine.rooms, (int(start, 16) + half, half)]
+    *others, (ram, start, _) = target.memories
+    half = _bytes(target.memories[-1][2]) // 2
+    rooms = [*target.rooms, (int(start, 16) + half, half)]
     rooms.sort(key=lambda room: room[1])  # small banks into small memories
     lines = [f"  {n} : ORIGIN = {o}, LENGTH = {s}" for n, o, s in others]
     lines.append(f"  {ram} : ORIGIN = {start}, LENGTH = {half}")
@@ -111,7 +111,7 @@ def link_values(layout: Layout, machine: Machine) -> dict[str, str]:
         fitting = [k for k, (_, room) in enumerate(rooms) if room >= need]
         if not fitting:
             raise MemoptError(
-                f"C backend: {machine.qemu} has no room for {_name(m)} of {need - CANARIES} B"
+                f"C backend: {target.emulator} has no room for {_name(m)} of {need - CANARIES} B"
             )
         at, room = rooms[fitting[0]]
         rooms[fitting[0]] = (at + need, room - need)

@@ -256,7 +256,7 @@ def emit(
 ) -> Emitted:
     """Header and source of the module's planned function.
 
-    `name` becomes the prefix of everything public; `target` as in layout.C_TARGETS; `weights`
+    `name` becomes the prefix of everything public; `target` as in `layout_of`; `weights`
     says where the model files are, next to the working directory if not given. Raises
     MemoptError for a function without a valid plan and for operators without a kernel.
     """

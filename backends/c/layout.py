@@ -29,11 +29,11 @@ from memopt.dialects.plan import (
 )
 from memopt.dialects.plan_attributes import ModelAttr, ObjectAttr, PlanAttr, SlotAttr
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits
+from memopt.targets.core.registry import target_names
 from memopt.verify.memories import memories_of
 from memopt.verify.plan import verify_plan
 
 _C_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-C_TARGETS = ("host", "cortex-m4", "cortex-m7", "cortex-m55")
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def check_model(func: FuncOp, target: str | None) -> ModelAttr:
     """The memory model of a function. Refuses one that generated code does not keep to."""
     place = f"@{func.sym_name.data}"
     model = model_of(func)
-    allowed = ("generic", target) if target else ("generic", *C_TARGETS)
+    allowed = ("generic", target) if target else ("generic", *target_names("c"))
     if model.target.data not in allowed:
         wanted = target or "a C target"
         raise MemoptError(
@@ -174,8 +174,8 @@ def _memories(plan: PlanAttr, memories: MemoriesAttr | None) -> tuple[Memory, ..
 def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
     """The layout of a module's planned function.
 
-    `target` is one of C_TARGETS, None for plain C. Raises MemoptError for a function without a
-    plan, with a stale or a wrong one, or with one made for another memory model.
+    `target` is the name of one whose output is C, None for plain C. Raises MemoptError for a
+    function without a plan, with a stale or a wrong one, or with one for another memory model.
     """
     func = only_function(module)
     model = check_model(func, target)

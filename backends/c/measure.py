@@ -8,17 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from memopt.dialects.errors import MemoptError
+from memopt.targets.core.registry import target_named
 
 FLASH = (".vectors", ".text", ".rodata", ".ARM.exidx", ".data")
 STATIC_RAM = (".data", ".bss")
 SECONDS = 120  # for one inference under emulation
-
-# Upper bounds for what could not be measured, bytes. The deepest call is a kernel (at most
-# KERNEL_FRAME with gcc -O2, tested for every kernel and core) below the model's function, and
-# libm below it. Static RAM besides the arena is the C library's and the platform's.
-KERNEL_FRAME = 512
-STACK_BOUND = KERNEL_FRAME + 512
-STATIC_BOUND = 256
 
 
 def _defined(directory: Path, what: str) -> int:
@@ -65,10 +59,11 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         "not_measured": {},
     }
     measured = ("stack", "static_ram", "flash", "instructions")
-    if target == "host":
+    board = target_named(target, "c")
+    if not board.has_memories:
         facts["not_measured"] = dict.fromkeys(measured, "a host has no memories of its own")
         return facts
-    tools = ("make", "arm-none-eabi-gcc", "arm-none-eabi-size")
+    tools = ("make", board.compiler, board.size)
     missing = [tool for tool in tools if not shutil.which(tool)]
     if missing:
         because = f"{', '.join(missing)} not found"

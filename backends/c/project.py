@@ -21,14 +21,16 @@ from memopt.backends.c.banks import link_values
 from memopt.backends.c.emit import Emitted, emit
 from memopt.backends.c.header import c_type_of
 from memopt.backends.c.kernels import DIRECTORY, needed_files
-from memopt.backends.c.layout import C_TARGETS, Layout, bytes_in
-from memopt.backends.c.machines import MACHINES, Machine
+from memopt.backends.c.layout import Layout, bytes_in
 from memopt.backends.c.measure import measure_project
 from memopt.backends.c.program import example, memory_values, start_of
+from memopt.backends.c.templates import target_values
 from memopt.backends.c.text import file_name, plain
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import name_of
 from memopt.dialects.tensors import shape_of
+from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import Target
 
 __all__ = ["fill", "measure_project", "write_project"]
 
@@ -95,26 +97,26 @@ def _tensor_lines(layout: Layout) -> str:
     return "\n".join(lines)
 
 
-def _values(emitted: Emitted, name: str, target: str, machine: Machine) -> dict[str, str]:
+def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
     layout = emitted.layout
     kernel_sources = [f"kernels/memopt_{k}.c" for k in sorted(emitted.kernels)]
     model_sources = [f"{name}.c", *kernel_sources]
-    platform_sources = [f"platform/{p}" for p in machine.platform if p.endswith(".c")]
+    platform_sources = [f"platform/{p}" for p in target.platform if p.endswith(".c")]
     memory = memory_values(layout, name)
-    program = name if target == "host" else f"{name}.elf"
+    program = f"{name}.elf" if target.has_memories else name
     cmake = (
         f"\n# Only here: a project that adds this folder gets the library alone.\n"
         f"if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
         f"  add_executable({name}_main main.c {' '.join(platform_sources)})\n"
         f"  target_include_directories({name}_main PRIVATE platform)\n"
         f"  target_link_libraries({name}_main PRIVATE {name})\n{memory['cmake_guard']}endif()\n"
-        if target == "host"
+        if not target.has_memories
         else ""
     )
     return {
         "name": name,
         "NAME": name.upper(),
-        "target": target,
+        "target": target.name,
         "program": program,
         "sources": " \\\n  ".join([*model_sources, "main.c", *platform_sources]),
         "model_sources": "\n  ".join(["", *model_sources]),
@@ -126,21 +128,20 @@ def _values(emitted: Emitted, name: str, target: str, machine: Machine) -> dict[
         "example": example(layout, name),
         "tensors": _tensor_lines(layout),
         **memory,
-        **machine.values(program),
-        **link_values(layout, machine),
+        **target_values(target, program),
+        **link_values(layout, target),
     }
 
 
-def _write(directory: Path, emitted: Emitted, name: str, target: str) -> None:
-    machine = MACHINES[target]
-    values = _values(emitted, name, target, machine)
+def _write(directory: Path, emitted: Emitted, name: str, target: Target) -> None:
+    values = _values(emitted, name, target)
     (directory / f"{name}.h").write_text(f"/* Written by memopt: do not edit. */\n{emitted.header}")
     (directory / f"{name}.c").write_text(f"/* Written by memopt: do not edit. */\n{emitted.source}")
     (directory / "kernels").mkdir()
     for file in needed_files(emitted.kernels):
         shutil.copyfile(DIRECTORY / file, directory / "kernels" / file)
     (directory / "platform").mkdir()
-    for file in machine.platform:
+    for file in target.platform:
         if file.endswith(".in"):
             text = fill(file, values)
             (directory / "platform" / file.removesuffix(".in")).write_text(text)
@@ -159,13 +160,10 @@ def write_project(
 ) -> None:
     """Write `<name>.c`, `<name>.h`, its kernels and a program around them into `directory`.
 
-    `target` is one of layout.C_TARGETS. `directory` is made if missing; files of the same name are
-    replaced, others stay. Raises MemoptError for what cannot be emitted or written.
+    `target` is the name of one whose output is C. `directory` is made if missing; files of the
+    same name are replaced, others stay. Raises MemoptError for what cannot be emitted or written.
     """
-    if target not in C_TARGETS:
-        raise MemoptError(
-            f"C backend: no target {target!r}, expected one of {', '.join(C_TARGETS)}"
-        )
+    board = target_named(target, "c")
     name = file_name(name)
     emitted = emit(module, name, target, weights)
     try:
@@ -173,7 +171,7 @@ def write_project(
         with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}.") as tmp:
             staged = Path(tmp) / "project"
             staged.mkdir()
-            _write(staged, emitted, name, target)
+            _write(staged, emitted, name, board)
             if directory.exists():
                 _replace_entries(staged, directory)
             else:

@@ -24,7 +24,7 @@ from memopt.dialects.plan import Place, argument_offsets, bytes_offset, offsets_
 from memopt.dialects.plan_attributes import SlotAttr
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, read_model
-from memopt.targets.tflm_arena import file_operators, is_unread, tensor_indices, tflm_arena
+from memopt.targets.tflm.arena import file_operators, is_unread, tensor_indices, tflm_arena
 
 __all__ = ["check_hidden", "is_safe", "make_safe", "source_of", "unknown_scratch", "write_tflm"]
 

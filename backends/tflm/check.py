@@ -13,7 +13,7 @@ from memopt.dialects.plan import model_of
 from memopt.dialects.structure import OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Subgraph, read_model
 from memopt.formats.tflite_control import KEY
-from memopt.targets.tflm_arena import ALIGNMENT, file_operators, tensor_indices
+from memopt.targets.tflm.arena import ALIGNMENT, file_operators, tensor_indices
 from memopt.verify.plan import verify_plan
 
 # Vela compiles addresses into the command stream: its plan and its model are one.

@@ -22,7 +22,7 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.plan import PLAN, argument_offsets, model_of, offsets_of, plan_of, set_places
 from memopt.dialects.plan_attributes import PlanAttr, UnplacedAttr
 from memopt.dialects.structure import OpaqueOp
-from memopt.targets.tflm_arena import (
+from memopt.targets.tflm.arena import (
     ALIGNMENT,
     Request,
     file_operators,

@@ -21,7 +21,7 @@ from memopt.backends.tflm.structs import DEVICE, KERNELS, Build, Struct
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import model_of
 from memopt.formats.tflite import Model, Subgraph, Tensor
-from memopt.targets.tflm_arena import ALIGNMENT, file_operators, tflm_arena
+from memopt.targets.tflm.arena import ALIGNMENT, file_operators, tflm_arena
 
 MARGIN = 48  # bytes on top of the formula, for releases of TFLM whose structures differ a little
 

@@ -20,7 +20,7 @@ from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
 from memopt.dialects.tensors import is_buffer
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite import read
-from memopt.targets.tflm_arena import (
+from memopt.targets.tflm.arena import (
     is_unread,
     tensor_indices,
     tensor_requests,

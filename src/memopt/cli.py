@@ -14,9 +14,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from memopt.targets.core.registry import target_names
 from memopt.usage import Parser, UsageError, check_time_limit, folder_text, path_text
 
-TARGETS = ("host", "cortex-m4", "cortex-m7", "cortex-m55", "tflm")
 EPILOG = """examples:
   memopt compile net.tflite --target=tflm -o out/       the same file, planned
   memopt compile net.tflite --target=cortex-m4 --ram=256K -o fw/
@@ -96,7 +96,8 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=raw,
     )
     compile_.add_argument("model", type=path_text, help=".tflite, .onnx, .json, or .mlir")
-    compile_.add_argument("--target", choices=TARGETS, default="host", help="default: host")
+    targets = target_names("c", "tflite")
+    compile_.add_argument("--target", choices=targets, default="host", help="default: host")
     compile_.add_argument("--ram", metavar="256K", help="fail if the arena does not fit")
     compile_.add_argument(
         "-o",
@@ -126,7 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="one file with the picture, no network needed; - is stdout",
     )
-    report.add_argument("--target", choices=TARGETS, help="default: tflm for .tflite, else host")
+    report.add_argument("--target", choices=targets, help="default: tflm for .tflite, else host")
     _planning_arguments(report)
     verify = commands.add_parser(
         "verify",

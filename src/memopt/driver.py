@@ -25,6 +25,7 @@ from memopt.dialects.names import name_of
 from memopt.dialects.plan import OFF_CHIP, model_of, plan_of
 from memopt.dialects.tensors import is_buffer, shape_of
 from memopt.plugin import PASSES
+from memopt.targets.core.planned_for import target_of
 from memopt.text import parse_module
 from memopt.usage import UsageError
 from memopt.verify.memories import memories_of
@@ -100,9 +101,11 @@ def load_text(context: Context, text: str, name: str, line_offset: int = 0) -> M
 
 
 def check_module(module: ModuleOp) -> None:
-    """Verify the IR, and that values are made before they are used, which xDSL does not look at."""
+    """Verify the IR, that values are made before they are used, which xDSL does not look at, and
+    that each function's target is known."""
     verify_module(module)
     for func in functions(module):
+        target_of(func)
         for block in func.body.blocks:
             check_definitions(block)
 

@@ -17,6 +17,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.plan import model_of
 from memopt.dialects.tensors import bytes_of
+from memopt.targets.core.registry import target_named
 
 KEYS = (
     *("name", "arena", "stack", "static_ram", "ram", "flash", "tensor_arena"),
@@ -66,19 +67,18 @@ def tflm_facts(module: ModuleOp, arena: int, model_path: Path | None = None) -> 
 def c_facts(module: ModuleOp, target: str, arena: int, measured: dict[str, Any]) -> dict[str, Any]:
     """For a C project: what `measure_project` found, and for a Cortex-M an upper bound of stack and
     static RAM where it found nothing; `bounds` names these."""
-    from memopt.backends.c.measure import STACK_BOUND, STATIC_BOUND
-
+    board = target_named(target, "c")
     facts = empty_facts(target) | measured | {"arena": arena}
     facts["not_measured"] = dict(measured.get("not_measured", {}))
-    if target == "host":
+    if not board.has_memories:
         facts["not_measured"]["ram"] = facts["not_measured"].get("stack", "")
         return facts
     bounds: list[str] = []
     if facts["stack"] is None:
-        facts["stack"] = STACK_BOUND
+        facts["stack"] = board.stack_bound
         bounds.append("stack")
     if facts["static_ram"] is None:
-        facts["static_ram"] = STATIC_BOUND + _caller_bytes(only_function(module))
+        facts["static_ram"] = board.static_bound + _caller_bytes(only_function(module))
         bounds.append("static_ram")
     if bounds:
         facts["bounds"] = bounds
@@ -90,7 +90,7 @@ def facts_without_a_build(module: ModuleOp, target: str, arena: int) -> dict[str
     """For `memopt report`, which writes and compiles nothing: what follows from the plan alone."""
     if target != "tflm":
         because = dict.fromkeys(("flash", "instructions"), "nothing was compiled")
-        if target == "host":
+        if not target_named(target).has_memories:
             because |= dict.fromkeys(("stack", "static_ram"), "nothing was compiled")
         return c_facts(module, target, arena, {"not_measured": because})
     try:
@@ -113,7 +113,9 @@ def _caller_bytes(func: FuncOp) -> int:
 def check_target_ram(facts: dict[str, Any], ram: int) -> None:
     """Raise MemoptError unless what the device needs is known and no more than `ram` bytes. The
     arena alone is looked at where a target has nothing else."""
-    need = facts["ram"] if facts["name"] != "host" else facts["arena"]
+    board = target_named(facts["name"])
+    limited = board.has_memories or board.output == "tflite"
+    need = facts["ram"] if limited else facts["arena"]
     if need is None:
         raise MemoptError(f"--ram cannot be promised: {facts['not_measured']['ram']}")
     if need > ram:

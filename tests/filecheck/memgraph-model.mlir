@@ -4,9 +4,11 @@
 // RUN: not memopt-opt --model=alignment=0 %s 2>&1 | filecheck %s --check-prefix=ZERO
 // RUN: not memopt-opt --model=views=maybe %s 2>&1 | filecheck %s --check-prefix=MAYBE
 // RUN: not memopt-opt --model=colour=red %s 2>&1 | filecheck %s --check-prefix=KEY
+// RUN: not memopt-opt --model=target=avr %s 2>&1 | filecheck %s --check-prefix=AVR
 // ZERO: memopt-opt: error: memgraph-model: alignment 0 is not within 1 .. 1048576
 // MAYBE: memopt-opt: error: memgraph-model: views 'maybe' is not one of: on, off
 // KEY: memopt-opt: error: memgraph-model has no option 'colour'; there are: target, alignment
+// AVR: memopt-opt: error: memgraph-model: target 'avr' is not one of: cortex-m4, cortex-m7, cortex-m55, generic, host, tflm
 
 // What is not given is the default, or stays.
 // CHECK-LABEL: @fresh

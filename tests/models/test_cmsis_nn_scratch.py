@@ -18,7 +18,7 @@ from memopt.driver import new_context
 from memopt.frontends.tflite import read
 from memopt.opt import main
 from memopt.passes.memgraph_model import MemgraphModelPass
-from memopt.targets.tflm_arena import tflm_arena
+from memopt.targets.tflm.arena import tflm_arena
 
 # Bytes of TFLM's whole arena on a Cortex-M4, emulated: with its reference kernels the tail, with
 # CMSIS-NN's everything. Beyond the head, the latter keep 32 bytes for a FULLY_CONNECTED and 4 for

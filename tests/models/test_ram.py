@@ -14,12 +14,13 @@ from tflm_plan import planned, write
 from tflm_runner import Job, random_inputs, run
 
 from memopt.backends.c.kernels import DIRECTORY
-from memopt.backends.c.machines import MACHINES
-from memopt.backends.c.measure import KERNEL_FRAME, STACK_BOUND, STATIC_BOUND
 from memopt.backends.tflm import is_safe, make_safe, unknown_scratch
 from memopt.cli import main
 from memopt.dialects.plan import plan_of
+from memopt.targets.core.registry import target_named
 from memopt.verify.plan import verify_plan
+
+STACK_BOUND, STATIC_BOUND = (M4 := target_named("cortex-m4")).stack_bound, M4.static_bound
 
 
 def compiled(model: Path, folder: Path, *flags: str) -> dict[str, Any]:
@@ -170,7 +171,7 @@ def test_no_kernels_frame_exceeds_the_bound(target: str, tmp_path: Path) -> None
         pytest.skip("needs a cross compiler")
     frames: dict[str, int] = {}
     for source in sorted(DIRECTORY.glob("*.c")):
-        command = ["arm-none-eabi-gcc", *MACHINES[target].arch.split(), "-O2", "-fstack-usage"]
+        command = ["arm-none-eabi-gcc", *target_named(target).flags.split(), "-O2", "-fstack-usage"]
         subprocess.run([*command, "-c", str(source), "-o", str(tmp_path / "k.o")], check=True)
         for usage in tmp_path.glob("*.su"):
             for line in usage.read_text().splitlines():
@@ -179,4 +180,4 @@ def test_no_kernels_frame_exceeds_the_bound(target: str, tmp_path: Path) -> None
                 frames[name] = int(size)
             usage.unlink()
     assert len(frames) > 20
-    assert max(frames.values()) <= KERNEL_FRAME
+    assert max(frames.values()) <= target_named(target).kernel_frame

@@ -14,7 +14,7 @@ from memopt.backends.tflm.repack import pack, unpack
 from memopt.dialects.plan import plan_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.formats import tflite_control
-from memopt.targets.tflm_arena import file_operators, tflm_arena
+from memopt.targets.tflm.arena import file_operators, tflm_arena
 
 AXES = np.array([1, 2], np.int32)
 UNIT = (1.0,)

@@ -12,7 +12,7 @@ from tflm_runner import Answer, Job, random_inputs, run
 
 from memopt.analysis.tflm_scratch import scratch_bytes
 from memopt.dialects.plan import plan_of
-from memopt.targets.tflm_arena import file_operators, tflm_arena
+from memopt.targets.tflm.arena import file_operators, tflm_arena
 
 RUNS = 10
 IN_TFLM = (

@@ -11,7 +11,7 @@ from tflm_runner import Job, random_inputs, run
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import plan_of
-from memopt.targets.tflm_arena import tflm_arena
+from memopt.targets.tflm.arena import tflm_arena
 
 
 def random_model(rng: random.Random) -> bytes:

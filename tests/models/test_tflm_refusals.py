@@ -19,7 +19,7 @@ from memopt.dialects.plan_attributes import ModelAttr
 from memopt.formats.flatbuffer import Flatbuffer
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite import read
-from memopt.targets.tflm_arena import file_operators
+from memopt.targets.tflm.arena import file_operators
 
 PLAN = "OfflineMemoryAllocation"
 

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block
 
 from memopt.analysis.tflm_scratch import scratch_bytes
 from memopt.dialects.structure import OpaqueOp
-from memopt.targets.tflm_arena import Request, greedy
+from memopt.targets.tflm.arena import Request, greedy
 
 ONLINE = -1
 

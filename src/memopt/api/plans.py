@@ -22,7 +22,6 @@ from memopt.api.sources import (
     title,
     told,
 )
-from memopt.cli import TARGETS as DEVICES
 from memopt.commands import plan_both
 from memopt.dialects.functions import only_function
 from memopt.dialects.names import name_of
@@ -41,6 +40,7 @@ from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds, plan_facts
 from memopt.solvers.problems.memory_graph import Proof
 from memopt.solvers.scheduling import METHODS as SCHEDULES
+from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
 
 
@@ -126,7 +126,7 @@ def plan(
         >>> plan.arena, plan.offsets["image"]
         (73728, 0)
     """
-    chosen("target", target, DEVICES)
+    chosen("target", target, target_names("c", "tflite"))
     chosen("schedule", schedule, SCHEDULES)
     chosen("place", place, PLACEMENTS)
     if io is not None:

@@ -1,0 +1,1 @@
+"""What the boards and runtimes of targets/ are made of, and how they are found."""

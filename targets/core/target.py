@@ -1,0 +1,55 @@
+"""What a board or a runtime is to the compiler."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Target:
+    """One board or runtime. Its name is that of its file, with dashes.
+
+    `output` is what `memopt compile` writes for it: a C project, a .tflite file, or nothing (it is
+    only planned for). `model` are the keys of #memgraph.model that it brings along. `isa` are the
+    instruction sets that kernels may use, the best first; `c` is portable C. `platform` are the
+    files of backends/c/firmware/ around a model.
+
+    What follows is empty for a host. `memories` are (name, start, length) for the linker: code in
+    the first, data in the last, weights in `constants`. `rooms` are more memory of the board,
+    (start, bytes), where a plan's banks can be. `emulator` is QEMU's machine; one SysTick tick is
+    `ticks[0] / ticks[1]` instructions under its `-icount shift=5`.
+
+    Bytes: `stack` is what the linker script reserves. Upper bounds for what could not be measured
+    are `kernel_frame`, of the deepest kernel (with -O2; tested for every kernel and core), and
+    `static_bound`, of static RAM besides arena and stack: the C library's and the platform's.
+    """
+
+    output: Literal["", "c", "tflite"] = ""
+    name: str = ""
+    model: Mapping[str, str | int] = field(default_factory=dict[str, str | int])
+    isa: tuple[str, ...] = ("c",)
+    compiler: str = ""
+    size: str = ""
+    flags: str = ""
+    platform: tuple[str, ...] = ()
+    memories: tuple[tuple[str, str, str], ...] = ()
+    constants: str = "FLASH"
+    rooms: tuple[tuple[int, int], ...] = ()
+    emulator: str = ""
+    ticks: tuple[int, int] = (1, 1)
+    stack: int = 8192
+    kernel_frame: int = 512
+    static_bound: int = 256
+
+    @property
+    def has_memories(self) -> bool:
+        """Whether RAM and flash are its own and limited, as a host's are not."""
+        return bool(self.memories)
+
+    @property
+    def stack_bound(self) -> int:
+        """Bytes: a kernel below the model's function, and libm below it."""
+        return self.kernel_frame + 512
+
+    def called(self, name: str) -> "Target":
+        return replace(self, name=name)

@@ -1,0 +1,11 @@
+"""TensorFlow Lite Micro: the same .tflite file, with order and plan, for its interpreter.
+
+It runs reshapes, and its kernels ask for scratch; `arena.py` is its own memory planner.
+"""
+
+from memopt.targets.core.target import Target
+
+TARGET = Target(
+    "tflite",
+    model={"alignment": 16, "io": "arena", "views": "off", "inplace": "off", "scratch": "tflm"},
+)
