@@ -13,17 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import (
-    AnyFloat,
     BytesAttr,
-    ComplexType,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
-    Float16Type,
-    Float32Type,
-    Float64Type,
-    IntegerType,
     ModuleOp,
-    Signedness,
     StringAttr,
     TensorType,
 )
@@ -32,14 +25,13 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 from memopt.dialects.attributes import WeightsAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import place_of
+from memopt.dialects.stored import integer_type, numpy_dtype
 from memopt.dialects.structure import ConstantOp
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
-    Dtype = np.dtype[Any]
 
 FILES = "memgraph.files"
 
@@ -196,39 +188,6 @@ def inline_array(value: "DenseIntOrFPElementsAttr[Any]") -> "Array":
     shape = type_.get_shape()
     flat = np.frombuffer(value.data.data, dtype)
     return flat.reshape(shape) if flat.size == math.prod(shape) else np.broadcast_to(flat, shape)
-
-
-def integer_type(element: Attribute) -> tuple[int, bool] | None:
-    """(bits, unsigned) of an integer type, None for any other."""
-    if not isinstance(element, IntegerType):
-        return None
-    type_ = cast("IntegerType[int, Signedness]", element)
-    return type_.width.data, type_.signedness.data == Signedness.UNSIGNED
-
-
-def numpy_dtype(element: Attribute) -> tuple["Dtype", int]:
-    """(dtype of the array, bits as stored in a model file) of an element type.
-
-    Sub-byte integers become int8 or uint8. Raises MemoptError for what numpy does not have.
-    """
-    import numpy as np
-
-    integer = integer_type(element)
-    if integer is not None:
-        width, unsigned = integer
-        if width == 1:
-            return np.dtype(np.bool_), 8
-        sign = "uint" if unsigned else "int"
-        if width in (8, 16, 32, 64):
-            return np.dtype(f"{sign}{width}"), width
-        if width in (2, 4):
-            return np.dtype(f"{sign}8"), width
-    if isinstance(element, ComplexType):
-        part = cast("ComplexType[AnyFloat]", element).element_type
-        return np.dtype(f"complex{2 * part.bitwidth}"), 2 * part.bitwidth
-    if isinstance(element, Float16Type | Float32Type | Float64Type):
-        return np.dtype(f"float{element.bitwidth}"), element.bitwidth
-    raise MemoptError(f"constants of element type {element} cannot be read")
 
 
 def unpack(raw: bytes, bits: int, element: Attribute) -> "Array":

@@ -9,15 +9,6 @@ from collections.abc import Callable
 
 from xdsl.ir import SSAValue
 
-from memopt.backends.c.arithmetic import (
-    input_radius,
-    logistic,
-    multiply,
-    quantize_multiplier,
-    quantized_range,
-    round_shift,
-    saturate,
-)
 from memopt.backends.c.call import (
     Array,
     Constants,
@@ -31,12 +22,20 @@ from memopt.backends.c.call import (
     size_of,
     split_rows,
 )
-from memopt.backends.c.quantization import requantizer
+from memopt.dialects.arithmetic import (
+    input_radius,
+    logistic,
+    multiply,
+    quantize_multiplier,
+    quantized_range,
+    round_shift,
+    saturate,
+)
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
-from memopt.dialects.operators.unary import LogisticOp, Relu6Op, ReluOp, UnaryOp
+from memopt.dialects.operators.unary import LogisticOp, Relu6Op, ReluOp, UnaryOp, requantizer
 from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
 
 

@@ -2,7 +2,6 @@
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.arithmetic import float_range
 from memopt.backends.c.call import (
     Array,
     Constants,
@@ -15,6 +14,7 @@ from memopt.backends.c.call import (
     size_of,
 )
 from memopt.backends.c.shapes import binary_steps, mean_shape, pool_fields, window_fields
+from memopt.dialects.arithmetic import float_range
 from memopt.dialects.operators.binary import AddOp, MulOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp

@@ -4,12 +4,6 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.arithmetic import (
-    float32,
-    quantize_multiplier,
-    quantized_range,
-    softmax_exponentials,
-)
 from memopt.backends.c.call import (
     Array,
     Constants,
@@ -24,6 +18,12 @@ from memopt.backends.c.call import (
     size_of,
 )
 from memopt.backends.c.shapes import binary_steps, mean_shape, pool_fields, window_fields
+from memopt.dialects.arithmetic import (
+    float32,
+    quantize_multiplier,
+    quantized_range,
+    softmax_exponentials,
+)
 from memopt.dialects.operators.binary import AddOp, MulOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp

@@ -3,8 +3,8 @@
 from xdsl.ir import Operation
 
 from memopt.backends.c import lower_data, lower_f32, lower_s8
-from memopt.backends.c.arithmetic import FLOAT32_MAX
 from memopt.backends.c.call import Constants, KernelCall, Lower, element_kind, refuse
+from memopt.dialects.arithmetic import FLOAT32_MAX
 from memopt.dialects.operators.binary import AddOp, BinaryOp, MulOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp

@@ -1,6 +1,7 @@
 """What all computing operations share: their memory behaviour and the parts of their syntax."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -12,8 +13,10 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from memopt.dialects.arithmetic import quantized_range
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory, is_constant_like
 from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.stored import Array, dtype_of, limits_of, per_tensor, unknown
 from memopt.dialects.tensors import bytes_of, shape_of
 
 INTS = DenseArrayBase.constr(i64)
@@ -26,6 +29,15 @@ ACTIVATION = " (`activation` `` $activation^)?"
 
 
 ROUNDING = " (`rounding` `` $rounding^)?"
+
+
+REAL_RANGES = {
+    "": (None, None),
+    "relu": (0, None),
+    "relu6": (0, 6),
+    "relu_n1_to_1": (-1, 1),
+}
+"""What a fused activation leaves of the real numbers."""
 
 
 def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
@@ -77,6 +89,44 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         if self.IS_VIEW and model.has_views:
             return OperatorMemory(results, (Alias(0, 0, "view"),), executes=False)
         return OperatorMemory(results, inplace=self._inplace(model))
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        """The results of these operands, as numpy arrays of the stored types and shapes.
+
+        Integers are what TensorFlow Lite Micro computes, bit for bit; of float32 each element is
+        computed by itself, so that it does not depend on the others. Raises MemoptError for types
+        and attributes to which no runtime gives a meaning, or none that is known here.
+        """
+        raise unknown(self, "there is no rule for it")
+
+    @property
+    def activation_name(self) -> str:
+        """The activation that the operation applies to its result, "" for none."""
+        attribute = self.properties.get("activation")
+        return cast("str", attribute.data) if attribute is not None else ""  # type: ignore[attr-defined]
+
+    def activated(self, values: Array) -> Array:
+        """Real numbers after the operation's activation. Raises MemoptError for one of no rule."""
+        import numpy as np
+
+        name = self.activation_name
+        if name not in REAL_RANGES:
+            raise unknown(self, f"the activation {name}")
+        low, high = REAL_RANGES[name]
+        return values if name == "" else np.clip(values, low, high)
+
+    def stored(self, values: Array) -> Array:
+        """Integers before the zero point is added, as the result stores them: clamped to what its
+        type and the activation leave."""
+        import numpy as np
+
+        scale, zero_point = per_tensor(self, self.results[0])
+        limits = limits_of(self, self.results[0])
+        if self.activation_name not in REAL_RANGES:
+            raise unknown(self, f"the activation {self.activation_name}")
+        low, high = quantized_range(self.activation_name, scale, zero_point, *limits)
+        kept = np.minimum(np.maximum(values + zero_point, low), high)
+        return kept.astype(dtype_of(self.results[0]))
 
     def macs(self) -> int:
         """Multiplications of one run, those with padding included; what only moves, compares or

@@ -1,5 +1,7 @@
 """Element-wise operations of two operands."""
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.irdl import (
@@ -11,8 +13,20 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
+from memopt.dialects.fixed_point import rescale
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.stored import (
+    Array,
+    is_stored,
+    need_double_rounding,
+    need_reals,
+    need_same_numbers,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
 from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 
@@ -39,15 +53,62 @@ class BinaryOp(ComputeOp):
         expected = tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        a, b = operands
+        if not any(is_stored(v) for v in (self.lhs, self.rhs, self.result)):
+            need_reals(self, a, b)
+            with np.errstate(over="ignore"):  # integers wrap
+                return [self.activated(self.of_reals(a, b))]
+        bits = stored_bits(self, self.lhs, self.rhs, self.result)
+        need_double_rounding(self)
+        return [self.stored(self.of_stored(a.astype(np.int64), b.astype(np.int64), bits))]
+
+    @abstractmethod
+    def of_reals(self, a: Array, b: Array) -> Array:
+        """The result of numbers that stand for themselves, before the activation."""
+
+    @abstractmethod
+    def of_stored(self, a: Array, b: Array, bits: int) -> Array:
+        """The result of integers of so many bits, before zero point and clamping."""
+
+
+class SumOp(BinaryOp):
+    """Base of sum and difference: both operands are brought to one finer scale."""
+
+    SIGN: ClassVar[int] = 1
+
+    def of_reals(self, a: Array, b: Array) -> Array:
+        return a + b if self.SIGN > 0 else a - b
+
+    def of_stored(self, a: Array, b: Array, bits: int) -> Array:
+        """add.cc, sub.cc: CalculateOpData, AddElementwise."""
+        left_shift = 20 if bits == 8 else 15
+        (a_scale, a_zero), (b_scale, b_zero) = (
+            per_tensor(self, self.lhs),
+            per_tensor(self, self.rhs),
+        )
+        twice = 2 * max(a_scale, b_scale)
+        out = twice / ((1 << left_shift) * per_tensor(self, self.result)[0])
+        reals = (a_scale / twice, b_scale / twice, out)
+        if not all(0 < r < 1 for r in reals):
+            raise unknown(self, "the scales need an output multiplier of 1 or more")
+        first, second, last = (quantize_multiplier(r) for r in reals)
+        scaled_a = rescale(self, (a - a_zero) << left_shift, *first)
+        scaled_b = rescale(self, (b - b_zero) << left_shift, *second)
+        return rescale(self, scaled_a + self.SIGN * scaled_b, *last)
+
 
 @irdl_op_definition
-class AddOp(BinaryOp):
+class AddOp(SumOp):
     name = "memgraph.add"
 
 
 @irdl_op_definition
-class SubOp(BinaryOp):
+class SubOp(SumOp):
     name = "memgraph.sub"
+    SIGN: ClassVar[int] = -1
 
 
 @irdl_op_definition
@@ -58,14 +119,50 @@ class MulOp(BinaryOp):
         """One per element."""
         return elements_of(self.result)
 
+    def of_reals(self, a: Array, b: Array) -> Array:
+        return a * b
+
+    def of_stored(self, a: Array, b: Array, bits: int) -> Array:
+        """mul_common.cc: CalculateOpDataMul."""
+        (a_scale, a_zero), (b_scale, b_zero) = (
+            per_tensor(self, self.lhs),
+            per_tensor(self, self.rhs),
+        )
+        real = a_scale * b_scale / per_tensor(self, self.result)[0]
+        return rescale(self, (a - a_zero) * (b - b_zero), *quantize_multiplier(real))
+
+
+class SelectOp(BinaryOp):
+    """Base of what takes one of two elements: stored ones as they are."""
+
+    APPLIES_ACTIVATION: ClassVar[bool] = False
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        need_same_numbers(self, self.lhs, self.rhs, self.result)
+        need_reals(self, *operands)
+        if self.activation is not None:
+            raise unknown(self, "a fused activation")
+        return [self.of_reals(operands[0], operands[1])]
+
+    def of_stored(self, a: Array, b: Array, bits: int) -> Array:
+        return self.of_reals(a, b)
+
 
 @irdl_op_definition
-class MaximumOp(BinaryOp):
+class MaximumOp(SelectOp):
     name = "memgraph.maximum"
-    APPLIES_ACTIVATION: ClassVar[bool] = False
+
+    def of_reals(self, a: Array, b: Array) -> Array:
+        import numpy as np
+
+        return np.maximum(a, b)
 
 
 @irdl_op_definition
-class MinimumOp(BinaryOp):
+class MinimumOp(SelectOp):
     name = "memgraph.minimum"
-    APPLIES_ACTIVATION: ClassVar[bool] = False
+
+    def of_reals(self, a: Array, b: Array) -> Array:
+        import numpy as np
+
+        return np.minimum(a, b)

@@ -1,6 +1,8 @@
 """Convolutions."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     I64,
@@ -19,7 +21,15 @@ from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES
-from memopt.dialects.operators.window import WindowedOp
+from memopt.dialects.operators.products import (
+    convolution_reals,
+    need_products,
+    real_products,
+    requantized,
+    whole_products,
+)
+from memopt.dialects.operators.window import WindowedOp, as_laid_out, channels_last, windows
+from memopt.dialects.stored import Array, is_stored, need_reals, per_tensor
 from memopt.dialects.tensors import AnyTensor, channels_of, elements_of, encoding_of, shape_of
 
 
@@ -65,6 +75,52 @@ class ConvBase(WindowedOp):
         )
         bias = out if self.bias is None else elements_of(self.bias)
         self.require(bias == out, f"a bias of {bias} for {out} channels")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        bias = operands[2] if len(operands) > 2 else None
+        if not any(is_stored(v) for v in self.operands) and not is_stored(self.result):
+            need_reals(self, *operands)
+            sums = self._sums(operands[0], operands[1], real=True)
+            total = sums if bias is None else sums + bias.reshape(-1).astype(np.float64)
+            exact = self.activated(as_laid_out(total, self.result))
+            return [exact.astype(operands[0].dtype)]
+        channels = channels_of(self.result)
+        bits, scales = need_products(self, self.input, self.weights, self.result, channels)
+        shifted = operands[0].astype(np.int64) - per_tensor(self, self.input)[1]
+        kernel = operands[1].astype(np.int64) - encoding_of(self.weights).zero_points[0]
+        sums = self._sums(shifted, kernel, real=False)
+        reals = convolution_reals(self, self.input, scales)
+        whole = requantized(self, sums, bias, reals, bits)
+        return [self.stored(as_laid_out(whole, self.result))]
+
+    def _sums(self, source: Array, weights: Array, real: bool) -> Array:
+        """The sums of products, channels last. What is padded is 0."""
+        import numpy as np
+
+        groups = self.groups.value.data
+        seen = windows(channels_last(source, self.input), self.window, 0)
+        filters = self._filters(weights)
+        places = seen.shape[: -1 - len(self.window.kernel)]
+        depth = seen.shape[len(places)] // groups
+        multiplied = real_products if real else whole_products
+        parts: list[Array] = []
+        for group, kernel in enumerate(np.split(filters, groups)):
+            part = seen[(slice(None),) * len(places) + (slice(group * depth, (group + 1) * depth),)]
+            rows = part.reshape(prod(cast("tuple[int, ...]", places)), -1)
+            parts.append(multiplied(rows, kernel.reshape(len(kernel), -1)))
+        return np.concatenate(parts, axis=-1).reshape(*places, -1)
+
+    def _filters(self, weights: Array) -> Array:
+        """The weights as filter, depth, tap..."""
+        import numpy as np
+
+        if encoding_of(self.weights).layout.data == "oihw":
+            return weights
+        if self.OUT_LAST:
+            return np.moveaxis(weights, -1, 0)
+        return np.moveaxis(weights, -1, 1)
 
     def macs(self) -> int:
         """Every element of the result takes one filter's elements."""

@@ -1,5 +1,7 @@
 """Matrix times vector."""
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import (
     UnitAttr,
 )
@@ -15,7 +17,15 @@ from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.operators.products import (
+    matrix_reals,
+    need_products,
+    real_products,
+    requantized,
+    whole_products,
+)
+from memopt.dialects.stored import Array, is_stored, need_reals, per_tensor
+from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, shape_of
 
 
 @irdl_op_definition
@@ -54,6 +64,23 @@ class FullyConnectedOp(ComputeOp):
         )
         bias = weights[0] if self.bias is None else elements_of(self.bias)
         self.require(bias == weights[0], f"a bias of {bias} for {weights[0]} columns")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        weights, bias = operands[1], operands[2] if len(operands) > 2 else None
+        rows, shape = operands[0].reshape(-1, weights.shape[1]), shape_of(self.result)
+        if not any(is_stored(v) for v in self.operands) and not is_stored(self.result):
+            need_reals(self, *operands)
+            sums = real_products(rows, weights)
+            total = sums if bias is None else sums + bias.reshape(-1).astype(np.float64)
+            return [self.activated(total).astype(rows.dtype).reshape(shape)]
+        bits, scales = need_products(self, self.input, self.weights, self.result, len(weights))
+        shifted = rows.astype(np.int64) - per_tensor(self, self.input)[1]
+        matrix = weights.astype(np.int64) - encoding_of(self.weights).zero_points[0]
+        sums = whole_products(shifted, matrix)
+        whole = requantized(self, sums, bias, matrix_reals(self, self.input, scales), bits)
+        return [self.stored(whole).reshape(shape)]
 
     def macs(self) -> int:
         """Every element of the result takes one row of weights."""

@@ -1,5 +1,8 @@
 """Means over axes."""
 
+from collections.abc import Sequence
+from math import prod
+
 from xdsl.dialects.builtin import (
     UnitAttr,
 )
@@ -13,8 +16,18 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.fixed_point import rescale
 from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.stored import (
+    Array,
+    is_stored,
+    need_double_rounding,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 
@@ -39,3 +52,31 @@ class MeanOp(ComputeOp):
             1 if i in axes else d for i, d in enumerate(shape) if keep or i not in axes
         )
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        axes = tuple({int(v) for v in self.axes.get_values()})
+        shape, count = shape_of(self.result), prod(shape_of(self.input)[a] for a in axes)
+        if not is_stored(self.input) and not is_stored(self.result):
+            if operands[0].dtype.kind != "f":
+                raise unknown(self, f"a mean of {operands[0].dtype}")
+            total = operands[0].astype(np.float64).sum(axes) / count
+            return [total.astype(operands[0].dtype).reshape(shape)]
+        stored_bits(self, self.input, self.result)
+        need_double_rounding(self)
+        (in_scale, in_zero), (out_scale, _) = (
+            per_tensor(self, self.input),
+            per_tensor(self, self.result),
+        )
+        total = operands[0].astype(np.int64).sum(axes) - count * in_zero
+        return [
+            self.stored(rescale(self, total, *_divided(in_scale / out_scale, count))).reshape(shape)
+        ]
+
+
+def _divided(real: float, count: int) -> tuple[int, int]:
+    """The multiplier and shift of `real` / `count` (QuantizedMeanOrSum)."""
+    multiplier, shift = quantize_multiplier(real)
+    extra = min(count.bit_length() - 1, 32, 31 + shift)
+    return (multiplier << extra) // count, shift - extra

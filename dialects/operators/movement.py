@@ -1,5 +1,6 @@
 """The same elements in another shape, place or order."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.irdl import (
@@ -12,7 +13,8 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
-from memopt.dialects.tensors import AnyTensor, bytes_of, shape_of
+from memopt.dialects.stored import Array, unknown
+from memopt.dialects.tensors import AnyTensor, bytes_of, elements_of, shape_of
 
 
 @irdl_op_definition
@@ -31,6 +33,11 @@ class ReshapeOp(ComputeOp):
         a, b = bytes_of(self.input.type), bytes_of(self.result.type)
         self.require(a == b, f"{a} bytes cannot become {b} bytes")
 
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        if elements_of(self.input) != elements_of(self.result):
+            raise unknown(self, "other elements of as many bytes")
+        return [operands[0].reshape(shape_of(self.result))]
+
 
 @irdl_op_definition
 class CopyOp(ComputeOp):
@@ -44,6 +51,9 @@ class CopyOp(ComputeOp):
 
     def verify_(self) -> None:
         self.require(self.input.type == self.result.type, "a copy has the type of its operand")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        return [operands[0].copy()]
 
 
 @irdl_op_definition
@@ -64,3 +74,9 @@ class TransposeOp(ComputeOp):
         self.require(sorted(order) == list(range(len(shape))), f"{order} is no permutation")
         expected = tuple(shape[i] for i in order)
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        order = [int(v) for v in self.permutation.get_values()]
+        return [np.ascontiguousarray(operands[0].transpose(order))]

@@ -1,5 +1,6 @@
 """Padding."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -16,7 +17,8 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
-from memopt.dialects.tensors import AnyTensor, shape_of
+from memopt.dialects.stored import Array, is_stored, numbers_of, unknown
+from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 
 
 @irdl_op_definition
@@ -41,3 +43,15 @@ class PadOp(ComputeOp):
         self.require(min((*before, *after), default=0) >= 0, "negative padding")
         expected = tuple(b + s + a for b, s, a in zip(before, shape, after, strict=True))
         self.require(out == expected, f"the result's shape must be {expected}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        value = float(self.value.value.data)
+        if is_stored(self.input) or is_stored(self.result):
+            if numbers_of(self.input) != numbers_of(self.result) or value != 0.0:
+                text = "a pad with another value than zero, or another quantization"
+                raise unknown(self, text)
+            value = encoding_of(self.result).zero_points[0]
+        widths = list(zip(self.before.get_values(), self.after.get_values(), strict=True))
+        return [np.pad(operands[0], widths, constant_values=value)]

@@ -1,5 +1,7 @@
 """Pooling."""
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import (
     UnitAttr,
 )
@@ -15,8 +17,9 @@ from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, WindowAttr
 from memopt.dialects.operators.base import ACTIVATION, TYPES
-from memopt.dialects.operators.window import WindowedOp
-from memopt.dialects.tensors import AnyTensor, channels_of
+from memopt.dialects.operators.window import WindowedOp, as_laid_out, channels_last, windows
+from memopt.dialects.stored import Array, dtype_of, is_stored, per_tensor, stored_bits, unknown
+from memopt.dialects.tensors import AnyTensor, channels_of, encoding_of, shape_of
 
 
 class PoolBase(WindowedOp):
@@ -38,12 +41,74 @@ class PoolBase(WindowedOp):
         source, out = channels_of(self.input), channels_of(self.result)
         self.require(source == out, f"{source} channels in, {out} out")
 
+    def in_one_quantization(self) -> bool:
+        """Whether the tensors are stored, in one quantization. Raises MemoptError for two."""
+        if not is_stored(self.input) and not is_stored(self.result):
+            return False
+        stored_bits(self, self.input, self.result)
+        (in_scale, in_zero), (scale, zero) = (
+            per_tensor(self, v) for v in (self.input, self.result)
+        )
+        if abs(in_scale - scale) > 1.0e-6 or in_zero != zero:
+            raise unknown(self, "between two quantizations")
+        return True
+
+    def clamped(self, values: Array) -> Array:
+        """Stored integers, zero point included, within what the activation leaves."""
+        return self.stored(values - per_tensor(self, self.result)[1])
+
+    def need_taps(self) -> None:
+        """Raise MemoptError if a window sees nothing but padding: it has no result."""
+        first = 2 if encoding_of(self.input).layout.data == "nchw" else 1
+        kernel, stride, dilation, pad = self.window.sizes
+        shape, out = shape_of(self.input), shape_of(self.result)
+        for i, (k, s, d) in enumerate(zip(kernel, stride, dilation, strict=True)):
+            for place in range(out[first + i]):
+                taps = (place * s - pad[i] + tap * d for tap in range(k))
+                if not any(0 <= t < shape[first + i] for t in taps):
+                    raise unknown(self, "a window that lies in the padding altogether")
+
 
 @irdl_op_definition
 class AveragePool2DOp(PoolBase):
     name = "memgraph.average_pool_2d"
 
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        """average_pool.h: what is padded does not count, unless `count_include_pad`."""
+        import numpy as np
+
+        taps = tuple(range(-len(self.window.kernel), 0))
+        is_integer = self.in_one_quantization()
+        number = np.int64 if is_integer else np.float64
+        source = channels_last(operands[0].astype(number), self.input)
+        total = windows(source, self.window, 0).sum(taps)
+        if self.count_include_pad is None:
+            self.need_taps()
+            count = windows(np.ones_like(source), self.window, 0).sum(taps)
+        else:
+            count = np.full_like(total, np.prod(self.window.sizes[0]))
+        if not is_integer:
+            mean = self.activated(as_laid_out(total / count, self.result))
+            return [mean.astype(dtype_of(self.result))]
+        if self.count_include_pad is not None:
+            raise unknown(self, "an average of integers in which padding counts")
+        away = np.sign(total) * ((np.abs(total) + count // 2) // count)
+        return [self.clamped(as_laid_out(away, self.result))]
+
 
 @irdl_op_definition
 class MaxPool2DOp(PoolBase):
     name = "memgraph.max_pool_2d"
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        taps = tuple(range(-len(self.window.kernel), 0))
+        is_integer = self.in_one_quantization()
+        self.need_taps()
+        low = -np.inf if operands[0].dtype.kind == "f" else np.iinfo(operands[0].dtype).min
+        source = channels_last(operands[0], self.input)
+        largest = as_laid_out(windows(source, self.window, low).max(taps), self.result)
+        if is_integer:
+            return [self.clamped(largest.astype(np.int64))]
+        return [self.activated(largest)]

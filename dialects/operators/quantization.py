@@ -1,12 +1,15 @@
 """From real to stored numbers, back, and from one type to another."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.irdl import (
     irdl_op_definition,
 )
 
-from memopt.dialects.operators.unary import UnaryOp
+from memopt.dialects.fixed_point import by_table
+from memopt.dialects.operators.unary import UnaryOp, requantizer
+from memopt.dialects.stored import Array, dtype_of, limits_of, scales_of, unknown
 
 
 @irdl_op_definition
@@ -16,6 +19,35 @@ class QuantizeOp(UnaryOp):
     name = "memgraph.quantize"
     FOLDS: ClassVar[bool] = True
 
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        values = operands[0]
+        if str(values.dtype) == "float32":
+            return [self._from_real(values)]
+        if values.dtype.kind not in "iu":
+            raise unknown(self, f"{values.dtype} to quantize")
+        ends = (int(values.min()), int(values.max())) if values.size else (0, 0)
+        function = requantizer(self, ends, *limits_of(self, self.result))
+        return [by_table(values, function).astype(dtype_of(self.result))]
+
+    def _from_real(self, values: Array) -> Array:
+        """round(x / scale) + zero point in float32; halves away from zero, for ONNX to even."""
+        import numpy as np
+
+        if not np.isfinite(values).all():
+            raise unknown(self, "an infinite value or a NaN to quantize")
+        rounding = self.rounding.data if self.rounding is not None else ""
+        if rounding not in ("", "tflm_double", "onnx_even"):
+            text = f"float32 is quantized as tflm_double or onnx_even, not as {rounding}"
+            raise unknown(self, text)
+        scale, zero_point = scales_of(self, self.result)
+        steps = (values / scale).astype(
+            np.float64
+        )  # the quotient is a float32's, as in the kernels
+        away = np.copysign(np.floor(np.abs(steps) + 0.5), steps)
+        low, high = limits_of(self, self.result)
+        whole = (np.rint(steps) if rounding == "onnx_even" else away) + zero_point
+        return np.clip(whole, low, high).astype(dtype_of(self.result))
+
 
 @irdl_op_definition
 class DequantizeOp(UnaryOp):
@@ -24,6 +56,14 @@ class DequantizeOp(UnaryOp):
     name = "memgraph.dequantize"
     FOLDS: ClassVar[bool] = True
 
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if str(operands[0].dtype) == "float16":
+            return [operands[0].astype(np.float32)]
+        scale, zero_point = scales_of(self, self.input)
+        return [(operands[0].astype(np.int32) - zero_point).astype(np.float32) * scale]
+
 
 @irdl_op_definition
 class CastOp(UnaryOp):
@@ -31,3 +71,14 @@ class CastOp(UnaryOp):
 
     name = "memgraph.cast"
     FOLDS: ClassVar[bool] = True
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        """C's conversion. Refuses what an integer cannot hold: there it is not defined."""
+        import numpy as np
+
+        values, dtype = operands[0], dtype_of(self.result)
+        if values.dtype.kind == "f" and dtype.kind in "iu":
+            limits, whole = np.iinfo(dtype), np.trunc(values.astype(np.float64))
+            if not ((whole >= limits.min) & (whole <= limits.max)).all():
+                raise unknown(self, f"numbers with values that {dtype} does not hold")
+        return [values.astype(dtype)]

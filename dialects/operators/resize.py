@@ -1,5 +1,7 @@
 """Resizing of images."""
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import (
     UnitAttr,
 )
@@ -13,6 +15,8 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.window import as_laid_out, channels_last
+from memopt.dialects.stored import Array, is_stored, need_same_numbers, stored_bits, unknown
 from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 
 
@@ -37,12 +41,91 @@ class ResizeBase(ComputeOp):
         )
         self.require(fits, f"only height and width may change from {shape} to {out}")
 
+    def sizes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """(height, width), each before and after."""
+        shape, out = shape_of(self.input), shape_of(self.result)
+        first = 2 if encoding_of(self.input).layout.data == "nchw" else 1
+        return (shape[first], out[first]), (shape[first + 1], out[first + 1])
+
+    def scale(self, size: int, out: int) -> Array:
+        """Elements before per element after, as a float32."""
+        import numpy as np
+
+        corners = self.align_corners is not None and out > 1
+        a, b = (size - 1, out - 1) if corners else (size, out)
+        return np.float32(a) / np.float32(b)
+
 
 @irdl_op_definition
 class ResizeBilinearOp(ResizeBase):
     name = "memgraph.resize_bilinear"
 
+    def neighbours(self, size: int, out: int) -> tuple[Array, Array, Array]:
+        """Per element after: the one before, the one behind, and the part that the latter has."""
+        import numpy as np
+
+        at = np.arange(out, dtype=np.float32) * self.scale(size, out)
+        if self.half_pixel_centers is not None:
+            half = np.float32(0.5)
+            at = (np.arange(out, dtype=np.float32) + half) * self.scale(size, out) - half
+        low = np.maximum(np.floor(at), 0).astype(np.int64)
+        high = np.minimum(np.ceil(at), size - 1).astype(np.int64)
+        return np.minimum(low, size - 1), np.maximum(high, 0), at - low.astype(np.float32)
+
+    def neighbours_in_1024(self, size: int, out: int) -> tuple[Array, Array, Array]:
+        """The same in integers, the part in 1024ths (ComputeInterpolationValuesInteger)."""
+        import numpy as np
+
+        corners = self.align_corners is not None and out > 1
+        a, b = (size - 1, out - 1) if corners else (size, out)
+        scale = (1024 * a + b // 2) // b
+        at = np.arange(out, dtype=np.int64) * scale
+        if self.half_pixel_centers is not None:
+            at = at + scale // 2 - 512
+        whole = np.trunc(at / 1024).astype(np.int64)
+        low = np.clip(whole, 0, size - 1)
+        return low, np.clip(whole + 1, 0, size - 1), at - 1024 * low
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        """resize_bilinear.h: the four neighbours, weighted."""
+        import numpy as np
+
+        need_same_numbers(self, self.input, self.result)
+        source, is_integer = channels_last(operands[0], self.input), is_stored(self.input)
+        if is_integer:
+            stored_bits(self, self.input, self.result)
+        elif source.dtype.kind != "f":
+            raise unknown(self, f"a bilinear resize of {source.dtype}")
+        rule, one = (self.neighbours_in_1024, 1024) if is_integer else (self.neighbours, 1)
+        source = source.astype(np.int64 if is_integer else np.float64)
+        total = None
+        (top, bottom, down), (left, right, across) = (rule(*size) for size in self.sizes())
+        down, across = down[:, None, None], across[None, :, None]
+        for rows, row_part in ((top, one - down), (bottom, down)):
+            for columns, column_part in ((left, one - across), (right, across)):
+                part = source[:, rows][:, :, columns] * row_part * column_part
+                total = part if total is None else total + part
+        assert total is not None
+        if is_integer:
+            total = np.sign(total) * ((np.abs(total) + (1 << 19)) >> 20)
+        return [as_laid_out(total.astype(operands[0].dtype), self.result)]
+
 
 @irdl_op_definition
 class ResizeNearestOp(ResizeBase):
     name = "memgraph.resize_nearest"
+
+    def nearest(self, size: int, out: int) -> Array:
+        """The element before of each one after (GetNearestNeighbor)."""
+        import numpy as np
+
+        offset = np.float32(0.5 if self.half_pixel_centers is not None else 0.0)
+        at = (np.arange(out, dtype=np.float32) + offset) * self.scale(size, out)
+        half = np.float32(0.5) if self.align_corners is not None else np.float32(0)
+        return np.clip(np.floor(at + half), 0, size - 1).astype(np.int64)
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        need_same_numbers(self, self.input, self.result)
+        rows, columns = (self.nearest(*size) for size in self.sizes())
+        source = channels_last(operands[0], self.input)
+        return [as_laid_out(source[:, rows][:, :, columns], self.result)]

@@ -1,5 +1,6 @@
 """Tensors joined, split and cut."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -20,6 +21,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.stored import Array, need_same_numbers, unknown
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 
@@ -53,6 +55,14 @@ class ConcatOp(ComputeOp):
             total == out[axis], f"operands have {total} along axis {axis}, not {out[axis]}"
         )
 
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if self.activation is not None:
+            raise unknown(self, "a concatenation with a fused activation")
+        need_same_numbers(self, *self.inputs, self.result)
+        return [np.concatenate(operands, axis=self.axis.value.data)]
+
 
 @irdl_op_definition
 class SplitOp(ComputeOp):
@@ -74,6 +84,13 @@ class SplitOp(ComputeOp):
             self.require(same and len(s) == len(whole), f"part {s} does not fit {whole}")
         total = sum(s[axis] for s in shapes)
         self.require(total == whole[axis], f"parts have {total} along axis {axis}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        axis = self.axis.value.data
+        ends = np.cumsum([shape_of(p)[axis] for p in self.parts])[:-1]
+        return [np.ascontiguousarray(part) for part in np.split(operands[0], ends, axis)]
 
 
 @irdl_op_definition
@@ -100,3 +117,13 @@ class SliceOp(ComputeOp):
                 stride != 0 and (count == 0 or (0 <= start < size and 0 <= last < size)),
                 f"slice {start}:{last}:{stride} leaves the operand",
             )
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        starts, strides = self.starts.get_values(), self.strides.get_values()
+        taken = [
+            start + stride * np.arange(count)
+            for start, stride, count in zip(starts, strides, shape_of(self.result), strict=True)
+        ]
+        return [operands[0][np.ix_(*taken)]]

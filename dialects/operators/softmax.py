@@ -1,5 +1,7 @@
 """Softmax."""
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import (
     I64,
     Float32Type,
@@ -15,7 +17,10 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic import one_over_one_plus_x, softmax_exponentials
+from memopt.dialects.fixed_point import by_table, high_mul, round_shift
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, is_stored, per_tensor, stored_bits, unknown
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 
@@ -35,3 +40,33 @@ class SoftmaxOp(ComputeOp):
         self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")
         axis = self.axis.value.data
         self.require(0 <= axis < max(1, len(shape_of(self.input))), f"axis {axis} out of range")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        axis, beta = self.axis.value.data, float(self.beta.value.data)
+        if is_stored(self.input) or is_stored(self.result):
+            return [self._stored(np.moveaxis(operands[0], axis, -1), axis, beta)]
+        x = operands[0].astype(np.float64)
+        e = np.exp(beta * (x - x.max(axis, keepdims=True)))
+        total = np.add.accumulate(e, axis).take([-1], axis)  # in order, however long the rows are
+        return [(e / total).astype(operands[0].dtype)]
+
+    def _stored(self, x: Array, axis: int, beta: float) -> Array:
+        """softmax.h, the integer Softmax: exponentials in Q0.31, their sum in Q12.19."""
+        import numpy as np
+
+        if stored_bits(self, self.input, self.result) != 8:
+            raise unknown(self, "a softmax of int16")
+        if per_tensor(self, self.result) != (1.0 / 256.0, -128):
+            raise unknown(self, "an int8 softmax needs scale 1/256 and zero point -128 after it")
+        table = np.array(softmax_exponentials(beta, per_tensor(self, self.input)[0]), np.int64)
+        below = x.max(-1, keepdims=True).astype(np.int64) - x
+        exponential = np.where(below < len(table), table[np.minimum(below, len(table) - 1)], 0)
+        total = round_shift(exponential, np.int64(12)).sum(-1, keepdims=True)
+        zeros = by_table(total, lambda v: 32 - v.bit_length())
+        scale = by_table((total << zeros) - (1 << 31), one_over_one_plus_x)
+        bits = 12 - zeros + 31 - 8
+        value = round_shift(high_mul(scale, exponential), np.minimum(bits, 40))
+        kept = np.where((below < len(table)) & (bits < 32), value - 128, -128)
+        return np.ascontiguousarray(np.moveaxis(np.clip(kept, -128, 127).astype(np.int8), -1, axis))

@@ -1,5 +1,7 @@
 """Element-wise operations of one operand."""
 
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from xdsl.irdl import (
@@ -11,8 +13,32 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic import (
+    INT32_MAX,
+    float32,
+    input_radius,
+    logistic,
+    multiply,
+    quantize_multiplier,
+    quantized_range,
+    round_shift,
+    saturate,
+    tanh,
+)
 from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.fixed_point import by_table
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
+from memopt.dialects.stored import (
+    Array,
+    dtype_of,
+    is_stored,
+    limits_of,
+    need_double_rounding,
+    need_same_numbers,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 
@@ -30,28 +56,197 @@ class UnaryOp(ComputeOp):
         self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")
 
 
+class FunctionOp(UnaryOp):
+    """Base of functions of one number: of reals, and of stored integers as the runtime does it."""
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if not is_stored(self.input) and not is_stored(self.result):
+            if operands[0].dtype.kind not in ("f", *self.ALSO):
+                raise unknown(self, f"a function of {operands[0].dtype}")
+            return [self.of_reals(operands[0]).astype(operands[0].dtype)]
+        bits, values = stored_bits(self, self.input, self.result), operands[0]
+        need_double_rounding(self)
+        ends = (int(values.min()), int(values.max())) if values.size else (0, 0)
+        found = by_table(values, self.of_stored(bits, ends))
+        return [np.ascontiguousarray(found.astype(dtype_of(self.result)))]
+
+    ALSO: ClassVar[tuple[str, ...]] = ()  # kinds of numpy types other than floats
+
+    @abstractmethod
+    def of_reals(self, x: Array) -> Array:
+        """The function of numbers that stand for themselves."""
+
+    @abstractmethod
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """The function of one stored integer of so many bits; `values` are the least and the
+        largest that it is asked for."""
+
+
+def requantizer(op: UnaryOp, values: tuple[int, int], low: int, high: int) -> Callable[[int], int]:
+    """One stored integer to another scale, clamped to low .. high; both tensors have one scale.
+
+    Refuses scales with which TFLM's product leaves an int32 for one of `values`, the least and
+    the largest.
+    """
+    need_double_rounding(op)
+    (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    multiplier, shift = quantize_multiplier(in_scale / out_scale)
+    if max(abs(v - in_zero) for v in values) << max(shift, 0) > INT32_MAX:
+        raise unknown(op, "an output scale so small that the product could overflow")
+
+    def function(x: int) -> int:
+        return saturate(multiply(x - in_zero, multiplier, shift) + out_zero, low, high)
+
+    return function
+
+
 @irdl_op_definition
-class ReluOp(UnaryOp):
+class ReluOp(FunctionOp):
     name = "memgraph.relu"
     AS_ACTIVATION: ClassVar[str | None] = "relu"
+    ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
+
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        return np.maximum(x, 0)
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """activations_common.cc: ReluQuantized, which requantises."""
+        limits = limits_of(self, self.result)
+        low, high = quantized_range("relu", *per_tensor(self, self.result), *limits)
+        return requantizer(self, values, low, high)
 
 
 @irdl_op_definition
-class Relu6Op(UnaryOp):
+class Relu6Op(FunctionOp):
     name = "memgraph.relu6"
     AS_ACTIVATION: ClassVar[str | None] = "relu6"
+    ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
+
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        return np.clip(x, 0, 6)
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """Relu6Quantized clamps stored values, in the quantization of its operand."""
+        need_same_numbers(self, self.input, self.result)
+        limits = limits_of(self, self.result)
+        low, high = quantized_range("relu6", *per_tensor(self, self.input), *limits)
+        return lambda x: saturate(x, low, high)
+
+
+class SigmoidOp(FunctionOp):
+    """Base of the functions that gemmlowp has of fixed-point numbers between -16 and 16."""
+
+    def sigmoid(
+        self, function: Callable[[int], int], shift: int, zero: int
+    ) -> Callable[[int], int]:
+        """`function` (Q4.27 to Q0.31) of an int8, the result shifted by `shift`, plus `zero`."""
+        scale, zero_point = per_tensor(self, self.input)
+        multiplier, left = quantize_multiplier(scale * (1 << 27))
+        if not 0 <= left <= 27:
+            raise unknown(self, f"an input scale of {scale}")
+        radius = input_radius(4, left)
+
+        def of_one(x: int) -> int:
+            value = x - zero_point
+            if abs(value) >= radius:
+                return 127 if value > 0 else -128
+            return saturate(round_shift(function(multiply(value, multiplier, left)), shift) + zero)
+
+        return of_one
 
 
 @irdl_op_definition
-class LogisticOp(UnaryOp):
+class LogisticOp(SigmoidOp):
     name = "memgraph.logistic"
 
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        with np.errstate(over="ignore"):
+            return 1 / (1 + np.exp(-x.astype(np.float64)))
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """logistic.h of reference/integer_ops."""
+        if bits != 8:
+            raise unknown(self, "a logistic of int16")
+        if per_tensor(self, self.result) != (1.0 / 256.0, -128):
+            raise unknown(self, "an int8 logistic needs scale 1/256 and zero point -128 after it")
+        return self.sigmoid(logistic, 23, -128)
+
 
 @irdl_op_definition
-class TanhOp(UnaryOp):
+class TanhOp(SigmoidOp):
     name = "memgraph.tanh"
 
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        return np.tanh(x.astype(np.float64))
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """tanh.h of reference/integer_ops."""
+        if bits != 8:
+            raise unknown(self, "a tanh of int16")
+        if per_tensor(self, self.result) != (1.0 / 128.0, 0):
+            raise unknown(self, "an int8 tanh needs scale 1/128 and zero point 0 after it")
+        return self.sigmoid(tanh, 24, 0)
+
 
 @irdl_op_definition
-class HardSwishOp(UnaryOp):
+class HardSwishOp(FunctionOp):
     name = "memgraph.hard_swish"
+
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        wide = x.astype(np.float64)
+        return wide * np.clip(wide + 3, 0, 6) / 6
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """hard_swish.h: the operand and relu6(x + 3), both as int16, multiplied."""
+        if bits != 8:
+            raise unknown(self, "a hard swish of int16")
+        (in_scale, in_zero), (out_scale, out_zero) = (
+            per_tensor(self, v) for v in (self.input, self.result)
+        )
+        fine = float32(in_scale / 128)
+        multiplier, shift = _multiplier16(float32(fine / float32(out_scale)))
+        if shift > 0:
+            raise unknown(self, "a hard swish whose output scale is finer than its input's")
+        relu_multiplier, relu_shift = _multiplier16(float32(fine / float32(3.0 / 32768.0)))
+
+        def function(x: int) -> int:
+            hires = (x - in_zero) * 128
+            factor = hires
+            if relu_shift > 0:
+                factor = _saturate16(factor << relu_shift - 1)
+            factor = _high_mul16(factor, relu_multiplier)
+            if relu_shift > 0:
+                factor = _saturate16(factor << 1)
+            factor = round_shift(factor, max(-relu_shift, 0))
+            product = ((factor + (1 << 15)) >> 1) * _high_mul16(hires, multiplier)
+            high = (abs(product) >> 15) * (1 if product > 0 else -1)
+            return saturate(round_shift(_saturate16(high), -shift) + out_zero)
+
+        return function
+
+
+def _multiplier16(real: float) -> tuple[int, int]:
+    """(multiplier of 16 bits, shift) (DownScaleInt32ToInt16Multiplier)."""
+    multiplier, shift = quantize_multiplier(real)
+    return min((multiplier + (1 << 15)) >> 16, (1 << 15) - 1), shift
+
+
+def _saturate16(value: int) -> int:
+    return saturate(value, -(1 << 15), (1 << 15) - 1)
+
+
+def _high_mul16(a: int, b: int) -> int:
+    """round(a * b / 2**15), ties upwards (SaturatingRoundingDoublingHighMul of int16)."""
+    return min((a * b + (1 << 14)) >> 15, (1 << 15) - 1)

@@ -4,6 +4,7 @@ from xdsl.ir import SSAValue
 
 from memopt.dialects.attributes import WindowAttr
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.stored import Array
 from memopt.dialects.tensors import encoding_of, shape_of
 
 
@@ -24,3 +25,34 @@ class WindowedOp(ComputeOp):
                 f"dimension {first + i} of the result is {out[first + i]}, not {expected}",
             )
         self.require(shape[0] == out[0], f"{shape[0]} batches in, {out[0]} out")
+
+
+def channels_last(array: Array, value: SSAValue) -> Array:
+    """An NCHW array as NHWC; any other as it is."""
+    import numpy as np
+
+    return np.moveaxis(array, 1, -1) if encoding_of(value).layout.data == "nchw" else array
+
+
+def as_laid_out(array: Array, value: SSAValue) -> Array:
+    """A channels-last array in the layout of `value`."""
+    import numpy as np
+
+    nchw = encoding_of(value).layout.data == "nchw"
+    return np.ascontiguousarray(np.moveaxis(array, -1, 1) if nchw else array)
+
+
+def windows(array: Array, window: WindowAttr, fill: float) -> Array:
+    """Every window of a channels-last array: batch, place..., channel, tap...; `fill` outside."""
+    import numpy as np
+    from numpy.lib.stride_tricks import sliding_window_view
+
+    kernel, stride, dilation, pad = window.sizes
+    n = len(kernel)
+    around = [(0, 0), *((pad[i], pad[i + n]) for i in range(n)), (0, 0)]
+    padded = np.pad(array, around, constant_values=fill)
+    span = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True))
+    view = sliding_window_view(padded, span, axis=tuple(range(1, n + 1)))  # type: ignore[call-overload]
+    places = tuple(slice(None, None, s) for s in stride)
+    taps = tuple(slice(None, None, d) for d in dilation)
+    return view[(slice(None), *places, slice(None), *taps)]

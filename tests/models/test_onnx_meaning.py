@@ -1,183 +1,33 @@
 # pyright: basic
 # (arrays of any element type, through lambdas: strict has nothing to say about them)
-"""Typed operations mean what ONNX means: a small numpy interpreter of the IR against onnxruntime.
+"""Typed operations mean what ONNX means: what they evaluate to against onnxruntime.
 
-The interpreter reads the IR alone (types, properties, constants), so a wrong padding, axis or
-stride in the frontend shows as a wrong number.
+An operation is evaluated from the IR alone (types, properties, constants), so a wrong padding, axis
+or stride in the frontend shows as a wrong number.
 """
 
 import warnings
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
-from xdsl.ir import Operation, SSAValue
 
+from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
-from memopt.dialects.structure import ConstantOp, OpaqueOp
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.stored import dtype_of
+from memopt.dialects.structure import OpaqueOp
 from memopt.frontends.onnx import read
 
 Array = NDArray[Any]
 ort = pytest.importorskip("onnxruntime")
-
-
-# -- the interpreter ----------------------------------------------------------------------------
-
-
-def ints(op: Operation, name: str) -> list[int]:
-    return [int(v) for v in getattr(op, name).get_values()]
-
-
-def windows(x: Array, op: Any, fill: float) -> Array:
-    """Windows of an NCHW array: shape N, C, H', W', kH, kW; outside is `fill`."""
-    kernel, stride, dilation, pad = op.window.sizes
-    span = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
-    around = ((0, 0), (0, 0), (pad[0], pad[2]), (pad[1], pad[3]))
-    padded = np.pad(x, around, constant_values=fill)
-    view: Array = sliding_window_view(padded, span, axis=(2, 3))  # type: ignore[call-overload]
-    return view[:, :, :: stride[0], :: stride[1], :: dilation[0], :: dilation[1]]
-
-
-def conv(op: Any, x: Array, w: Array, bias: Array | None = None) -> Array:
-    groups = op.groups.value.data
-    parts = zip(np.split(x, groups, 1), np.split(w, groups, 0), strict=True)
-    out = np.concatenate(
-        [np.einsum("nchwij,ocij->nohw", windows(a, op, 0.0), b) for a, b in parts], axis=1
-    )
-    return out if bias is None else out + bias.reshape(1, -1, 1, 1)
-
-
-def average_pool(op: Any, x: Array) -> Array:
-    if op.count_include_pad is not None:
-        return windows(x, op, 0.0).mean((-2, -1))
-    count = windows(np.ones_like(x), op, 0.0).sum((-2, -1))
-    return windows(x, op, 0.0).sum((-2, -1)) / count
-
-
-def softmax(op: Any, x: Array) -> Array:
-    axis, beta = op.axis.value.data, op.beta.value.data
-    e = np.exp(beta * (x - x.max(axis, keepdims=True)))
-    return e / e.sum(axis, keepdims=True)
-
-
-def fully_connected(op: Any, x: Array, w: Array, bias: Array | None = None) -> Array:
-    out = x.reshape(-1, w.shape[1]) @ w.T + (0 if bias is None else bias)
-    return out.reshape(op.result.type.get_shape())
-
-
-def slice_(op: Any, x: Array) -> Array:
-    shape = op.result.type.get_shape()
-    starts, strides = ints(op, "starts"), ints(op, "strides")
-    rows = [s + d * np.arange(n) for s, d, n in zip(starts, strides, shape, strict=True)]
-    return x[np.ix_(*rows)]
-
-
-def split(op: Any, x: Array) -> list[Array]:
-    axis = op.axis.value.data
-    sizes = [p.type.get_shape()[axis] for p in op.parts]
-    return list(np.split(x, np.cumsum(sizes)[:-1], axis))
-
-
-def coordinates(op: Any, size: int, out: int) -> Array:
-    at = np.arange(out, dtype=np.float64)
-    if op.align_corners is not None and out > 1:
-        return at * (size - 1) / (out - 1)
-    if op.half_pixel_centers is not None:
-        return (at + 0.5) * size / out - 0.5
-    return at * size / out
-
-
-def nearest(op: Any, x: Array) -> Array:
-    for axis in (2, 3):
-        size, out = x.shape[axis], op.result.type.get_shape()[axis]
-        at = coordinates(op, size, out)
-        index = np.floor(at + 0.5) if op.align_corners is not None else np.floor(at)
-        x = np.take(x, np.clip(index, 0, size - 1).astype(int), axis)
-    return x
-
-
-def bilinear(op: Any, x: Array) -> Array:
-    for axis in (2, 3):
-        size, out = x.shape[axis], op.result.type.get_shape()[axis]
-        at = np.clip(coordinates(op, size, out), 0, size - 1)
-        low = np.floor(at).astype(int)
-        high = np.minimum(low + 1, size - 1)
-        part = (at - low).reshape([-1 if i == axis else 1 for i in range(4)])
-        x = np.take(x, low, axis) * (1 - part) + np.take(x, high, axis) * part
-    return x.astype(np.float32)
-
-
-def encoding(value: SSAValue) -> tuple[Array, Array]:
-    e: Any = value.type.encoding  # type: ignore[attr-defined]
-    shape = [1] * len(value.type.get_shape())  # type: ignore[attr-defined]
-    if e.axis.data >= 0:
-        shape[e.axis.data] = -1
-    scale, zero = np.array(e.scales, np.float32), np.array(e.zero_points)
-    return (scale.reshape(shape), zero.reshape(shape)) if len(scale) > 1 else (scale[0], zero[0])
-
-
-def quantize(op: Any, x: Array) -> Array:
-    assert op.rounding.data == "onnx_even"
-    scale, zero = encoding(op.results[0])
-    dtype: Any = np.uint8 if "ui8" in str(op.results[0].type) else np.int8
-    limits = np.iinfo(dtype)
-    return np.clip(np.rint(x / scale) + zero, limits.min, limits.max).astype(dtype)
-
-
-def dequantize(op: Any, x: Array) -> Array:
-    scale, zero = encoding(op.operands[0])
-    return ((x.astype(np.int32) - zero) * scale).astype(np.float32)
-
-
-RULES: dict[str, Callable[..., Any]] = {
-    "conv_2d": conv,
-    "depthwise_conv_2d": conv,
-    "average_pool_2d": average_pool,
-    "max_pool_2d": lambda op, x: windows(x, op, -np.inf).max((-2, -1)),
-    "fully_connected": fully_connected,
-    "add": lambda op, a, b: a + b,
-    "sub": lambda op, a, b: a - b,
-    "mul": lambda op, a, b: a * b,
-    "maximum": lambda op, a, b: np.maximum(a, b),
-    "minimum": lambda op, a, b: np.minimum(a, b),
-    "relu": lambda op, x: np.maximum(x, 0),
-    "relu6": lambda op, x: np.clip(x, 0, 6),
-    "logistic": lambda op, x: 1 / (1 + np.exp(-x)),
-    "tanh": lambda op, x: np.tanh(x),
-    "hard_swish": lambda op, x: x * np.clip(x + 3, 0, 6) / 6,
-    "softmax": softmax,
-    "mean": lambda op, x: x.mean(tuple(ints(op, "axes"))),
-    "concat": lambda op, *xs: np.concatenate(xs, op.axis.value.data),
-    "split": split,
-    "slice": slice_,
-    "pad": lambda op, x: np.pad(
-        x,
-        list(zip(ints(op, "before"), ints(op, "after"), strict=True)),
-        constant_values=op.value.value.data,
-    ),
-    "reshape": lambda op, x: x,
-    "transpose": lambda op, x: x.transpose(ints(op, "permutation")),
-    "cast": lambda op, x: x.astype(np.int32 if "i32" in str(op.result.type) else np.float32),
-    "quantize": quantize,
-    "dequantize": dequantize,
-    "resize_nearest": nearest,
-    "resize_bilinear": bilinear,
-}
-
-ACTIVATIONS: dict[str, Callable[..., Any]] = {
-    "": lambda x: x,
-    "#memgraph.activation<relu>": lambda x: np.maximum(x, 0),
-    "#memgraph.activation<relu6>": lambda x: np.clip(x, 0, 6),
-}
 
 
 def run(data: bytes, path: Path, feeds: dict[str, Array]) -> tuple[list[Array], set[str]]:
@@ -185,25 +35,19 @@ def run(data: bytes, path: Path, feeds: dict[str, Array]) -> tuple[list[Array], 
     path.write_bytes(data)
     module = read(data, path.name, path)
     module.verify()
-    weights = Weights.of(module, path.parent)
     func = next(functions(module))
-    values: dict[SSAValue, Array] = dict(zip(func.body.block.args, feeds.values(), strict=True))
-    names: set[str] = set()
-    for op in func.body.block.ops:
-        if op.name == "func.return":
-            return [values[v] for v in op.operands], names
-        if isinstance(op, ConstantOp):
-            values[op.result] = weights.array(op)
-            continue
-        assert not isinstance(op, OpaqueOp), f"{op} was not typed"
-        names.add(op.name.removeprefix("memgraph."))
-        answer = RULES[op.name.removeprefix("memgraph.")](op, *(values[v] for v in op.operands))
-        clamp = ACTIVATIONS[str(op.properties.get("activation", ""))]
-        for result, array in zip(
-            op.results, answer if isinstance(answer, list) else [clamp(answer)], strict=True
-        ):
-            values[result] = array.reshape(result.type.get_shape())  # type: ignore[attr-defined]
-    raise AssertionError("no return")
+    opaque = [op for op in func.body.walk() if isinstance(op, OpaqueOp)]
+    assert not opaque, f"{opaque[0]} was not typed"
+    values = evaluate(func, Weights.of(module, path.parent), list(feeds.values()))
+    ran = {
+        op.name.removeprefix("memgraph.") for op in func.body.walk() if isinstance(op, ComputeOp)
+    }
+    for value, array in values.items():
+        assert array.shape == value.type.get_shape(), value  # type: ignore[attr-defined]
+        assert array.dtype == dtype_of(value), value
+    returned = func.get_return_op()
+    assert returned is not None
+    return [values[v] for v in returned.operands], ran
 
 
 # -- the cases ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The fixed-point numbers that int8 kernels need, computed when the code is written.
+"""The fixed-point numbers of int8 and int16 arithmetic, one at a time.
 
 Everything here equals TensorFlow Lite Micro bit for bit (kernels/internal/quantization_util.cc,
 kernels/kernel_util.cc) and gemmlowp (fixedpoint/fixedpoint.h), whose names are given. A
@@ -82,14 +82,19 @@ def exp_on_negative_values(a: int, integer_bits: int) -> int:
     return INT32_MAX if a == 0 else result
 
 
-def one_over_one_plus_x(x: int) -> int:
-    """1 / (1 + x) of x in [0, 1), both Q0.31 (one_over_one_plus_x_for_x_in_0_1)."""
+def _reciprocal_of_half(x: int) -> int:
+    """2 / (1 + x) of x in [0, 1), Q0.31, result in Q2.29: three Newton steps."""
     half_denominator = (x + INT32_MAX + 1) // 2
     estimate = 1515870810 + high_mul(half_denominator, -1010580540)
     for _ in range(3):
         rest = (1 << 29) - high_mul(half_denominator, estimate)
         estimate += saturate(high_mul(estimate, rest) << 2, INT32_MIN, INT32_MAX)
-    return saturate(estimate << 1, INT32_MIN, INT32_MAX)
+    return estimate
+
+
+def one_over_one_plus_x(x: int) -> int:
+    """1 / (1 + x) of x in [0, 1), both Q0.31 (one_over_one_plus_x_for_x_in_0_1)."""
+    return saturate(_reciprocal_of_half(x) << 1, INT32_MIN, INT32_MAX)
 
 
 def logistic(a: int) -> int:
@@ -98,6 +103,15 @@ def logistic(a: int) -> int:
         return 1 << 30
     positive = one_over_one_plus_x(exp_on_negative_values(-abs(a), 4))
     return positive if a > 0 else INT32_MAX - positive
+
+
+def tanh(a: int) -> int:
+    """tanh of a in Q4.27, result in Q0.31 (gemmlowp's tanh): of 2a, read as Q5.26."""
+    if a == 0:
+        return 0
+    rest = _reciprocal_of_half(exp_on_negative_values(-abs(a), 5)) - (1 << 29)
+    positive = saturate(rest << 2, INT32_MIN, INT32_MAX)
+    return positive if a > 0 else -positive
 
 
 def input_radius(integer_bits: int, shift: int) -> int:
@@ -118,23 +132,29 @@ def softmax_exponentials(beta: float, input_scale: float) -> tuple[int, ...]:
     )
 
 
-def quantized_range(activation: str, scale: float, zero_point: int) -> tuple[int, int]:
-    """The int8 range that a fused activation leaves (CalculateActivationRangeQuantized)."""
+def quantized_range(
+    activation: str, scale: float, zero_point: int, low: int = -128, high: int = 127
+) -> tuple[int, int]:
+    """What a fused activation leaves of low .. high (CalculateActivationRangeQuantized)."""
 
     def quantize(real: float) -> int:
         # std::round of a float quotient: ties away from zero.
         steps = float32(float32(real) / float32(scale))
         return zero_point + int(math.copysign(math.floor(abs(steps) + 0.5), steps))
 
-    if activation == "":
-        return -128, 127
-    if activation == "relu":
-        return max(-128, quantize(0.0)), 127
-    if activation == "relu6":
-        return max(-128, quantize(0.0)), min(127, quantize(6.0))
-    if activation == "relu_n1_to_1":
-        return max(-128, quantize(-1.0)), min(127, quantize(1.0))
-    raise ValueError(f"activation {activation!r}")
+    reals = {
+        "": (None, None),
+        "relu": (0.0, None),
+        "relu6": (0.0, 6.0),
+        "relu_n1_to_1": (-1.0, 1.0),
+    }
+    if activation not in reals:
+        raise ValueError(f"activation {activation!r}")
+    least, most = reals[activation]
+    return (
+        low if least is None else max(low, quantize(least)),
+        high if most is None else min(high, quantize(most)),
+    )
 
 
 def float_range(activation: str) -> tuple[float, float]:

@@ -1,0 +1,37 @@
+"""What a function computes: every operation evaluated in the order in which it stands.
+
+values = evaluate(func, weights, [image])      # the array of every tensor
+values[func.get_return_op().operands[0]]
+"""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+from xdsl.traits import IsTerminator
+
+from memopt.analysis.weights import Weights
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import body_of
+from memopt.dialects.names import operator_name, place_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.stored import Array
+from memopt.dialects.structure import ConstantOp
+
+
+def evaluate(func: FuncOp, weights: Weights, inputs: Sequence[Array]) -> dict[SSAValue, Array]:
+    """The array of every tensor of `func` for these inputs, in stored types.
+
+    Raises MemoptError for an operation that cannot be evaluated (`ComputeOp.evaluate`).
+    """
+    block = body_of(func)
+    values: dict[SSAValue, Array] = dict(zip(block.args, inputs, strict=True))
+    for op in block.ops:
+        if isinstance(op, ConstantOp):
+            values[op.result] = weights.array(op)
+        elif isinstance(op, ComputeOp):
+            results = op.evaluate([values[v] for v in op.operands])
+            values.update(zip(op.results, results, strict=True))
+        elif not op.has_trait(IsTerminator):
+            raise MemoptError(f"{operator_name(op)} cannot be evaluated", place_of(op))
+    return values

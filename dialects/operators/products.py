@@ -1,0 +1,84 @@
+"""Sums of products, the core of convolutions and matrices: floats in order, integers exactly."""
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from memopt.dialects.arithmetic import float32
+from memopt.dialects.fixed_point import multipliers, need_int32, rescale, rescale_wide
+from memopt.dialects.stored import (
+    Array,
+    element_of,
+    integer_type,
+    is_stored,
+    need_double_rounding,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
+from memopt.dialects.tensors import encoding_of
+
+
+def real_products(rows: Array, filters: Array) -> Array:
+    """rows (n x k) times filters (m x k), summed from the first to the last product in float64:
+    an element does not depend on how many others are computed with it."""
+    import numpy as np
+
+    total = np.zeros((len(rows), len(filters)))
+    for x, w in zip(rows.T.astype(np.float64), filters.T.astype(np.float64), strict=True):
+        total += np.multiply.outer(x, w)
+    return total
+
+
+def whole_products(rows: Array, filters: Array) -> Array:
+    """The same of integers of up to 16 and 8 bits: exact, for a float64 holds every sum."""
+    import numpy as np
+
+    return (rows.astype(np.float64) @ filters.astype(np.float64).T).astype(np.int64)
+
+
+def requantized(
+    op: Operation, sums: Array, bias: Array | None, reals: Sequence[float], bits: int
+) -> Array:
+    """Sums (channel last) plus bias, times a real number or one per channel, rounded as the runtime
+    does: sums of int16 with a bias of int64 by 16 bits of the multiplier."""
+    import numpy as np
+
+    total = sums if bias is None else sums + bias.reshape(-1).astype(np.int64)
+    multiplier, shift = multipliers(list(reals))
+    if bits == 16 and bias is not None and str(bias.dtype) == "int64":
+        return rescale_wide(total, multiplier, shift)
+    need_int32(op, total)
+    return rescale(op, total, multiplier, shift)
+
+
+def need_products(
+    op: Operation, source: SSAValue, weights: SSAValue, result: SSAValue, channels: int
+) -> tuple[int, tuple[float, ...]]:
+    """(bits of the activations, scales of the weights). Raises MemoptError for stored tensors that
+    TensorFlow Lite Micro does not multiply so."""
+    need_double_rounding(op)
+    bits = stored_bits(op, source, result)
+    if integer_type(element_of(weights)) not in ((8, False), (4, False)) or not is_stored(weights):
+        raise unknown(op, f"weights of {element_of(weights)}")
+    encoding = encoding_of(weights)
+    if len(encoding.scales) not in (1, channels):
+        raise unknown(op, f"{len(encoding.scales)} weight scales for {channels} channels")
+    if len(encoding.scales) > 1 and any(encoding.zero_points):
+        raise unknown(op, "weights with a zero point per channel")
+    return bits, encoding.scales
+
+
+def convolution_reals(op: Operation, source: SSAValue, scales: Sequence[float]) -> list[float]:
+    """The real multipliers of a convolution (PopulateConvolutionQuantizationParams)."""
+    in_scale, out_scale = per_tensor(op, source)[0], per_tensor(op, op.results[0])[0]
+    return [in_scale * s / out_scale for s in scales]
+
+
+def matrix_reals(op: Operation, source: SSAValue, scales: Sequence[float]) -> list[float]:
+    """The same of a matrix, where one scale of the weights is multiplied as floats
+    (GetQuantizedConvolutionMultipler)."""
+    if len(scales) > 1:
+        return convolution_reals(op, source, scales)
+    in_scale, out_scale = per_tensor(op, source)[0], per_tensor(op, op.results[0])[0]
+    return [float32(in_scale * s) / out_scale for s in scales]

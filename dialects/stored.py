@@ -1,0 +1,145 @@
+"""Tensors as numpy holds them: the stored type, its limits, what a stored integer stands for."""
+
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ComplexType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    Signedness,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.names import place_of
+from memopt.dialects.tensors import encoding_of, shape_of
+
+Array = Any  # numpy.ndarray of any type: numpy is imported only where numbers are computed
+Dtype = Any  # numpy.dtype
+
+
+def integer_type(element: Attribute) -> tuple[int, bool] | None:
+    """(bits, unsigned) of an integer type, None for any other."""
+    if not isinstance(element, IntegerType):
+        return None
+    type_ = cast("IntegerType[int, Signedness]", element)
+    return type_.width.data, type_.signedness.data == Signedness.UNSIGNED
+
+
+def numpy_dtype(element: Attribute) -> tuple[Dtype, int]:
+    """(dtype of the array, bits as stored in a model file) of an element type.
+
+    Sub-byte integers become int8 or uint8. Raises MemoptError for what numpy does not have.
+    """
+    import numpy as np
+
+    integer = integer_type(element)
+    if integer is not None:
+        width, unsigned = integer
+        if width == 1:
+            return np.dtype(np.bool_), 8
+        sign = "uint" if unsigned else "int"
+        if width in (8, 16, 32, 64):
+            return np.dtype(f"{sign}{width}"), width
+        if width in (2, 4):
+            return np.dtype(f"{sign}8"), width
+    if isinstance(element, ComplexType):
+        part = cast("ComplexType[AnyFloat]", element).element_type
+        return np.dtype(f"complex{2 * part.bitwidth}"), 2 * part.bitwidth
+    if isinstance(element, Float16Type | Float32Type | Float64Type):
+        return np.dtype(f"float{element.bitwidth}"), element.bitwidth
+    raise MemoptError(f"constants of element type {element} cannot be read")
+
+
+def element_of(value: SSAValue) -> Attribute:
+    """The element type of a tensor."""
+    return cast("TensorType[Attribute]", value.type).element_type
+
+
+def dtype_of(value: SSAValue) -> Dtype:
+    """The numpy type that holds a tensor's elements."""
+    return numpy_dtype(element_of(value))[0]
+
+
+def unknown(op: Operation, text: str) -> MemoptError:
+    """The error for an operation whose results cannot be said."""
+    return MemoptError(f"{op.name} cannot be evaluated: {text}", place_of(op))
+
+
+def is_stored(value: SSAValue) -> bool:
+    """Whether the tensor's elements are integers that stand for real numbers."""
+    return encoding_of(value).quantized
+
+
+def numbers_of(value: SSAValue) -> tuple[tuple[float, ...], tuple[int, ...], int]:
+    """(scales, zero points, axis): equal for tensors in which an integer means the same."""
+    encoding = encoding_of(value)
+    return encoding.scales, encoding.zero_points, encoding.axis.data
+
+
+def per_tensor(op: Operation, value: SSAValue) -> tuple[float, int]:
+    """(scale, zero point) of an activation. Raises MemoptError unless it has one of each."""
+    encoding = encoding_of(value)
+    if len(encoding.scales) != 1:
+        raise unknown(op, "a stored activation needs exactly one scale")
+    return encoding.scales[0], encoding.zero_points[0]
+
+
+def scales_of(op: Operation, value: SSAValue) -> tuple[Array, Array]:
+    """(scale, zero point) as arrays that broadcast over the tensor. Raises MemoptError without."""
+    import numpy as np
+
+    encoding = encoding_of(value)
+    if not encoding.quantized:
+        raise unknown(op, "between quantizations, of which one is none")
+    shape = [1] * len(shape_of(value))
+    if encoding.axis.data >= 0:
+        shape[encoding.axis.data] = len(encoding.scales)
+    return (
+        np.array(encoding.scales, dtype=np.float32).reshape(shape),
+        np.array(encoding.zero_points, dtype=np.int32).reshape(shape),
+    )
+
+
+def limits_of(op: Operation, value: SSAValue) -> tuple[int, int]:
+    """The least and the largest integer of the tensor's type. Raises MemoptError if it has none."""
+    found = integer_type(element_of(value))
+    if found is None or found[0] not in (8, 16, 32):
+        raise unknown(op, f"numbers quantized as {element_of(value)}")
+    bits, unsigned = found
+    return (0, (1 << bits) - 1) if unsigned else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+def need_double_rounding(op: Operation) -> None:
+    """Raise MemoptError unless the operation's integers are rounded as TensorFlow Lite Micro's."""
+    attribute = op.properties.get("rounding")
+    name = cast("str", attribute.data) if attribute is not None else ""  # type: ignore[attr-defined]
+    if name not in ("", "tflm_double"):
+        raise unknown(op, f"its integers are computed as tflm_double, not {name}")
+
+
+def stored_bits(op: Operation, *values: SSAValue) -> int:
+    """8 or 16, the bits of the signed integers that all of `values` are stored as. Raises
+    MemoptError for any others."""
+    for bits in (8, 16):
+        if all(is_stored(v) and integer_type(element_of(v)) == (bits, False) for v in values):
+            return bits
+    types = " and ".join(sorted({str(element_of(v)) for v in values}))
+    raise unknown(op, f"arithmetic of {types}, which no runtime of ours has")
+
+
+def need_same_numbers(op: Operation, *values: SSAValue) -> None:
+    """Raise MemoptError unless stored integers mean the same in all of `values`."""
+    if len({numbers_of(v) for v in values}) > 1:
+        raise unknown(op, "tensors of different quantization")
+
+
+def need_reals(op: Operation, *arrays: Array) -> None:
+    """Raise MemoptError unless all arrays hold numbers of one type that stand for themselves."""
+    types = sorted({str(a.dtype) for a in arrays})
+    if len(types) > 1:
+        raise unknown(op, f"a hybrid of {' and '.join(types)}")
