@@ -22,7 +22,6 @@ derives again that they were safe.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -35,17 +34,14 @@ from memopt.dialects.plan import MODEL, drop_plan, model_of
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import extract
 from memopt.passes.inplace import write_inplace
-from memopt.passes.option import option
+from memopt.passes.option import check_choices, option
 from memopt.passes.regions import Builder, inner_views
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock
+from memopt.solvers.fusion import RULES, contractions
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, topological_order
-from memopt.solvers.published import zhong_fusion
-from memopt.solvers.theory.chains import Chain, chains
-from memopt.solvers.theory.fusion import modules
+from memopt.solvers.theory.chains import Chain
 from memopt.solvers.theory.segments import linked
-
-Rule = Literal["auto", "t3", "zhong"]
 
 
 @dataclass(frozen=True)
@@ -59,12 +55,13 @@ class MemgraphFusePass(ModulePass):
 
     name = "memgraph-fuse"
 
-    rule: Rule = option(
-        "auto", "which modules are contracted: t3, zhong (the paper's), or what suits"
+    rule: str = option(
+        "auto", "which modules are contracted: t3, zhong (the paper's), or what suits", RULES
     )
     time_limit: int | float | None = option(None, "seconds")
 
     def __post_init__(self) -> None:
+        check_choices(self)
         check_seconds(self.time_limit)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -72,7 +69,7 @@ class MemgraphFusePass(ModulePass):
             fuse_function(func, self.rule, self.time_limit)
 
 
-def fuse_function(func: FuncOp, rule: Rule = "auto", time_limit: float | None = None) -> int:
+def fuse_function(func: FuncOp, rule: str = "auto", time_limit: float | None = None) -> int:
     """Contract what is safe in one function, as far as it is found within `time_limit` seconds;
     returns the number of hyper-nodes made."""
     deadline = clock.deadline(time_limit)
@@ -86,7 +83,7 @@ def fuse_function(func: FuncOp, rule: Rule = "auto", time_limit: float | None = 
     chosen: list[Chain] = []
     views: dict[Sequence[int], frozenset[Operation]] = {}
     place = {op: i for i, op in enumerate(extracted.memory.views)}
-    for chain in _found(graph, rule, clock.left(deadline)):
+    for chain in contractions(graph, rule, clock.left(deadline)):
         inner = {segment: inner_views(extracted, segment, place.keys()) for segment in chain}
         known = {segment: found for segment, found in inner.items() if found is not None}
         if len(known) == len(chain):
@@ -126,14 +123,6 @@ def _delay_views(block: Block) -> None:
     for op in sequence:
         op.detach()
     block.add_ops(sequence)
-
-
-def _found(graph: MemoryGraph, rule: Rule, time_limit: float | None) -> list[Chain]:
-    if rule == "zhong":
-        return [(m.operators,) for m in zhong_fusion.modules(graph, time_limit)]
-    if rule == "t3":
-        return [(m.operators,) for m in modules(graph, time_limit=time_limit)]
-    return chains(graph, time_limit=time_limit)
 
 
 def _inplace(graph: MemoryGraph, masks: Sequence[int], order: Sequence[int]) -> list[InPlace]:

@@ -14,7 +14,6 @@ so that they still have it when scheduling has opened the node.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
@@ -31,8 +30,8 @@ from memopt.dialects.plan import MODEL, PARTITION, drop_plan, model_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import Extracted, extract
-from memopt.passes.option import option
-from memopt.solvers.partitioning import Partition, partition
+from memopt.passes.option import check_choices, option
+from memopt.solvers.partitioning import METHODS, Partition, partition
 from memopt.solvers.problems.memory_graph import ProblemError
 
 
@@ -48,10 +47,13 @@ class MemgraphPartitionPass(ModulePass):
     name = "memgraph-partition"
 
     k: int | str = option("auto", "how many parts, or auto")
-    method: Literal["multilevel", "naive"] = option("multilevel", "how the parts are found")
+    method: str = option("multilevel", "how the parts are found", METHODS)
     balance: int | float | None = option(None, "how far parts may exceed the mean; 0.5 is half")
     seed: int | None = option(None, "of the random choices")
     assume_pure: bool = option(False, "operations of which nothing is known may move")
+
+    def __post_init__(self) -> None:
+        check_choices(self)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         given = {"balance": self.balance, "seed": self.seed}

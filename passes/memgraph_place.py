@@ -29,7 +29,7 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.joint import find_order, note, refuse_partition, take, take_back
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.passes.moves import drop_moves
-from memopt.passes.option import check_method, option
+from memopt.passes.option import check_choices, option
 from memopt.passes.places import write_places
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock, placement
@@ -48,7 +48,7 @@ class MemgraphPlacePass(ModulePass):
 
     name = "memgraph-place"
 
-    method: str = option("auto", f"how the offsets are found: {', '.join(METHODS)}")
+    method: str = option("auto", "how the offsets are found", METHODS)
     time_limit: int | float | None = option(None, "seconds")
     solver: str | None = option(None, "of the integer program")
     pruning: bool | None = option(None, "ilp: leave out pairs that are never live together")
@@ -56,7 +56,7 @@ class MemgraphPlacePass(ModulePass):
     seed: int | None = option(None, "of the random choices")
 
     def __post_init__(self) -> None:
-        check_method(self.method, METHODS)
+        check_choices(self)
         check_seconds(self.time_limit)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

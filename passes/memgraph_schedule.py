@@ -39,7 +39,7 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.moves import drop_moves
-from memopt.passes.option import check_method, option
+from memopt.passes.option import check_choices, option
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock
@@ -64,7 +64,7 @@ class MemgraphSchedulePass(ModulePass):
 
     name = "memgraph-schedule"
 
-    method: str = option("auto", f"how the order is found: {', '.join(METHODS)}")
+    method: str = option("auto", "how the order is found", METHODS)
     time_limit: int | float | None = option(None, "seconds")
     assume_pure: bool = option(False, "operations of which nothing is known may move")
     certificate: str | None = option(None, "a file for what proves the bound to anyone")
@@ -93,7 +93,7 @@ class MemgraphSchedulePass(ModulePass):
     local: bool | None = option(None, "auto: improve the order by local search")
 
     def __post_init__(self) -> None:
-        check_method(self.method, METHODS)
+        check_choices(self)
         check_seconds(self.time_limit)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -10,7 +10,6 @@ the operations stand. Nothing else changes. Model: `solvers/memories/traffic.py`
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -30,13 +29,11 @@ from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import bytes_of
 from memopt.formats.sizes import parse_size
-from memopt.passes.option import option, required
+from memopt.passes.option import check_choices, option, required
 from memopt.passes.seconds import check_seconds
-from memopt.solvers.memories.traffic import Tensor, TrafficProblem, belady, exact
+from memopt.solvers.memories.traffic import RULES, Tensor, TrafficProblem, least_traffic
 from memopt.solvers.problems.memory_graph import ProblemError, round_up
 from memopt.verify.plan import verify_plan
-
-Rule = Literal["belady", "exact"]
 
 
 @dataclass(frozen=True)
@@ -49,10 +46,11 @@ class MemgraphTrafficPass(ModulePass):
     name = "memgraph-traffic"
 
     on_chip: int | str = required("bytes on the chip, such as 256K")
-    rule: Rule = option("belady", "who decides what is kept on the chip")
+    rule: str = option("belady", "who decides what is kept on the chip", RULES)
     time_limit: int | float | None = option(None, "seconds")
 
     def __post_init__(self) -> None:
+        check_choices(self)
         check_seconds(self.time_limit)
         parse_size(str(self.on_chip))  # so that a wrong one is a wrong command line
 
@@ -62,7 +60,7 @@ class MemgraphTrafficPass(ModulePass):
 
 
 def measure_function(
-    func: FuncOp, on_chip: int, rule: Rule = "belady", time_limit: float | None = None
+    func: FuncOp, on_chip: int, rule: str = "belady", time_limit: float | None = None
 ) -> OffChipAttr:
     """Measure one function in the order in which it stands, and write down what was found.
 
@@ -74,14 +72,10 @@ def measure_function(
         verify_plan(func)
     problem = traffic_problem(func, on_chip)
     try:
-        if rule == "exact":
-            answer = exact(problem, time_limit)
-            proof = "ilp" if answer.optimal else "none"
-        else:
-            answer, proof = belady(problem), "none"
+        answer = least_traffic(problem, rule, time_limit)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-traffic: {place}: {error}") from error
-    found = OffChipAttr(on_chip, rule, answer.moved, answer.lower_bound, proof)
+    found = OffChipAttr(on_chip, rule, answer.moved, answer.lower_bound, answer.proof)
     func.attributes[OFF_CHIP] = found
     return found
 

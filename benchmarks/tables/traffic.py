@@ -12,7 +12,7 @@ from memopt.dialects.functions import only_function
 from memopt.driver import load_model
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_traffic import traffic_problem
-from memopt.solvers.memories.traffic import Traffic, belady, exact
+from memopt.solvers.memories.traffic import Traffic, least_traffic
 
 ON_CHIP = (64, 96, 128, 192, 256)  # KiB
 
@@ -48,8 +48,8 @@ def off_chip(tick: Callable[[str], None], time_limit: float | None) -> Table:
     for kib in ON_CHIP:
         tick(f"{SWIFTNET}, {kib} KiB on the chip")
         problems = [traffic_problem(only_function(m), kib * 1024) for m in orders]
-        rule = [belady(p).moved for p in problems]
-        least: list[Traffic] = [exact(p, time_limit) for p in problems]
+        rule = [least_traffic(p).moved for p in problems]
+        least: list[Traffic] = [least_traffic(p, "exact", time_limit) for p in problems]
         best = [t.moved for t in least]
         table.add(
             kib,

@@ -1,12 +1,11 @@
-"""Partitions that cut one topological order into intervals: the naive one, and the best one."""
+"""Partitions that cut one topological order into intervals."""
 
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Sequence
 from itertools import accumulate
 
-from memopt.solvers.partitioning.parts import Partition
-from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 
 
 def breadth_first(graph: MemoryGraph) -> tuple[int, ...]:
@@ -22,21 +21,6 @@ def breadth_first(graph: MemoryGraph) -> tuple[int, ...]:
             if waiting[s] == 0:
                 queue.append(s)
     return tuple(order)
-
-
-def naive(graph: MemoryGraph, k: int) -> Partition:
-    """A breadth-first topological order in `k` intervals of equal length, sizes unseen.
-
-    This is what Zhong (section V, Table V) compares with: topology alone. Raises ProblemError if
-    there are fewer operators than parts.
-    """
-    n = len(graph)
-    if k < 1 or k > max(n, 1):
-        raise ProblemError(f"{n} operators cannot be cut into {k} parts")
-    part = [0] * n
-    for i, v in enumerate(breadth_first(graph)):
-        part[v] = i * k // n
-    return Partition(tuple(part), k)
 
 
 def best_cuts(

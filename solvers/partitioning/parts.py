@@ -159,3 +159,8 @@ def split(graph: MemoryGraph, partition: Partition) -> list[Part]:
         )
         answer.append(Part(sub, tuple(operators[p]), passing[p]))
     return answer
+
+
+def price(graph: MemoryGraph, partition: Partition) -> int:
+    """Sum of the levels at all cuts, in bytes."""
+    return sum(cut_levels(graph, partition))

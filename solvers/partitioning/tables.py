@@ -5,13 +5,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from memopt.solvers.partitioning.intervals import naive
-from memopt.solvers.partitioning.multilevel import BALANCE, multilevel, price
+from memopt.solvers.partitioning import partition
+from memopt.solvers.partitioning.methods.multilevel import BALANCE
+from memopt.solvers.partitioning.parts import price
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling.partitioned import solve_parts
 from memopt.solvers.theory.fusion import contract, expand, modules
 
-METHODS = ("multilevel", "naive")
+KINDS: dict[str, tuple[str, ...]] = {"multilevel": ("balance",), "naive": ()}  # options of each
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ def table(
     """
     small, inner = contract(graph, modules(graph) if fuse else [])
     for k in ks:
-        for kind in METHODS:
+        for kind, known in KINDS.items():
             started = time.perf_counter()
-            found = naive(small, k) if kind == "naive" else multilevel(small, k, balance)
+            found = partition(small, k, kind, **dict.fromkeys(known, balance))
             between = time.perf_counter()
             answer = solve_parts(small, found, method, time_limit, **options)
             ended = time.perf_counter()

@@ -229,8 +229,8 @@ def build_pipeline(text: str) -> tuple[ModulePass, ...]:
         try:
             passes.append(factory().from_spec(spec))
         except (ValueError, PassFailedException) as error:
-            text = re.sub(r"typing\.Literal\[(.*?)\]", r"one of \1", str(error))
-            raise UsageError(f"{spec.name}: {text.removeprefix(f'{spec.name}: ')}") from None
+            reason = str(error).removeprefix(f"{spec.name}: ")
+            raise UsageError(f"{spec.name}: {reason}") from None
     return tuple(passes)
 
 

@@ -303,7 +303,7 @@ def list_passes() -> int:
     from xdsl.passes import get_pass_option_infos
 
     from memopt.driver import extra_passes, spelled
-    from memopt.passes.option import texts
+    from memopt.passes.option import choices, texts
     from memopt.passes.pipelines import PIPELINES
     from memopt.plugin import PASSES
 
@@ -314,7 +314,8 @@ def list_passes() -> int:
         print(f"{name}\n    {summary[0] if summary else ''}")
         for option in get_pass_option_infos(made):
             default = "" if option.default_value is None else f" = {option.default_value}"
-            kind = option.expected_type.replace("typing.Literal", "one of ")
+            known = choices(made).get(option.name)
+            kind = option.expected_type if known is None else f"one of {list(known)}"
             print(f"      {spelled(option.name)}: {kind}{default}")
             if option.name in lines:
                 print(f"          {lines[option.name]}")

@@ -15,8 +15,8 @@
 // RUN: memopt-opt --list-passes | filecheck %s --check-prefix=LIST
 // LIST: memgraph-schedule
 // LIST-NEXT: Choose the order
-// LIST-NEXT: method: str = auto
-// LIST-NEXT: how the order is found: auto, dp,
+// LIST-NEXT: method: one of ['auto', {{.*}}] = auto
+// LIST-NEXT: how the order is found
 // LIST: warm-start: str|None = none
 // LIST-NEXT: the method whose order
 // The standard pipelines, and why each pass stands where it does.

@@ -12,7 +12,7 @@ from contexts import contracted, module_in, surrounded
 from oracles import optimum, optimum_in_blocks, random_graph, random_order
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
-from memopt.solvers.published import zhong_fusion
+from memopt.solvers.published.fusion import zhong
 from memopt.solvers.scheduling import in_parts
 from memopt.solvers.scheduling.methods import greedy
 from memopt.solvers.theory.bounds import flow_bound
@@ -41,10 +41,10 @@ def modules_as_nodes(rng: random.Random) -> tuple[MemoryGraph, bool]:
     return graph, bool(found)
 
 
-def zhong(rng: random.Random) -> tuple[MemoryGraph, bool]:
+def by_zhong(rng: random.Random) -> tuple[MemoryGraph, bool]:
     """Zhong's Algorithm 1 with its conditions corrected."""
     graph = random_graph(rng, 8)
-    found = zhong_fusion.modules(graph)
+    found = zhong.modules(graph)
     assert optimum(contract(graph, found)[0]) == optimum(graph), graph
     return graph, bool(found)
 
@@ -99,7 +99,7 @@ CHECKS: dict[str, Callable[[random.Random], tuple[MemoryGraph, bool]]] = {
     "a chain in any surroundings (T2)": one_chain,
     "merging (T4)": merged_modules,
     "splits (T5)": safe_splits,
-    "Zhong's fusion, corrected": zhong,
+    "Zhong's fusion, corrected": by_zhong,
 }
 
 

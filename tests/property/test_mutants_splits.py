@@ -10,7 +10,7 @@ from mutants import first_difference, is_caught
 from oracles import optimum, random_graph, random_order
 
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph
-from memopt.solvers.published import zhong_fusion
+from memopt.solvers.published.fusion import zhong
 from memopt.solvers.theory import chains as chains_module
 from memopt.solvers.theory import splits
 from memopt.solvers.theory.chains import merge_parallel
@@ -157,14 +157,14 @@ def diamond(rng: random.Random) -> MemoryGraph:
 
 @pytest.mark.parametrize("dropped", ["isolated", "every_order"])
 def test_zhong_needs_both_corrections(dropped: str) -> None:
-    def under(rules: zhong_fusion.ZhongRules) -> Callable[[random.Random], bool]:
+    def under(rules: zhong.ZhongRules) -> Callable[[random.Random], bool]:
         def differs(rng: random.Random) -> bool:
             graph = diamond(rng) if rng.random() < 0.5 else random_graph(rng, 6)
-            small, _ = contract(graph, zhong_fusion.modules(graph, rules=rules))
+            small, _ = contract(graph, zhong.modules(graph, rules=rules))
             return optimum(small) != optimum(graph)
 
         return differs
 
-    assert first_difference(under(zhong_fusion.CORRECTED), 200) is None
-    rules = replace(zhong_fusion.CORRECTED, **{dropped: False})
+    assert first_difference(under(zhong.CORRECTED), 200) is None
+    rules = replace(zhong.CORRECTED, **{dropped: False})
     assert first_difference(under(rules), GRAPHS) is not None

@@ -14,7 +14,7 @@ from cases import (
 )
 
 from memopt.solvers.problems.memory_graph import profile
-from memopt.solvers.published import zhong_fusion
+from memopt.solvers.published.fusion import zhong
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.theory.fusion import Sides, contract, expand, inside, modules, separable
 
@@ -51,8 +51,8 @@ def test_zhong_equations_12_and_14_begin_with_the_level_before_the_first_operato
     """s^0 is undefined as printed; it is the level before: 4, 2, 3 is no fall; 0, 2, 3 rises."""
     falls_first = make({"x": 4}, [("a", "x", "p:2"), ("b", "p", "y:3")])
     rises = make({}, [("a", "", "p:2"), ("b", "p", "y:3")])
-    assert zhong_fusion.modules(falls_first) == []
-    assert [m.operators for m in zhong_fusion.modules(rises)] == [(0, 1)]
+    assert zhong.modules(falls_first) == []
+    assert [m.operators for m in zhong.modules(rises)] == [(0, 1)]
     assert exact(rises) == 5
 
 

@@ -6,10 +6,11 @@ from itertools import combinations
 import pytest
 from oracles import ideals, optimum, random_graph, ready
 
-from memopt.solvers.partitioning import Partition, cut_levels, multilevel, partition, split
+from memopt.solvers.partitioning import Partition, cut_levels, partition, split
 from memopt.solvers.partitioning.coarsen import hierarchy
-from memopt.solvers.partitioning.intervals import best_cuts, naive
-from memopt.solvers.partitioning.parts import heaviest_part
+from memopt.solvers.partitioning.intervals import best_cuts
+from memopt.solvers.partitioning.methods import multilevel, naive
+from memopt.solvers.partitioning.parts import heaviest_part, price
 from memopt.solvers.partitioning.refine import refine
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import partitioned
@@ -37,7 +38,7 @@ def acyclic_quotient(graph: MemoryGraph, part: tuple[int, ...], k: int) -> bool:
 def random_partition(rng: random.Random, graph: MemoryGraph) -> Partition:
     """Any legal partition: repeated random moves away from the naive one."""
     k = rng.randint(1, min(4, len(graph)))
-    part = list(naive(graph, k).part)
+    part = list(naive.solve(graph, k).part)
     for _ in range(4 * len(graph)):
         v = rng.randrange(len(graph))
         low = max((part[u] for u in graph.predecessors[v]), default=0)
@@ -236,7 +237,7 @@ def test_refinement_never_costs_and_often_saves(fuzz: float) -> None:
         new = Partition(tuple(part), old.k)
         new.verify(graph)
         assert max(new.sizes) <= heaviest
-        gain = multilevel.price(graph, old) - multilevel.price(graph, new)
+        gain = price(graph, old) - price(graph, new)
         assert gain >= 0, (graph, old)
         saved += gain > 0
     assert saved > GRAPHS * fuzz / 40

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from graphs import load, optima
 
-from memopt.solvers.partitioning import partition, table
-from memopt.solvers.partitioning.multilevel import price
+from memopt.solvers.partitioning import partition
+from memopt.solvers.partitioning.parts import price
+from memopt.solvers.partitioning.tables import table
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph
-from memopt.solvers.published import zhong_fusion
+from memopt.solvers.published.fusion import zhong
 from memopt.solvers.scheduling import partitioned
 from memopt.solvers.theory.fusion import contract
 
@@ -38,7 +39,7 @@ def test_table_vi(shared: Path, name: str) -> None:
 def test_table_vi_by_algorithm_2_to_the_letter(shared: Path, name: str) -> None:
     """One part alone holds the peak of the reverse post-order, and solving it is enough here."""
     graph = load(shared, name, "frelu")
-    small, _ = contract(graph, zhong_fusion.modules(graph))
+    small, _ = contract(graph, zhong.modules(graph))
     for k in range(1, 7):
         found = partitioned.as_printed(small, partition(small, k))
         assert max(found.peaks) == OPTIMA[name], k

@@ -7,7 +7,7 @@ from cases import liberis_figure_1, make
 from oracles import optimum, optimum_in_blocks
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, profile
-from memopt.solvers.published import zhong_fusion
+from memopt.solvers.published.fusion import zhong
 from memopt.solvers.scheduling.kills import Kills
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.chains import chain_of, chains, contract_chains, merge_parallel, reduced
@@ -220,26 +220,26 @@ def test_an_ideal_that_t1_allows_is_a_split() -> None:
 # -- Zhong ---------------------------------------------------------------------------------------
 
 
-def fused_optimum(graph: MemoryGraph, rules: zhong_fusion.ZhongRules) -> int | None:
-    found = zhong_fusion.modules(graph, rules=rules)
+def fused_optimum(graph: MemoryGraph, rules: zhong.ZhongRules) -> int | None:
+    found = zhong.modules(graph, rules=rules)
     return optimum_in_blocks(graph, [m.operators for m in found])
 
 
 def test_zhong_theorem_iv_2_27_not_30() -> None:
-    assert optimum(IV_2) == fused_optimum(IV_2, zhong_fusion.CORRECTED) == 27
-    assert fused_optimum(IV_2, zhong_fusion.PRINTED) == 30
-    assert fused_optimum(IV_2, replace(zhong_fusion.CORRECTED, every_order=False)) == 30
+    assert optimum(IV_2) == fused_optimum(IV_2, zhong.CORRECTED) == 27
+    assert fused_optimum(IV_2, zhong.PRINTED) == 30
+    assert fused_optimum(IV_2, replace(zhong.CORRECTED, every_order=False)) == 30
 
 
 def test_zhong_theorem_iv_1_12_not_13() -> None:
-    assert optimum(IV_1) == fused_optimum(IV_1, zhong_fusion.CORRECTED) == 12
-    assert fused_optimum(IV_1, zhong_fusion.PRINTED) == 13
-    assert fused_optimum(IV_1, replace(zhong_fusion.CORRECTED, isolated=False)) == 13
+    assert optimum(IV_1) == fused_optimum(IV_1, zhong.CORRECTED) == 12
+    assert fused_optimum(IV_1, zhong.PRINTED) == 13
+    assert fused_optimum(IV_1, replace(zhong.CORRECTED, isolated=False)) == 13
 
 
 def test_zhong_fuses_what_its_theorems_allow() -> None:
     residual = make({"x": 4}, [("a", "x", "p:4"), ("b", "p", "q:4"), ("add", "x q", "y:4")])
-    found = zhong_fusion.modules(residual)
+    found = zhong.modules(residual)
     assert [m.operators for m in found] == [(0, 1, 2)]
     assert optimum(contract(residual, found)[0]) == optimum(residual) == 12
 

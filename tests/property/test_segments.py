@@ -10,8 +10,9 @@ from random_functions import random_function
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
-from memopt.passes.memgraph_fuse import Rule, fuse_function
+from memopt.passes.memgraph_fuse import fuse_function
 from memopt.passes.memgraph_schedule import schedule_function
+from memopt.solvers.fusion import RULES
 from memopt.solvers.theory.fusion import Sides, inside, least_inner_level, least_inner_level_by_cuts
 from memopt.solvers.theory.fusion_check import is_safe_chain
 from memopt.solvers.theory.ideals import renumber
@@ -58,8 +59,8 @@ def test_a_chain_that_somebody_else_cut_is_derived_again(fuzz: float) -> None:
 # -- in the IR ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", ["auto", "t3", "zhong"])
-def test_fused_functions_have_the_same_peak(rule: Rule, fuzz: float) -> None:
+@pytest.mark.parametrize("rule", RULES)
+def test_fused_functions_have_the_same_peak(rule: str, fuzz: float) -> None:
     segments = 0
     for seed in range(int(3000 * fuzz)):
         module = random_function(random.Random(seed), 9)

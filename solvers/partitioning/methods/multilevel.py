@@ -11,11 +11,11 @@ they are cheapest. The one whose parts a heuristic schedules with the least peak
 
 import random
 from collections.abc import Sequence
-from math import ceil
 
 from memopt.solvers.partitioning.coarsen import Coarse, finest, hierarchy
-from memopt.solvers.partitioning.intervals import breadth_first, in_intervals, naive
-from memopt.solvers.partitioning.parts import Partition, cut_levels, heaviest_part
+from memopt.solvers.partitioning.intervals import breadth_first, in_intervals
+from memopt.solvers.partitioning.methods import naive
+from memopt.solvers.partitioning.parts import Partition, heaviest_part, price
 from memopt.solvers.partitioning.refine import refine
 from memopt.solvers.problems.memory_graph import (
     MemoryGraph,
@@ -27,8 +27,6 @@ from memopt.solvers.scheduling.methods import fwd_rpo, greedy, rpo
 from memopt.solvers.scheduling.partitioned import heuristic_peak, start_orders
 
 BALANCE = 0.5
-# Exact methods are at home with about this many operators; `auto` makes no larger parts on average.
-OPERATORS_PER_PART = 128
 # The coarsest graph has this many operators per part, but no fewer than SMALLEST.
 COARSE_PER_PART = 30
 SMALLEST = 120
@@ -37,34 +35,20 @@ RANDOM_ORDERS = 6
 REFINED = 3
 
 
-def parts_for(graph: MemoryGraph) -> int:
-    """The number of parts that `auto` makes."""
-    return max(1, ceil(len(graph) / OPERATORS_PER_PART))
-
-
-def multilevel(
-    graph: MemoryGraph, k: int | str = "auto", balance: float = BALANCE, seed: int = 0
-) -> Partition:
-    """The best acyclic partition found into `k` parts ("auto": by size); deterministic.
+def solve(graph: MemoryGraph, k: int, balance: float = BALANCE, seed: int = 0) -> Partition:
+    """The best acyclic partition found into `k` parts; deterministic.
 
     No part is empty or has more than (1 + `balance`) times the mean number of operators; a small
-    part costs nothing, so there is no other limit. Raises ProblemError for a `k` that the graph
-    cannot have, and for a negative `balance`.
+    part costs nothing, so there is no other limit. Raises ProblemError for a negative `balance`.
     """
     n = len(graph)
-    if k == "auto":
-        k = parts_for(graph)
-    if not isinstance(k, int) or k < 1:
-        raise ProblemError(f"k={k}: a positive number of parts, or auto")
-    if k > max(n, 1):
-        raise ProblemError(f"{n} operators cannot be cut into {k} parts")
     if balance < 0:
         raise ProblemError(f"balance={balance} is negative")
     if k == 1:
         return Partition((0,) * n, 1)
     heaviest = heaviest_part(n, k, balance)
     found = [Partition(tuple(p), k) for p in _candidates(graph, k, heaviest, seed)]
-    plain = naive(graph, k)
+    plain = naive.solve(graph, k)
     if max(plain.sizes) <= heaviest:
         found.append(plain)
     orders = start_orders(graph)
@@ -73,11 +57,6 @@ def multilevel(
         return heuristic_peak(graph, partition, orders), price(graph, partition)
 
     return min(dict.fromkeys(found), key=worth)
-
-
-def price(graph: MemoryGraph, partition: Partition) -> int:
-    """Sum of the levels at all cuts, in bytes."""
-    return sum(cut_levels(graph, partition))
 
 
 def _candidates(graph: MemoryGraph, k: int, heaviest: int, seed: int) -> list[list[int]]:

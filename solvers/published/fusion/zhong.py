@@ -1,4 +1,4 @@
-"""Sub-graph fusion as Zhong et al. print it (Section IV-B, Algorithm 1), with true conditions.
+"""`zhong`: fusion as Zhong et al. print it (Section IV-B, Algorithm 1), with true conditions.
 
 Two passes, repeated until nothing changes:
 
@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile, topological_order
 from memopt.solvers.scheduling.methods import search
+from memopt.solvers.theory.chains import Chain
 from memopt.solvers.theory.fusion import (
     STATES,
     Module,
@@ -45,6 +46,11 @@ class ZhongRules:
 
 CORRECTED = ZhongRules()
 PRINTED = ZhongRules(isolated=False, every_order=False)
+
+
+def solve(graph: MemoryGraph, time_limit: float | None) -> list[Chain]:
+    """What Algorithm 1 fuses, each a chain of one segment."""
+    return [(m.operators,) for m in modules(graph, time_limit)]
 
 
 def modules(

@@ -1,0 +1,1 @@
+"""Which modules are contracted. One file per rule; its name is the rule's."""

@@ -1,0 +1,59 @@
+"""`exact`: the least traffic under the model, by CP-SAT, begun with what `belady` finds."""
+
+from ortools.sat.python import cp_model
+
+from memopt.solvers.memories.rules import belady
+from memopt.solvers.memories.traffic import Traffic, TrafficProblem, moved_bytes
+from memopt.solvers.programs import cp_solver
+
+WORK = 20.0  # of CP-SAT's deterministic seconds
+
+
+def solve(problem: TrafficProblem, time_limit: float | None = None, work: float = WORK) -> Traffic:
+    """The least traffic, or the best found in `time_limit` seconds (without one: `work`), and the
+    bound that is proven."""
+    first = belady.solve(problem)
+    if not first.moved:
+        return Traffic(0, 0, first.kept, "ilp")
+    model = cp_model.CpModel()
+    keep = [[model.new_bool_var("") for _ in gaps] for gaps in problem.gaps]
+    hint: list[tuple[cp_model.IntVar, int]] = []
+    terms: list[cp_model.LinearExprT] = []
+    held: list[list[tuple[int, cp_model.IntVar]]] = [[] for _ in range(problem.steps)]
+    for tensor, gaps, here, known in zip(
+        problem.tensors, problem.gaps, keep, first.kept, strict=True
+    ):
+        hint += zip(here, map(int, known), strict=True)
+        terms += [tensor.moved * (1 - k) for k, g in zip(here, gaps, strict=True) if g.read]
+        if tensor.born >= 0 and here:
+            out = model.new_bool_var("")
+            hint.append((out, int(not all(known))))
+            for k in here:
+                model.add(out + k >= 1)
+            terms.append(tensor.moved * out)
+        for index, (gap, k) in enumerate(zip(gaps, here, strict=True)):
+            shared = index > 0 and gap.first >= 0
+            if shared:  # in the step where two gaps meet it takes up its size once
+                both = model.new_bool_var("")
+                hint.append((both, int(known[index] or known[index - 1])))
+                model.add_implication(k, both)
+                model.add_implication(here[index - 1], both)
+                held[gap.first].append((tensor.size, both))
+            ends = index + 1 < len(gaps)
+            first_step = gap.first + 1 if shared else max(gap.first, 0)
+            last_step = min(gap.last, problem.steps - 1) - (1 if ends else 0)
+            for t in range(first_step, last_step + 1):
+                held[t].append((tensor.size, k))
+    for t, entries in enumerate(held):
+        room = problem.on_chip - problem.workspace[t]
+        if sum(size for size, _ in entries) > room:
+            model.add(sum(size * k for size, k in entries) <= room)
+    model.minimize(sum(terms))
+    solver = cp_solver.solve(model, cp_solver.Limit(time_limit, work), hint)
+    best = first.kept
+    if solver.found:
+        found_kept = tuple(tuple(bool(solver.value(k)) for k in here) for here in keep)
+        if moved_bytes(problem, found_kept) < first.moved:
+            best = found_kept
+    moved, bound = moved_bytes(problem, best), max(0, solver.bound or 0)
+    return Traffic(moved, bound, best, "ilp" if moved == bound else "none")

@@ -1,0 +1,1 @@
+"""Rules of the papers to contract modules. One file per rule; its name is the rule's."""
