@@ -20,6 +20,7 @@ region can hold, so that they are left as they are: regions.py. Scheduling opens
 derives again that they were safe.
 """
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -89,10 +90,11 @@ def fuse_function(func: FuncOp, rule: str = "auto", time_limit: float | None = N
         if len(known) == len(chain):
             chosen.append(chain)
             views |= known
-    strict = linked(graph, [[v for s in chain for v in s] for chain in chosen])
+    orders = [[v for s in chain for v in s] for chain in chosen]
+    strict = linked(graph, orders)
     masks = ancestor_masks(strict)
-    for chain in chosen:  # before any operand has become a node's result
-        write_inplace(extracted, _inplace(strict, masks, [v for s in chain for v in s]))
+    # before any operand has become a node's result
+    write_inplace(extracted, [c for order in orders for c in _inplace(strict, masks, order)])
     builder = Builder(extracted, place, masks)
     for chain in chosen:
         anchor = extracted.memory.operations[max(v for s in chain for v in s)]
@@ -107,19 +109,25 @@ def fuse_function(func: FuncOp, rule: str = "auto", time_limit: float | None = N
 
 def _delay_views(block: Block) -> None:
     """Move what stands before an operand of it, now made by a hyper-node, right behind that."""
-    made: set[Operation] = set()
-    waiting: list[Operation] = []
+    operations = list(block.ops)
+    place = {op: i for i, op in enumerate(operations)}
+    readers: list[list[int]] = [[] for _ in operations]
+    missing: list[int] = []  # of each operation, producers that have not been emitted
+    for i, op in enumerate(operations):
+        producers = {place[v.op] for v in read_values(op) if isinstance(v, OpResult)}
+        missing.append(len(producers))
+        for p in producers:
+            readers[p].append(i)
     sequence: list[Operation] = []
-
-    def ready(op: Operation) -> bool:
-        return all(not isinstance(v, OpResult) or v.op in made for v in read_values(op))
-
-    for op in list(block.ops):
-        waiting.append(op)
-        while found := next((w for w in waiting if ready(w)), None):
-            waiting.remove(found)
-            made.add(found)
-            sequence.append(found)
+    for at in range(len(operations)):
+        ready = [at] if missing[at] == 0 else []  # a heap: of those up to `at`, the first first
+        while ready:
+            i = heapq.heappop(ready)
+            sequence.append(operations[i])
+            for r in readers[i]:
+                missing[r] -= 1
+                if missing[r] == 0 and r <= at:
+                    heapq.heappush(ready, r)
     for op in sequence:
         op.detach()
     block.add_ops(sequence)

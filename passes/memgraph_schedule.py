@@ -46,6 +46,7 @@ from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import ProblemError, Proof, Schedule, profile
 from memopt.solvers.scheduling import METHODS, partitioned, schedule
 from memopt.solvers.theory.bounds import flow_bound
+from memopt.solvers.theory.fusion import Sides
 from memopt.solvers.theory.fusion_check import is_contraction, is_safe_chain
 from memopt.solvers.theory.segments import linked
 
@@ -185,9 +186,10 @@ def _flatten(func: FuncOp, extracted: Extracted, answer: Schedule, assume_pure: 
     flat = extract(func, assume_pure)
     index = {op: i for i, op in enumerate(flat.memory.operations)}
     blocks = [tuple(index[op] for op in ops if op in index) for ops in inner]
+    sides = Sides.of(flat.graph) if chains else None
     for where, nodes in chains:
         first, *rest = [blocks[i] for i in nodes if blocks[i]] or [()]
-        if not is_safe_chain(flat.graph, (first, *rest)):
+        if not is_safe_chain(flat.graph, (first, *rest), sides):
             raise MemoptError("a hyper-node that is not safe: running it in one go may cost", where)
     if chains:
         orders = [[v for i in nodes for v in blocks[i]] for _, nodes in chains]

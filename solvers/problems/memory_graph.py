@@ -140,6 +140,21 @@ class MemoryGraph:
         return tuple(map(tuple, result))
 
     @cached_property
+    def topological(self) -> tuple[int, ...]:
+        """See `topological_order`."""
+        waiting = [len(set(ps)) for ps in self.predecessors]
+        ready = [v for v, w in enumerate(waiting) if w == 0]
+        order: list[int] = []
+        while ready:
+            v = heapq.heappop(ready)
+            order.append(v)
+            for s in self.successors[v]:
+                waiting[s] -= 1
+                if waiting[s] == 0:
+                    heapq.heappush(ready, s)
+        return tuple(order)
+
+    @cached_property
     def writer_masks(self) -> tuple[int, ...]:
         return tuple(sum(1 << w for w in set(g.writers)) for g in self.groups)
 
@@ -307,17 +322,7 @@ def _check_inplace(graph: MemoryGraph, c: InPlace) -> None:
 
 def topological_order(graph: MemoryGraph) -> tuple[int, ...]:
     """The order that always takes the ready operator of least index; short if there is a cycle."""
-    waiting = [len(set(ps)) for ps in graph.predecessors]
-    ready = [v for v, w in enumerate(waiting) if w == 0]
-    order: list[int] = []
-    while ready:
-        v = heapq.heappop(ready)
-        order.append(v)
-        for s in graph.successors[v]:
-            waiting[s] -= 1
-            if waiting[s] == 0:
-                heapq.heappush(ready, s)
-    return tuple(order)
+    return graph.topological
 
 
 @dataclass(frozen=True)

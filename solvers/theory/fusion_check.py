@@ -9,7 +9,7 @@ what was scheduled must be the contraction of the flat graph, or the bound would
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from memopt.solvers.problems.memory_graph import MemoryGraph, bits, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile, topological_order
 from memopt.solvers.theory.chains import Chain, chain_of, chains, contract_chains
 from memopt.solvers.theory.fusion import (
     Module,
@@ -38,16 +38,18 @@ def _is_one_node(sub: MemoryGraph, order: Sequence[int], found: Sequence[Module]
     return whole is not None and hill <= whole.hill
 
 
-def is_safe_chain(graph: MemoryGraph, blocks: Chain) -> bool:
+def is_safe_chain(graph: MemoryGraph, blocks: Chain, sides: Sides | None = None) -> bool:
     """Whether running `blocks` of the flat `graph` in this order, others in between, loses nothing.
 
     All of them together are separable, and what others can see at the boundaries, the hills and the
     levels, is the same as in the module's canonical chain (theory.md T2), which is derived again.
+    `sides` are those of `graph`, for who asks about many chains.
     """
     members = sum(1 << v for block in blocks for v in block)
     if members.bit_count() < 2:
         return True
-    sides = Sides.of(graph)
+    if sides is None:
+        sides = Sides.of(graph)
     if not separable(graph, members, sides):
         return False
     sub, inner = inside(graph, members, sides)
@@ -80,10 +82,12 @@ def is_contraction(
     """
     node = {v: i for i, block in enumerate(blocks) for v in block}
     masks = ancestors(given)
-    flat = ancestors(graph)
+    flat = _nodes_before(graph, node)
     for i, block in enumerate(blocks):
-        before = {node[u] for v in block for u in bits(flat[v])} - {i}
-        if sum(1 << u for u in before) != masks[i]:
+        before = 0
+        for v in block:
+            before |= flat[v]
+        if before & ~(1 << i) != masks[i]:
             return f"{given.names[i]!r} waits for other operators than its region"
     if _crossing(graph, node) != _crossing(given, dict(enumerate(range(len(given))))):
         return "operands, results and `kept` are not what the regions share"
@@ -95,6 +99,15 @@ def is_contraction(
             return f"{given.names[i]!r} takes other bytes than its region"
         at = end
     return None
+
+
+def _nodes_before(graph: MemoryGraph, node: Mapping[int, int]) -> list[int]:
+    """Per operator the mask of the nodes that hold one of its ancestors."""
+    result = [0] * len(graph)
+    for v in topological_order(graph):
+        for p in graph.predecessors[v]:
+            result[v] |= result[p] | 1 << node[p]
+    return result
 
 
 def _crossing(graph: MemoryGraph, node: Mapping[int, int]) -> Counter[object]:
