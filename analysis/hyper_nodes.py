@@ -4,6 +4,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 
 from memopt.analysis.behaviour import behaviour_of
+from memopt.analysis.liveness import levels, live_range, rounded
 from memopt.analysis.storage_groups import block_memory
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
@@ -20,11 +21,7 @@ def inner_profile(node: HyperNode, model: ModelAttr) -> tuple[int, int, int]:
     returned = list(last.operands) if last is not None else []
     kept = [block.args[k] for k in node.kept_operands]
     inner = block_memory(block, model, returned, kept, behaviour_of)
-    alignment = model.alignment.data
-
-    def rounded(size: int) -> int:
-        return -(-size // alignment) * alignment
-
+    alignment, steps = model.alignment.data, len(inner.operations)
     crossing = (
         *zip(block.args, node.inputs, strict=True),
         *zip(returned, node.outputs, strict=True),
@@ -34,26 +31,17 @@ def inner_profile(node: HyperNode, model: ModelAttr) -> tuple[int, int, int]:
         for a, v in crossing
         if a in inner.of_value and _outside_arena(v, model)
     }
-    left = [len({*g.writers, *g.readers}) for g in inner.groups]
-    seen = [g.is_input for g in inner.groups]
-    size = [0 if i in outside else rounded(g.size) for i, g in enumerate(inner.groups)]
-    level = level_in = sum(s for s, g in zip(size, inner.groups, strict=True) if g.is_input)
-    hill = level
-    touched: list[list[int]] = [[] for _ in inner.operations]
-    for i, g in enumerate(inner.groups):
-        for v in {*g.writers, *g.readers}:
-            touched[v].append(i)
-    over = {v: (result, operand) for v, result, operand in inner.overwrites}
-    for v, memory in enumerate(inner.memory):
-        for i in touched[v]:
-            left[i] -= 1
-            if not seen[i]:
-                seen[i] = True
-                level += size[i]
-        saved = size[over[v][0]] if v in over else 0
-        hill = max(hill, level + sum(map(rounded, memory.workspace)) - saved)
-        level -= sum(size[i] for i in touched[v] if left[i] == 0 and not inner.groups[i].is_output)
-    return hill - level_in, level_in, level
+    sizes = [0 if i in outside else rounded(g.size, alignment) for i, g in enumerate(inner.groups)]
+    # an operand that nobody reads inside is not the node's to free
+    stays = [g.is_output or not (g.writers or g.readers) for g in inner.groups]
+    lives = [
+        live_range(g.writers, g.readers, max(steps, 1), g.is_input, to_end)
+        for g, to_end in zip(inner.groups, stays, strict=True)
+    ]
+    level_in = sum(s for s, g in zip(sizes, inner.groups, strict=True) if g.is_input)
+    level_out = sum(s for s, to_end in zip(sizes, stays, strict=True) if to_end)
+    hill = max(level_in, *levels(inner, lives, sizes, alignment))
+    return hill - level_in, level_in, level_out
 
 
 def _outside_arena(value: SSAValue, model: ModelAttr) -> bool:

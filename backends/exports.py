@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.function_memory import function_memory
-from memopt.analysis.storage_groups import Storage
+from memopt.analysis.liveness import live_ranges, rounded
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.names import name_of, place_of
@@ -145,7 +145,7 @@ def module_csv(module: ModuleOp) -> str:
         plan = plan if plan.placed else None
     model = model_of(func)
     memory = function_memory(func, model)
-    a, steps = model.alignment.data, max(len(memory.operations), 1)
+    alignment, lives = model.alignment.data, live_ranges(memory)
     places = places_by_value(func)
     rows: list[Row] = []
     heirs = {
@@ -153,13 +153,6 @@ def module_csv(module: ModuleOp) -> str:
         for _, result, operand in memory.overwrites
         if memory.groups[operand].in_arena and memory.groups[result].in_arena
     }
-
-    def rounded(size: int) -> int:
-        return -(-size // a) * a
-
-    def live(g: Storage) -> tuple[int, int]:
-        lower = 0 if g.is_input else min(g.writers)
-        return lower, steps if g.is_output else max((*g.writers, *g.readers), default=0) + 1
 
     def row(
         name: str,
@@ -172,18 +165,18 @@ def module_csv(module: ModuleOp) -> str:
         plain = "".join("_" if c in ',"\n\r' else c for c in name)
         offset = arena_offset(place, func) if plan else None
         offset = None if offset is None else offset - start
-        rows.append(Row(plain, *span, rounded(size), gaps=gaps, offset=offset))
+        rows.append(Row(plain, *span, rounded(size, alignment), gaps=gaps, offset=offset))
 
     for index, g in enumerate(memory.groups):
         if not g.in_arena or index in heirs.values():
             continue
-        lower, upper = live(g)
+        lower, upper = lives[index].start, lives[index].stop
         gaps: list[Gap] = []
         while index in heirs:
             index, start = heirs[index], upper
-            upper = live(memory.groups[index])[1]
-            size = rounded(memory.groups[index].size)
-            if size < rounded(g.size) and start < upper:
+            upper = lives[index].stop
+            size = rounded(memory.groups[index].size, alignment)
+            if size < rounded(g.size, alignment) and start < upper:
                 gaps.append(Gap(start, upper, size))
         value, inside = g.members[0]
         row(g.name, (lower, upper), g.size, places.get(value), inside, tuple(gaps))

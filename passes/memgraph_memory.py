@@ -20,13 +20,14 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.function_memory import function_memory
+from memopt.analysis.liveness import peak_of
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.fingerprint import fingerprint
 from memopt.dialects.functions import functions
 from memopt.dialects.names import operator_name
-from memopt.dialects.plan import MEMORIES, OFFSET, PLAN, plan_of, set_order
+from memopt.dialects.plan import MEMORIES, OFFSET, plan_of, set_order
 from memopt.dialects.plan_attributes import PlanAttr, SlotAttr
+from memopt.dialects.write_plan import write_plan
 from memopt.formats.sizes import parse_size
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import schedule_function
@@ -37,7 +38,7 @@ from memopt.passes.places import write_places
 from memopt.passes.seconds import check_seconds
 from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
 from memopt.solvers.problems.memory_graph import ProblemError
-from memopt.verify.plan import recomputed_peak, verify_plan
+from memopt.verify.plan import verify_plan
 
 NAMED = 6  # tensors that a refusal lists
 
@@ -188,11 +189,5 @@ def _write_plan(
         answer.proof,
     )
     bound = plan.lower_bound.data
-    func.attributes[PLAN] = PlanAttr(
-        recomputed_peak(memory, extracted.model),
-        bound,
-        plan.proof.data,
-        sum(arenas),
-        bound,
-        fingerprint(func),
-    )
+    peak = peak_of(memory, extracted.model)
+    write_plan(func, peak, bound, plan.proof.data, (sum(arenas), bound))

@@ -20,10 +20,10 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.cmsis_nn_scratch import requested
-from memopt.dialects.fingerprint import fingerprint
 from memopt.dialects.functions import functions
-from memopt.dialects.plan import PLAN, plan_of
+from memopt.dialects.plan import plan_of
 from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.write_plan import write_plan
 from memopt.passes import share
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.joint import find_order, note, refuse_partition, take, take_back
@@ -99,9 +99,7 @@ def place_function(func: FuncOp, method: str, time_limit: float | None, **option
         arena, bound = _place_jointly(extracted, plan, (arena, placed), settles, deadline)
         bound = max(0, bound - dropped)
         plan = plan_of(func) or plan
-    func.attributes[PLAN] = PlanAttr(
-        plan.peak.data, plan.lower_bound.data, plan.proof.data, arena, bound, fingerprint(func)
-    )
+    write_plan(func, plan.peak.data, plan.lower_bound.data, plan.proof.data, (arena, bound))
     return arena
 
 

@@ -28,12 +28,11 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.fingerprint import fingerprint
 from memopt.dialects.functions import functions
 from memopt.dialects.names import place_of
-from memopt.dialects.plan import MODEL, PLAN, drop_plan, model_of, set_order
-from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.plan import MODEL, drop_plan, model_of, set_order
 from memopt.dialects.structure import HyperNode
+from memopt.dialects.write_plan import write_plan
 from memopt.passes.certify import write_certificate
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import write_inplace
@@ -160,9 +159,7 @@ def adopt(extracted: Extracted, answer: Schedule, assume_pure: bool = False) -> 
         answer = replace(answer, proof=_flat_proof(flat, answer))
     _write_inplace(flat)
     set_order(extract(func, assume_pure).memory.operations)
-    func.attributes[PLAN] = PlanAttr(
-        answer.peak, answer.lower_bound, answer.proof, fingerprint=fingerprint(func)
-    )
+    write_plan(func, answer.peak, answer.lower_bound, answer.proof)
     return answer
 
 

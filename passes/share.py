@@ -9,9 +9,8 @@ The plan lists the bytes of the objects and what bounds their sum (solvers/share
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.fingerprint import fingerprint
-from memopt.dialects.plan import PLAN
 from memopt.dialects.plan_attributes import ObjectAttr, PlanAttr
+from memopt.dialects.write_plan import write_plan
 from memopt.passes.extract import Extracted
 from memopt.passes.places import write_places
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
@@ -44,14 +43,6 @@ def share_function(
     else:
         write_places(extracted, order, lambda _, inside: inside)
     bound = plan.lower_bound.data
-    func.attributes[PLAN] = PlanAttr(
-        plan.peak.data,
-        bound,
-        plan.proof.data,
-        answer.total,
-        bound,
-        fingerprint(func),
-        answer.sizes,
-        answer.lower_bound,
-    )
+    facts = plan.peak.data, bound, plan.proof.data
+    write_plan(func, *facts, (answer.total, bound), answer.sizes, answer.lower_bound)
     return answer.total

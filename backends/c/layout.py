@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.analysis.function_memory import function_memory
+from memopt.analysis.liveness import live_ranges
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.backends.c.call import refuse
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
@@ -227,14 +228,10 @@ def _caller_base(
 def live_groups(layout: Layout) -> list[list[int]]:
     """For each operation the arena groups that are live while it runs, for comments only."""
     live: list[list[int]] = [[] for _ in layout.operations]
-    for index, group in enumerate(layout.memory.groups):
-        if not group.in_arena:
-            continue
-        first = 0 if group.is_input else min(group.writers, default=0)
-        used = [*group.readers, *group.writers]
-        last = len(live) - 1 if group.is_output else max(used, default=0)
-        for step in range(first, last + 1):
-            live[step].append(index)
+    for index, steps in enumerate(live_ranges(layout.memory)):
+        if layout.memory.groups[index].in_arena:
+            for step in steps[: len(live)]:
+                live[step].append(index)
     return live
 
 

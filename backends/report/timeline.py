@@ -18,6 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation
 
 from memopt.analysis.function_memory import function_memory
+from memopt.analysis.liveness import live_ranges, rounded
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.analysis.work import work_of
 from memopt.dialects.attributes import SourceAttr
@@ -199,10 +200,7 @@ def _title(op: Operation) -> str:
 
 
 def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
-    def rounded(size: int) -> int:
-        return -(-size // alignment) * alignment
-
-    steps = max(len(memory.operations), 1)
+    lives = live_ranges(memory)
     places = _places(func, memory)
     labels = _labels(memory)
     index: dict[int, int] = {}
@@ -212,14 +210,12 @@ def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
         if not storage.in_arena:
             continue
         index[g] = len(rects)
-        lower = 0 if storage.is_input else storage.writers[0]
-        last = max((*storage.writers, *storage.readers), default=0)
         rects.append(
             Rect(
                 storage.name,
-                rounded(storage.size),
-                lower,
-                steps if storage.is_output else last + 1,
+                rounded(storage.size, alignment),
+                lives[g].start,
+                lives[g].stop,
                 places.get(g),
                 "output" if storage.is_output and not storage.is_input else
                 "input" if storage.is_input else "activation",
@@ -236,7 +232,9 @@ def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
             offset = offsets[k] if k < len(offsets) else None
             name = f"scratch of {_title(op)}"
             label = f"{numbers[t]}w"
-            rects.append(Rect(name, rounded(size), t, t + 1, offset, "scratch", label, size))
+            rects.append(
+                Rect(name, rounded(size, alignment), t, t + 1, offset, "scratch", label, size)
+            )
     return rects
 
 

@@ -19,9 +19,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.analysis.cmsis_nn_scratch import requested
 from memopt.dialects.functions import body_of
-from memopt.dialects.plan import PLAN, argument_offsets, model_of, offsets_of, plan_of, set_places
-from memopt.dialects.plan_attributes import PlanAttr, UnplacedAttr
+from memopt.dialects.plan import argument_offsets, model_of, offsets_of, plan_of, set_places
+from memopt.dialects.plan_attributes import UnplacedAttr
 from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.write_plan import write_plan
 from memopt.targets.tflm.arena import (
     ALIGNMENT,
     Request,
@@ -102,14 +103,8 @@ def make_safe(func: FuncOp) -> bool:
     runtime = UnplacedAttr("runtime")
     set_places(func, lambda value: place(value, old.get(value, runtime)))
     head = write_scratch(func)
-    func.attributes[PLAN] = PlanAttr(
-        plan.peak.data,
-        plan.lower_bound.data,
-        plan.proof.data,
-        head,
-        plan.arena_lower_bound.data,
-        plan.fingerprint.data,
-    )
+    facts = plan.peak.data, plan.lower_bound.data, plan.proof.data
+    write_plan(func, *facts, (head, plan.arena_lower_bound.data))
     return True
 
 

@@ -11,13 +11,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
 from memopt.analysis.function_memory import function_memory
+from memopt.analysis.liveness import peak_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.fingerprint import fingerprint
 from memopt.dialects.functions import functions
 from memopt.dialects.operators.base import is_constant_expression
-from memopt.dialects.plan import MODEL, PLAN, set_order, set_places
-from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
+from memopt.dialects.plan import MODEL, set_order, set_places
+from memopt.dialects.plan_attributes import ModelAttr, UnplacedAttr
 from memopt.dialects.tensors import is_buffer
+from memopt.dialects.write_plan import write_plan
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite import read
 from memopt.targets.tflm.arena import (
@@ -27,7 +28,6 @@ from memopt.targets.tflm.arena import (
     tflm_arena,
     write_scratch,
 )
-from memopt.verify.plan import recomputed_peak
 
 PLAN_NAME = "OfflineMemoryAllocation"
 
@@ -50,8 +50,8 @@ def read_planned(data: bytes, name: str) -> ModuleOp:
     head = write_scratch(func)
     memory = function_memory(func, model)
     set_order(memory.operations)
-    peak = recomputed_peak(memory, model)
-    func.attributes[PLAN] = PlanAttr(peak, 0, "none", head, 0, fingerprint(func))
+    peak = peak_of(memory, model)
+    write_plan(func, peak, 0, "none", (head, 0))
     return module
 
 

@@ -17,6 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
 from memopt.analysis.function_memory import function_memory
+from memopt.analysis.liveness import peak_of
 from memopt.diagnostics import verify_module
 from memopt.dialects.bank_attributes import OffChipAttr
 from memopt.dialects.errors import MemoptError
@@ -29,7 +30,7 @@ from memopt.targets.core.planned_for import target_of
 from memopt.text import parse_module
 from memopt.usage import UsageError
 from memopt.verify.memories import memories_of
-from memopt.verify.plan import check_definitions, recomputed_peak
+from memopt.verify.plan import check_definitions
 
 if TYPE_CHECKING:
     from xdsl.utils.arg_spec import ArgSpec
@@ -293,7 +294,7 @@ def statistics(module: ModuleOp, name: str, seconds: float) -> list[str]:
             "pass": name,
             "function": func.sym_name.data,
             "operators": len(memory.operations),
-            "peak": plan.peak.data if plan else recomputed_peak(memory, model),
+            "peak": plan.peak.data if plan else peak_of(memory, model),
             "lower_bound": plan.lower_bound.data if plan else None,
             "proof": plan.proof.data if plan else "none",
             "optimal": bool(plan and plan.optimal),

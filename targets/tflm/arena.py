@@ -19,6 +19,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
 from memopt.analysis.cmsis_nn_scratch import requested
+from memopt.analysis.liveness import live_range
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
@@ -185,8 +186,8 @@ def tensor_requests(
             continue  # constants are in flash, variables in the persistent tail
         first = 0 if maker is None else step.get(maker, -1)
         uses = [step[u.operation] for u in value.uses if u.operation in step]
-        last = end if value in returned else max((first, *uses))
-        offset = offsets.get(value)
+        live = live_range((first,), uses, end + 1, to_end=value in returned)
+        last, offset = live.stop - 1, offsets.get(value)
         if is_unread(value):
             last, offset = (max(last, min(1, end)), offset) if hold_unread else (last, None)
         found.append((index, value, Request(size, first, last, offset)))

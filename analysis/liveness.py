@@ -1,0 +1,81 @@
+"""Live ranges: in which steps a buffer is in memory, and how many bytes that makes in each step.
+
+The one place that derives them from first writes and last reads, but for `verify/`, which does so
+for itself and trusts nobody.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from memopt.analysis.storage_groups import BlockMemory
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.names import place_of
+from memopt.dialects.plan_attributes import ModelAttr
+
+
+def live_range(
+    writes: Iterable[int],
+    reads: Iterable[int],
+    steps: int,
+    from_start: bool = False,
+    to_end: bool = False,
+) -> range:
+    """The steps from the first write to the last use; what nobody uses exists through one step."""
+    writes = tuple(writes)
+    lower = 0 if from_start else min(writes)
+    return range(lower, steps if to_end else max((*writes, *reads), default=lower) + 1)
+
+
+def live_ranges(memory: BlockMemory) -> list[range]:
+    """The steps in which each storage group of a block is live; step i is operation i.
+
+    A block without operations has one step, in which its arguments exist.
+    """
+    steps = max(len(memory.operations), 1)
+    return [live_range(g.writers, g.readers, steps, g.is_input, g.is_output) for g in memory.groups]
+
+
+def levels(
+    memory: BlockMemory, lives: Sequence[range], sizes: Sequence[int], alignment: int
+) -> list[int]:
+    """Bytes in memory in each step, scratch included, where group i takes `sizes[i]` bytes.
+
+    The result of an operation that runs in place costs nothing in its step.
+    """
+    steps = max(len(memory.operations), 1)
+    change = [0] * (steps + 1)  # bytes that come to life, minus those that die, per step
+    for live, size in zip(lives, sizes, strict=True):
+        change[live.start] += size
+        change[live.stop] -= size
+    load = list(accumulate(change[:-1]))
+    for t, m in enumerate(memory.memory):
+        load[t] += sum(rounded(w, alignment) for w in m.workspace)
+    for t, result, _ in memory.overwrites:
+        load[t] -= sizes[result]
+    return load
+
+
+def peak_of(memory: BlockMemory, model: ModelAttr) -> int:
+    """The peak of a block's order in bytes. Raises MemoptError for a result that cannot take the
+    place of its operand."""
+    alignment, lives = model.alignment.data, live_ranges(memory)
+    sizes = [rounded(g.size, alignment) if g.in_arena else 0 for g in memory.groups]
+    for t, result, operand in memory.overwrites:
+        inner, outer = memory.groups[result], memory.groups[operand]
+        dies = not outer.is_output and lives[operand].stop <= t + 1
+        if not dies or not (inner.in_arena and outer.in_arena) or inner.size > outer.size:
+            text = f"{inner.name} cannot take the place of {outer.name}"
+            raise MemoptError(text, place_of(memory.operations[t]))
+    load = levels(memory, lives, sizes, alignment)
+    for t, m in enumerate(memory.memory):
+        if m.hill >= 0:  # a hyper-node: its hill stands for what it writes
+            results = memory.operations[t].results
+            written = {memory.of_value[r][0] for r in results if r in memory.of_value}
+            load[t] += m.hill - sum(sizes[g] for g in written)
+    start = sum(size for size, g in zip(sizes, memory.groups, strict=True) if g.is_input)
+    return max(start, *load)
+
+
+def rounded(size: int, alignment: int) -> int:
+    """Bytes rounded up to the alignment."""
+    return -(-size // alignment) * alignment
