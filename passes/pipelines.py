@@ -44,7 +44,8 @@ class Step:
 def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step, ...]:
     """From an imported module to a verified plan.
 
-    Raises ValueError for options that are wrong. No rewrite rule stands in it: a rule changes which operators there are, so it is asked for.
+    No rewrite rule stands in it: a rule changes which operators there are, so it is asked for.
+    Raises ValueError for options that are wrong.
     """
     chosen = choices or Choices()
     limit = chosen.time_limit
