@@ -28,7 +28,8 @@ def schema(certificate: Any) -> None:
         if isinstance(form, type):
             need(kind is form, f"malformed: {what} is no {form.__name__}")
         elif isinstance(form, range):
-            need(kind is int and value in form, f"malformed: {what} is no integer of {form}")
+            inside = kind is int and form.start <= value < form.stop  # `in` would convert 1.0
+            need(inside, f"malformed: {what} is no integer of {form}")
         elif isinstance(form, Mapping):
             need(kind is dict and value.keys() == form.keys(), f"malformed: keys of object {what}")
             for key, part in form.items():
@@ -45,8 +46,8 @@ def schema(certificate: Any) -> None:
         return [[(tail, head) for tail, head, _ in flow] for flow in flows]
 
     signed, size = range(-(1 << 63), 1 << 63), range(1 << 63)
-    top = {"format": str, "sha256": str, "graph": dict, "order": list, "peak": size}
-    expect(certificate, top | {"lower_bound": size, "proof": dict}, "certificate")
+    top = {"format": str, "sha256": str, "graph": dict, "order": list, "proof": dict}
+    expect(certificate, top | {"peak": size, "lower_bound": size}, "certificate")
     need(certificate["format"] == "memopt certificate 1", "malformed: unknown format")
     graph, order, proof = (certificate[key] for key in ("graph", "order", "proof"))
     expect([graph.get("names"), graph.get("groups")], ([str], list), "names or groups")
@@ -109,25 +110,23 @@ class Graph:
         self.sizes = [-(-g["size"] // grain) * grain for g in groups]
         self.extra = [-(-data["workspace"][v] // grain) * grain for v in order]
         self.touchers = [self.mask([*g["writers"], *g["readers"]]) for g in groups]
-        self.writers = [self.mask(g["writers"]) for g in groups] if way > 0 else self.touchers
+        self.writers = [self.mask(g["writers"]) for g in groups] if way == 1 else self.touchers
         self.given, self.held = ([g[k] for g in groups] for k in ("is_input", "is_output")[::way])
         self.touched: list[list[int]] = [[] for _ in order]
         self.network: dict[tuple[int, int], int] = {}  # arcs of T6 and their bytes
         self.much, self.source = sum(self.sizes) + 1, n + 2 * len(groups)
         self.sink, self.start, self.unread = self.source + 1, 0, 0
         for v in range(n):
-            need(not self.before[v] >> v, "the order breaks a dependency")
             for p in bits(self.before[v]):
                 self.up[v] |= self.up[p] | 1 << p
                 self.network[v, p] = self.much
-        self.twoway = not data["inplace"] and min(self.extra, default=0) >= 0  # see certificates.md
         for g, mask in enumerate(self.touchers):
             need(self.given[g] or self.writers[g], "a group that nobody writes")
             into, out, lost = n + 2 * g, n + 2 * g + 1, not mask and not self.held[g]
             self.start += self.sizes[g] * self.given[g]
             self.unread += self.sizes[g] * lost  # inputs that end with the first step
-            late = mask & ~self.writers[g] if not self.given[g] else 0
-            self.twoway &= not lost and all(self.up[v] & self.writers[g] for v in bits(late))
+            late = bits(0 if self.given[g] else mask & ~self.writers[g])
+            need(all(self.up[v] & self.writers[g] for v in late), "read before it is written")
             arcs = [(w, into) for w in bits(self.writers[g])] + [(out, u) for u in bits(mask)]
             arcs += [(self.source, into)] * self.given[g] + [(out, self.sink)] * self.held[g]
             self.network |= dict.fromkeys(arcs, self.much) | {(into, out): self.sizes[g]}
@@ -143,7 +142,7 @@ class Graph:
             need(fits and dies and not kept, "an operator that cannot run in place")
         ends = [t for g, t in enumerate(self.touchers) if self.sizes[g] and not self.held[g]]
         ends += [1 << v for v in range(n) if self.extra[v]]
-        es = sorted({self.closure(e) for e in ends if e}, key=int.bit_count)
+        es = sorted({self.closure(e) for e in ends}, key=int.bit_count)
         self.events = [(e, [b for b in es[:i][-40:] if not b & ~e]) for i, e in enumerate(es)]
 
     def mask(self, operators: Iterable[int]) -> int:
@@ -163,7 +162,7 @@ class Graph:
             need(not self.before[v] & ~done and not done >> v & 1, "an operator that is not ready")
             todo, fresh, freed = self.full & ~(done | 1 << v), 0, 0
             for g in self.touched[v]:
-                if self.writers[g] >> v & 1 and not (self.given[g] or self.writers[g] & done):
+                if not (self.given[g] or self.writers[g] & done):  # else there already
                     fresh += self.sizes[g]
                 if not (self.held[g] or self.touchers[g] & todo):
                     freed += self.sizes[g]
@@ -207,7 +206,7 @@ class Graph:
     def check_flow(self, proof: Any, bound: int) -> None:
         """T6: whatever the order, one operator runs at a step of at least `bound` bytes."""
         v, flows = self.place[proof["operator"]], {f["operand"]: f["flow"] for f in proof["flows"]}
-        results = {g for g in self.touched[v] if self.writers[g] >> v & 1 and not self.given[g]}
+        results = {g for g in self.touched[v] if self.writers[g] >> v & 1}
         for r, x in [(None, None), *self.inplace.get(v, ())]:
             others = 0 if x is None else self.touchers[x] & ~(1 << v)
             if not any(self.up[u] >> v & 1 for u in bits(others)):  # else v cannot run over x
@@ -253,7 +252,8 @@ def check(certificate: Any) -> str:
     peak = max(graph.run(0, graph.start, range(graph.count))[0], graph.start)
     need(peak == certificate["peak"], f"the order's peak is {peak} B")
     if proof.get("backward"):
-        need(graph.twoway, "a graph that cannot be read from its end")
+        # choices in place and inputs never read are refused there, as what cannot be
+        need(min(graph.extra, default=0) >= 0, "a graph that cannot be read from its end")
         graph = Graph(certificate["graph"], certificate["order"][::-1], -1)
     prove = graph.check_flow if proof["kind"] == "flow" else graph.check_search
     prove(proof, certificate["lower_bound"])

@@ -15,10 +15,7 @@ CORRUPTIONS = 1_000_000
 def test_no_corruption_proves_what_is_false(
     fuzz: float, record_property: Callable[[str, object], None]
 ) -> None:
-    """Where one is accepted, brute force on its graph says that its claim is true.
-
-    Also where `MemoryGraph.check` refuses the graph: the checker knows nothing of that.
-    """
+    """Where one is accepted, brute force on its graph says that its claim is true."""
     count = max(2_000, int(CORRUPTIONS * fuzz * fuzz))
     pool = list(true_certificates("forgery", 400))
     reasons = set[str]()
