@@ -27,6 +27,11 @@ class Extension:
 
 
 EXTENSIONS = {
+    "board": Extension(
+        ("targets/netduino_plus_2.py",),
+        ("tests/unit/test_netduino_plus_2.py",),
+        ("tests/unit/test_netduino_plus_2.py", "tests/unit/test_targets.py"),
+    ),
     "method": Extension(
         ("solvers/scheduling/methods/newest_first.py",),
         ("tests/unit/test_newest_first.py",),

@@ -1,6 +1,7 @@
 """The arrows of the design, read from the imports of every file, and what start-up may load."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -68,6 +69,13 @@ def test_arrows(room: str) -> None:
                 assert room != "solvers", f"{path}: imports {name}"
             if parts[0] == "ortools":
                 assert room == "solvers", f"{path}: imports {name}"
+
+
+def test_the_page_has_these_arrows() -> None:
+    page = (ROOT / "docs/architecture.md").read_text()
+    rows = re.findall(r"^\| `(\w+)/` \| .* \| ([\w, ]+) \|$", page, re.MULTILINE)
+    written = {room: {room, *others.split(", ")} - {"nothing"} for room, others in rows}
+    assert written == ALLOWED
 
 
 def test_every_room_is_type_checked() -> None:

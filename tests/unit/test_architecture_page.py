@@ -1,0 +1,74 @@
+"""Pages name files, modules and functions: all of them exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FOLDERS = sorted(p.name for p in ROOT.iterdir() if p.is_dir() and p.name.isidentifier())
+PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./*<>-]*[\w>*/]")
+FILE = re.compile(r"(?<![\w/.<*-])[\w-]+\.py\b")
+MODULE = re.compile(r"(?<![.\w])memopt(?:\.[a-z_]\w*)+")
+MEMBER = re.compile(r"`([\w/]+\.py):(\w+)`")
+OTHERS = {"checker.py"}  # copied alone to where a certificate is read
+
+
+def exists(path: str) -> bool:
+    """A file or folder of the checkout; `<name>` and `*` stand for any that is there."""
+    pattern = re.sub(r"<\w+>", "*", path).rstrip("/")
+    return any(ROOT.glob(pattern)) if "*" in pattern else (ROOT / pattern).exists()
+
+
+def is_module(name: str) -> bool:
+    """`memopt.a.b`, or `memopt.a.b.name` with a name that the module's text has."""
+    folder = ROOT / "src"
+    for part in name.split("."):
+        if not (folder / part).is_dir():
+            file = folder / f"{part}.py"
+            text = folder / "__init__.py"
+            return file.is_file() or bool(re.search(rf"\b{part}\b", text.read_text()))
+        folder /= part
+    return True
+
+
+def without_output(text: str) -> str:
+    """A page without what programs print, write and read."""
+    return re.sub(
+        r"^```(?:console|mlir|sh|c|text)\n.*?^```", "", text, flags=re.DOTALL | re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_what_a_page_names_exists(page: Path) -> None:
+    text = without_output(page.read_text(encoding="utf-8"))
+    missing = [path for path in PATH.findall(text) if not exists(path)]
+    files = {p.name for p in ROOT.rglob("*.py") if ".venv" not in p.parts}
+    missing += [name for name in FILE.findall(text) if name not in files | OTHERS]
+    missing += [name for name in MODULE.findall(text) if not is_module(name)]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_what_a_page_says_is_in_a_file_is_there(page: Path) -> None:
+    missing = [
+        f"{path}:{name}"
+        for path, name in MEMBER.findall(page.read_text(encoding="utf-8"))
+        if not re.search(rf"^(?:(?:def|class) )?{name}\b", (ROOT / path).read_text(), re.MULTILINE)
+    ]
+    assert not missing
+
+
+def test_a_missing_name_would_be_noticed() -> None:
+    assert exists("passes/memgraph_<name>.py") and exists("docs/") and exists("solvers/checker.py")
+    assert not exists("passes/nothing.py") and not exists("targets/<board>.txt")
+    assert is_module("memopt.dialects.interface") and is_module("memopt.peak")
+    assert not is_module("memopt.dialects.memory") and not is_module("memopt.rooms.x")
+
+
+def test_the_readme_has_a_row_for_every_room() -> None:
+    rooms = {p.parent.name for p in ROOT.glob("*/__init__.py")}
+    table = re.findall(r"^\| (.*) \| .* \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    listed = {name for row in table for name in re.findall(r"`([\w/]+)/`", row)}
+    assert listed >= rooms | {"src/memopt", "tests", "benchmarks", "docs"}
