@@ -82,9 +82,9 @@ class ResizeBilinearOp(ResizeBase):
         at = np.arange(out, dtype=np.int64) * scale
         if self.half_pixel_centers is not None:
             at = at + scale // 2 - 512
-        whole = np.trunc(at / 1024).astype(np.int64)
-        low = np.clip(whole, 0, size - 1)
-        return low, np.clip(whole + 1, 0, size - 1), at - 1024 * low
+        low = np.clip(np.trunc(at / 1024).astype(np.int64), 0, size - 1)
+        high = np.clip(np.trunc((at + 1023) / 1024).astype(np.int64), 0, size - 1)
+        return low, high, at - 1024 * low
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """resize_bilinear.h: the four neighbours, weighted."""

@@ -24,6 +24,7 @@ from memopt.backends.c.project import write_project
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import ORDER
+from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import bytes_of, shape_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
@@ -91,7 +92,7 @@ def top_padding(module: ModuleOp) -> int:
 
 
 def random_inputs(module: ModuleOp, runs: int, seed: int) -> list[Array]:
-    """One array [runs, ...] per input: all int8 values, or floats in [-1, 1)."""
+    """One array [runs, ...] per input: all stored integers, or floats in [-1, 1)."""
     rng = np.random.default_rng(seed)
     arrays: list[Array] = []
     for argument in main_of(module).body.block.args:
@@ -99,7 +100,9 @@ def random_inputs(module: ModuleOp, runs: int, seed: int) -> list[Array]:
         if element_kind(argument) == "f32":
             arrays.append(rng.random(shape, dtype=np.float32) * 2 - 1)
         else:
-            arrays.append(rng.integers(-128, 128, shape, dtype=np.int8))
+            limits = np.iinfo(dtype_of(argument))
+            drawn = rng.integers(limits.min, limits.max + 1, shape, dtype=np.int64)
+            arrays.append(drawn.astype(limits.dtype))
     return arrays
 
 

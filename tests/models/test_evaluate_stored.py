@@ -1,0 +1,194 @@
+"""Integers that no shared model has, bit for bit TensorFlow Lite Micro's: int16, int8 functions.
+
+Inputs of element-wise operators hold every int8, or random int16 with the ends of the range.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_evaluate import compared
+from tflite_builder import Graph, Op, T, build
+
+from memopt.dialects.errors import MemoptError
+from memopt.frontends.tflite import read
+
+A, B, C = (0.043, 7), (0.0171, -30), (0.061, 11)
+UNIT = {"TANH": (1 / 128, 0), "LOGISTIC": (1 / 256, -128), "SOFTMAX": (1 / 256, -128)}
+Numbers = tuple[float, int]
+
+
+def tensor(name: str, shape: tuple[int, ...], bits: int, numbers: Numbers) -> T:
+    """Activations of int16 have a finer scale and no zero point."""
+    scale, zero = numbers if bits == 8 else (numbers[0] / 128, 0)
+    return T(name, shape, f"INT{bits}", scale=[float(np.float32(scale))], zero=[zero])
+
+
+def one(
+    op: str,
+    bits: int,
+    shapes: tuple[tuple[int, ...], ...],
+    out: tuple[int, ...],
+    constants: tuple[Any, ...] = (),
+    options: tuple[str, dict[str, Any]] | None = None,
+    numbers: tuple[Numbers, ...] = (A, B, C),
+    out_bits: int = 0,
+) -> bytes:
+    """A model of one operator; `constants` are its last operands."""
+    tensors = [tensor(f"x{i}", s, bits, numbers[i]) for i, s in enumerate(shapes)]
+    for array in constants:
+        if isinstance(array, T):
+            tensors.append(array)
+        else:
+            data = np.asarray(array, np.int32)
+            tensors.append(T(f"c{len(tensors)}", data.shape, "INT32", data))
+    tensors.append(tensor("y", out, out_bits or bits, numbers[-1]))
+    last = len(tensors) - 1
+    inputs = list(range(len(shapes)))
+    return build(Graph(tensors, [Op(op, range(last), [last], options)], inputs, [last]))
+
+
+def weights(shape: tuple[int, ...], channels: int, axis: int, bias: Any) -> tuple[T, ...]:
+    rng = np.random.default_rng(5)
+    scale = [float(np.float32(v)) for v in rng.uniform(0.002, 0.02, channels)]
+    data = rng.integers(-127, 128, shape).astype(np.int8)
+    found = [T("w", shape, "INT8", data, scale=scale, axis=axis)]
+    if bias is not None:
+        values = rng.integers(-50000, 50000, channels).astype(bias)
+        found.append(T("b", (channels,), np.dtype(bias).name.upper(), values, scale=scale))
+    return tuple(found)
+
+
+def matrix(bits: int, bias: Any) -> tuple[T, ...]:
+    """5 x 20 weights of one scale; TFLM wants the bias in the scale of the products."""
+    rng = np.random.default_rng(6)
+    scale = tensor("x", (), bits, A).scale[0] * 0.0078125
+    data = rng.integers(-127, 128, (5, 20)).astype(np.int8)
+    values = rng.integers(-50000, 50000, 5).astype(bias)
+    return (
+        T("w", (5, 20), "INT8", data, scale=[0.0078125]),
+        T("b", (5,), np.dtype(bias).name.upper(), values, scale=[scale]),
+    )
+
+
+X = (1, 5, 7, 6)
+WINDOW = {"strideH": 2, "strideW": 1, "padding": 0, "fusedActivationFunction": 1}
+POOL = ("Pool2D", {**WINDOW, "filterHeight": 3, "filterWidth": 2})
+FULL = (1, 16, 16, 1)
+
+
+def models(bits: int) -> dict[str, bytes]:
+    """Operators that TFLM has for both types."""
+    other = (1, 1, 1, 6)
+    bias = np.int32 if bits == 8 else np.int64
+    conv = ("Conv2D", {**WINDOW, "dilationHFactor": 1, "dilationWFactor": 1})
+    depthwise = ("DepthwiseConv2D", {**WINDOW, "depthMultiplier": 2, "dilationWFactor": 2})
+    depthwise[1]["dilationHFactor"] = 1
+    found = {
+        "add": one("ADD", bits, (X, X), X, options=("Add", {"potScaleInt16": False})),
+        "add broadcast": one("ADD", bits, (X, other), X, options=("Add", {"potScaleInt16": False})),
+        "sub": one("SUB", bits, (X, X), X, options=("Sub", {"potScaleInt16": False})),
+        "sub broadcast": one("SUB", bits, (other, X), X, options=("Sub", {"potScaleInt16": False})),
+        "mul": one("MUL", bits, (X, X), X, options=("Mul", {"fusedActivationFunction": 3})),
+        "average": one("AVERAGE_POOL_2D", bits, (X,), (1, 3, 7, 6), options=POOL, numbers=(A,)),
+        "max pool": one("MAX_POOL_2D", bits, (X,), (1, 3, 7, 6), options=POOL, numbers=(A,)),
+        "mean": one("MEAN", bits, (X,), (1, 6), ([1, 2],), ("Reducer", {"keepDims": False})),
+        "conv": one("CONV_2D", bits, (X,), (1, 3, 7, 4), weights((4, 3, 3, 6), 4, 0, bias), conv),
+        "depthwise": one(
+            "DEPTHWISE_CONV_2D",
+            bits,
+            (X,),
+            (1, 3, 7, 12),
+            weights((1, 3, 3, 12), 12, 3, bias),
+            depthwise,
+        ),
+        "matrix": one(
+            "FULLY_CONNECTED",
+            bits,
+            ((3, 20),),
+            (3, 5),
+            matrix(bits, bias),
+            ("FullyConnected", {"fusedActivationFunction": 1}),
+        ),
+        "concat": one(
+            "CONCATENATION",
+            bits,
+            (X, X),
+            (1, 5, 7, 12),
+            (),
+            ("Concatenation", {"axis": 3}),
+            (A,) * 3,
+        ),
+        "pad": one(
+            "PAD", bits, (X,), (1, 8, 7, 6), ([[0, 0], [1, 2], [0, 0], [0, 0]],), None, (A,)
+        ),
+        "dequantize": one("QUANTIZE", bits, (X,), X, out_bits=24 - bits),
+        "requantize": one("QUANTIZE", bits, (X,), X),
+    }
+    if bits == 16:
+        narrow = weights((4, 3, 3, 6), 4, 0, np.int32)
+        found["conv int32 bias"] = one("CONV_2D", 16, (X,), (1, 3, 7, 4), narrow, conv)
+    return found
+
+
+def int8_models() -> dict[str, bytes]:
+    """What is int8 only, or of which only int8 is defined here."""
+    found = {
+        f"{op.lower()} {scale}": one(op, 8, (FULL,), FULL, numbers=((scale, zero), end))
+        for op, end in (
+            ("TANH", UNIT["TANH"]),
+            ("LOGISTIC", UNIT["LOGISTIC"]),
+            ("HARD_SWISH", (0.031, -100)),
+            ("HARD_SWISH", (0.09, -3)),
+        )
+        for scale, zero in ((0.03, 5), (0.07, -128), (0.0043, 127))
+        if op != "HARD_SWISH" or scale <= end[0] * 128
+    }
+    for op in ("MAXIMUM", "MINIMUM"):
+        found[op.lower()] = one(op, 8, (X, X), X, numbers=(A, A, A))
+    for corners, half in ((False, False), (True, False), (False, True)):
+        flags = {"alignCorners": corners, "halfPixelCenters": half}
+        for size in ((9, 5), (3, 20), (5, 7), (1, 1)):
+            for op, name in (
+                ("RESIZE_BILINEAR", "ResizeBilinear"),
+                ("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighbor"),
+            ):
+                out, options = (1, *size, 6), (name, flags)
+                found[f"{op} {corners} {half} {size}"] = one(
+                    op, 8, (X,), out, (list(size),), options, (A,)
+                )
+    return found
+
+
+def check(data: bytes, folder: Path) -> None:
+    path = folder / "m.tflite"
+    path.write_bytes(data)
+    module = read(data, path.name, str(path))
+    assert compared(module, path, "tflm", folder).total() == 1, "was not typed"
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize("name", [*models(16)])
+def test_both_types(name: str, bits: int, tmp_path: Path) -> None:
+    found = models(bits)
+    if name in found:
+        check(found[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", int8_models())
+def test_int8_only(name: str, tmp_path: Path) -> None:
+    check(int8_models()[name], tmp_path)
+
+
+@pytest.mark.parametrize("op", ["SOFTMAX", "LOGISTIC", "TANH", "HARD_SWISH"])
+def test_what_is_not_known_is_refused_by_name(op: str, tmp_path: Path) -> None:
+    data = one(
+        op, 16, (FULL,), FULL, options=("Softmax", {"beta": 1.0}) if op == "SOFTMAX" else None
+    )
+    path = tmp_path / "m.tflite"
+    path.write_bytes(data)
+    func = next(iter(read(data, path.name, str(path)).walk(reverse=False)))
+    operations = [o for o in func.walk() if o.name == f"memgraph.{op.lower()}"]
+    with pytest.raises(MemoptError, match=f"memgraph.{op.lower()} cannot be evaluated"):
+        operations[0].evaluate([np.zeros(FULL, np.int16)])  # type: ignore[attr-defined]
