@@ -78,6 +78,14 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
     return cast("AnyTensor", type_).get_shape()
 
 
+def rows_of(value: SSAValue) -> int | None:
+    """Rows of an image: places along dimension 1, each one stretch of memory. None if it has none:
+    several images, channels first, a vector."""
+    shape = shape_of(value)
+    plain = encoding_of(value).layout.data in ("", "nhwc")
+    return shape[1] if plain and len(shape) > 2 and shape[0] == 1 else None
+
+
 def elements_of(value: SSAValue) -> int:
     """Number of elements of a tensor."""
     return prod(shape_of(value))

@@ -1,7 +1,7 @@
 """What all computing operations share: their memory behaviour and the parts of their syntax."""
 
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar, Literal, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -17,9 +17,12 @@ from memopt.dialects.arithmetic import quantized_range
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory, is_constant_like
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.stored import Array, dtype_of, limits_of, per_tensor, unknown
-from memopt.dialects.tensors import bytes_of, shape_of
+from memopt.dialects.tensors import bytes_of, rows_of, shape_of
 
 INTS = DenseArrayBase.constr(i64)
+
+
+RowsMode = Literal["fresh", "inplace", "part"]
 
 
 TYPES = "attr-dict `:` functional-type(operands, results)"
@@ -98,6 +101,43 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         and attributes to which no runtime gives a meaning, or none that is known here.
         """
         raise unknown(self, "there is no rule for it")
+
+    def rows_needed(self, operand: int, r: int) -> range | None:
+        """The rows of an operand that step `r` reads, None if it needs all of the operand.
+
+        Step `r` computes row `r` of every result; with `rows_mode` part it adds row `r` of
+        operand 0 to the result. Raises IndexError if there is no such step.
+        """
+        stepped = self.operands[0] if self.accumulates else self.results[0]
+        steps, rows = rows_of(stepped), rows_of(self.operands[operand])
+        if steps is None or rows is None:
+            return None
+        if not 0 <= r < steps:
+            raise IndexError(f"{self.name} has {steps} rows, no row {r}")
+        return self.rows_read(operand, r)
+
+    @property
+    def rows_mode(self) -> RowsMode | None:
+        """How a row is stored: fresh, in place of an operand's row, or as a part of the only
+        result; None if the operation is computed as a whole only."""
+        if rows_of(self.operands[0]) is None:
+            return None
+        if self.accumulates:
+            return "part"
+        if not rows_of(self.results[0]) or self.rows_needed(0, 0) is None:
+            return None
+        size, shape = bytes_of(self.results[0].type) or 0, shape_of(self.results[0])
+        fits = any(shape_of(v) == shape and size <= (bytes_of(v.type) or 0) for v in self.operands)
+        return "inplace" if self.ELEMENTWISE and fits else "fresh"
+
+    @property
+    def accumulates(self) -> bool:
+        """Whether the result is a sum, or a largest, over the rows of operand 0."""
+        return False
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        """`rows_needed` of tensors that have rows."""
+        return None
 
     @property
     def activation_name(self) -> str:

@@ -53,6 +53,12 @@ class BinaryOp(ComputeOp):
         expected = tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
+    def rows_read(self, operand: int, r: int) -> range | None:
+        shape = shape_of(self.operands[operand])
+        if len(shape) != len(shape_of(self.result)):
+            return None
+        return range(1) if shape[1] == 1 else range(r, r + 1)
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 

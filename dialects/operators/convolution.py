@@ -76,6 +76,9 @@ class ConvBase(WindowedOp):
         bias = out if self.bias is None else elements_of(self.bias)
         self.require(bias == out, f"a bias of {bias} for {out} channels")
 
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return self.taps(self.window, r) if operand == 0 else None
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 

@@ -25,7 +25,7 @@ from memopt.dialects.operators.products import (
     whole_products,
 )
 from memopt.dialects.stored import Array, is_stored, need_reals, per_tensor
-from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, shape_of
+from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, rows_of, shape_of
 
 
 @irdl_op_definition
@@ -64,6 +64,14 @@ class FullyConnectedOp(ComputeOp):
         )
         bias = weights[0] if self.bias is None else elements_of(self.bias)
         self.require(bias == weights[0], f"a bias of {bias} for {weights[0]} columns")
+
+    @property
+    def accumulates(self) -> bool:
+        one_vector = elements_of(self.input) == shape_of(self.weights)[1]
+        return rows_of(self.input) is not None and one_vector
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return range(r, r + 1) if operand == 0 and self.accumulates else None
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

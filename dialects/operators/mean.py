@@ -28,7 +28,7 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, shape_of
+from memopt.dialects.tensors import AnyTensor, rows_of, shape_of
 
 
 @irdl_op_definition
@@ -52,6 +52,13 @@ class MeanOp(ComputeOp):
             1 if i in axes else d for i, d in enumerate(shape) if keep or i not in axes
         )
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+
+    @property
+    def accumulates(self) -> bool:
+        return 1 in self.axes.get_values() and rows_of(self.input) is not None
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return range(r, r + 1)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

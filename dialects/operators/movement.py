@@ -14,7 +14,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
 from memopt.dialects.stored import Array, unknown
-from memopt.dialects.tensors import AnyTensor, bytes_of, elements_of, shape_of
+from memopt.dialects.tensors import AnyTensor, bytes_of, elements_of, rows_of, shape_of
 
 
 @irdl_op_definition
@@ -32,6 +32,9 @@ class ReshapeOp(ComputeOp):
     def verify_(self) -> None:
         a, b = bytes_of(self.input.type), bytes_of(self.result.type)
         self.require(a == b, f"{a} bytes cannot become {b} bytes")
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return range(r, r + 1) if rows_of(self.input) == rows_of(self.result) else None
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         if elements_of(self.input) != elements_of(self.result):
@@ -51,6 +54,9 @@ class CopyOp(ComputeOp):
 
     def verify_(self) -> None:
         self.require(self.input.type == self.result.type, "a copy has the type of its operand")
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return range(r, r + 1)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         return [operands[0].copy()]
@@ -74,6 +80,9 @@ class TransposeOp(ComputeOp):
         self.require(sorted(order) == list(range(len(shape))), f"{order} is no permutation")
         expected = tuple(shape[i] for i in order)
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return range(r, r + 1) if self.permutation.get_values()[1] == 1 else None
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

@@ -44,6 +44,10 @@ class PadOp(ComputeOp):
         expected = tuple(b + s + a for b, s, a in zip(before, shape, after, strict=True))
         self.require(out == expected, f"the result's shape must be {expected}")
 
+    def rows_read(self, operand: int, r: int) -> range | None:
+        row = r - int(self.before.get_values()[1])
+        return range(row, row + 1) if 0 <= row < shape_of(self.input)[1] else range(0)
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 

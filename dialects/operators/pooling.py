@@ -19,7 +19,7 @@ from memopt.dialects.attributes import ActivationAttr, WindowAttr
 from memopt.dialects.operators.base import ACTIVATION, TYPES
 from memopt.dialects.operators.window import WindowedOp, as_laid_out, channels_last, windows
 from memopt.dialects.stored import Array, dtype_of, is_stored, per_tensor, stored_bits, unknown
-from memopt.dialects.tensors import AnyTensor, channels_of, encoding_of, shape_of
+from memopt.dialects.tensors import AnyTensor, channels_of, encoding_of, rows_of, shape_of
 
 
 class PoolBase(WindowedOp):
@@ -40,6 +40,15 @@ class PoolBase(WindowedOp):
         self.check_window(self.window, self.input, self.result)
         source, out = channels_of(self.input), channels_of(self.result)
         self.require(source == out, f"{source} channels in, {out} out")
+
+    @property
+    def accumulates(self) -> bool:
+        return rows_of(self.result) == 1 != rows_of(self.input)
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        if self.accumulates:
+            return range(r, r + 1) if r in self.taps(self.window, 0) else range(0)
+        return self.taps(self.window, r)
 
     def in_one_quantization(self) -> bool:
         """Whether the tensors are stored, in one quantization. Raises MemoptError for two."""

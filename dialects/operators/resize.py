@@ -86,6 +86,11 @@ class ResizeBilinearOp(ResizeBase):
         high = np.clip(np.trunc((at + 1023) / 1024).astype(np.int64), 0, size - 1)
         return low, high, at - 1024 * low
 
+    def rows_read(self, operand: int, r: int) -> range | None:
+        rule = self.neighbours_in_1024 if is_stored(self.input) else self.neighbours
+        low, high, part = (v[r] for v in rule(*self.sizes()[0]))
+        return range(int(low), int(high if part else low) + 1)
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """resize_bilinear.h: the four neighbours, weighted."""
         import numpy as np
@@ -123,6 +128,10 @@ class ResizeNearestOp(ResizeBase):
         at = (np.arange(out, dtype=np.float32) + offset) * self.scale(size, out)
         half = np.float32(0.5) if self.align_corners is not None else np.float32(0)
         return np.clip(np.floor(at + half), 0, size - 1).astype(np.int64)
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        row = int(self.nearest(*self.sizes()[0])[r])
+        return range(row, row + 1)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         need_same_numbers(self, self.input, self.result)

@@ -55,6 +55,12 @@ class ConcatOp(ComputeOp):
             total == out[axis], f"operands have {total} along axis {axis}, not {out[axis]}"
         )
 
+    def rows_read(self, operand: int, r: int) -> range | None:
+        if self.axis.value.data != 1:
+            return range(r, r + 1)
+        row = r - sum(shape_of(v)[1] for v in self.inputs[:operand])
+        return range(row, row + 1) if 0 <= row < shape_of(self.inputs[operand])[1] else range(0)
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
@@ -84,6 +90,9 @@ class SplitOp(ComputeOp):
             self.require(same and len(s) == len(whole), f"part {s} does not fit {whole}")
         total = sum(s[axis] for s in shapes)
         self.require(total == whole[axis], f"parts have {total} along axis {axis}")
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return None if self.axis.value.data == 1 else range(r, r + 1)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
@@ -117,6 +126,10 @@ class SliceOp(ComputeOp):
                 stride != 0 and (count == 0 or (0 <= start < size and 0 <= last < size)),
                 f"slice {start}:{last}:{stride} leaves the operand",
             )
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        row = int(self.starts.get_values()[1]) + r * int(self.strides.get_values()[1])
+        return range(row, row + 1)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

@@ -41,6 +41,9 @@ class SoftmaxOp(ComputeOp):
         axis = self.axis.value.data
         self.require(0 <= axis < max(1, len(shape_of(self.input))), f"axis {axis} out of range")
 
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return None if self.axis.value.data == 1 else range(r, r + 1)
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 

@@ -55,6 +55,9 @@ class UnaryOp(ComputeOp):
     def verify_(self) -> None:
         self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")
 
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return range(r, r + 1)
+
 
 class FunctionOp(UnaryOp):
     """Base of functions of one number: of reals, and of stored integers as the runtime does it."""

@@ -26,6 +26,15 @@ class WindowedOp(ComputeOp):
             )
         self.require(shape[0] == out[0], f"{shape[0]} batches in, {out[0]} out")
 
+    def taps(self, window: WindowAttr, r: int) -> range:
+        """The rows of operand 0 under the window of row `r`; not those in the padding."""
+        kernel, stride, dilation, pad = (v[0] for v in window.sizes)
+        first, rows = r * stride - pad, shape_of(self.operands[0])[1]
+        skipped = max(0, -(first // dilation))  # taps above the image
+        return range(
+            first + skipped * dilation, min(first + (kernel - 1) * dilation + 1, rows), dilation
+        )
+
 
 def channels_last(array: Array, value: SSAValue) -> Array:
     """An NCHW array as NHWC; any other as it is."""

@@ -1,0 +1,260 @@
+"""What `rows_needed` says against what changing one row at a time shows, for random attributes.
+
+A row that is named but changes nothing is as wrong as one that is left out.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import TensorType, UnitAttr, f32, i8
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.test_value import create_ssa_value
+
+from memopt.dialects.attributes import EncodingAttr, WindowAttr
+from memopt.dialects.operators import operations
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.stored import dtype_of
+from memopt.dialects.tensors import rows_of, shape_of
+from memopt.frontends.typed import build, integer_list, number, real
+
+Rng = np.random.Generator
+KINDS = {op.name.removeprefix("memgraph."): op for op in operations() if issubclass(op, ComputeOp)}
+STORED = EncodingAttr("nhwc", (0.05,), (3,))
+
+
+def tensor(shape: Sequence[int], layout: str = "nhwc", element: Attribute = f32) -> Any:
+    return TensorType(element, shape, EncodingAttr(layout))
+
+
+def value(shape: Sequence[int], layout: str = "nhwc", element: Attribute = f32) -> SSAValue:
+    return create_ssa_value(tensor(shape, layout, element))
+
+
+def image(rng: Rng) -> tuple[int, ...]:
+    return (1, *(int(v) for v in rng.integers(1, 7, 3)))
+
+
+def made(name: str, operands: Sequence[SSAValue], results: Sequence[Any], **properties: Any) -> Any:
+    op = build(KINDS[name], operands, results, properties)
+    op.verify_()
+    return op
+
+
+def window(rng: Rng) -> tuple[WindowAttr, tuple[int, ...], tuple[int, int]]:
+    """(window, image, height and width of the result); no window lies in the padding alone."""
+    while True:
+        size = [int(v) for v in rng.integers(1, 9, 2)]
+        kernel, stride, dilation = ([int(v) for v in rng.integers(1, 4, 2)] for _ in range(3))
+        pad = [int(v) for v in rng.integers(0, 3, 4)]
+        span = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+        out = [(size[i] + pad[i] + pad[i + 2] - span[i]) // stride[i] + 1 for i in range(2)]
+        seen = all(
+            any(0 <= o * stride[i] - pad[i] + t * dilation[i] < size[i] for t in range(kernel[i]))
+            for i in range(2)
+            for o in range(max(out[i], 0))
+        )
+        if min(out) > 0 and seen:
+            return WindowAttr(kernel, stride, dilation, pad), (1, *size, 2), (out[0], out[1])
+
+
+def convolution(name: str, rng: Rng) -> Any:
+    attribute, shape, out = window(rng)
+    kernel = attribute.sizes[0]
+    deep = name == "depthwise_conv_2d"
+    weights = value((1, *kernel, 2), "ihwo") if deep else value((3, *kernel, 2), "ohwi")
+    result = tensor((1, *out, 2 if deep else 3))
+    return made(
+        name, [value(shape), weights], [result], window=attribute, groups=number(2 if deep else 1)
+    )
+
+
+def pool(name: str, rng: Rng) -> Any:
+    attribute, shape, out = window(rng)
+    return made(name, [value(shape)], [tensor((1, *out, 2))], window=attribute)
+
+
+def binary(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    other = (shape, (1, 1, 1, shape[3]), (1, 1, *shape[2:]), (shape[3],))[int(rng.integers(4))]
+    return made(name, [value(shape), value(other)], [tensor(shape)])
+
+
+def unary(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    stored = TensorType(i8, shape, STORED)
+    source = create_ssa_value(stored) if name == "dequantize" else value(shape)
+    return made(name, [source], [stored if name == "quantize" else tensor(shape)])
+
+
+def softmax(name: str, rng: Rng) -> Any:
+    shape, axis = (1, *(int(v) for v in rng.integers(2, 7, 3))), int(rng.integers(1, 4))
+    return made(name, [value(shape)], [tensor(shape)], axis=number(axis), beta=real(1.0))
+
+
+def mean(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    axes = [int(a) for a in np.flatnonzero(rng.random(4) < 0.5)]
+    keep = bool(rng.random() < 0.5)
+    out = [1 if i in axes else d for i, d in enumerate(shape) if keep or i not in axes]
+    properties = {"axes": integer_list(axes), "keep_dims": UnitAttr() if keep else None}
+    return made(name, [value(shape)], [tensor(out)], **properties)
+
+
+def concat(name: str, rng: Rng) -> Any:
+    shape, axis = image(rng), int(rng.integers(1, 4))
+    shapes = [
+        tuple(int(rng.integers(1, 4)) if i == axis else d for i, d in enumerate(shape))
+        for _ in range(int(rng.integers(1, 4)))
+    ]
+    out = [sum(s[i] for s in shapes) if i == axis else d for i, d in enumerate(shape)]
+    return made(name, [value(s) for s in shapes], [tensor(out)], axis=number(axis))
+
+
+def split(name: str, rng: Rng) -> Any:
+    part, axis, count = image(rng), int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    whole = [d * count if i == axis else d for i, d in enumerate(part)]
+    return made(name, [value(whole)], [tensor(part)] * count, axis=number(axis))
+
+
+def slice_(name: str, rng: Rng) -> Any:
+    shape, strides, starts, out = image(rng), [1], [0], [1]
+    for size in shape[1:]:
+        start, stride = int(rng.integers(size)), int(rng.choice([1, 2, -1, -2]))
+        most = (size - 1 - start) // stride if stride > 0 else start // -stride
+        starts.append(start)
+        strides.append(stride)
+        out.append(int(rng.integers(1, most + 2)))
+    properties = {"starts": integer_list(starts), "strides": integer_list(strides)}
+    return made(name, [value(shape)], [tensor(out)], **properties)
+
+
+def pad(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    before, after = ([0, *(int(v) for v in rng.integers(0, 3, 3))] for _ in range(2))
+    out = [b + s + a for b, s, a in zip(before, shape, after, strict=True)]
+    properties = {"before": integer_list(before), "after": integer_list(after), "value": real(0.0)}
+    return made(name, [value(shape)], [tensor(out)], **properties)
+
+
+def reshape(name: str, rng: Rng) -> Any:
+    _, h, w, c = image(rng)
+    out = ((1, h, w * c), (1, h * w, c, 1), (1, h, c, w), (h, w, c))[int(rng.integers(4))]
+    return made(name, [value((1, h, w, c))], [tensor(out)])
+
+
+def transpose(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    order = [int(v) for v in rng.permutation(4)]
+    properties = {"permutation": integer_list(order)}
+    return made(name, [value(shape)], [tensor([shape[i] for i in order])], **properties)
+
+
+def fully_connected(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    size = int(np.prod(shape)) if rng.random() < 0.5 else shape[3]
+    weights = value((3, size), "")
+    return made(name, [value(shape), weights], [tensor((int(np.prod(shape)) // size, 3), "")])
+
+
+def resize(name: str, rng: Rng) -> Any:
+    shape, out = image(rng), image(rng)
+    kind = ("align_corners", "half_pixel_centers", "")[int(rng.integers(3))]
+    properties = {kind: UnitAttr()} if kind else {}
+    return made(name, [value(shape)], [tensor((*out[:3], shape[3]))], **properties)
+
+
+GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
+    **dict.fromkeys(("add", "sub", "mul", "maximum", "minimum"), binary),
+    **dict.fromkeys(("relu", "relu6", "logistic", "tanh", "hard_swish"), unary),
+    **dict.fromkeys(("quantize", "dequantize", "cast", "copy"), unary),
+    **dict.fromkeys(("conv_2d", "depthwise_conv_2d"), convolution),
+    **dict.fromkeys(("average_pool_2d", "max_pool_2d"), pool),
+    **dict.fromkeys(("resize_bilinear", "resize_nearest"), resize),
+    "softmax": softmax,
+    "mean": mean,
+    "concat": concat,
+    "split": split,
+    "slice": slice_,
+    "pad": pad,
+    "reshape": reshape,
+    "transpose": transpose,
+    "fully_connected": fully_connected,
+}
+
+
+def test_every_operation_is_tried() -> None:
+    assert set(GENERATORS) == set(KINDS)
+
+
+def arrays_of(op: ComputeOp, rng: Rng) -> list[Any]:
+    return [(1 + rng.random(shape_of(v))).astype(dtype_of(v)) for v in op.operands]
+
+
+def altered(op: ComputeOp, operand: int, row: int, rng: Rng) -> set[int]:
+    """Rows of the results that change with a row of an operand."""
+    found: set[int] = set()
+    for sign in (1, -1):
+        arrays = arrays_of(op, rng)
+        before = op.evaluate(arrays)
+        changed = arrays[operand].copy()
+        noise: Any = sign * (10 + 10 * rng.random(changed[:, row].shape))
+        changed[:, row] = noise.astype(changed.dtype)
+        after = op.evaluate([changed if i == operand else a for i, a in enumerate(arrays)])
+        for a, b in zip(before, after, strict=True):
+            found |= {r for r in range(a.shape[1]) if not np.array_equal(a[:, r], b[:, r])}
+    return found
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_rows_needed_is_what_changes(name: str, fuzz: float) -> None:
+    rng = np.random.default_rng(7)
+    modes: set[str | None] = set()
+    for _ in range(max(25, int(1000 * fuzz))):
+        op: ComputeOp = GENERATORS[name](name, rng)
+        modes.add(op.rows_mode)
+        if op.rows_mode is None:
+            continue
+        for operand, v in enumerate(op.operands):
+            rows = rows_of(v)
+            if op.rows_mode == "part":
+                needed = (
+                    [op.rows_needed(operand, r) for r in range(rows or 0)] if not operand else []
+                )
+                assert all(n in (range(r, r + 1), range(0)) for r, n in enumerate(needed))
+                continue
+            steps = rows_of(op.results[0])
+            assert steps is not None
+            needed = [op.rows_needed(operand, r) for r in range(steps)]
+            if rows is None or None in needed:
+                continue
+            for row in range(rows):
+                said = {r for r, n in enumerate(needed) if n is not None and row in n}
+                assert said == altered(op, operand, row, rng), f"{op} operand {operand} row {row}"
+    assert modes - {None}
+
+
+@pytest.mark.parametrize("name", ["average_pool_2d", "max_pool_2d", "mean", "fully_connected"])
+def test_a_part_reads_one_row(name: str) -> None:
+    """What no part reads does not change the result, what one reads does."""
+    rng = np.random.default_rng(8)
+    seen = 0
+    for _ in range(200):
+        op: ComputeOp = GENERATORS[name](name, rng)
+        if op.rows_mode != "part":
+            continue
+        seen += 1
+        for row in range(rows_of(op.operands[0]) or 0):
+            arrays = arrays_of(op, rng)
+            changed = [arrays[0].copy(), *arrays[1:]]
+            changed[0][:, row] += 10
+            same = np.array_equal(op.evaluate(arrays)[0], op.evaluate(changed)[0])
+            assert same == (op.rows_needed(0, row) == range(0)), op
+    assert seen > 5
+
+
+def test_there_is_no_row_beyond() -> None:
+    op = unary("relu", np.random.default_rng(1))
+    with pytest.raises(IndexError, match="no row 100"):
+        op.rows_needed(0, 100)
