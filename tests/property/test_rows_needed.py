@@ -199,8 +199,8 @@ def altered(op: ComputeOp, operand: int, row: int, rng: Rng) -> set[int]:
         arrays = arrays_of(op, rng)
         before = op.evaluate(arrays)
         changed = arrays[operand].copy()
-        noise: Any = sign * (10 + 10 * rng.random(changed[:, row].shape))
-        changed[:, row] = noise.astype(changed.dtype)
+        shape: tuple[int, ...] = changed[:, row].shape
+        changed[:, row] = sign * rng.uniform(10.0, 20.0, shape)
         after = op.evaluate([changed if i == operand else a for i, a in enumerate(arrays)])
         for a, b in zip(before, after, strict=True):
             found |= {r for r in range(a.shape[1]) if not np.array_equal(a[:, r], b[:, r])}
