@@ -15,7 +15,7 @@ from memopt.benchmarks.table import Run, Table
 from memopt.benchmarks.traffic import off_chip
 from memopt.dialects.errors import MemoptError
 from memopt.formats.minimalloc import Row, read_rows
-from memopt.place import problem_of
+from memopt.placing import problem_of
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, prove
 from memopt.solvers.problems.placement import PlacementProblem

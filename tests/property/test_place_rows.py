@@ -12,7 +12,7 @@ from test_placement import wrong
 from memopt.benchmarks.generator import planted
 from memopt.dialects.errors import MemoptError
 from memopt.formats.minimalloc import Gap, Row, read_rows, write_rows
-from memopt.place import solve
+from memopt.placing import solve
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, prove
 from memopt.solvers.placement.items import items_of

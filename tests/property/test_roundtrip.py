@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import Builtin
 from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
-from memopt.cli import bytes_of_text
+from memopt.cli.texts import bytes_of_text
 from memopt.dialects.attributes import EncodingAttr, SourceAttr, WeightsAttr, WindowAttr
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr, OffChipAttr
 from memopt.dialects.memgraph import MEMGRAPH

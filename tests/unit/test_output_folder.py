@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from demo_model import demo_model
 
-from memopt import folder
-from memopt.cli import main
-from memopt.folder import MANIFEST
+from memopt.cli import folder, main
+from memopt.cli.folder import MANIFEST
 
 Capture = pytest.CaptureFixture[str]
 
@@ -277,7 +276,7 @@ def test_an_interrupted_run_is_repaired_by_the_next(
             publish(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr("memopt.commands.publish", interrupted)
+        patch.setattr("memopt.cli.commands.compile.publish", interrupted)
         assert compiled(model, goal, target=second) == 130
     assert tree(goal)
     assert compiled(model, goal, target=second) == 0, capsys.readouterr().err
@@ -295,7 +294,7 @@ def test_a_failure_leaves_no_folder_behind(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("memopt.commands.publish", fail)
+    monkeypatch.setattr("memopt.cli.commands.compile.publish", fail)
     (tmp_path / "empty").mkdir()
     for goal in ("a/b/c", "empty"):
         assert compiled(model, tmp_path / goal) == 1

@@ -8,7 +8,7 @@ import pytest
 from memopt.cli import main
 from memopt.dialects.errors import MemoptError
 from memopt.formats.minimalloc import Gap, Row, read_rows, write_rows
-from memopt.place import STRATEGIES, problem_of, solve
+from memopt.placing import STRATEGIES, problem_of, solve
 from memopt.verify.buffers import verify_rows
 
 README = "id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n"

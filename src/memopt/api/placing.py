@@ -11,7 +11,7 @@ from memopt.api.sources import chosen, seconds, told
 from memopt.dialects.errors import MemoptError
 from memopt.formats.minimalloc import LARGEST, Row, read_rows, write_rows
 from memopt.formats.sizes import parse_size
-from memopt.place import STRATEGIES, solve
+from memopt.placing import STRATEGIES, solve
 from memopt.verify.buffers import verify_rows
 
 Buffers: TypeAlias = "str | os.PathLike[str] | bytes | Iterable[tuple[int, int, int] | Row]"

@@ -22,7 +22,7 @@ from memopt.api.sources import (
     title,
     told,
 )
-from memopt.commands import plan_both
+from memopt.before_after import plan_both
 from memopt.dialects.functions import only_function
 from memopt.dialects.names import name_of
 from memopt.dialects.plan import (

@@ -1,4 +1,4 @@
-"""`memopt sweep GRAPH...`: the command; what it asks is memopt.sweep."""
+"""`memopt sweep GRAPH...`: peak, bound and proof of many graphs; what it asks is memopt.sweep."""
 
 import argparse
 import json
@@ -7,20 +7,43 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memopt.api.sweeps import Row, Task, files_below, rows
 from memopt.dialects.errors import MemoptError
 from memopt.driver import build_pipeline
-from memopt.opt import pipeline_text
-from memopt.usage import UsageError
+from memopt.shorthands import pipeline_text
+from memopt.usage import UsageError, path_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-def sweep(args: argparse.Namespace) -> None:
-    """The command. Raises MemoptError at the end if some graph could not be solved."""
+def add_arguments(commands: Any) -> None:
+    """The subcommand, on the subparsers of `memopt`."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "sweep",
+        help="peak, bound and proof of many graphs",
+        description="The least peak of each graph, on all cores, in the order given.",
+    )
+    parser.add_argument(
+        "graphs",
+        nargs="+",
+        type=path_text,
+        metavar="GRAPH",
+        help=".json, .onnx, .tflite, .mlir, or a folder of them",
+    )
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes; default: one per core")
+    parser.add_argument("--json", action="store_true", help="one list instead of a table")
+    parser.add_argument(
+        "--model", dest="memory_model", metavar="KEY=VALUE,...", help="as of memopt-opt"
+    )
+    parser.add_argument("--prepare", metavar="frelu,view", help="as of memopt-opt")
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each graph")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Raises MemoptError at the end if some graph could not be solved."""
     jobs = args.jobs if args.jobs is not None else os.cpu_count() or 1
     if jobs < 1:
         raise UsageError(f"--jobs={jobs}: one process or more")

@@ -17,7 +17,7 @@ QUICK = ("hrnet_w18_small_v1", "darts_imagenet", "train_resnet18_b1")
 
 
 def add_arguments(commands: Any) -> None:
-    """The `bench` subcommand, on the subparsers of `memopt`."""
+    """The subcommand, on the subparsers of `memopt`."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "bench",
         help="the papers' tables beside ours",
@@ -68,7 +68,7 @@ def progress() -> Generator[Callable[[str], None]]:
         yield status.update
 
 
-def bench(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Run the tables asked for. Raises UsageError, MemoptError, OSError."""
     from memopt.benchmarks.table import to_json
 
@@ -76,8 +76,8 @@ def bench(args: argparse.Namespace) -> None:
         raise UsageError("--json and --markdown cannot both go to stdout")
     started = time.perf_counter()
     limit = args.time_limit if args.time_limit is not None else 5.0 if args.quick else 10.0
-    run = {"schedule": _schedule, "place": _place, "limits": _limits}[args.what]
-    titles, done = run(args, limit)
+    measure = {"schedule": _schedule, "place": _place, "limits": _limits}[args.what]
+    titles, done = measure(args, limit)
     facts: dict[str, Any] = {
         "benchmark": args.what,
         "graphs": titles,

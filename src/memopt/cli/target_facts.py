@@ -13,6 +13,9 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from memopt.backends.tflm import source_of, unknown_scratch
+from memopt.backends.tflm.interpreter import MARGIN, interpreter_arena, unbounded_operators
+from memopt.cli.texts import sizes
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.plan import model_of
@@ -33,9 +36,6 @@ def empty_facts(name: str) -> dict[str, Any]:
 def tflm_facts(module: ModuleOp, arena: int, model_path: Path | None = None) -> dict[str, Any]:
     """For a planned .tflite: the interpreter's arena with the reference kernels on a Cortex-M,
     also its parts in `interpreter`. Raises MemoptError if the imported file is not there."""
-    from memopt.backends.tflm import source_of, unknown_scratch
-    from memopt.backends.tflm.interpreter import MARGIN, interpreter_arena, unbounded_operators
-
     facts = empty_facts("tflm")
     func = only_function(module)
     _, model, _ = source_of(module, model_path=model_path)
@@ -159,8 +159,3 @@ def target_lines(facts: dict[str, Any]) -> list[str]:
         reasons.setdefault(because, []).append(key.replace("_", " "))
     lines += [f"unknown   {', '.join(keys)}: {because}" for because, keys in reasons.items()]
     return lines
-
-
-def sizes(count: int) -> str:
-    """Bytes for people: `55,296 B (54.0 KiB)`."""
-    return f"{count:,} B ({count / 1024:.1f} KiB)"

@@ -9,95 +9,56 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
-from math import lcm
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from memopt.cli.texts import bytes_of_text, sizes
 from memopt.diagnostics import write_output
 from memopt.dialects.errors import MemoptError
 from memopt.driver import progress
 from memopt.formats.minimalloc import LARGEST, Row, read_rows, write_rows
-from memopt.solvers.placement import METHODS, prove
-from memopt.solvers.problems.placement import Buffer, PlacementProblem
+from memopt.placing import STRATEGIES, Answer, solve
 from memopt.solvers.shared_objects import METHODS as SHARED
-from memopt.solvers.shared_objects import share
-from memopt.usage import STDOUT, UsageError
-from memopt.verify.buffers import spans, verify_rows
-
-STRATEGIES: tuple[str, ...] = (*METHODS, *SHARED)
+from memopt.usage import STDOUT, UsageError, path_text
+from memopt.verify.buffers import verify_rows
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Offsets per row; bytes throughout. No answer of the kind is below `lower_bound`, and no arena
-    at all below `floor`: shared objects need more than one arena does."""
-
-    offsets: tuple[int, ...]
-    arena: int
-    lower_bound: int
-    floor: int
-
-
-def problem_of(rows: Sequence[Row]) -> tuple[PlacementProblem, tuple[int, ...]]:
-    """The placement problem, and for every row the buffer that has its offset.
-
-    A row with gaps is several buffers that share one base.
-    """
-    buffers: list[Buffer] = []
-    first: list[int] = []
-    for row in rows:
-        base = len(buffers)
-        first.append(base)
-        for lower, upper, size in list(spans(row)) or [(row.lower, row.upper, 0)]:
-            buffers.append(Buffer(row.name, size, lower, upper, base, row.offset, row.alignment))
-    return PlacementProblem(tuple(buffers)), tuple(first)
-
-
-def solve(
-    rows: Sequence[Row], strategy: str, time_limit: float | None, capacity: int | None = None
-) -> Answer:
-    """Place the rows by a placement strategy, or by shared objects laid one behind the other.
-
-    Raises ProblemError, and UsageError for an unknown strategy.
-    """
-    problem, first = problem_of(rows)
-    if strategy in SHARED:
-        return _shared(problem, first, strategy, time_limit)
-    if strategy not in METHODS:
-        raise UsageError(f"--strategy={strategy}: one of {', '.join(STRATEGIES)}")
-    # nobody waits for a compiler here, so there is more work than --place=auto does
-    more = {"nodes": exact_nodes()} if strategy == "auto" and time_limit is None else {}
-    found = prove(problem, strategy, time_limit, capacity, **more)
-    offsets = tuple(found.placement.offsets[i] for i in first)
-    bound = found.lower_bound
-    return Answer(offsets, found.placement.arena, bound, bound)
+def add_arguments(commands: Any) -> None:
+    """The subcommand, on the subparsers of `memopt`."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "place",
+        help="offsets for the buffers of a CSV",
+        description="Place the buffers of minimalloc's CSV; with what is proven of the arena.",
+    )
+    parser.add_argument(
+        "file",
+        type=path_text,
+        metavar="FILE.csv",
+        help="id,lower,upper,size: live in [lower, upper)",
+    )
+    parser.add_argument(
+        "--capacity", metavar="256K", help="stop as soon as the buffers fit, fail if they do not"
+    )
+    parser.add_argument(
+        "--strategy",
+        default="auto",
+        metavar="METHOD",
+        help="a METHOD of memopt-opt --place, but joint; default: auto",
+    )
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=path_text,
+        metavar="OUT.csv",
+        help="the same with an offset column; - is stdout",
+    )
+    parser.add_argument("--json", action="store_true")
 
 
-def exact_nodes() -> int:
-    """What `--strategy=exact` may look at without a time limit."""
-    from memopt.solvers.placement.methods.exact import NODES
-
-    return NODES
-
-
-def _shared(
-    problem: PlacementProblem, first: Sequence[int], strategy: Any, time_limit: float | None
-) -> Answer:
-    """The objects one behind the other, each aligned for all buffers; the last ends the arena."""
-    sharing = share(problem, strategy, time_limit)
-    step = lcm(*(b.alignment for b in problem.buffers))
-    starts = list(accumulate((-(-s // step) * step for s in sharing.sizes), initial=0))
-    offsets = tuple(starts[max(0, sharing.objects[i])] for i in first)
-    end = starts[-2] + sharing.sizes[-1] if sharing.sizes else 0
-    return Answer(offsets, end, sharing.lower_bound, problem.load)
-
-
-def place_file(args: argparse.Namespace) -> None:
-    """The command. Raises MemoptError where the capacity is not met; then nothing is written."""
-    from memopt.cli import bytes_of_text
-
+def run(args: argparse.Namespace) -> None:
+    """Raises MemoptError where the capacity is not met; then nothing is written."""
     if args.strategy not in STRATEGIES:
         raise UsageError(f"--strategy={args.strategy}: one of {', '.join(STRATEGIES)}")
     if args.json and args.output == STDOUT:
@@ -150,8 +111,6 @@ def _report(
 
 
 def _text(report: dict[str, Any]) -> str:
-    from memopt.target_facts import sizes
-
     arena, bound, capacity = report["arena"], report["lower_bound"], report["capacity"]
     if report["optimal"]:
         shared = report["strategy"] in SHARED
@@ -169,8 +128,6 @@ def _text(report: dict[str, Any]) -> str:
 
 
 def _shortfall(answer: Answer, capacity: int) -> str:
-    from memopt.target_facts import sizes
-
     text = f"does not fit into {sizes(capacity)}: "
     if answer.floor > capacity:
         return text + f"proven, at least {sizes(answer.floor)} are needed"
@@ -183,17 +140,3 @@ def _shortfall(answer: Answer, capacity: int) -> str:
         f"the best found needs {sizes(answer.arena)}; at least {sizes(answer.lower_bound)} are "
         "needed, so this is not proven"
     )
-
-
-def verify_placed(path: Path, args: argparse.Namespace) -> None:
-    """`memopt verify FILE.csv`: no two buffers that are live together overlap."""
-    from memopt.target_facts import sizes
-
-    if args.certificate:
-        raise UsageError("--certificate: a .csv has no order of operators to prove")
-    rows = read_rows(path.read_bytes(), str(path))
-    arena = verify_rows(rows)
-    if args.json:
-        print(json.dumps({"buffers": len(rows), "arena": arena}, indent=2))
-    else:
-        print(f"{path.name}: offsets of {len(rows):,} buffers are correct: arena {sizes(arena)}")

@@ -1,0 +1,53 @@
+"""A module as it was and planned: what `compile`, `report` and `memopt.plan` compare."""
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.backends.tflm import is_safe, make_safe
+from memopt.dialects.functions import only_function
+from memopt.passes.memgraph_memory import parse_banks
+from memopt.passes.memgraph_place import METHODS as PLACEMENTS
+from memopt.passes.pipelines import Choices
+from memopt.planning import Seconds, as_it_was, plan_facts, plan_module
+from memopt.solvers.scheduling import METHODS
+from memopt.usage import UsageError
+
+
+def plan_both(
+    context: Context,
+    module: ModuleOp,
+    target: str,
+    choices: Choices,
+    is_tflite: bool,
+    seconds: Seconds,
+) -> tuple[ModuleOp, ModuleOp]:
+    """(as it was, planned). For TFLM the file's own order stays where ours would need more."""
+    for value, known, flag in (
+        (choices.schedule, METHODS, "--schedule"),
+        (choices.place, PLACEMENTS, "--place"),
+    ):
+        if value not in known:
+            raise UsageError(f"{flag}={value}: one of {', '.join(known)}")
+    if choices.memory is not None:
+        check_memory(choices)
+    only_function(module)
+    before = as_it_was(context, module, is_tflite)
+    after = module.clone()
+    plan_module(context, after, target, choices, seconds)
+    old, new = plan_facts(only_function(before)), plan_facts(only_function(after))
+    if target == "tflm":
+        func = only_function(after)
+        needs_more = is_tflite and new.arena.data > old.arena.data
+        if needs_more or not (is_safe(func) or make_safe(func)):
+            after = before.clone()
+    return before, after
+
+
+def check_memory(choices: Choices) -> None:
+    """Raise UsageError for a --memory that cannot be read, or with a --place beside it."""
+    try:
+        parse_banks(choices.memory or "")
+    except ValueError as error:
+        raise UsageError(f"--memory: {error}") from None
+    if choices.place != Choices.place:
+        raise UsageError("--memory places the buffers itself; leave --place out")

@@ -1,0 +1,86 @@
+"""`memopt`: compile a model for a device, report on it, verify a plan.
+
+memopt compile net.tflite --target=tflm -o out/
+memopt report net.onnx --html report.html
+memopt verify plan.mlir
+memopt place buffers.csv --capacity=1M -o placed.csv
+memopt bench schedule --quick
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from importlib.metadata import version
+
+from memopt.diagnostics import diagnose
+from memopt.solvers.registry import methods_in
+from memopt.usage import Parser, UsageError, check_time_limit
+
+COMMANDS = methods_in("memopt.cli.commands")  # name -> module
+
+EPILOG = """examples:
+  memopt compile net.tflite --target=tflm -o out/       the same file, planned
+  memopt compile net.tflite --target=cortex-m4 --ram=256K -o fw/
+  memopt compile net.tflite --target=cortex-m7 --memory=dtcm:64K,sram:320K -o fw/
+  memopt report net.tflite --html report.html           the arena over time, before and after
+  memopt place buffers.csv --capacity=1M -o placed.csv  minimalloc's format
+  memopt verify placed.csv                              or a plan: .mlir, planned .tflite
+  memopt bench place --quick                            every strategy, and peers, in one table
+
+memopt COMMAND --help says more. memopt-opt runs single passes and prints the IR.
+Sizes: K = 1024, M = 1024 x 1024. Exit codes: 0 done, 1 wrong input, 2 wrong command line."""
+
+
+def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser of these commands; each is loaded."""
+    parser = Parser(
+        prog="memopt",
+        description="Fits neural networks into microcontrollers, and proves it.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="store_true")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name in names:
+        import_module(COMMANDS[name]).add_arguments(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Returns the exit code: 0 done, 1 wrong input, 2 wrong usage."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    # the others are not loaded for the one that is asked for
+    parser = build_parser(given[:1] if given and given[0] in COMMANDS else COMMANDS)
+    args = parser.parse_args(given)
+    if args.version:
+        print(f"memopt {version('memopt')} (xdsl {version('xdsl')})")
+        return 0
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    name = next((str(vars(args)[k]) for k in ("model", "plan", "file") if vars(args).get(k)), "")
+    try:
+        check_time_limit(getattr(args, "time_limit", None))
+        import_module(COMMANDS[args.command]).run(args)
+        return 0
+    except UsageError as error:
+        print(f"memopt: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("memopt: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if os.environ.get("MEMOPT_DEBUG"):
+            raise
+        print(diagnose(error, name), file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

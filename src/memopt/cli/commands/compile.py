@@ -1,0 +1,113 @@
+"""`memopt compile MODEL -o DIR`: plan a model; write code or a planned .tflite."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from memopt.backends.c.measure import measure_project
+from memopt.backends.c.project import write_project
+from memopt.backends.report import timeline_of
+from memopt.backends.tflm import is_safe, write_tflm
+from memopt.before_after import plan_both
+from memopt.cli.folder import check_folder, publish, staging
+from memopt.cli.planning_arguments import add_planning_arguments, choices_of, read_model
+from memopt.cli.summary import summary
+from memopt.cli.target_facts import c_facts, check_target_ram, tflm_facts
+from memopt.cli.texts import bytes_of_text, sizes, stem_of
+from memopt.diagnostics import write_file
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import only_function
+from memopt.driver import model_files, relative_files
+from memopt.planning import Seconds, plan_facts, report_dict
+from memopt.targets.core.registry import target_names
+from memopt.text import module_text
+from memopt.usage import UsageError, folder_text, path_text
+
+
+def add_arguments(commands: Any) -> None:
+    """The subcommand, on the subparsers of `memopt`."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "compile",
+        help="plan a model and write code or a planned .tflite",
+        description="Plan a model; leave report.json and the planned .tflite or a C project.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", type=path_text, help=".tflite, .onnx, .json, or .mlir")
+    parser.add_argument(
+        "--target", choices=target_names("c", "tflite"), default="host", help="default: host"
+    )
+    parser.add_argument("--ram", metavar="256K", help="fail if the arena does not fit")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        type=folder_text,
+        metavar="DIR",
+        help="new, empty, or made by memopt: only what it wrote there is replaced",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="overwrite what you edited of memopt's files in DIR"
+    )
+    add_planning_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Nothing is left behind unless everything went well."""
+    path, directory, seconds = Path(args.model), Path(args.output), Seconds()
+    ram = bytes_of_text(args.ram) if args.ram else None
+    if ram is not None and args.memory is not None:
+        raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
+    check_folder(directory, args.force)
+    context, module = read_model(args, path, seconds)
+    is_tflite = path.suffix == ".tflite"
+    if args.target == "tflm" and not is_tflite and path.suffix != ".mlir":
+        raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
+    before, after = plan_both(context, module, args.target, choices_of(args), is_tflite, seconds)
+    func = only_function(after)
+    if ram is not None:
+        check_ram(func, ram)
+    with staging(directory) as staged:
+        facts: dict[str, Any] = {}
+        seconds.run("emit", lambda: facts.update(_emit(after, staged, path, args.target)))
+        if ram is not None:
+            check_target_ram(facts, ram)
+        report = report_dict(path.name, before, after, facts, seconds)
+        write_file(staged / "report.json", json.dumps(report, indent=2) + "\n")
+        sources = (path, *model_files(after))
+        relative_files(after, directory)
+        write_file(staged / "plan.mlir", module_text(after))
+        publish(staged, directory, args.force, sources)
+    print(summary(report))
+    print(f"written   {directory}")
+
+
+def _emit(module: ModuleOp, directory: Path, path: Path, target: str) -> dict[str, Any]:
+    """Write the target's files; returns the report's `target` entry."""
+    func = only_function(module)
+    arena = plan_facts(func).arena.data
+    if target == "tflm":
+        data = write_tflm(module, at_run_time=not is_safe(func))
+        write_file(directory / f"{path.stem}.tflite", data)
+        return tflm_facts(module, arena)
+    write_project(module, directory, stem_of(path), target)
+    return c_facts(module, target, arena, measure_project(directory, target))
+
+
+def check_ram(func: FuncOp, ram: int) -> None:
+    """Raise MemoptError with operator, tensors and missing bytes if the arena exceeds `ram`."""
+    arena = plan_facts(func).arena.data
+    if arena <= ram:
+        return
+    line = timeline_of(func)
+    step = max(line.steps, key=lambda s: s.bytes)
+    tensors = sorted((line.buffers[i] for i in step.live), key=lambda b: -b.bytes)
+    named = ", ".join(f"{b.name} {b.bytes:,} B" for b in tensors[:6])
+    more = f" and {len(tensors) - 6} more" if len(tensors) > 6 else ""
+    raise MemoptError(
+        f"the arena of {sizes(arena)} does not fit into {sizes(ram)}: {arena - ram:,} B are "
+        f"missing; the peak is at {step.name} with {named}{more}"
+    )

@@ -1,0 +1,78 @@
+"""`memopt report MODEL|PLAN`: the arena over time, before and after."""
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from memopt.backends.report import report_html, table_text, timeline_of
+from memopt.before_after import plan_both
+from memopt.cli.claims import only_claimed
+from memopt.cli.planning_arguments import add_planning_arguments, choices_of, read_model
+from memopt.cli.summary import summary
+from memopt.cli.target_facts import facts_without_a_build
+from memopt.diagnostics import write_output
+from memopt.dialects.functions import only_function
+from memopt.dialects.plan import plan_of
+from memopt.driver import model_files
+from memopt.planning import Seconds, as_it_was, plan_facts, report_dict
+from memopt.targets.core.registry import target_names
+from memopt.usage import STDOUT, UsageError, path_text
+from memopt.verify.plan import verify_plan
+
+
+def add_arguments(commands: Any) -> None:
+    """The subcommand, on the subparsers of `memopt`."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "report",
+        help="the arena over time, before and after",
+        description="Print peak, bound, proof, arena and the table of operators.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "model", type=path_text, metavar="MODEL|PLAN", help="a model, or .mlir with a plan"
+    )
+    parser.add_argument("--json", action="store_true", help="the keys of report.json")
+    parser.add_argument(
+        "--html",
+        type=path_text,
+        metavar="FILE",
+        help="one file with the picture, no network needed; - is stdout",
+    )
+    parser.add_argument(
+        "--target", choices=target_names("c", "tflite"), help="default: tflm for .tflite, else host"
+    )
+    add_planning_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Text, or JSON, and the picture."""
+    if args.json and args.html == STDOUT:
+        raise UsageError("--json and --html - cannot both go to stdout")
+    path, seconds = Path(args.model), Seconds()
+    context, module = read_model(args, path, seconds)
+    func = only_function(module)
+    is_tflite = path.suffix == ".tflite"
+    target = args.target or ("tflm" if is_tflite else "host")
+    plan = plan_of(func)
+    if plan is not None:
+        verify_plan(func)
+    from_file = plan is not None and plan.placed
+    if from_file:
+        before, after = as_it_was(context, module, False), module
+    else:
+        before, after = plan_both(context, module, target, choices_of(args), is_tflite, seconds)
+    facts = facts_without_a_build(after, target, plan_facts(only_function(after)).arena.data)
+    report = report_dict(path.name, before, after, facts, seconds)
+    old, new = timeline_of(only_function(before)), timeline_of(only_function(after))
+    if from_file:
+        report, new = only_claimed(report), replace(new, claimed=True)
+    if args.html:
+        write_output(args.html, report_html(path.name, old, new), (path, *model_files(after)))
+    if args.json:
+        print(json.dumps(report, indent=2))
+    else:
+        out = sys.stderr if args.html == STDOUT else sys.stdout
+        print(f"{summary(report)}\n\n{table_text(new)}", file=out)

@@ -1,0 +1,101 @@
+"""`memopt verify PLAN`: check a plan or placed buffers, trusting nothing."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from memopt.certified import optimality_of
+from memopt.cli.claims import optimality_line
+from memopt.cli.texts import sizes
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import functions
+from memopt.driver import check_module, load_text, new_context
+from memopt.formats.minimalloc import read_rows
+from memopt.frontends.tflite.planned import read_planned
+from memopt.usage import UsageError, path_text
+from memopt.verify.buffers import verify_rows
+from memopt.verify.plan import verify_plan
+
+
+def add_arguments(commands: Any) -> None:
+    """The subcommand, on the subparsers of `memopt`."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "verify",
+        help="check a plan, trusting nothing",
+        description="Re-derive order, live ranges, overlaps, peak and arena of a plan, or the"
+        " overlaps and the arena of placed buffers.",
+    )
+    parser.add_argument(
+        "plan",
+        type=path_text,
+        metavar="PLAN",
+        help=".mlir with a plan, planned .tflite, placed .csv",
+    )
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument(
+        "--certificate",
+        type=path_text,
+        metavar="FILE",
+        help="proof that no order is better, as memgraph-schedule{certificate=FILE} writes it",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Every function of the plan, or the plan inside a .tflite."""
+    path = Path(args.plan)
+    if path.suffix == ".csv":
+        _verify_buffers(path, args)
+        return
+    if path.suffix == ".tflite":
+        module = read_planned(path.read_bytes(), str(path))
+    elif path.suffix == ".mlir":
+        module = load_text(new_context(True), path.read_text(encoding="utf-8"), str(path))
+        check_module(module)
+    else:
+        raise MemoptError("a plan is an .mlir, a .tflite or a .csv file")
+    found = list(functions(module))
+    if not found:
+        raise MemoptError("there is no function to verify")
+    optimality = ""
+    if args.certificate:
+        optimality = optimality_of(found, Path(args.certificate))
+    rows: list[dict[str, Any]] = []
+    for func in found:
+        verified = verify_plan(func)
+        rows.append(
+            {
+                "function": func.sym_name.data,
+                "peak": verified.peak,
+                "arena": verified.arena,
+                "lower_bound": verified.plan.lower_bound.data,
+                "proof": verified.plan.proof.data,
+                "optimality": optimality
+                or optimality_line(verified.plan.proof.data, verified.plan.optimal),
+                "optimal": True
+                if optimality in ("proven (flow)", "proven (search)")
+                else None
+                if verified.plan.optimal
+                else False,
+            }
+        )
+    if args.json:
+        print(json.dumps(rows, indent=2))
+        return
+    for row, func in zip(rows, found, strict=True):
+        arena = row["arena"]
+        placed = f"arena {sizes(arena)}" if arena is not None else "no offsets"
+        print(f"@{func.sym_name.data}: plan is correct: peak {sizes(row['peak'])}, {placed}")
+        print(f"optimality: {row['optimality']}")
+
+
+def _verify_buffers(path: Path, args: argparse.Namespace) -> None:
+    """No two buffers that are live together overlap."""
+    if args.certificate:
+        raise UsageError("--certificate: a .csv has no order of operators to prove")
+    rows = read_rows(path.read_bytes(), str(path))
+    arena = verify_rows(rows)
+    if args.json:
+        print(json.dumps({"buffers": len(rows), "arena": arena}, indent=2))
+    else:
+        print(f"{path.name}: offsets of {len(rows):,} buffers are correct: arena {sizes(arena)}")

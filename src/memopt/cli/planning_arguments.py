@@ -1,0 +1,96 @@
+"""The options of `compile` and `report` that say what is read and how it is planned."""
+
+import argparse
+from pathlib import Path
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.dialects.errors import MemoptError
+from memopt.driver import (
+    MODELS,
+    check_module,
+    check_shapes,
+    load_model,
+    load_text,
+    new_context,
+    set_model_path,
+)
+from memopt.passes.pipelines import Choices
+from memopt.planning import Seconds
+from memopt.shorthands import parse_shapes
+from memopt.usage import path_text
+
+
+def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options themselves."""
+    parser.add_argument(
+        "--schedule",
+        default="auto",
+        metavar="METHOD",
+        help="auto (default), ilp, source (the file's order), ...: memopt-opt --help has all",
+    )
+    parser.add_argument(
+        "--place",
+        default="joint",
+        metavar="METHOD",
+        help="joint (default), auto, exact, shared-objects, ...: memopt-opt --help has all",
+    )
+    parser.add_argument(
+        "--memory",
+        metavar="dtcm:64K,sram:320K",
+        help="instead of --place: several memories, the fastest first, NAME:BYTES@COST",
+    )
+    parser.add_argument("--no-fuse", action="store_true", help="schedule operator by operator")
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each solver")
+    parser.add_argument(
+        "--io", choices=("arena", "kept", "caller"), help="where inputs and outputs live"
+    )
+    parser.add_argument(
+        "--inplace", choices=("on", "off"), help="results over dying operands (C targets)"
+    )
+    parser.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="NAME=1x3x224x224",
+        help="fixes symbolic dimensions of an ONNX input; of other files only checked",
+    )
+    parser.add_argument(
+        "--model-path", type=path_text, metavar="FILE", help="where the weights of an .mlir are"
+    )
+
+
+def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[Context, ModuleOp]:
+    """The model or IR that the command line names, verified. Raises MemoptError, OSError."""
+    context = new_context(True)
+    found: list[ModuleOp] = []
+
+    def read() -> None:
+        shapes = parse_shapes(args.shape)
+        if path.suffix in MODELS:
+            found.append(load_model(path, shapes))
+        elif path.suffix == ".mlir":
+            found.append(load_text(context, path.read_text(encoding="utf-8"), str(path)))
+            check_shapes(found[0], shapes)
+        else:
+            raise MemoptError("unknown kind of file, expected .tflite, .onnx, .json or .mlir")
+        if args.model_path:
+            set_model_path(found[0], args.model_path)
+        check_module(found[0])
+
+    seconds.run("import", read)
+    return context, found[0]
+
+
+def choices_of(args: argparse.Namespace) -> Choices:
+    """How to plan."""
+    return Choices(
+        args.schedule,
+        args.place,
+        args.time_limit,
+        not args.no_fuse and args.schedule != "source",  # an opened hyper-node has another order
+        args.io,
+        args.inplace,
+        args.memory,
+    )

@@ -1,0 +1,74 @@
+"""`report.json` as lines for people."""
+
+from typing import Any
+
+from memopt.cli.target_facts import target_lines
+from memopt.cli.texts import sizes
+
+
+def summary(report: dict[str, Any]) -> str:
+    """Before and after, for people."""
+    source, plan = report["source"], report["plan"]
+    claimed = "claimed " if plan.get("claimed") else ""
+    verdict = (
+        f"{claimed}optimal, proof = {plan['proof']}"
+        if plan["optimal"] is not False
+        else (f"{claimed}bound {sizes(plan['lower_bound'])}, proof = {plan['proof']}")
+    )
+    if plan["arena_optimal"] is not False:
+        size = f", {claimed}smallest possible"
+    elif plan["objects"] or report["memories"]:  # sums, to which the bound of one arena says little
+        size = ""
+    else:
+        size = f", {claimed}bound {sizes(plan['arena_lower_bound'])}"
+    lines = [
+        f"model     {report['model']}: {report['operators']} operators, "
+        f"{report['tensors']} tensors",
+        f"peak      {sizes(source['peak'])} -> {sizes(plan['peak'])}, {verdict}",
+        f"arena     {sizes(source['arena'])} -> {sizes(plan['arena'])}{size}",
+    ]
+    if hidden := plan["unknown_scratch"]:
+        lines.append(
+            f"scratch   of {', '.join(hidden)} is not known and not counted: TFLM lays it at run "
+            "time, and nothing is promised but that the file needs no more than before"
+        )
+    lines += object_lines(plan) + memory_lines(report["memories"], claimed)
+    return "\n".join([*lines, work_line(report), *target_lines(report["target"])])
+
+
+def work_line(report: dict[str, Any]) -> str:
+    """Multiplications and weights, for people."""
+    count = "unknown" if report["macs"] is None else f"{report['macs']:,}"
+    left_out = report["macs_unknown"]
+    rest = f" (not counted: {', '.join(left_out)})" if left_out else ""
+    weights = "unknown" if report["weights"] is None else sizes(report["weights"])
+    return f"work      {count} MACs{rest}, weights {weights}"
+
+
+def object_lines(plan: dict[str, Any]) -> list[str]:
+    """Shared objects with their bytes, for people; none where there is one arena."""
+    if not plan["objects"]:
+        return []
+    least, arena = plan["objects_lower_bound"], plan["arena"]
+    verdict = "smallest possible in this order" if arena == least else f"bound {sizes(least)}"
+    verdict = f"claimed {verdict}" if plan.get("claimed") else verdict
+    listed = " + ".join(f"{size:,}" for size in plan["objects"][:8])
+    more = f" + {len(plan['objects']) - 8} more" if len(plan["objects"]) > 8 else ""
+    return [f"objects   {len(plan['objects'])}: {listed}{more} B, {verdict}"]
+
+
+def memory_lines(memories: dict[str, Any] | None, claimed: str = "") -> list[str]:
+    """What lies in each memory, and what the traffic costs, for people."""
+    if memories is None:
+        return []
+    lines = [
+        f"{b['name']:<9} {sizes(b['arena'])} of {sizes(b['capacity'])}, "
+        f"{b['moved']:,} B moved at {b['cost']} each"
+        for b in memories["banks"]
+    ]
+    verdict = (
+        f"{claimed}least possible in this order, proof = {memories['proof']}"
+        if memories["optimal"] is not False
+        else f"{claimed}bound {memories['lower_bound']:,}, proof = {memories['proof']}"
+    )
+    return [*lines, f"traffic   costs {memories['cost']:,}, {verdict}"]

@@ -1,0 +1,25 @@
+"""Bytes and names, as people and C write them."""
+
+import re
+from pathlib import Path
+
+from memopt.formats.sizes import parse_size
+from memopt.usage import UsageError
+
+
+def bytes_of_text(text: str) -> int:
+    """`256K` as bytes. Raises UsageError."""
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def sizes(count: int) -> str:
+    """Bytes for people: `55,296 B (54.0 KiB)`."""
+    return f"{count:,} B ({count / 1024:.1f} KiB)"
+
+
+def stem_of(path: Path) -> str:
+    """A file name that is also an identifier in C."""
+    return re.sub(r"\W", "_", path.stem) or "model"

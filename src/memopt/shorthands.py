@@ -1,0 +1,50 @@
+"""What options of both commands mean: shorthands as a pipeline text, shapes as a mapping."""
+
+import re
+from collections.abc import Sequence
+
+from memopt.driver import Shapes
+from memopt.usage import UsageError
+
+
+def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) -> str:
+    """The shorthands as a pipeline text."""
+    limit = "" if time_limit is None else f"time-limit={time_limit:f}"  # no exponent: it has none
+    parts: list[str] = []
+    for flag, value in steps:
+        named = flag in ("schedule", "place", "partition")
+        if named and not re.fullmatch(r"[\w-]+", value):  # --schedule in.mlir
+            raise UsageError(
+                f"--{flag} needs a name after it, such as --{flag}=auto, not {value!r}"
+            )
+        if flag == "model":
+            parts.append("memgraph-model{" + value.replace(",", " ") + "}")
+        elif flag == "prepare":
+            parts.append(
+                "memgraph-prepare{conventions=" + value + "}" if value else "memgraph-prepare"
+            )
+        elif flag == "partition":
+            parts.append(f"memgraph-partition{{k={value}}}")
+        elif flag == "memory":
+            banks = f'banks="{value}"'
+            parts.append(f"memgraph-memory{{{' '.join(filter(None, (banks, limit)))}}}")
+        elif flag == "fuse" and limit:
+            parts.append(f"memgraph-fuse{{{limit}}}")
+        elif flag in ("schedule", "place"):
+            parts.append(f"memgraph-{flag}{{{' '.join(filter(None, (f'method={value}', limit)))}}}")
+        else:
+            parts.append("memgraph-" + flag.replace("_", "-"))
+    return ",".join(parts)
+
+
+def parse_shapes(texts: Sequence[str]) -> Shapes:
+    """`NAME=1x3x224x224` as a mapping. Raises UsageError."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        match = re.fullmatch(r"(.+)=(\d{1,18}(?:x\d{1,18})*)", text)
+        if match is None:
+            raise UsageError(f"--shape={text}: expected NAME=1x3x224x224")
+        name, shape = match.group(1), tuple(map(int, match.group(2).split("x")))
+        if shapes.setdefault(name, shape) != shape:
+            raise UsageError(f"--shape={text}: {name!r} has another shape already")
+    return shapes
