@@ -1,6 +1,6 @@
 # make demo   everything from nothing: installs, makes a model, plans it, runs it, draws it
 # make check  for the daily loop: lint, types and the quick tests, within a minute
-# make test   all tests, and what they cover; make lint, make fuzz (full random counts), make clean
+# make test   all tests, and what they cover; make lint, make fuzz (the same, random counts in full), make clean
 #
 # PYTHON=python3.12 chooses the Python of the virtual environment, VENV=dir its place,
 # JOBS=4 how many tests run side by side.
@@ -16,8 +16,9 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile -rs
 COVERAGE = $(BIN)/coverage
 
 # One of each kind: the arrows, the IR, a frontend, problems and solvers, plans, the commands.
-QUICK = $(addprefix tests/unit/test_, architecture.py dependencies.py dialect_docs.py dp.py \
-	json_graph.py liberis.py problem.py shared_objects.py covered.py)
+QUICK = $(addprefix tests/unit/test_, architecture.py architecture_page.py dependencies.py \
+	dialect_docs.py dp.py json_graph.py liberis.py problem.py scheduling.py targets.py \
+	certificates_cli.py)
 GOLDEN = $(addprefix tests/filecheck/, dialect-errors.mlir figure1.mlir memgraph-fuse.mlir \
 	memgraph-model.mlir)
 
@@ -49,7 +50,7 @@ test: $(VENV)/installed
 
 fuzz: $(VENV)/installed
 	@.ci/packages build arm
-	MEMOPT_FUZZ=1.0 $(BIN)/python $(PYTEST) tests/property tests/models tests/firmware
+	MEMOPT_FUZZ=1.0 $(BIN)/python $(PYTEST)
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check
