@@ -6,7 +6,6 @@ A `memgraph.conv_2d` is never a view, a `memgraph.slice` starts where its `start
 and foreign operations the sizes are all that can be checked.
 """
 
-from collections.abc import Sequence
 from math import prod
 
 from xdsl.ir import Operation
@@ -15,7 +14,6 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.interface import Alias
 from memopt.dialects.names import place_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.tensors import bytes_of, shape_of
 
 
@@ -53,49 +51,15 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
     if alias.kind == "inplace":
         same = shape_of(op.results[alias.result]) == shape_of(op.operands[alias.operand])
         return None if (op.ELEMENTWISE or op.IS_VIEW) and same else f"{op.name} cannot run in place"
-    expected = _byte_offset(op, alias)
-    if expected is None:
+    begin = op.begins_at(alias.result, alias.operand)
+    if begin is None:
         return f"{op.name} is no contiguous slice"
+    expected = _bytes(op, alias, abs(begin)) * (1 if begin >= 0 else -1)
     return (
         None
         if expected == alias.byte_offset
         else f"{op.name} lies at byte_offset {expected}, not {alias.byte_offset}"
     )
-
-
-def _byte_offset(op: ComputeOp, alias: Alias) -> int | None:
-    """Where the result starts in the operand (concat: minus where the operand starts in it), in
-    bytes; None if it is not contiguous there."""
-    if isinstance(op, ConcatOp):
-        shapes = [shape_of(v) for v in op.inputs[: alias.operand]]
-        if prod(shape_of(op.result)[: op.axis.value.data]) != 1 or op.activation is not None:
-            return None
-        return -_bytes(op, alias, sum(map(prod, shapes)))
-    if isinstance(op, SplitOp):
-        shapes = [shape_of(v) for v in op.parts[: alias.result]]
-        if prod(shape_of(op.input)[: op.axis.value.data]) != 1:
-            return None
-        return _bytes(op, alias, sum(map(prod, shapes)))
-    if isinstance(op, SliceOp):
-        starts = [int(v) for v in op.starts.get_values()]
-        strides = [int(v) for v in op.strides.get_values()]
-        return _slice_offset(op, alias, starts, strides)
-    return None
-
-
-def _slice_offset(
-    op: SliceOp, alias: Alias, starts: Sequence[int], strides: Sequence[int]
-) -> int | None:
-    shape, out = shape_of(op.input), shape_of(op.result)
-    whole = True  # all dimensions after this one are complete
-    start, step = 0, 1
-    for i in reversed(range(len(shape))):
-        if out[i] > 1 and (strides[i] != 1 or not whole):
-            return None
-        whole = whole and out[i] == shape[i]
-        start += starts[i] * step
-        step *= shape[i]
-    return _bytes(op, alias, start)
 
 
 def _bytes(op: ComputeOp, alias: Alias, elements: int) -> int:

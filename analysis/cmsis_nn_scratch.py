@@ -13,24 +13,18 @@ persistent, not scratch.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
-from memopt.analysis.tflm_scratch import element_type, operand, scratch_bytes
-from memopt.dialects.operators.base import is_constant_expression
-from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
-from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.operators.pooling import AveragePool2DOp
+from memopt.analysis.tflm_scratch import operand, scratch_bytes
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.stored import element_of
 from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.tensors import shape_of
 
-INT4, INT8, INT16 = IntegerType(4), IntegerType(8), IntegerType(16)
+INT8, INT16 = IntegerType(8), IntegerType(16)
 VECTOR = frozenset({"cortex-m52", "cortex-m55", "cortex-m85"})  # Arm's, with the vector extension
-DEPTHWISE_BLOCK = 124  # channels of one block of the vector kernel (CH_IN_BLOCK_MVE)
-FAST_INT16 = 512  # elements of a window from which on the int16 kernel takes its slow way
 
 
 def requested(op: Operation, model: ModelAttr) -> tuple[int, ...] | None:
@@ -46,91 +40,24 @@ def cmsis_nn_bytes(op: Operation, mve: bool) -> tuple[int, ...] | None:
     if isinstance(op, OpaqueOp):
         formula = OPAQUE.get(op.op_name.data)
         return formula(op) if formula else scratch_bytes(op)
-    for kind, sizes in TYPED.items():
-        if isinstance(op, kind) and element_type(op.operands[0]) in (INT8, INT16):
-            return tuple(size for size in (sizes(op, mve),) if size)
+    if isinstance(op, ComputeOp):
+        return op.scratch("cmsis-nn-mve" if mve else "cmsis-nn")
     return scratch_bytes(op)
-
-
-def _convolution(op: Conv2DOp, mve: bool) -> int:
-    """arm_convolve_wrapper_s8, _s4 and _s16: the window's columns, several at a time."""
-    kernel, stride, dilation, pad = op.window.sizes
-    channels, plain = shape_of(op.input)[3], dilation == (1, 1)
-    window = kernel[0] * kernel[1] * channels
-    if element_type(op.input) == INT16:
-        return 4 * window if window < FAST_INT16 and plain and not mve else 0
-    if kernel == (1, 1) and plain and pad[:2] == (0, 0):
-        return 0
-    if not mve:
-        rounded = window if element_type(op.weights) == INT4 else -(-window // 4) * 4
-        return 4 * rounded
-    row = shape_of(op.input)[1] == 1 and kernel[0] == 1 and dilation[1] == 1
-    if row and stride[1] * channels % 4 == 0:
-        return _one_row(op)
-    return 64 * -(-window // 16)
-
-
-def _one_row(op: Conv2DOp) -> int:
-    """arm_convolve_1_x_n_s8 of the vector kernels: a padded end of the row."""
-    kernel, stride, _, pad = op.window.sizes
-    (_, _, width, channels), out = shape_of(op.input), shape_of(op.result)[2]
-    total = (out - 1) * stride[1] + kernel[1] - width
-    odd = total - 2 * int(total / 2)  # C's remainder: -1 where the last columns are not read
-    right = max(1, -(-(pad[1] + odd) // stride[1])) if pad[1] + odd else 0
-    left = -(-pad[1] // stride[1])
-    if right + max(out - right - left, 0) + left != out:
-        return 64 * -(-kernel[1] * channels // 16)
-    first = kernel[1] * channels
-    end = right if odd else pad[1]
-    return max(first + pad[1] * channels, first - channels + end * channels)
-
-
-def _depthwise(op: DepthwiseConv2DOp, mve: bool) -> int:
-    """arm_depthwise_conv_wrapper_s8 and _s4; the int16 kernel asks for nothing."""
-    kernel, _, dilation, pad = op.window.sizes
-    shape, out = shape_of(op.input), shape_of(op.result)
-    optimised = shape[3] == out[3] and shape[0] == 1 and dilation == (1, 1)
-    if not optimised or element_type(op.input) == INT16:
-        return 0
-    if mve:
-        return 4 * DEPTHWISE_BLOCK * kernel[0] * kernel[1]
-    by_three = kernel == (3, 3) and max(pad[:2]) <= 1
-    return (
-        0 if by_three and element_type(op.weights) == INT8 else 2 * shape[3] * kernel[0] * kernel[1]
-    )
-
-
-def _average_pool(op: AveragePool2DOp, mve: bool) -> int:
-    """arm_avgpool_s8 and _s16: a sum per channel."""
-    return 0 if mve else 4 * shape_of(op.input)[3]
-
-
-def _fully_connected(op: FullyConnectedOp, mve: bool) -> int:
-    """arm_fully_connected_s8: row sums, scratch only of weights that are not constant."""
-    known = is_constant_expression(op.weights, ModelAttr())
-    int8 = element_type(op.input) == INT8 == element_type(op.weights)
-    return 4 * shape_of(op.weights)[0] if mve and int8 and not known else 0
 
 
 def _transpose_conv(op: OpaqueOp) -> tuple[int, ...] | None:
     """arm_transpose_conv_s8_get_buffer_size is another formula in each release."""
     source = operand(op, 2)
-    return None if source is None or element_type(source) == INT8 else scratch_bytes(op)
+    return None if source is None or element_of(source) == INT8 else scratch_bytes(op)
 
 
 def _lstm(op: OpaqueOp) -> tuple[int, ...] | None:
     """unidirectional_sequence_lstm.cc: three gates where the cell is int16, else four."""
     reference, cell = scratch_bytes(op), operand(op, 19)
-    integer = cell is not None and element_type(cell) == INT16
+    integer = cell is not None and element_of(cell) == INT16
     return reference[:3] if reference is not None and integer else reference
 
 
-TYPED: dict[type[Operation], Callable[[Any, bool], int]] = {
-    AveragePool2DOp: _average_pool,
-    Conv2DOp: _convolution,
-    DepthwiseConv2DOp: _depthwise,
-    FullyConnectedOp: _fully_connected,
-}
 OPAQUE: dict[str, Callable[[OpaqueOp], tuple[int, ...] | None]] = {
     "TRANSPOSE_CONV": _transpose_conv,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm,

@@ -16,38 +16,18 @@ from xdsl.dialects.builtin import (
     Float32Type,
     IntegerAttr,
     IntegerType,
-    TensorType,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.operators.convolution import ConvBase
-from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.by_name import ASKS_FOR_NOTHING
+from memopt.dialects.operators.mean import sum_scratch
+from memopt.dialects.operators.products import unpacked_weights
+from memopt.dialects.stored import element_of
 from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.tensors import element_bits, shape_of
+from memopt.dialects.tensors import element_bits, elements_of, shape_of
 
 POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
-
-# Kernels that TFLM has and that ask for nothing: of these the answer is (), of all others None.
-QUIET = frozenset(
-    {
-        *("ABS", "ADD", "ARG_MAX", "ARG_MIN", "ASSIGN_VARIABLE", "AVERAGE_POOL_2D"),
-        *("BATCH_MATMUL", "BATCH_TO_SPACE_ND", "BROADCAST_ARGS", "BROADCAST_TO", "CALL_ONCE"),
-        *("CAST", "CEIL", "CONCATENATION", "COS", "CUMSUM", "DEPTH_TO_SPACE", "DEQUANTIZE"),
-        *("DIV", "DYNAMIC_UPDATE_SLICE", "ELU", "EMBEDDING_LOOKUP", "EQUAL", "EXP"),
-        *("EXPAND_DIMS", "FILL", "FLOOR", "FLOOR_DIV", "FLOOR_MOD", "GATHER", "GATHER_ND"),
-        *("GREATER", "GREATER_EQUAL", "HARD_SWISH", "IF", "L2_NORMALIZATION", "L2_POOL_2D"),
-        *("LEAKY_RELU", "LESS", "LESS_EQUAL", "LOG", "LOGICAL_AND", "LOGICAL_NOT"),
-        *("LOGICAL_OR", "LOGISTIC", "LOG_SOFTMAX", "MAXIMUM", "MAX_POOL_2D", "MINIMUM", "MUL"),
-        *("NEG", "NOT_EQUAL", "PACK", "PAD", "PADV2", "PRELU", "QUANTIZE", "READ_VARIABLE"),
-        *("RELU", "RELU6", "RESHAPE", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"),
-        *("REVERSE_V2", "ROUND", "RSQRT", "SELECT_V2", "SHAPE", "SIN", "SLICE", "SOFTMAX"),
-        *("SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH", "SPLIT", "SPLIT_V", "SQRT", "SQUARE"),
-        *("SQUARED_DIFFERENCE", "SQUEEZE", "STRIDED_SLICE", "SUB", "TANH", "TRANSPOSE"),
-        *("UNPACK", "VAR_HANDLE", "WHILE", "ZEROS_LIKE", "UNINITIALIZED"),
-    }
-)
 
 
 def scratch_bytes(op: Operation) -> tuple[int, ...] | None:
@@ -55,32 +35,15 @@ def scratch_bytes(op: Operation) -> tuple[int, ...] | None:
 
     None where TFLM has no such kernel or its requests are not known (custom operators).
     """
-    if isinstance(op, ConvBase | FullyConnectedOp):
-        return _packed_weights(op.weights)
-    if isinstance(op, MeanOp):
-        return _mean(op.input, op.result, len(op.axes))
+    if isinstance(op, ComputeOp):
+        return op.scratch("reference")
     if isinstance(op, OpaqueOp):
         name = op.op_name.data
-        if name in QUIET:
+        if name in ASKS_FOR_NOTHING:
             return ()
         formula = FORMULAS.get(name)
         return formula(op) if formula else None
-    return () if isinstance(op, ComputeOp) else None
-
-
-def elements(value: SSAValue) -> int:
-    count = 1
-    for d in shape_of(value):
-        count *= d
-    return count
-
-
-def element_type(value: SSAValue) -> Attribute:
-    return cast("TensorType[Attribute]", value.type).element_type
-
-
-def is_small_integer(value: SSAValue) -> bool:
-    return element_type(value) in (IntegerType(8), IntegerType(16))
+    return None
 
 
 def operand(op: OpaqueOp, position: int) -> SSAValue | None:
@@ -105,28 +68,16 @@ def number(op: OpaqueOp, key: str) -> int | None:
     return cast("IntegerAttr[Any]", found).value.data if isinstance(found, IntegerAttr) else None
 
 
-def _packed_weights(weights: SSAValue | None) -> tuple[int, ...] | None:
-    """conv.cc, depthwise_conv.cc, fully_connected.cc: int4 weights are unpacked, a byte each."""
-    if weights is None:
-        return None
-    return (elements(weights),) if element_type(weights) == IntegerType(4) else ()
-
-
-def _mean(source: SSAValue, result: SSAValue, axes: int) -> tuple[int, ...]:
-    """reduce_common.cc, PrepareMeanOrSumHelper: sums, an index, the resolved axes."""
-    sums = (4 * elements(result),) if is_small_integer(source) else ()
-    return (*sums, 4 * len(shape_of(source)), 4 * axes)
-
-
 def _weighted(op: OpaqueOp) -> tuple[int, ...] | None:
-    return _packed_weights(operand(op, 1))
+    weights = operand(op, 1)
+    return None if weights is None else unpacked_weights(weights)
 
 
 def _sum(op: OpaqueOp) -> tuple[int, ...] | None:
     source, axes = operand(op, 0), operand(op, 1)
     if source is None or axes is None:
         return None
-    return _mean(source, op.results[0], elements(axes))
+    return sum_scratch(source, op.results[0], elements_of(axes))
 
 
 def _reduce(op: OpaqueOp) -> tuple[int, ...] | None:
@@ -134,7 +85,7 @@ def _reduce(op: OpaqueOp) -> tuple[int, ...] | None:
     source, axes = operand(op, 0), operand(op, 1)
     if source is None or axes is None:
         return None
-    return 4 * len(shape_of(source)), 4 * elements(axes)
+    return 4 * len(shape_of(source)), 4 * elements_of(axes)
 
 
 def _svdf(op: OpaqueOp) -> tuple[int, ...] | None:
@@ -143,7 +94,7 @@ def _svdf(op: OpaqueOp) -> tuple[int, ...] | None:
     if source is None or weights is None or not rank:
         return None
     batch, filters = shape_of(source)[0], shape_of(weights)[0]
-    if isinstance(element_type(source), Float32Type):
+    if isinstance(element_of(source), Float32Type):
         return (4 * batch * filters,)
     return 4 * batch * filters, 4 * batch * (filters // rank)
 
@@ -154,7 +105,7 @@ def _lstm(op: OpaqueOp) -> tuple[int, ...] | None:
     if source is None or state is None or cell is None:
         return None
     batch = shape_of(source)[1 if flag(op, "timeMajor") else 0]
-    each = batch * shape_of(state)[1] * element_bits(element_type(cell)) // 8
+    each = batch * shape_of(state)[1] * element_bits(element_of(cell)) // 8
     return (each,) * 4
 
 
@@ -163,13 +114,13 @@ def _transpose_conv(op: OpaqueOp) -> tuple[int, ...] | None:
     source, bias = operand(op, 2), operand(op, 3)
     if source is None:
         return None
-    count, type_ = elements(op.results[0]), element_type(source)
+    count, type_ = elements_of(op.results[0]), element_of(source)
     if type_ == IntegerType(8):
         return (4 * count,)
     if type_ != IntegerType(16):
         return ()
-    widened = bias is not None and element_type(bias) == IntegerType(16)
-    return (8 * count, *((8 * elements(bias),) if bias is not None and widened else ()))
+    widened = bias is not None and element_of(bias) == IntegerType(16)
+    return (8 * count, *((8 * elements_of(bias),) if bias is not None and widened else ()))
 
 
 def _mirror_pad(op: OpaqueOp) -> tuple[int, ...] | None:

@@ -81,6 +81,11 @@ def numbers_of(value: SSAValue) -> tuple[tuple[float, ...], tuple[int, ...], int
     return encoding.scales, encoding.zero_points, encoding.axis.data
 
 
+def is_small_integer(value: SSAValue) -> bool:
+    """Whether the elements are signed integers of 8 or 16 bits."""
+    return integer_type(element_of(value)) in ((8, False), (16, False))
+
+
 def per_tensor(op: Operation, value: SSAValue) -> tuple[float, int]:
     """(scale, zero point) of an activation. Raises MemoptError unless it has one of each."""
     encoding = encoding_of(value)

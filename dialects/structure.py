@@ -46,18 +46,9 @@ from xdsl.utils.exceptions import VerifyException
 from memopt.dialects.attributes import ChainType, WeightsAttr, parse_int_list
 from memopt.dialects.interface import WORLD, MemoryInterface, OperatorMemory
 from memopt.dialects.operators.base import INTS
+from memopt.dialects.operators.by_name import ELEMENTWISE
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.tensors import bytes_of
-
-# Opaque operators that may write over an operand: element i depends on elements i alone.
-ELEMENTWISE = frozenset(
-    """
-    Abs Add Clip Div Elu Erf Exp HardSigmoid HardSwish LeakyRelu Log Max Min Mul Neg
-    Pow PRelu Relu Selu Sigmoid Sqrt Sub Tanh BatchNormalization ABS ADD DIV ELU EXP
-    LEAKY_RELU LOG NEG PRELU RELU_N1_TO_1 SQRT SUB
-    """.split()  # noqa: SIM905 (a list of words reads better)
-)
-
 
 Dense = DenseIntOrFPElementsAttr[Any]
 

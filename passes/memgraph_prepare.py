@@ -49,14 +49,8 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.dialects.attributes import ActivationAttr, EncodingAttr
 from memopt.dialects.functions import functions
 from memopt.dialects.names import name_of, operator_name
-from memopt.dialects.operators.base import is_constant_expression
-from memopt.dialects.operators.binary import AddOp, MulOp, SubOp
-from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
-from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.operators.movement import ReshapeOp
-from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
-from memopt.dialects.operators.slices import ConcatOp
-from memopt.dialects.operators.unary import Relu6Op, ReluOp
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.by_name import RELUS, VIEWS
 from memopt.dialects.plan import ALIAS, MODEL, drop_plan, model_of
 from memopt.dialects.plan_attributes import AliasAttr, ModelAttr
 from memopt.dialects.structure import OpaqueOp
@@ -64,20 +58,7 @@ from memopt.dialects.tensors import bytes_of, is_buffer, shape_of
 from memopt.passes.option import option
 
 CONVENTIONS = ("frelu", "view")
-RELUS = frozenset({"Relu", "Relu6", "Clip"})
-VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
 MERGED, NAMES, SOURCE = "memgraph.merged", "memgraph.names", "memgraph.source"
-WITH_ACTIVATION = (
-    AddOp,
-    AveragePool2DOp,
-    ConcatOp,
-    Conv2DOp,
-    DepthwiseConv2DOp,
-    FullyConnectedOp,
-    MaxPool2DOp,
-    MulOp,
-    SubOp,
-)
 
 
 @dataclass(frozen=True)
@@ -120,8 +101,8 @@ def merge_relus(func: FuncOp) -> int:
 
 def is_relu(op: Operation) -> bool:
     """Typed, or opaque by name with one operand that is no constant."""
-    if isinstance(op, ReluOp | Relu6Op):
-        return True
+    if isinstance(op, ComputeOp):
+        return op.AS_ACTIVATION is not None
     if not isinstance(op, OpaqueOp) or op.op_name.data not in RELUS or len(op.results) != 1:
         return False
     model = ModelAttr()
@@ -150,7 +131,9 @@ def mergeable(relu: Operation) -> OpResult | None:
 
 
 def is_reshape(op: Operation) -> bool:
-    return isinstance(op, ReshapeOp) or (isinstance(op, OpaqueOp) and op.op_name.data in VIEWS)
+    if isinstance(op, ComputeOp):
+        return op.IS_VIEW
+    return isinstance(op, OpaqueOp) and op.op_name.data in VIEWS
 
 
 def accepts(value: SSAValue, relu: Operation) -> bool:
@@ -161,8 +144,8 @@ def accepts(value: SSAValue, relu: Operation) -> bool:
         return False
     if isinstance(value.op, OpaqueOp):
         return True
-    free = isinstance(value.op, WITH_ACTIVATION) and value.op.activation is None
-    return free and isinstance(relu, ReluOp | Relu6Op)
+    free = isinstance(value.op, ComputeOp) and value.op.takes_activation
+    return free and isinstance(relu, ComputeOp)
 
 
 def same_numbers(a: Attribute, b: Attribute) -> bool:
@@ -186,7 +169,8 @@ def merge(relu: Operation, result: OpResult) -> None:
         entries = cast("ArrayAttr[Attribute]", before).data if before is not None else ()
         producer.attributes[MERGED] = ArrayAttr([*entries, StringAttr(merged)])
     else:
-        kind = "relu6" if isinstance(relu, Relu6Op) else "relu"
+        kind = cast("ComputeOp", relu).AS_ACTIVATION
+        assert kind is not None
         producer.properties["activation"] = ActivationAttr(kind)
     producer.attributes.pop(SOURCE, None)
     last = relu.operands[0]  # of the producer, or of the last reshape after it

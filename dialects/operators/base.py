@@ -24,6 +24,10 @@ INTS = DenseArrayBase.constr(i64)
 
 RowsMode = Literal["fresh", "inplace", "part"]
 
+Kernels = Literal["reference", "cmsis-nn", "cmsis-nn-mve"]
+"""TensorFlow Lite Micro's kernels: its own, CMSIS-NN's of a core with the DSP extension (Cortex-M4,
+M7, M33), and of one with the vector extension (Cortex-M55, M85)."""
+
 
 TYPES = "attr-dict `:` functional-type(operands, results)"
 
@@ -167,6 +171,16 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         low, high = quantized_range(self.activation_name, scale, zero_point, *limits)
         kept = np.minimum(np.maximum(values + zero_point, low), high)
         return kept.astype(dtype_of(self.results[0]))
+
+    def begins_at(self, result: int, operand: int) -> int | None:
+        """The element of an operand at which a result begins, if it is one stretch of it; negative
+        if the operand is a stretch of the result. None if neither is."""
+        return None
+
+    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
+        """Bytes of each scratch buffer that TensorFlow Lite Micro's kernels ask for when they are
+        prepared, in the order of the requests, not rounded up."""
+        return ()
 
     def macs(self) -> int:
         """Multiplications of one run, those with padding included; what only moves, compares or

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
+    IntegerType,
     UnitAttr,
 )
 from xdsl.irdl import (
@@ -16,15 +17,31 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.base import (
+    ACTIVATION,
+    ROUNDING,
+    TYPES,
+    ComputeOp,
+    Kernels,
+    is_constant_expression,
+)
 from memopt.dialects.operators.products import (
     matrix_reals,
     need_products,
     real_products,
     requantized,
+    unpacked_weights,
     whole_products,
 )
-from memopt.dialects.stored import Array, is_stored, need_reals, per_tensor
+from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.stored import (
+    Array,
+    element_of,
+    is_small_integer,
+    is_stored,
+    need_reals,
+    per_tensor,
+)
 from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, rows_of, shape_of
 
 
@@ -72,6 +89,19 @@ class FullyConnectedOp(ComputeOp):
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1) if operand == 0 and self.accumulates else None
+
+    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
+        unpacked = unpacked_weights(self.weights)
+        if kernels == "reference" or not is_small_integer(self.input):
+            return unpacked
+        size = self.cmsis_nn_buffer(mve=kernels == "cmsis-nn-mve")
+        return (size,) if size else ()
+
+    def cmsis_nn_buffer(self, mve: bool) -> int:
+        """arm_fully_connected_s8: row sums, scratch only of weights that are not constant."""
+        known = is_constant_expression(self.weights, ModelAttr())
+        int8 = element_of(self.input) == IntegerType(8) == element_of(self.weights)
+        return 4 * shape_of(self.weights)[0] if mve and int8 and not known else 0
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

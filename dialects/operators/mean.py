@@ -6,6 +6,7 @@ from math import prod
 from xdsl.dialects.builtin import (
     UnitAttr,
 )
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -19,16 +20,17 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.attributes import RoundingAttr
 from memopt.dialects.fixed_point import rescale
-from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp, Kernels
 from memopt.dialects.stored import (
     Array,
+    is_small_integer,
     is_stored,
     need_double_rounding,
     per_tensor,
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, rows_of, shape_of
+from memopt.dialects.tensors import AnyTensor, elements_of, rows_of, shape_of
 
 
 @irdl_op_definition
@@ -60,6 +62,9 @@ class MeanOp(ComputeOp):
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1)
 
+    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
+        return sum_scratch(self.input, self.result, len(self.axes))
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
@@ -80,6 +85,12 @@ class MeanOp(ComputeOp):
         return [
             self.stored(rescale(self, total, *_divided(in_scale / out_scale, count))).reshape(shape)
         ]
+
+
+def sum_scratch(source: SSAValue, result: SSAValue, axes: int) -> tuple[int, ...]:
+    """reduce_common.cc, PrepareMeanOrSumHelper: sums, an index, the resolved axes."""
+    sums = (4 * elements_of(result),) if is_small_integer(source) else ()
+    return (*sums, 4 * len(shape_of(source)), 4 * axes)
 
 
 def _divided(real: float, count: int) -> tuple[int, int]:

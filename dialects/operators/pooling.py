@@ -16,9 +16,17 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, WindowAttr
-from memopt.dialects.operators.base import ACTIVATION, TYPES
+from memopt.dialects.operators.base import ACTIVATION, TYPES, Kernels
 from memopt.dialects.operators.window import WindowedOp, as_laid_out, channels_last, windows
-from memopt.dialects.stored import Array, dtype_of, is_stored, per_tensor, stored_bits, unknown
+from memopt.dialects.stored import (
+    Array,
+    dtype_of,
+    is_small_integer,
+    is_stored,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
 from memopt.dialects.tensors import AnyTensor, channels_of, encoding_of, rows_of, shape_of
 
 
@@ -81,6 +89,11 @@ class PoolBase(WindowedOp):
 @irdl_op_definition
 class AveragePool2DOp(PoolBase):
     name = "memgraph.average_pool_2d"
+
+    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
+        """arm_avgpool_s8 and _s16: a sum per channel."""
+        has_sums = kernels == "cmsis-nn" and is_small_integer(self.input)
+        return (4 * shape_of(self.input)[3],) if has_sums else ()
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """average_pool.h: what is padded does not count, unless `count_include_pad`."""

@@ -16,7 +16,12 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import encoding_of
+from memopt.dialects.tensors import elements_of, encoding_of
+
+
+def unpacked_weights(weights: SSAValue) -> tuple[int, ...]:
+    """conv.cc, depthwise_conv.cc, fully_connected.cc: int4 weights are unpacked, a byte each."""
+    return (elements_of(weights),) if integer_type(element_of(weights)) == (4, False) else ()
 
 
 def real_products(rows: Array, filters: Array) -> Array:

@@ -1,6 +1,7 @@
 """Tensors joined, split and cut."""
 
 from collections.abc import Sequence
+from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -22,7 +23,7 @@ from xdsl.traits import Pure
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp
 from memopt.dialects.stored import Array, need_same_numbers, unknown
-from memopt.dialects.tensors import AnyTensor, shape_of
+from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 
 @irdl_op_definition
@@ -54,6 +55,11 @@ class ConcatOp(ComputeOp):
         self.require(
             total == out[axis], f"operands have {total} along axis {axis}, not {out[axis]}"
         )
+
+    def begins_at(self, result: int, operand: int) -> int | None:
+        if prod(shape_of(self.result)[: self.axis.value.data]) != 1 or self.activation is not None:
+            return None
+        return -sum(elements_of(v) for v in self.inputs[:operand])
 
     def rows_read(self, operand: int, r: int) -> range | None:
         if self.axis.value.data != 1:
@@ -91,6 +97,11 @@ class SplitOp(ComputeOp):
         total = sum(s[axis] for s in shapes)
         self.require(total == whole[axis], f"parts have {total} along axis {axis}")
 
+    def begins_at(self, result: int, operand: int) -> int | None:
+        if prod(shape_of(self.input)[: self.axis.value.data]) != 1:
+            return None
+        return sum(elements_of(v) for v in self.parts[:result])
+
     def rows_read(self, operand: int, r: int) -> range | None:
         return None if self.axis.value.data == 1 else range(r, r + 1)
 
@@ -126,6 +137,19 @@ class SliceOp(ComputeOp):
                 stride != 0 and (count == 0 or (0 <= start < size and 0 <= last < size)),
                 f"slice {start}:{last}:{stride} leaves the operand",
             )
+
+    def begins_at(self, result: int, operand: int) -> int | None:
+        shape, out = shape_of(self.input), shape_of(self.result)
+        starts, strides = self.starts.get_values(), self.strides.get_values()
+        whole = True  # all dimensions after this one are complete
+        start, step = 0, 1
+        for i in reversed(range(len(shape))):
+            if out[i] > 1 and (strides[i] != 1 or not whole):
+                return None
+            whole = whole and out[i] == shape[i]
+            start += starts[i] * step
+            step *= shape[i]
+        return start
 
     def rows_read(self, operand: int, r: int) -> range | None:
         row = int(self.starts.get_values()[1]) + r * int(self.strides.get_values()[1])

@@ -6,8 +6,13 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from xdsl.ir import Operation
+
+from memopt.dialects.attributes import Activation
+from memopt.dialects.operators import operations
 
 ROOT = Path(__file__).resolve().parents[2]
 ALLOWED = {
@@ -165,6 +170,86 @@ def is_converter(node: ast.FunctionDef) -> bool:
     """A frontend's or backend's conversion of the one operator that it is named after."""
     first = node.args.args[0].annotation if node.args.args else None
     return isinstance(first, ast.Name) and (first.id == "Node" or first.id.endswith("Op"))
+
+
+# Where operators may be listed: their own files, what sources call them, what computes them; and
+# two tables of what TensorFlow Lite Micro's kernels do besides computing, by its own names.
+LISTS = (
+    "dialects/operators",
+    "frontends",
+    "backends/c/kernels",
+    "backends/c/lower_data.py",
+    "backends/c/lower_f32.py",
+    "backends/c/lower_s8.py",
+    "backends/c/lowering.py",
+    "backends/c/shapes.py",
+    "analysis/tflm_scratch.py",
+    "backends/tflm/structs.py",
+)
+
+
+def listed(node: ast.AST) -> list[ast.expr]:
+    """The elements of a list, tuple, set or union of types, the keys of a dictionary, the words of
+    a string that is split, the classes that a function asks for one after the other."""
+    if isinstance(node, ast.FunctionDef):
+        calls = [n for n in ast.walk(node) if isinstance(n, ast.Call) and len(n.args) == 2]
+        return [
+            c.args[1] for c in calls if isinstance(c.func, ast.Name) and c.func.id == "isinstance"
+        ]
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return node.elts
+    if isinstance(node, ast.Dict):
+        return [key for key in node.keys if key is not None]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return [*listed(node.left), node.right] if is_union(node.left) else [node.left, node.right]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        text = node.func.value
+        if node.func.attr == "split" and isinstance(text, ast.Constant):
+            return [ast.Constant(word) for word in str(text.value).split()]
+    return []
+
+
+def is_union(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr)
+
+
+def operators_in(path: Path) -> list[str]:
+    """Places of a file where two or more operators stand in one list, by class or by name. What
+    activations are called too (`relu`) is no operator's name."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = {
+            e.id if isinstance(e, ast.Name) else e.attr if isinstance(e, ast.Attribute) else e.value
+            for e in listed(node)
+            if isinstance(e, ast.Name | ast.Attribute | ast.Constant)
+        }
+        several = sorted(str(n) for n in names if str(n) in OPERATORS)
+        if len(several) > 1:
+            found.append(f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}: {several}")
+    return found
+
+
+def spellings(op: type[Operation]) -> set[str]:
+    """How an operator is written: its class, its name, its name in capitals and in one word."""
+    bare = op.name.removeprefix("memgraph.")
+    word = "".join(part.capitalize() for part in bare.split("_"))
+    return {op.__name__, op.name, bare, bare.upper(), word} - set(get_args(Activation))
+
+
+OPERATORS = {name for op in operations() for name in spellings(op)}
+
+
+def test_operators_are_listed_in_their_own_files_only() -> None:
+    """A pass, a formula or a report asks the operation: then a new one is known everywhere."""
+    assert len(OPERATORS) > 100
+    allowed = [ROOT / place for place in LISTS]
+    checked = [
+        path
+        for path in files(*ROOMS, "src/memopt")
+        if not any(path == place or place in path.parents for place in allowed)
+    ]
+    assert [place for path in checked for place in operators_in(path)] == []
+    assert operators_in(ROOT / "frontends/tflite/operators.py")  # they are seen
 
 
 def run_python(code: str) -> str:
