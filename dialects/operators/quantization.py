@@ -59,6 +59,8 @@ class DequantizeOp(UnaryOp):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
+        if str(dtype_of(self.result)) != "float32":
+            raise unknown(self, f"real numbers as {dtype_of(self.result)}")
         if str(operands[0].dtype) == "float16":
             return [operands[0].astype(np.float32)]
         scale, zero_point = scales_of(self, self.input)

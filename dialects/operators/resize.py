@@ -97,9 +97,9 @@ class ResizeBilinearOp(ResizeBase):
 
         need_same_numbers(self, self.input, self.result)
         source, is_integer = channels_last(operands[0], self.input), is_stored(self.input)
-        if is_integer:
-            stored_bits(self, self.input, self.result)
-        elif source.dtype.kind != "f":
+        if is_integer and stored_bits(self, self.input, self.result) != 8:
+            raise unknown(self, "a bilinear resize of int16")
+        if not is_integer and source.dtype.kind != "f":
             raise unknown(self, f"a bilinear resize of {source.dtype}")
         rule, one = (self.neighbours_in_1024, 1024) if is_integer else (self.neighbours, 1)
         source = source.astype(np.int64 if is_integer else np.float64)

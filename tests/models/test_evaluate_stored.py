@@ -123,7 +123,21 @@ def models(bits: int) -> dict[str, bytes]:
         "pad": one(
             "PAD", bits, (X,), (1, 8, 7, 6), ([[0, 0], [1, 2], [0, 0], [0, 0]],), None, (A,)
         ),
-        "dequantize": one("QUANTIZE", bits, (X,), X, out_bits=24 - bits),
+        "other bits": one("QUANTIZE", bits, (X,), X, out_bits=24 - bits),
+        "relu": one("RELU", bits, (X,), X),
+        "relu6": one("RELU6", bits, (X,), X, numbers=(A,)),
+        "maximum": one("MAXIMUM", bits, (X, X), X, numbers=(A, A, A)),
+        "minimum": one("MINIMUM", bits, (X, X), X, numbers=(A, A, A)),
+        "nearest": one(
+            "RESIZE_NEAREST_NEIGHBOR",
+            bits,
+            (X,),
+            (1, 9, 5, 6),
+            ([9, 5],),
+            ("ResizeNearestNeighbor", {}),
+            (A,),
+        ),
+        "transpose": one("TRANSPOSE", bits, (X,), (1, 7, 5, 6), ([0, 2, 1, 3],), None, (A,)),
         "requantize": one("QUANTIZE", bits, (X,), X),
     }
     if bits == 16:
@@ -145,8 +159,6 @@ def int8_models() -> dict[str, bytes]:
         for scale, zero in ((0.03, 5), (0.07, -128), (0.0043, 127))
         if op != "HARD_SWISH" or scale <= end[0] * 128
     }
-    for op in ("MAXIMUM", "MINIMUM"):
-        found[op.lower()] = one(op, 8, (X, X), X, numbers=(A, A, A))
     for corners, half in ((False, False), (True, False), (False, True)):
         flags = {"alignCorners": corners, "halfPixelCenters": half}
         for size in ((9, 5), (3, 20), (5, 7), (1, 1)):
