@@ -144,7 +144,7 @@ def page_html(name: str, panels: tuple[Panel, ...]) -> str:
         f"{_figures(panels)}"
         f'<div class="panels {layout}">\n{body}</div>\n{_legend()}'
         f"<footer>Every buffer is rounded up to {last.alignment} B. Tensors go by the number "
-        "of the operator that makes them, in the order of the file; 0 is the input. Weights are in "
+        "of the operator that makes them, from 0 in the order of the file. Weights are in "
         f"flash and not shown.</footer>\n</main>\n<script>\n{SCRIPT}</script></body></html>\n"
     )
 

@@ -1,7 +1,9 @@
 """The table of Liberis' Appendix A as text: operator, tensors in RAM, bytes; and its work.
 
 Operator      Tensors in RAM (output of op. #)    Usage (B)    MACs  Weights (B)
-1 (Conv2D)    {0, 1}                                  4,704  28,224          168
+0 (Conv2D)    {in, 0}                                 4,704  28,224          168
+
+Operators count from 0, in the order of the file; the paper's numbers are one more.
 """
 
 from memopt.backends.report.timeline import Step, Timeline
@@ -11,7 +13,7 @@ TENSORS_WIDTH = 44
 
 
 def tensors_in_ram(timeline: Timeline, step: Step, width: int = TENSORS_WIDTH) -> str:
-    """`{0, 1, 3}`: each buffer by the number of the operator that makes it, inputs 0. What does not
+    """`{in, 0, 2}`: each buffer by the number of the operator that makes it. What does not
     fit into `width` characters is counted."""
     labels = [timeline.buffers[i].label or str(i) for i in timeline.by_label(step.live)]
     text = "{" + ", ".join(labels) + "}"

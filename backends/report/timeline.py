@@ -38,13 +38,16 @@ from memopt.verify.plan import verify_plan
 Kind = Literal["input", "output", "activation", "scratch"]
 
 
+INPUT = "in"  # label of what no operator makes
+
+
 @dataclass(frozen=True)
 class Rect:
     """A buffer: `bytes` rounded up to the alignment, at `offset` (None: not placed by the plan).
 
-    `label` is short: the number of the operator that makes it, as in Liberis' Appendix A (0: the
-    input). `used` is bytes without padding, `over` the buffer whose place it takes (in place),
-    `also` the names of views of it.
+    `label` is short: the number of the operator that makes it, from 0 (`in`: an input); in Liberis'
+    Appendix A these are one more. `used` is bytes without padding, `over` the buffer whose place it
+    takes (in place), `also` the names of views of it.
     """
 
     name: str
@@ -62,7 +65,7 @@ class Rect:
 @dataclass(frozen=True)
 class Step:
     """One operator: `name` of what it makes, its kind `op`, the indices of the buffers in RAM while
-    it runs and their bytes, and its `number` in the source's order, from 1. Its multiplications and
+    it runs and their bytes, and its `number` in the source's order, from 0. Its multiplications and
     the bytes of its constants, None where nobody knows."""
 
     name: str
@@ -114,11 +117,12 @@ class Timeline:
         return (self.arena - self.peak) / self.arena if self.arena > 0 else 0.0
 
     def by_label(self, buffers: Iterable[int]) -> tuple[int, ...]:
-        """Buffers in the order of the numbers in their labels."""
+        """Buffers in the order of the numbers in their labels, inputs first."""
 
-        def key(index: int) -> tuple[list[int], str]:
+        def key(index: int) -> tuple[bool, list[int], str]:
             label = self.buffers[index].label
-            return [int(n) for n in re.findall(r"\d+", label)], label
+            is_input = label.startswith(INPUT)
+            return not is_input, [int(n) for n in re.findall(r"\d+", label)], label
 
         return tuple(sorted(buffers, key=key))
 
@@ -183,12 +187,12 @@ def _lanes(func: FuncOp, plan: PlanAttr) -> tuple[Lane, ...]:
 
 
 def numbers_of(operations: list[Operation]) -> list[int]:
-    """The operators' numbers in the source, from 1; places in the order if not all are known and
+    """The operators' numbers in the source, from 0; places in the order if not all are known and
     different."""
     found = [op.attributes.get("memgraph.source") for op in operations]
-    numbers = [s.operator.data + 1 for s in found if isinstance(s, SourceAttr)]
+    numbers = [s.operator.data for s in found if isinstance(s, SourceAttr)]
     if len(set(numbers)) < len(operations):
-        return list(range(1, len(operations) + 1))
+        return list(range(len(operations)))
     return numbers
 
 
@@ -258,17 +262,17 @@ def _places(func: FuncOp, memory: BlockMemory) -> dict[int, int | None]:
 
 
 def _labels(memory: BlockMemory) -> list[str]:
-    """Per group the number of its first writer, with .1, .2 for further results; inputs are 0, or
-    0.1, 0.2 if there are several."""
+    """Per group the number of its first writer, with .1, .2 for further results; inputs are `in`,
+    or in.1, in.2 if there are several."""
     numbers = numbers_of(memory.operations)
     inputs = sum(g.is_input for g in memory.groups)
-    seen: Counter[int] = Counter()
+    seen: Counter[str] = Counter()
 
     def label(storage: Storage) -> str:
         first = isinstance(storage.members[0][0], BlockArgument) or storage.is_input
-        number = 0 if first or not storage.writers else numbers[storage.writers[0]]
-        seen[number] += 1
-        count = seen[number] if number == 0 and inputs > 1 else seen[number] - 1
-        return f"{number}.{count}" if count else str(number)
+        name = INPUT if first or not storage.writers else str(numbers[storage.writers[0]])
+        seen[name] += 1
+        count = seen[name] if name == INPUT and inputs > 1 else seen[name] - 1
+        return f"{name}.{count}" if count else name
 
     return [label(g) for g in memory.groups]

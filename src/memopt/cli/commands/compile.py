@@ -58,7 +58,7 @@ def add_arguments(commands: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Nothing is left behind unless everything went well."""
     path, directory, seconds = Path(args.model), Path(args.output), Seconds()
-    ram = bytes_of_text(args.ram) if args.ram else None
+    ram = None if args.ram is None else bytes_of_text(args.ram)
     if ram is not None and args.memory is not None:
         raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
     check_folder(directory, args.force)

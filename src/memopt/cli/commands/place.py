@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"--strategy={args.strategy}: one of {', '.join(STRATEGIES)}")
     if args.json and args.output == STDOUT:
         raise UsageError("--json and -o - cannot both go to stdout")
-    capacity = bytes_of_text(args.capacity) if args.capacity else None
+    capacity = None if args.capacity is None else bytes_of_text(args.capacity)
     path = Path(args.file)
     rows = read_rows(path.read_bytes(), str(path))
     started = time.perf_counter()

@@ -1,0 +1,47 @@
+"""What is stated without a cross compiler is an upper bound: stack and static RAM of every model.
+
+The stack is painted and measured under emulation, below the call of the model.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memopt.backends.c.measure import measure_project
+from memopt.target_facts import c_facts
+from memopt.targets.core.registry import target_named
+
+MODELS = (
+    "hello_world_int8",
+    "streaming_wakeword_int8",
+    "ad01_autoencoder_int8",
+    "tinymaix_mnist_resnet_int8",
+    "dscnn_kws_int8",
+    "keyword_scrambled_int8",
+    "resnet8_int8",
+    "person_detect_int8",
+    "mobilenet_vww96_int8",
+    "mcunet_vww_int8",
+)
+QUICK = 4  # models of a normal run, one core each; `make fuzz` has all on all
+
+
+@pytest.mark.parametrize("number", range(len(MODELS)))
+@pytest.mark.parametrize("core", range(3))
+def test_nothing_needs_more_than_is_stated(
+    number: int, core: int, shared: Path, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
+    if fuzz < 1 and (number >= QUICK or number % 3 != core):
+        pytest.skip("in make fuzz")
+    name, target = MODELS[number], lab.CORTEX[core]
+    if not lab.has_tools(target):
+        pytest.skip("needs the cross compiler and QEMU")
+    module = lab.plan(lab.read_model(shared / "models" / f"{name}.tflite"))
+    found = measure_project(lab.write(module, tmp_path / name, name, target), target)
+    stated = c_facts(module, target, found["arena"], {})
+    assert stated["bounds"] == ["stack", "static_ram"]
+    assert 0 < found["stack"] < stated["stack"]
+    assert found["static_ram"] < stated["static_ram"]
+    board = target_named(target)
+    assert (board.stack_bound, board.static_bound) == (1_024, 256)
