@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memopt.backends.c.measure import measure_project
-from memopt.target_facts import c_facts
+from memopt.cli.target_facts import c_facts
 from memopt.targets.core.registry import target_named
 
 MODELS = (
