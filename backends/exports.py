@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import live_ranges, rounded
+from memopt.backends.checked import checked
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.names import name_of, place_of
@@ -140,11 +141,9 @@ def module_csv(module: ModuleOp) -> str:
     """
     func = only_function(module)
     plan = plan_of(func)
-    if plan is not None:
-        verify_plan(func)
-        plan = plan if plan.placed else None
     model = model_of(func)
-    memory = function_memory(func, model)
+    memory = checked(func).memory if plan is not None else function_memory(func, model)
+    plan = plan if plan is not None and plan.placed else None
     alignment, lives = model.alignment.data, live_ranges(memory)
     places = places_by_value(func)
     rows: list[Row] = []

@@ -138,11 +138,13 @@ def arena_offset(place: Place | int | None, func: FuncOp) -> int | None:
     return offset
 
 
-def drop_plan(func: FuncOp) -> None:
+def drop_plan(func: FuncOp) -> bool:
     """Remove everything that passes decided: order, offsets, scratch offsets, plan, and the
     in-place aliases that the scheduler chose, but for those inside a hyper-node: its hill counts on
-    them. Aliases that the model or its writer gave are no decision; they stay.
+    them. Aliases that the model or its writer gave are no decision; they stay. True if
+    aliases went, so that fewer buffers share an address.
     """
+    changed = False
     func.attributes.pop(PLAN, None)
     func.attributes.pop(SCHEDULES_TRIED, None)
     func.attributes.pop(MEMORIES, None)
@@ -159,10 +161,12 @@ def drop_plan(func: FuncOp) -> None:
             op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(s.bytes.data) for s in scratch])
         if CHOSEN in op.attributes and not isinstance(op.parent_op(), HyperNode):
             del op.attributes[CHOSEN]
+            changed = True
             lists = [[a for a in e if a.kind.data != "inplace"] for e in alias_lists(op)]
             op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])
             if not any(lists):
                 del op.attributes[ALIAS]
+    return changed
 
 
 def alias_lists(op: Operation) -> tuple[tuple[AliasAttr, ...], ...]:

@@ -12,14 +12,14 @@ from memopt.passes.extract import Extracted
 from memopt.solvers.problems.memory_graph import InPlace
 
 
-def write_inplace(extracted: Extracted, choices: list[InPlace]) -> None:
-    """Give the results that take the place of an operand their alias; forced ones have it."""
+def write_inplace(extracted: Extracted, choices: list[InPlace]) -> bool:
+    """Give the results that take the place of an operand their alias; forced ones have it. True if
+    one was written."""
     memory = extracted.memory
     forced = {v for v, _, _ in memory.overwrites}
     block_groups = {g: i for i, g in enumerate(extracted.group_of) if g is not None}
-    for choice in choices:
-        if choice.operator in forced:
-            continue
+    chosen = [c for c in choices if c.operator not in forced]
+    for choice in chosen:
         op = memory.operations[choice.operator]
         result, operand = block_groups[choice.result], block_groups[choice.operand]
         lists = [list(e) for e in alias_lists(op)] or [[] for _ in op.results]
@@ -29,3 +29,4 @@ def write_inplace(extracted: Extracted, choices: list[InPlace]) -> None:
                 lists[r].append(AliasAttr(source, "inplace"))
         op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])
         op.attributes[CHOSEN] = UnitAttr()
+    return bool(chosen)

@@ -5,20 +5,18 @@ says how many orders were placed where it stays open whether the arena is the sm
 """
 
 from collections.abc import Sequence
-from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.plan import SCHEDULES_TRIED, drop_plan
-from memopt.dialects.plan_attributes import PlanAttr
-from memopt.passes.extract import Extracted, extract
+from memopt.dialects.plan import SCHEDULES_TRIED
+from memopt.passes.extract import Extracted
 from memopt.passes.memgraph_partition import partition_of
-from memopt.passes.memgraph_schedule import adopt
+from memopt.passes.memgraph_schedule import write_order
+from memopt.passes.planned import Facts, Planned, undecided
 from memopt.solvers import joint
-from memopt.solvers.problems.memory_graph import ProblemError, Proof, Schedule, profile
+from memopt.solvers.problems.memory_graph import ProblemError, Schedule, profile
 
 
 def refuse_partition(extracted: Extracted) -> None:
@@ -31,39 +29,38 @@ def refuse_partition(extracted: Extracted) -> None:
 
 
 def find_order(
-    func: FuncOp, plan: PlanAttr, time_limit: float | None
+    planned: Planned, facts: Facts, time_limit: float | None
 ) -> tuple[Extracted, joint.Joint]:
     """The order and offsets of the smallest arena found; the function loses its plan.
 
     Raises PassFailedException where a solver refuses.
     """
-    name = func.sym_name.data
-    drop_plan(func)
-    extracted = extract(func)
+    func = planned.func
+    extracted = undecided(func, planned)
     order = range(len(extracted.graph))
     try:
-        found = joint.solve(extracted.graph, order, plan.lower_bound.data, time_limit)
+        found = joint.solve(extracted.graph, order, facts.lower_bound, time_limit)
     except ProblemError as error:
-        raise PassFailedException(f"memgraph-place: @{name}: {error}") from error
+        raise PassFailedException(f"memgraph-place: @{func.sym_name.data}: {error}") from error
     return extracted, found
 
 
-def take(extracted: Extracted, order: Sequence[int], plan: PlanAttr) -> None:
-    """Write `order`, with the bound and proof of `plan`."""
+def write_other_order(extracted: Extracted, order: Sequence[int], facts: Facts) -> Planned:
+    """Put an undecided function into `order`, with the bound and proof of `facts`."""
     peak = profile(extracted.graph, order).peak
-    proof = cast("Proof", plan.proof.data)
-    adopt(extracted, Schedule(tuple(order), peak, plan.lower_bound.data, proof))
+    answer = Schedule(tuple(order), peak, facts.lower_bound, facts.proof)
+    return write_order(extracted, answer)[0]
 
 
-def take_back(func: FuncOp, operations: Sequence[Operation], plan: PlanAttr) -> None:
-    """Write the order in which `operations` stood before."""
-    drop_plan(func)
-    extracted = extract(func)
+def restore_order(planned: Planned, facts: Facts) -> Planned:
+    """Put a function back into the order in which it stood as `planned`."""
+    extracted = undecided(planned.func, planned)
     index = {op: i for i, op in enumerate(extracted.memory.operations)}
-    take(extracted, [index[op] for op in operations], plan)
+    order = [index[op] for op in planned.extracted.memory.operations]
+    return write_other_order(extracted, order, facts)
 
 
-def note(func: FuncOp, found: joint.Joint, settled: bool) -> None:
-    """Say how many orders were placed, unless the question is settled."""
-    if not settled:
+def write_tried(func: FuncOp, found: joint.Joint, smallest: bool) -> None:
+    """Say how many orders were placed, unless the arena is known to be the smallest."""
+    if not smallest:
         func.attributes[SCHEDULES_TRIED] = IntegerAttr(found.schedules, i64)

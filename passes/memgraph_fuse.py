@@ -24,18 +24,15 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
-from xdsl.passes import ModulePass
 
-from memopt.dialects.functions import body_of, functions, read_values
-from memopt.dialects.plan import MODEL, drop_plan, model_of
+from memopt.dialects.functions import body_of, read_values
 from memopt.dialects.structure import HyperNode
-from memopt.passes.extract import extract
+from memopt.passes.extract import Extracted
 from memopt.passes.inplace import write_inplace
 from memopt.passes.option import check_choices, option
+from memopt.passes.planned import Planned, PlanningPass, undecided
 from memopt.passes.regions import Builder, inner_views
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock
@@ -46,7 +43,7 @@ from memopt.solvers.theory.segments import linked
 
 
 @dataclass(frozen=True)
-class MemgraphFusePass(ModulePass):
+class MemgraphFusePass(PlanningPass):
     """Contract modules of operators that may run in one piece, or in segments, without loss.
 
     `rule` says which: `auto` all that is found, as canonical segment chains (theory.md T2, T3, T4);
@@ -65,19 +62,20 @@ class MemgraphFusePass(ModulePass):
         check_choices(self)
         check_seconds(self.time_limit)
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in functions(op):
-            fuse_function(func, self.rule, self.time_limit)
+    def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
+        extracted = undecided(func, known)
+        return None if contract(extracted, self.rule, self.time_limit) else Planned(extracted)
 
 
 def fuse_function(func: FuncOp, rule: str = "auto", time_limit: float | None = None) -> int:
     """Contract what is safe in one function, as far as it is found within `time_limit` seconds;
     returns the number of hyper-nodes made."""
+    return contract(undecided(func, None), rule, time_limit)
+
+
+def contract(extracted: Extracted, rule: str, time_limit: float | None) -> int:
+    """Contract what is safe in a function without a plan; the number of hyper-nodes made."""
     deadline = clock.deadline(time_limit)
-    model = model_of(func)
-    drop_plan(func)
-    func.attributes[MODEL] = model
-    extracted = extract(func)
     if any(isinstance(op, HyperNode) for op in extracted.memory.operations):
         return 0
     graph = extracted.graph
@@ -103,7 +101,7 @@ def fuse_function(func: FuncOp, rule: str = "auto", time_limit: float | None = N
             node = builder.build(s, views[s], anchor, token, len(chain) > 1, s is not chain[-1])
             anchor, token = node, node.tokens[1]
     if chosen:
-        _delay_views(body_of(func))
+        _delay_views(body_of(extracted.func))
     return sum(map(len, chosen))
 
 

@@ -13,32 +13,27 @@ with what is proven. Model: `solvers/problems/memories.py`.
 import re
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
 from memopt.dialects.names import operator_name
-from memopt.dialects.plan import MEMORIES, OFFSET, plan_of, set_order
-from memopt.dialects.plan_attributes import PlanAttr, SlotAttr
-from memopt.dialects.write_plan import write_plan
+from memopt.dialects.plan import MEMORIES, OFFSET, set_order
+from memopt.dialects.plan_attributes import SlotAttr
 from memopt.formats.sizes import parse_size
 from memopt.passes.extract import Extracted, extract
-from memopt.passes.memgraph_schedule import schedule_function
+from memopt.passes.memgraph_schedule import order_function
 from memopt.passes.memory_tenants import Tenants, tenants_of
-from memopt.passes.moves import drop_moves, write_moves
+from memopt.passes.moves import write_moves
 from memopt.passes.option import option, required
 from memopt.passes.places import write_places
+from memopt.passes.planned import Facts, Planned, PlanningPass, read_plan
 from memopt.passes.seconds import check_seconds
 from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
 from memopt.solvers.problems.memory_graph import ProblemError
-from memopt.verify.plan import verify_plan
 
 NAMED = 6  # tensors that a refusal lists
 
@@ -71,7 +66,7 @@ def parse_banks(text: str) -> tuple[Bank, ...]:
 
 
 @dataclass(frozen=True)
-class MemgraphMemoryPass(ModulePass):
+class MemgraphMemoryPass(PlanningPass):
     """Give every buffer a memory and a place in it, at the least cost of traffic.
 
     `banks` are NAME:CAPACITY@COST, the fastest first. With `spill=false` no tensor moves.
@@ -87,9 +82,8 @@ class MemgraphMemoryPass(ModulePass):
         check_seconds(self.time_limit)
         parse_banks(self.banks)  # so that a wrong one is a wrong command line
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in functions(op):
-            assign_function(func, parse_banks(self.banks), self.spill, self.time_limit)
+    def plan(self, func: FuncOp, known: Planned | None) -> Planned:
+        return assign_known(func, known, parse_banks(self.banks), self.spill, self.time_limit)[0]
 
 
 def assign_function(
@@ -100,28 +94,42 @@ def assign_function(
     Raises MemoptError where they do not fit, with what is missing and where, and
     PassFailedException if nothing was found in time.
     """
-    if plan_of(func) is None:
-        schedule_function(func, "source", None)
-    plan = verify_plan(func).plan
+    planned, answer = assign_known(func, None, banks, spill, time_limit)
+    planned.write()
+    return answer
+
+
+def assign_known(
+    func: FuncOp,
+    known: Planned | None,
+    banks: tuple[Bank, ...],
+    spill: bool = True,
+    time_limit: float | None = None,
+) -> tuple[Planned, Assignment]:
+    """As `assign_function`, from what is known; the plan is not written yet."""
+    planned = known if known is not None and known.facts is not None else read_plan(func)
+    if planned is None or planned.facts is None:
+        planned, _ = order_function(func, known, "source", None)
+    facts, extracted = planned.facts, planned.extracted
+    assert facts is not None
     place = f"@{func.sym_name.data}"
-    drop_moves(func)
-    extracted = extract(func)
     if extracted.model.target.data == "tflm":
         raise MemoptError("planned for target tflm, which has one arena", place)
     tenants = tenants_of(extracted, banks, spill)
     try:
         answer = assign(tenants.problem, time_limit)
     except NoRoomError as error:
-        raise MemoptError(_refusal(extracted, banks, plan, error), place) from error
+        raise MemoptError(_refusal(extracted, banks, facts, error), place) from error
     except ProblemError as error:
         raise PassFailedException(f"memgraph-memory: {place}: {error}") from error
-    _write(extracted, tenants, answer)
-    _write_plan(func, extracted, tenants, answer, plan)
-    return answer
+    if _write(extracted, tenants, answer):
+        extracted = extract(func)  # with the moves
+        set_order(extracted.memory.operations)
+    return Planned(extracted, _facts(extracted, tenants, answer, facts)), answer
 
 
 def _refusal(
-    extracted: Extracted, banks: tuple[Bank, ...], plan: PlanAttr, error: NoRoomError
+    extracted: Extracted, banks: tuple[Bank, ...], facts: Facts, error: NoRoomError
 ) -> str:
     """Which operator, which tensors, how many bytes."""
     operations = extracted.memory.operations
@@ -136,13 +144,13 @@ def _refusal(
         listed += f" and {len(error.tenants) - NAMED} more"
     room = " + ".join(f"{b.name} {b.capacity:,} B" for b in banks)
     least = "" if error.exact else "at least "
-    peak = sum(b.capacity for b in banks) + error.missing == plan.peak.data
+    peak = sum(b.capacity for b in banks) + error.missing == facts.peak
     text = f"the buffers do not fit into {room}: {least}{error.missing:,} B are missing "
     if error.alone:
         text += f"{where} with {listed}"
     else:
         text += f"(no operator alone lacks as many; the fullest is {where} with {listed})"
-    if peak and plan.optimal:
+    if peak and facts.proof != "none" and facts.peak == facts.lower_bound:
         text += "; no order of the operators needs less"
     return text
 
@@ -152,8 +160,8 @@ def _short(name: str, limit: int = 32) -> str:
     return name if len(name) <= limit else f"{name[: limit - 3]}..."
 
 
-def _write(extracted: Extracted, tenants: Tenants, answer: Assignment) -> None:
-    """Places of all values and scratch; moves as operations."""
+def _write(extracted: Extracted, tenants: Tenants, answer: Assignment) -> bool:
+    """Places of all values and scratch; moves as operations. True if there is one."""
     banks = tenants.problem.banks
     moves = write_moves(extracted, tenants, answer)
 
@@ -168,18 +176,15 @@ def _write(extracted: Extracted, tenants: Tenants, answer: Assignment) -> None:
     write_places(extracted, range(len(extracted.graph)), place_at, scratch_at)
     for op, visit in moves:
         op.attributes[OFFSET] = ArrayAttr([SlotAttr(banks[visit.bank].name, visit.offset)])
+    return bool(moves)
 
 
-def _write_plan(
-    func: FuncOp, extracted: Extracted, tenants: Tenants, answer: Assignment, plan: PlanAttr
-) -> None:
+def _facts(extracted: Extracted, tenants: Tenants, answer: Assignment, facts: Facts) -> Facts:
     """What holds now. With moves the peak is another; the bound still holds, as in each step of the
     function without them no fewer bytes are live with them."""
-    memory = function_memory(func, extracted.model)
-    set_order(memory.operations)
     arenas = answer.arenas(tenants.problem)
     moved = moved_bytes(tenants.problem, answer.visits)
-    func.attributes[MEMORIES] = MemoriesAttr(
+    extracted.func.attributes[MEMORIES] = MemoriesAttr(
         [
             BankAttr(b.name, b.capacity, b.cost, arena, count)
             for b, arena, count in zip(tenants.problem.banks, arenas, moved, strict=True)
@@ -188,6 +193,5 @@ def _write_plan(
         answer.lower_bound,
         answer.proof,
     )
-    bound = plan.lower_bound.data
-    peak = peak_of(memory, extracted.model)
-    write_plan(func, peak, bound, plan.proof.data, (sum(arenas), bound))
+    peak = peak_of(extracted.memory, extracted.model)
+    return Facts(peak, facts.lower_bound, facts.proof, (sum(arenas), facts.lower_bound))

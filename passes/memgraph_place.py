@@ -11,39 +11,37 @@ several objects instead of an offset (`share.py`). `method=joint` may change the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.cmsis_nn_scratch import requested
-from memopt.dialects.functions import functions
-from memopt.dialects.plan import plan_of
-from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.write_plan import write_plan
 from memopt.passes import share
-from memopt.passes.extract import Extracted, extract
-from memopt.passes.joint import find_order, note, refuse_partition, take, take_back
-from memopt.passes.memgraph_schedule import schedule_function
-from memopt.passes.moves import drop_moves
+from memopt.passes.extract import Extracted
+from memopt.passes.joint import (
+    find_order,
+    refuse_partition,
+    restore_order,
+    write_other_order,
+    write_tried,
+)
+from memopt.passes.memgraph_schedule import order_function
 from memopt.passes.option import check_choices, option
 from memopt.passes.places import write_places
+from memopt.passes.planned import Facts, Planned, PlanningPass, read_plan
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock, placement
 from memopt.solvers.placement import place
-from memopt.solvers.problems.memory_graph import ProblemError, live_ranges, profile
+from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
 from memopt.solvers.problems.placement import Placement
 from memopt.targets.tflm.arena import tflm_arena, write_scratch
-from memopt.verify.plan import verify_plan
 
 METHODS = (*placement.METHODS, "joint", *share.METHODS)
 
 
 @dataclass(frozen=True)
-class MemgraphPlacePass(ModulePass):
+class MemgraphPlacePass(PlanningPass):
     """Give every buffer its offset in the arena."""
 
     name = "memgraph-place"
@@ -59,51 +57,62 @@ class MemgraphPlacePass(ModulePass):
         check_choices(self)
         check_seconds(self.time_limit)
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def plan(self, func: FuncOp, known: Planned | None) -> Planned:
         given = {name: getattr(self, name) for name in ("solver", "pruning", "pyramid", "seed")}
         chosen = {name: value for name, value in given.items() if value is not None}
-        for func in functions(op):
-            place_function(func, self.method, self.time_limit, **chosen)
+        return place_known(func, known, self.method, self.time_limit, **chosen)
 
 
 def place_function(func: FuncOp, method: str, time_limit: float | None, **options: object) -> int:
-    """Place one function's buffers and return the arena in bytes.
+    """Place one function's buffers, write its plan and return the arena in bytes.
 
     `options` are those of the placement strategy. Raises PassFailedException if a solver refuses.
     """
+    planned = place_known(func, None, method, time_limit, **options).write()
+    assert planned.facts is not None and planned.facts.arena is not None
+    return planned.facts.arena[0]
+
+
+def place_known(
+    func: FuncOp,
+    known: Planned | None,
+    method: str,
+    time_limit: float | None,
+    **options: object,
+) -> Planned:
+    """Place one function's buffers; the plan is not written yet.
+
+    Without an order it keeps its own. Raises PassFailedException if a solver refuses.
+    """
     deadline = clock.deadline(time_limit)
-    if plan_of(func) is None:
-        schedule_function(func, "source", None)
-    plan = verify_plan(func).plan
-    moved = drop_moves(func)  # of a plan over several memories
-    extracted = extract(func)
-    if moved:  # the bound is that of the function without moves
-        peak = profile(extracted.graph, range(len(extracted.graph))).peak
-        plan = PlanAttr(peak, min(peak, plan.lower_bound.data), plan.proof.data)
+    planned = known if known is not None and known.facts is not None else read_plan(func)
+    if planned is None or planned.facts is None:
+        planned, _ = order_function(func, known, "source", None)
+    facts, extracted = planned.facts, planned.extracted
+    assert facts is not None
     if options and (method in share.METHODS or method == "joint"):
         name = min(options).replace("_", "-")
         raise PassFailedException(f"memgraph-place: {method} has no option {name!r}")
     if method in share.METHODS:
-        return share.share_function(extracted, plan, method, clock.left(deadline))
-    settles = is_settled_by_tflm(extracted)
+        return share.share_function(planned, facts, method, clock.left(deadline))
+    around = tflm_lays_scratch(extracted)
     # TFLM drops an input that nobody reads at once, so its arena may be smaller by these bytes.
-    dropped = extracted.graph.unread_inputs if settles else 0
-    bound = max(0, plan.lower_bound.data - dropped)
+    dropped = extracted.graph.unread_inputs if around else 0
+    bound = max(0, facts.lower_bound - dropped)
     first = "auto" if method == "joint" else method
     if method == "joint":
         refuse_partition(extracted)
     share_of_time = 1 / 3 if method == "joint" else 1.0  # then other orders have their turn
     limit = clock.left(deadline, share_of_time)
-    arena, placed = _place(extracted, settles, first, limit, options)
+    arena, placed = _place(extracted, around, first, limit, options)
     if method == "joint" and arena > bound:
-        arena, bound = _place_jointly(extracted, plan, (arena, placed), settles, deadline)
+        planned, arena, bound = _place_jointly(planned, facts, (arena, placed), around, deadline)
         bound = max(0, bound - dropped)
-        plan = plan_of(func) or plan
-    write_plan(func, plan.peak.data, plan.lower_bound.data, plan.proof.data, (arena, bound))
-    return arena
+        facts = planned.facts or facts
+    return Planned(planned.extracted, replace(facts, arena=(arena, bound), objects=((), 0)))
 
 
-def is_settled_by_tflm(extracted: Extracted) -> bool:
+def tflm_lays_scratch(extracted: Extracted) -> bool:
     """Whether TFLM lays scratch around our offsets: of a .tflite file, planned with its scratch.
 
     Kept inputs it would overwrite: a plan that has both is for another run time (the writer refuses
@@ -117,48 +126,45 @@ def is_settled_by_tflm(extracted: Extracted) -> bool:
 
 def _place(
     extracted: Extracted,
-    settles: bool,
+    around: bool,
     method: str,
     time_limit: float | None,
     options: dict[str, object],
 ) -> tuple[int, Placement]:
     """The arena in bytes, and the offsets that were written."""
-    if settles:  # from a .tflite file, so TFLM will run it
-        return _settle(extracted, method, time_limit, options)
+    if around:  # from a .tflite file, so TFLM will run it
+        return _place_around_scratch(extracted, method, time_limit, options)
     answer = _solve(extracted, method, time_limit, options)
     return answer.arena, answer
 
 
 def _place_jointly(
-    extracted: Extracted,
-    plan: PlanAttr,
-    known: tuple[int, Placement],
-    settles: bool,
+    planned: Planned,
+    facts: Facts,
+    placed: tuple[int, Placement],
+    around: bool,
     deadline: float | None,
-) -> tuple[int, int]:
-    """Take another order if its arena is smaller; (arena, bound on the arena of every order)."""
-    func = extracted.func
-    before = extracted.memory.operations
-    arena, placed = known
-    fresh, found = find_order(func, plan, clock.left(deadline, 0.75 if settles else 1.0))
-    take(fresh, found.order, plan)
-    if settles:
-        smaller, _ = _settle(extract(func), "auto", clock.left(deadline), {})
+) -> tuple[Planned, int, int]:
+    """Take another order if its arena is smaller; also (arena, bound on the arena of any order)."""
+    func = planned.func
+    arena, offsets = placed[0], placed[1].offsets
+    fresh, found = find_order(planned, facts, clock.left(deadline, 0.75 if around else 1.0))
+    other = write_other_order(fresh, found.order, facts)
+    if around:
+        smaller, _ = _place_around_scratch(other.extracted, "auto", clock.left(deadline), {})
         if smaller >= arena:
-            take_back(func, before, plan)
-            again = extract(func)
-            _write_offsets(again, placed.offsets, range(len(again.graph)))
+            other = restore_order(planned, facts)
+            _write_offsets(other.extracted, offsets, range(len(other.extracted.graph)))
             smaller = write_scratch(func)
         arena = smaller
     elif found.placement.arena > arena:  # its time was too short for what is known already
-        take_back(func, before, plan)
-        again = extract(func)
-        _write_offsets(again, placed.offsets, range(len(again.graph)))
+        other = restore_order(planned, facts)
+        _write_offsets(other.extracted, offsets, range(len(other.extracted.graph)))
     else:
         _write_offsets(fresh, found.placement.offsets, found.order)
         arena = found.placement.arena
-    note(func, found, arena == found.lower_bound)
-    return arena, found.lower_bound
+    write_tried(func, found, arena == found.lower_bound)
+    return other, arena, found.lower_bound
 
 
 def _solve(
@@ -178,7 +184,7 @@ def _solve(
     return answer
 
 
-def _settle(
+def _place_around_scratch(
     extracted: Extracted,
     method: str,
     time_limit: float | None,

@@ -24,21 +24,20 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.names import place_of
-from memopt.dialects.plan import MODEL, drop_plan, model_of, set_order
+from memopt.dialects.plan import set_order
 from memopt.dialects.structure import HyperNode
-from memopt.dialects.write_plan import write_plan
 from memopt.passes.certify import write_certificate
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.moves import drop_moves
 from memopt.passes.option import check_choices, option
+from memopt.passes.planned import Facts, Planned, PlanningPass, undecided
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock
@@ -51,7 +50,7 @@ from memopt.solvers.theory.segments import linked
 
 
 @dataclass(frozen=True)
-class MemgraphSchedulePass(ModulePass):
+class MemgraphSchedulePass(PlanningPass):
     """Choose the order of operators with the least peak, and say what is proven of it.
 
     `certificate` names a file that gets what proves the plan's bound to anyone (certificates.md).
@@ -96,19 +95,22 @@ class MemgraphSchedulePass(ModulePass):
         check_choices(self)
         check_seconds(self.time_limit)
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def plan(self, func: FuncOp, known: Planned | None) -> Planned:
         given = {name: getattr(self, name) for name in OPTIONS}
         chosen = {name: value for name, value in given.items() if value is not None}
+        how = self.method, self.time_limit, self.assume_pure
+        return order_function(func, known, *how, **chosen)[0]
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
         found = list(functions(op))
         if self.certificate is not None and len(found) != 1:
             raise PassFailedException(
                 f"memgraph-schedule: certificate={self.certificate}: one function is needed, "
                 f"there are {len(found)}"
             )
-        for func in found:
-            schedule_function(func, self.method, self.time_limit, self.assume_pure, **chosen)
-            if self.certificate is not None:
-                write_certificate(func, self.certificate, self.time_limit, self.assume_pure)
+        super().apply(ctx, op)
+        for func in found if self.certificate is not None else ():
+            write_certificate(func, self.certificate or "", self.time_limit, self.assume_pure)
 
 
 # what the pass hands on to the method
@@ -126,13 +128,29 @@ def schedule_function(
     assume_pure: bool = False,
     **options: object,
 ) -> Schedule:
-    """Schedule one function in place. Raises PassFailedException if a solver refuses."""
+    """Schedule one function in place, its plan included. Raises PassFailedException if a solver
+    refuses."""
+    planned, answer = order_function(func, None, method, time_limit, assume_pure, **options)
+    planned.write()
+    return answer
+
+
+def order_function(
+    func: FuncOp,
+    known: Planned | None,
+    method: str,
+    time_limit: float | None,
+    assume_pure: bool = False,
+    **options: object,
+) -> tuple[Planned, Schedule]:
+    """Put one function into the order that the method finds; the plan is not written yet.
+
+    Raises PassFailedException if a solver refuses.
+    """
     deadline = clock.deadline(time_limit)
-    model = model_of(func)
-    drop_moves(func)  # of a plan over several memories, which this one is not
-    drop_plan(func)
-    func.attributes[MODEL] = model
-    extracted = extract(func, assume_pure)
+    if drop_moves(func) or assume_pure:  # of a plan over several memories, which this one is not
+        known = None
+    extracted = undecided(func, known, assume_pure)
     parts = partition_of(extracted)
     try:
         if parts is None:
@@ -143,24 +161,25 @@ def schedule_function(
             )
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
-    return adopt(extracted, answer, assume_pure)
+    return write_order(extracted, answer, assume_pure)
 
 
-def adopt(extracted: Extracted, answer: Schedule, assume_pure: bool = False) -> Schedule:
-    """Put a function whose plan was dropped into the order of `answer` and write the plan.
+def write_order(
+    extracted: Extracted, answer: Schedule, assume_pure: bool = False
+) -> tuple[Planned, Schedule]:
+    """Put a function whose plan was dropped into the order of `answer`.
 
     Hyper-nodes are opened, in-place results get their alias. Returns `answer` with the proof that
     holds for the flat function. Raises MemoptError if a hyper-node was not safe.
     """
-    func = extracted.func
-    reorder(extracted.memory, answer.order)
-    flat = _flatten(func, extracted, answer, assume_pure)
+    moved = reorder(extracted.memory, answer.order)
+    flat = _flatten(extracted, answer, assume_pure, moved)
     if len(flat.graph) != len(extracted.graph):
         answer = replace(answer, proof=_flat_proof(flat, answer))
-    _write_inplace(flat)
-    set_order(extract(func, assume_pure).memory.operations)
-    write_plan(func, answer.peak, answer.lower_bound, answer.proof)
-    return answer
+    if _write_inplace(flat):
+        flat = extract(extracted.func, assume_pure)
+    set_order(flat.memory.operations)
+    return Planned(flat, Facts(answer.peak, answer.lower_bound, answer.proof)), answer
 
 
 def _flat_proof(flat: Extracted, answer: Schedule) -> Proof:
@@ -172,15 +191,19 @@ def _flat_proof(flat: Extracted, answer: Schedule) -> Proof:
     return "flow" if bound >= answer.lower_bound else "search"
 
 
-def _flatten(func: FuncOp, extracted: Extracted, answer: Schedule, assume_pure: bool) -> Extracted:
-    """Open the hyper-nodes, now in their final places, after checking that they were safe."""
+def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: bool) -> Extracted:
+    """Open the hyper-nodes, now in their final places, after checking that they were safe.
+
+    What has neither moved nor been opened is as it was extracted.
+    """
+    func = extracted.func
     operations = extracted.memory.operations
     inner = [list(op.body.block.ops) if isinstance(op, HyperNode) else [op] for op in operations]
     place = {op: i for i, op in enumerate(operations)}
     chains = [(place_of(c[0]), [place[node] for node in c]) for c in _chains(operations)]
     if chains:
         inline_hyper_nodes(func)
-    flat = extract(func, assume_pure)
+    flat = extract(func, assume_pure) if chains or moved else extracted
     index = {op: i for i, op in enumerate(flat.memory.operations)}
     blocks = [tuple(index[op] for op in ops if op in index) for ops in inner]
     sides = Sides.of(flat.graph) if chains else None
@@ -218,7 +241,8 @@ def _chains(operations: Sequence[Operation]) -> list[list[HyperNode]]:
     return result
 
 
-def _write_inplace(extracted: Extracted) -> None:
-    """Give the in-place results of the schedule, which is block order by now, their alias."""
+def _write_inplace(extracted: Extracted) -> bool:
+    """Give the in-place results of the schedule, which is block order by now, their alias; True
+    if there was one to write."""
     graph = extracted.graph
-    write_inplace(extracted, [c for c in profile(graph, range(len(graph))).inplace if c])
+    return write_inplace(extracted, [c for c in profile(graph, range(len(graph))).inplace if c])

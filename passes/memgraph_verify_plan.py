@@ -10,25 +10,29 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
+from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.functions import functions
 from memopt.passes.option import option
+from memopt.passes.planned import Planned, PlanningPass
 from memopt.verify.plan import verify_plan
 
 
 @dataclass(frozen=True)
-class MemgraphVerifyPlanPass(ModulePass):
+class MemgraphVerifyPlanPass(PlanningPass):
     """Check order, live ranges, overlaps, alignment, peak and arena of the plan."""
 
     name = "memgraph-verify-plan"
 
     placed: bool = option(False, "offsets are required")
 
+    def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
+        written = known.write() if known is not None else None
+        verify_plan(func, self.placed)
+        return written
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        found = list(functions(op))
-        if not found:
+        if not any(functions(op)):
             raise PassFailedException("memgraph-verify-plan: there is no function to verify")
-        for func in found:
-            verify_plan(func, self.placed)
+        super().apply(ctx, op)

@@ -14,17 +14,19 @@ from memopt.dialects.structure import HyperNode, YieldOp
 REPEATED = "memgraph.repeated"
 
 
-def reorder(memory: BlockMemory, order: Sequence[int]) -> None:
+def reorder(memory: BlockMemory, order: Sequence[int]) -> bool:
     """Put the executing operations into `order` (indices into `memory.operations`).
 
     What does not execute (constants, views) goes right before its first user; what nobody uses
-    goes to the end.
+    goes to the end. True if an operation or a view now stands elsewhere among them.
     """
     if not memory.operations:
-        return
+        return False
     block = memory.operations[0].parent
     assert block is not None
     executing = set(memory.operations)
+    counted = executing.union(memory.views)
+    before = [op for op in block.ops if op in counted]
     last = block.last_op
     sequence: list[Operation] = []
     done: set[Operation] = set()
@@ -59,6 +61,7 @@ def reorder(memory: BlockMemory, order: Sequence[int]) -> None:
     for op in sequence:
         op.detach()
     block.add_ops(sequence)
+    return before != [op for op in sequence if op in counted]
 
 
 def inline_hyper_nodes(func: FuncOp) -> None:

@@ -6,13 +6,14 @@ After:   %a = memgraph.relu %x {memgraph.order = 0 : i64, memgraph.offset = [#me
 The plan lists the bytes of the objects and what bounds their sum (solvers/shared_objects/).
 """
 
+from dataclasses import replace
+
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan_attributes import ObjectAttr, PlanAttr
-from memopt.dialects.write_plan import write_plan
-from memopt.passes.extract import Extracted
+from memopt.dialects.plan_attributes import ObjectAttr
 from memopt.passes.places import write_places
+from memopt.passes.planned import Facts, Planned
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
 from memopt.solvers.shared_objects import METHODS, share
 
@@ -20,12 +21,13 @@ __all__ = ["METHODS", "share_function"]
 
 
 def share_function(
-    extracted: Extracted, plan: PlanAttr, method: str, time_limit: float | None
-) -> int:
-    """Write the objects of one function's buffers and return the sum of their bytes.
+    planned: Planned, facts: Facts, method: str, time_limit: float | None
+) -> Planned:
+    """Write the objects of one function's buffers; the plan is not written yet.
 
     Raises MemoptError for TFLM, which has one arena, and PassFailedException if a solver refuses.
     """
+    extracted = planned.extracted
     func = extracted.func
     name = f"@{func.sym_name.data}"
     if extracted.model.target.data == "tflm":
@@ -42,7 +44,5 @@ def share_function(
         write_places(extracted, order, lambda buffer, inside: ObjectAttr(objects[buffer], inside))
     else:
         write_places(extracted, order, lambda _, inside: inside)
-    bound = plan.lower_bound.data
-    facts = plan.peak.data, bound, plan.proof.data
-    write_plan(func, *facts, (answer.total, bound), answer.sizes, answer.lower_bound)
-    return answer.total
+    arena, sizes = (answer.total, facts.lower_bound), (answer.sizes, answer.lower_bound)
+    return replace(planned, facts=replace(facts, arena=arena, objects=sizes), is_written=False)

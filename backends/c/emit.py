@@ -30,6 +30,7 @@ from memopt.backends.c.layout import Address, Layout, layout_of, live_groups
 from memopt.backends.c.lowering import lower
 from memopt.backends.c.objects import define_objects
 from memopt.backends.c.text import array, float_literal, identifier, int_literal, plain
+from memopt.backends.checked import Checked
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import name_of
@@ -253,15 +254,17 @@ def emit(
     name: str = "model",
     target: str | None = None,
     weights: Weights | None = None,
+    known: Checked | None = None,
 ) -> Emitted:
     """Header and source of the module's planned function.
 
     `name` becomes the prefix of everything public; `target` as in `layout_of`; `weights`
-    says where the model files are, next to the working directory if not given. Raises
+    says where the model files are, next to the working directory if not given; `known`, what the
+    planner knows of the function. Raises
     MemoptError for a function without a valid plan and for operators without a kernel.
     """
     name = identifier(name)
-    layout = layout_of(module, target)
+    layout = layout_of(module, target, known)
     out = _Source(layout, constants_of(weights or Weights.of(module), layout.model), name)
     live = live_groups(layout)
     for index, op in enumerate(layout.operations):

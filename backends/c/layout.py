@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import live_ranges
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.backends.c.call import refuse
+from memopt.backends.checked import Checked, checked
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
@@ -32,7 +32,6 @@ from memopt.dialects.plan_attributes import ModelAttr, ObjectAttr, PlanAttr, Slo
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits
 from memopt.targets.core.registry import target_names
 from memopt.verify.memories import memories_of
-from memopt.verify.plan import verify_plan
 
 _C_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -172,7 +171,7 @@ def _memories(plan: PlanAttr, memories: MemoriesAttr | None) -> tuple[Memory, ..
     return found
 
 
-def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
+def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None = None) -> Layout:
     """The layout of a module's planned function.
 
     `target` is the name of one whose output is C, None for plain C. Raises MemoptError for a
@@ -180,14 +179,14 @@ def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
     """
     func = only_function(module)
     model = check_model(func, target)
-    verified = verify_plan(func, placed=True)
+    known = known or checked(func, placed=True)
     block = body_of(func)
     returned = block.last_op
     if not isinstance(returned, ReturnOp):
         raise MemoptError("C backend: the function does not end in func.return")
-    memory = function_memory(func, model)
+    memory = known.memory
     inputs, outputs = tuple(block.args), tuple(returned.operands)
-    memories = _memories(verified.plan, memories_of(func))
+    memories = _memories(known.plan, memories_of(func))
     addresses: dict[SSAValue, Address] = {}
     for group in memory.groups:
         if group.in_arena:
@@ -207,7 +206,7 @@ def layout_of(module: ModuleOp, target: str | None = None) -> Layout:
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
-    arena = verified.plan.arena.data
+    arena = known.plan.arena.data
     return Layout(func, model, arena, memories, memory, inputs, outputs, addresses)
 
 

@@ -26,6 +26,7 @@ from memopt.backends.c.measure import measure_project
 from memopt.backends.c.program import example, memory_values, start_of
 from memopt.backends.c.templates import target_values
 from memopt.backends.c.text import file_name, plain
+from memopt.backends.checked import Checked
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import name_of
 from memopt.dialects.tensors import shape_of
@@ -157,6 +158,7 @@ def write_project(
     name: str,
     target: str,
     weights: Weights | None = None,
+    known: Checked | None = None,
 ) -> None:
     """Write `<name>.c`, `<name>.h`, its kernels and a program around them into `directory`.
 
@@ -165,7 +167,7 @@ def write_project(
     """
     board = target_named(target, "c")
     name = file_name(name)
-    emitted = emit(module, name, target, weights)
+    emitted = emit(module, name, target, weights, known)
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}.") as tmp:

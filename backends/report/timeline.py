@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation
 
-from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import live_ranges, rounded
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.analysis.work import work_of
+from memopt.backends.checked import Checked, checked
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.names import name_of, operator_kind
 from memopt.dialects.plan import (
@@ -33,7 +33,6 @@ from memopt.dialects.plan import (
 )
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.verify.memories import memories_of
-from memopt.verify.plan import verify_plan
 
 Kind = Literal["input", "output", "activation", "scratch"]
 
@@ -133,14 +132,13 @@ class Timeline:
         return tuple(i for i, s in enumerate(self.steps) if s.bytes == most and most)
 
 
-def timeline_of(func: FuncOp) -> Timeline:
-    """The timeline of a planned function, with or without offsets.
+def timeline_of(func: FuncOp, known: Checked | None = None) -> Timeline:
+    """The timeline of a planned function, with or without offsets; `known` as its planner knows it.
 
     Raises MemoptError for a missing, wrong or stale plan.
     """
-    plan = verify_plan(func).plan
-    model = model_of(func)
-    memory = function_memory(func, model)
+    known = known or checked(func)
+    plan, memory, model = known.plan, known.memory, model_of(func)
     rects = _rects(func, memory, model.alignment.data)
     live: list[list[int]] = [[] for _ in memory.operations]
     for i, r in enumerate(rects):
@@ -247,17 +245,17 @@ def _places(func: FuncOp, memory: BlockMemory) -> dict[int, int | None]:
     objects, and several memories, are drawn one on top of the other."""
     found: dict[int, int | None] = {}
 
-    def note(group: tuple[int, int] | None, place: Place | None) -> None:
+    def put(group: tuple[int, int] | None, place: Place | None) -> None:
         offset = arena_offset(place, func)
         if group is not None and offset is not None:
             found[group[0]] = offset - group[1]
 
     block = func.body.block
     for argument, place in zip(block.args, argument_offsets(func), strict=True):
-        note(memory.of_value.get(argument), place)
+        put(memory.of_value.get(argument), place)
     for op in block.ops:
         for result, place in zip(op.results, offsets_of(op) or (), strict=False):
-            note(memory.of_value.get(result), place)
+            put(memory.of_value.get(result), place)
     return found
 
 

@@ -3,8 +3,10 @@
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.backends.checked import Checked, checked
 from memopt.backends.tflm import is_safe, make_safe
 from memopt.dialects.functions import only_function
+from memopt.dialects.plan import plan_of
 from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.passes.pipelines import Choices
@@ -20,8 +22,10 @@ def plan_both(
     choices: Choices,
     is_tflite: bool,
     seconds: Seconds,
-) -> tuple[ModuleOp, ModuleOp]:
-    """(as it was, planned). For TFLM the file's own order stays where ours would need more."""
+) -> tuple[ModuleOp, ModuleOp, Checked]:
+    """(as it was, planned, what is known of its function).
+
+    For TFLM the file's own order stays where ours would need more."""
     for value, known, flag in (
         (choices.schedule, METHODS, "--schedule"),
         (choices.place, PLACEMENTS, "--place"),
@@ -33,14 +37,17 @@ def plan_both(
     only_function(module)
     before = as_it_was(context, module, is_tflite)
     after = module.clone()
-    plan_module(context, after, target, choices, seconds)
-    old, new = plan_facts(only_function(before)), plan_facts(only_function(after))
+    known = plan_module(context, after, target, choices, seconds)
+    func = only_function(after)
+    old, new = plan_facts(only_function(before)), plan_facts(func)
     if target == "tflm":
-        func = only_function(after)
         needs_more = is_tflite and new.arena.data > old.arena.data
         if needs_more or not (is_safe(func) or make_safe(func)):
             after = before.clone()
-    return before, after
+        now = only_function(after)
+        if now is not func or plan_of(now) != new:
+            return before, after, checked(now)
+    return before, after, Checked(func, new, known[func].extracted.memory)
 
 
 def check_memory(choices: Choices) -> None:

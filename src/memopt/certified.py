@@ -15,6 +15,7 @@ from xdsl.dialects.func import FuncOp
 from memopt.dialects.errors import MemoptError
 from memopt.passes.certify import certified_graph
 from memopt.solvers.checker import RejectedError, check, parse, schema
+from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.theory.certificates import digest
 from memopt.verify.plan import verify_plan
 
@@ -34,10 +35,11 @@ def optimality_of(found: Sequence[FuncOp], path: Path) -> str:
         schema(certificate)  # before anything is read from it
     except (RejectedError, UnicodeDecodeError) as error:
         raise MemoptError(f"the certificate is rejected: {error}", place) from None
-    assumed = _assumption(func, certificate)
+    graph = certified_graph(func)
+    assumed = _assumption(func, graph, certificate)
     if assumed is None:
         raise MemoptError("the certificate speaks of another graph than the plan", place)
-    if certificate["order"] != list(range(len(certified_graph(func)))):
+    if certificate["order"] != list(range(len(graph))):
         raise MemoptError("the certificate speaks of another order than the plan's", place)
     try:
         check(certificate)
@@ -49,11 +51,11 @@ def optimality_of(found: Sequence[FuncOp], path: Path) -> str:
     return f"gap, no order is below {bound:,} B ({kind}){assumed}"
 
 
-def _assumption(func: FuncOp, certificate: dict[str, Any]) -> str | None:
+def _assumption(func: FuncOp, graph: MemoryGraph, certificate: dict[str, Any]) -> str | None:
     """What the two graphs need to be the same; None if they are not."""
-    graph = json.dumps(certificate["graph"], sort_keys=True, separators=(",", ":"))
-    hashed = hashlib.sha256(graph.encode()).hexdigest()
-    if digest(certified_graph(func)) == hashed:
+    text = json.dumps(certificate["graph"], sort_keys=True, separators=(",", ":"))
+    hashed = hashlib.sha256(text.encode()).hexdigest()
+    if digest(graph) == hashed:
         return ""
     if digest(certified_graph(func, True)) == hashed:
         return ", if unknown operations are pure"

@@ -1,7 +1,7 @@
 """The standard road from an imported module to a plan, and the figures of the file as it was."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,14 +10,16 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.work import function_work
+from memopt.backends.checked import Checked
 from memopt.backends.tflm.hidden import unknown_scratch
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
+from memopt.dialects.functions import functions, only_function
 from memopt.dialects.plan import SCHEDULES_TRIED, model_of, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.tensors import is_buffer
 from memopt.driver import check_module, progress
-from memopt.passes.pipelines import Choices, plan, source
+from memopt.passes.pipelines import Choices, Step, plan, source
+from memopt.passes.planned import Planned, PlanningPass
 
 
 @dataclass
@@ -35,16 +37,36 @@ class Seconds:
 
 def plan_module(
     context: Context, module: ModuleOp, target: str, choices: Choices, seconds: Seconds
-) -> None:
-    """Plan every function of `module` for `target`, verified at the end. Raises MemoptError."""
+) -> dict[FuncOp, Planned]:
+    """Plan every function of `module` for `target`, verified at the end, and what is known of each
+    function then. Raises MemoptError."""
     steps = plan(target, choices)
     seconds.stages.setdefault("rewrite", 0.0)
+    known = _run(context, module, steps, seconds)
+    check_module(module)
+    return known
+
+
+def _run(
+    context: Context, module: ModuleOp, steps: Sequence[Step], seconds: Seconds
+) -> dict[FuncOp, Planned]:
+    """Run the steps one after the other; what one derives of a function it hands to the next."""
+    known: dict[FuncOp, Planned | None] = {}
+
+    def run(step: Step) -> None:
+        if not isinstance(step.run, PlanningPass):
+            step.run.apply(context, module)
+            known.clear()
+            return
+        for func in functions(module):
+            known[func] = step.run.plan(func, known.get(func))
+
     for step in steps:
         if step.stage:
-            seconds.run(step.stage, lambda step=step: step.run.apply(context, module))
+            seconds.run(step.stage, lambda step=step: run(step))
         else:
-            step.run.apply(context, module)
-    check_module(module)
+            run(step)
+    return {func: planned.write() for func, planned in known.items() if planned is not None}
 
 
 def as_it_was(context: Context, module: ModuleOp, is_tflite: bool) -> ModuleOp:
@@ -55,8 +77,7 @@ def as_it_was(context: Context, module: ModuleOp, is_tflite: bool) -> ModuleOp:
     """
     copy = module.clone()
     tflm = is_tflite or model_of(only_function(module)).target.data == "tflm"
-    for step in source(tflm, scratch=is_tflite):
-        step.run.apply(context, copy)
+    _run(context, copy, source(tflm, scratch=is_tflite), Seconds())
     return copy
 
 
@@ -69,14 +90,11 @@ def plan_facts(func: FuncOp) -> PlanAttr:
 
 
 def report_dict(
-    name: str, before: ModuleOp, after: ModuleOp, target: dict[str, Any], seconds: Seconds
+    name: str, before: ModuleOp, after: Checked, target: dict[str, Any], seconds: Seconds
 ) -> dict[str, Any]:
     """`report.json` of DESIGN.md: bytes and seconds."""
-    from memopt.analysis.function_memory import function_memory
-
-    func = only_function(after)
+    func, memory = after.func, after.memory
     old, new = plan_facts(only_function(before)), plan_facts(func)
-    memory = function_memory(func, model_of(func))
     work = function_work(func)
     tensors = sum(is_buffer(v.type) for v in memory.of_value)
     tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open

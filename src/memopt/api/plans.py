@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr,
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from memopt.analysis.function_memory import function_memory
 from memopt.api.sources import (
     Model,
     Shapes,
@@ -22,6 +21,7 @@ from memopt.api.sources import (
     title,
     told,
 )
+from memopt.backends.checked import Checked
 from memopt.before_after import plan_both
 from memopt.dialects.functions import only_function
 from memopt.dialects.names import name_of
@@ -37,7 +37,7 @@ from memopt.driver import emit, new_context, set_model_path
 from memopt.outputs import TARGETS as FORMS
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.passes.pipelines import Choices
-from memopt.planning import Seconds, plan_facts
+from memopt.planning import Seconds
 from memopt.solvers.problems.memory_graph import Proof
 from memopt.solvers.scheduling import METHODS as SCHEDULES
 from memopt.targets.core.registry import target_names
@@ -142,10 +142,11 @@ def plan(
         module, numbers = _numbered(model)
         is_tflite = model.kind == "tflite"
         try:
-            _, after = plan_both(new_context(True), module, target, choices, is_tflite, Seconds())
+            how = target, choices, is_tflite, Seconds()
+            _, after, known = plan_both(new_context(True), module, *how)
         except UsageError as error:
             raise UsageError(str(error).replace("--", "")) from None
-        return _answer(model, after, target, numbers)
+        return _answer(model, after, known, target, numbers)
 
 
 def _origin(op: Operation) -> tuple[object, ...]:
@@ -167,11 +168,13 @@ def _numbered(model: Model) -> tuple[ModuleOp, dict[tuple[object, ...], int]]:
 
 
 def _answer(
-    model: Model, after: ModuleOp, target: str, numbers: dict[tuple[object, ...], int]
+    model: Model,
+    after: ModuleOp,
+    known: Checked,
+    target: str,
+    numbers: dict[tuple[object, ...], int],
 ) -> Plan:
-    func = only_function(after)
-    facts = plan_facts(func)
-    executing = function_memory(func, model_of(func)).operations
+    func, facts, executing = known.func, known.plan, known.memory.operations
     ran = [(title(op), n) for op in executing if (n := numbers.get(_origin(op))) is not None]
     places = dict(_places(func))
     memories = {name: str(where) for name, (_, where) in places.items() if where != ""}

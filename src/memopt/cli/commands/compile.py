@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
 
 from memopt.backends.c.measure import measure_project
 from memopt.backends.c.project import write_project
+from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
 from memopt.backends.tflm import is_safe, write_tflm
 from memopt.before_after import plan_both
@@ -20,9 +20,8 @@ from memopt.cli.target_facts import c_facts, check_target_ram, tflm_facts
 from memopt.cli.texts import bytes_of_text, sizes, stem_of
 from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
 from memopt.driver import model_files, relative_files
-from memopt.planning import Seconds, plan_facts, report_dict
+from memopt.planning import Seconds, report_dict
 from memopt.targets.core.registry import target_names
 from memopt.text import module_text
 from memopt.usage import UsageError, folder_text, path_text
@@ -66,16 +65,16 @@ def run(args: argparse.Namespace) -> None:
     is_tflite = path.suffix == ".tflite"
     if args.target == "tflm" and not is_tflite and path.suffix != ".mlir":
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
-    before, after = plan_both(context, module, args.target, choices_of(args), is_tflite, seconds)
-    func = only_function(after)
+    how = args.target, choices_of(args), is_tflite, seconds
+    before, after, known = plan_both(context, module, *how)
     if ram is not None:
-        check_ram(func, ram)
+        check_ram(known, ram)
     with staging(directory) as staged:
         facts: dict[str, Any] = {}
-        seconds.run("emit", lambda: facts.update(_emit(after, staged, path, args.target)))
+        seconds.run("emit", lambda: facts.update(_emit(after, known, staged, path, args.target)))
         if ram is not None:
             check_target_ram(facts, ram)
-        report = report_dict(path.name, before, after, facts, seconds)
+        report = report_dict(path.name, before, known, facts, seconds)
         write_file(staged / "report.json", json.dumps(report, indent=2) + "\n")
         sources = (path, *model_files(after))
         relative_files(after, directory)
@@ -85,24 +84,25 @@ def run(args: argparse.Namespace) -> None:
     print(f"written   {directory}")
 
 
-def _emit(module: ModuleOp, directory: Path, path: Path, target: str) -> dict[str, Any]:
+def _emit(
+    module: ModuleOp, known: Checked, directory: Path, path: Path, target: str
+) -> dict[str, Any]:
     """Write the target's files; returns the report's `target` entry."""
-    func = only_function(module)
-    arena = plan_facts(func).arena.data
+    arena = known.plan.arena.data
     if target == "tflm":
-        data = write_tflm(module, at_run_time=not is_safe(func))
+        data = write_tflm(module, at_run_time=not is_safe(known.func))
         write_file(directory / f"{path.stem}.tflite", data)
         return tflm_facts(module, arena)
-    write_project(module, directory, stem_of(path), target)
+    write_project(module, directory, stem_of(path), target, known=known)
     return c_facts(module, target, arena, measure_project(directory, target))
 
 
-def check_ram(func: FuncOp, ram: int) -> None:
+def check_ram(known: Checked, ram: int) -> None:
     """Raise MemoptError with operator, tensors and missing bytes if the arena exceeds `ram`."""
-    arena = plan_facts(func).arena.data
+    arena = known.plan.arena.data
     if arena <= ram:
         return
-    line = timeline_of(func)
+    line = timeline_of(known.func, known)
     step = max(line.steps, key=lambda s: s.bytes)
     tensors = sorted((line.buffers[i] for i in step.live), key=lambda b: -b.bytes)
     named = ", ".join(f"{b.name} {b.bytes:,} B" for b in tensors[:6])

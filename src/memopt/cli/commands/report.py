@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from memopt.backends.checked import checked
 from memopt.backends.report import report_html, table_text, timeline_of
 from memopt.before_after import plan_both
 from memopt.cli.claims import only_claimed
@@ -17,10 +18,9 @@ from memopt.diagnostics import write_output
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import plan_of
 from memopt.driver import model_files
-from memopt.planning import Seconds, as_it_was, plan_facts, report_dict
+from memopt.planning import Seconds, as_it_was, report_dict
 from memopt.targets.core.registry import target_names
 from memopt.usage import STDOUT, UsageError, path_text
-from memopt.verify.plan import verify_plan
 
 
 def add_arguments(commands: Any) -> None:
@@ -56,17 +56,16 @@ def run(args: argparse.Namespace) -> None:
     func = only_function(module)
     is_tflite = path.suffix == ".tflite"
     target = args.target or ("tflm" if is_tflite else "host")
-    plan = plan_of(func)
-    if plan is not None:
-        verify_plan(func)
-    from_file = plan is not None and plan.placed
-    if from_file:
-        before, after = as_it_was(context, module, False), module
+    found = checked(func) if plan_of(func) is not None else None
+    from_file = found is not None and found.plan.placed
+    if found is not None and from_file:
+        before, after, known = as_it_was(context, module, False), module, found
     else:
-        before, after = plan_both(context, module, target, choices_of(args), is_tflite, seconds)
-    facts = facts_without_a_build(after, target, plan_facts(only_function(after)).arena.data)
-    report = report_dict(path.name, before, after, facts, seconds)
-    old, new = timeline_of(only_function(before)), timeline_of(only_function(after))
+        how = target, choices_of(args), is_tflite, seconds
+        before, after, known = plan_both(context, module, *how)
+    facts = facts_without_a_build(after, target, known.plan.arena.data)
+    report = report_dict(path.name, before, known, facts, seconds)
+    old, new = timeline_of(only_function(before)), timeline_of(known.func, known)
     if from_file:
         report, new = only_claimed(report), replace(new, claimed=True)
     if args.html:

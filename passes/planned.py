@@ -1,0 +1,104 @@
+"""What is known of a function, handed from pass to pass, so that nothing is derived twice.
+
+    known = schedule.plan(func, None)     # analysed, ordered
+    known = place.plan(func, known)       # placed; no second analysis
+    known.write()                         # the plan of the function, with its fingerprint
+
+Between passes that `memopt-opt` runs one by one the IR is the only carrier: each starts from None.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import MODEL, drop_plan, model_of, plan_of
+from memopt.dialects.plan_attributes import ProofKind
+from memopt.dialects.write_plan import write_plan
+from memopt.passes.extract import Extracted, extract
+from memopt.passes.moves import drop_moves
+from memopt.solvers.problems.memory_graph import profile
+from memopt.verify.plan import verify_plan
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was decided for a function, in bytes: `arena` is (bytes, bound) once it is placed,
+    `objects` (bytes of each, bound of their sum) where shared objects take the arena's place."""
+
+    peak: int
+    lower_bound: int
+    proof: ProofKind
+    arena: tuple[int, int] | None = None
+    objects: tuple[tuple[int, ...], int] = field(default=((), 0))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A function as it stands: its memory graph, and what was decided of it, None if nothing was.
+
+    With facts, block order is the order of the plan.
+    """
+
+    extracted: Extracted
+    facts: Facts | None = None
+    is_written: bool = False
+
+    @property
+    def func(self) -> FuncOp:
+        return self.extracted.func
+
+    def write(self) -> "Planned":
+        """Write the plan into the function, if there is one that is not there yet."""
+        facts = self.facts
+        if facts is None or self.is_written:
+            return self
+        known = facts.peak, facts.lower_bound, facts.proof, facts.arena
+        write_plan(self.func, *known, *facts.objects)
+        return replace(self, is_written=True)
+
+
+class PlanningPass(ModulePass):
+    """A pass that takes what the one before it derived of a function, and hands on what holds."""
+
+    @abstractmethod
+    def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
+        """Plan one function in place, all but the plan's attribute; None stands for nothing known:
+        derive it from the IR."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in functions(op):
+            planned = self.plan(func, None)
+            if planned is not None:
+                planned.write()
+
+
+def undecided(func: FuncOp, known: Planned | None, assume_pure: bool = False) -> Extracted:
+    """The memory graph of a function from which its plan was taken out.
+
+    Extracted again only if in-place aliases that the scheduler had chosen went with it.
+    """
+    model = model_of(func)
+    changed = drop_plan(func)
+    func.attributes[MODEL] = model
+    return extract(func, assume_pure) if known is None or changed else known.extracted
+
+
+def read_plan(func: FuncOp) -> Planned | None:
+    """The plan that a function carries, verified, without moves between memories; None if it
+    carries none. Raises MemoptError for a plan that is wrong or stale."""
+    if plan_of(func) is None:
+        return None
+    plan = verify_plan(func).plan
+    moved = drop_moves(func)
+    extracted = extract(func)
+    peak, bound = plan.peak.data, plan.lower_bound.data
+    if moved:  # the bound is that of the function without moves
+        peak = profile(extracted.graph, range(len(extracted.graph))).peak
+        bound = min(peak, bound)
+    proof: ProofKind = plan.proof.data  # type: ignore[assignment]
+    return Planned(extracted, Facts(peak, bound, proof))
