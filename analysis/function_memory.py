@@ -3,9 +3,9 @@
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
-from memopt.analysis.behaviour import behaviour_of
 from memopt.analysis.hyper_nodes import inner_profile
 from memopt.analysis.storage_groups import BlockMemory, block_memory
+from memopt.dialects.behaviour import behaviour_of
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import OperatorMemory
 from memopt.dialects.plan_attributes import ModelAttr

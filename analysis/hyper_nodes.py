@@ -3,9 +3,9 @@
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 
-from memopt.analysis.behaviour import behaviour_of
 from memopt.analysis.liveness import levels, live_range, rounded
 from memopt.analysis.storage_groups import block_memory
+from memopt.dialects.behaviour import behaviour_of
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 

@@ -6,7 +6,7 @@ package registers its operations by class or by name:
     from memopt.dialects.interface import OperatorMemory, register
     register(MyConv, lambda op, model: OperatorMemory(results=(4096,), workspace=(512,)))
 
-What is not registered gets careful defaults (analysis/behaviour.py).
+What is not registered gets careful defaults (dialects/behaviour.py).
 """
 
 from abc import ABC, abstractmethod

@@ -18,7 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from memopt.analysis.cmsis_nn_scratch import requested
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, model_of

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.analysis.cmsis_nn_scratch import requested
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.passes import share
 from memopt.passes.extract import Extracted
 from memopt.passes.joint import (

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.bank_attributes import MemoriesAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import read_values
 from memopt.dialects.plan import MEMORIES, Memory, memory_at, scratch_list
 from memopt.dialects.tensors import bytes_of
+from memopt.verify.groups import Reading
 
 
 def memories_of(func: FuncOp) -> MemoriesAttr | None:
@@ -42,7 +42,7 @@ def scratch_traffic(size: int) -> int:
 
 def check_memories(
     func: FuncOp,
-    memory: BlockMemory,
+    memory: Reading,
     where: Mapping[SSAValue, tuple[Memory, int]],
     ends: Mapping[Memory, int],
 ) -> None:
@@ -78,7 +78,7 @@ def check_memories(
         raise MemoptError(f"the traffic costs {cost}, the plan says {memories.cost.data}", place)
 
 
-def _moved(memory: BlockMemory, where: Mapping[SSAValue, tuple[Memory, int]]) -> dict[Memory, int]:
+def _moved(memory: Reading, where: Mapping[SSAValue, tuple[Memory, int]]) -> dict[Memory, int]:
     """Bytes read and written in each bank in one run."""
     moved: dict[Memory, int] = {}
 

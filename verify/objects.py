@@ -11,12 +11,12 @@ from collections.abc import Mapping
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.plan import Memory, memory_at, scratch_list
 from memopt.dialects.plan_attributes import ModelAttr, PlanAttr
 from memopt.dialects.tensors import bytes_of
+from memopt.verify.groups import Reading
 
 SCRATCH = -1  # stands for all scratch of one operator, where groups have numbers
 
@@ -36,12 +36,11 @@ def check_kind_of_memory(
         raise MemoptError(f"{name} is in object {memory}, the plan has {count}", place_of(op))
 
 
-def check_turns(memory: BlockMemory, where: Mapping[SSAValue, tuple[Memory, int]]) -> None:
+def check_turns(memory: Reading, where: Mapping[SSAValue, tuple[Memory, int]]) -> None:
     """Raise MemoptError unless every object holds one buffer at a time, from its start."""
     lives: dict[int, list[tuple[int, int, int]]] = {}
-    steps = max(len(memory.operations), 1)
     for index, g in enumerate(memory.groups):
-        for value, inside in g.members:
+        for value, inside in g.places.items():
             k, offset = where.get(value, ("", 0))
             if isinstance(k, int) and bytes_of(value.type) and offset != inside:
                 owner = value.owner
@@ -49,11 +48,9 @@ def check_turns(memory: BlockMemory, where: Mapping[SSAValue, tuple[Memory, int]
                     f"object {k}: {name_of(value)} is at {offset}, and {inside} B into its buffer",
                     place_of(owner) if isinstance(owner, Operation) else "",
                 )
-        k = where.get(g.members[0][0], ("", 0))[0]
+        k = where.get(next(iter(g.places)), ("", 0))[0]
         if isinstance(k, int) and g.size:
-            lower = 0 if g.is_input else g.writers[0]
-            last = max((*g.writers, *g.readers), default=0)
-            lives.setdefault(k, []).append((lower, steps if g.is_output else last + 1, index))
+            lives.setdefault(k, []).append((g.first, g.last + 1, index))
     for t, op in enumerate(memory.operations):
         for k in {memory_at(s.place) for s in scratch_list(op) or () if s.bytes.data}:
             if isinstance(k, int):
@@ -72,7 +69,7 @@ def check_turns(memory: BlockMemory, where: Mapping[SSAValue, tuple[Memory, int]
             held, until = index, max(until, upper)
 
 
-def _name(memory: BlockMemory, index: int) -> str:
+def _name(memory: Reading, index: int) -> str:
     return "scratch" if index == SCRATCH else memory.groups[index].name
 
 

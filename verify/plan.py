@@ -12,8 +12,6 @@ from itertools import accumulate
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
-from memopt.analysis.function_memory import function_memory
-from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.fingerprint import fingerprint
 from memopt.dialects.functions import body_of, read_values
@@ -35,6 +33,7 @@ from memopt.dialects.plan import (
 from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import bytes_of, is_buffer
+from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories
 from memopt.verify.objects import check_kind_of_memory, check_sizes, check_turns
 from memopt.verify.partition import check_parts
@@ -81,13 +80,13 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     check_definitions(block)
     if any(isinstance(op, HyperNode) for op in block.ops):
         raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
-    memory = function_memory(func, model)
+    memory = read_function(func, model)
     if fingerprint(func) != plan.fingerprint.data:
         raise StalePlanError("stale plan: the function has changed since it was planned", place)
     _check_order(block, memory)
     check_tried(func, plan)
     check_parts(memory.operations)
-    peak = recomputed_peak(memory, model)
+    peak = _peak(memory, model)
     if peak != plan.peak.data:
         raise MemoptError(f"the peak is {peak} B, the plan says {plan.peak.data} B", place)
     if not plan.placed:
@@ -114,7 +113,7 @@ def check_definitions(block: Block) -> None:
         defined.update(op.results)
 
 
-def _check_order(block: Block, memory: BlockMemory) -> None:
+def _check_order(block: Block, memory: Reading) -> None:
     position = {op: i for i, op in enumerate(memory.operations)}
     for op in block.ops:
         expected, found = position.get(op), order_of(op)
@@ -124,8 +123,8 @@ def _check_order(block: Block, memory: BlockMemory) -> None:
             raise MemoptError(f"memgraph.order is {found}, block order {expected}", place_of(op))
 
 
-def recomputed_peak(memory: BlockMemory, model: ModelAttr) -> int:
-    """The peak of block order in bytes, from the groups' first write and last use."""
+def _peak(memory: Reading, model: ModelAttr) -> int:
+    """The peak of block order in bytes, from the groups' first and last steps."""
     a = model.alignment.data
     steps = max(len(memory.operations), 1)
     change = [0] * (steps + 1)  # bytes that come to life, minus those that die, per step
@@ -134,22 +133,15 @@ def recomputed_peak(memory: BlockMemory, model: ModelAttr) -> int:
         if not g.in_arena:
             continue
         size = (g.size + a - 1) // a * a
-        first = 0 if g.is_input else g.writers[0]
-        last = steps - 1 if g.is_output else max((*g.writers, *g.readers), default=0)
         start_level += size if g.is_input else 0
-        change[first] += size
-        change[last + 1] -= size
+        change[g.first] += size
+        change[g.last + 1] -= size
     load = list(accumulate(change[:-1]))
     for t, m in enumerate(memory.memory):
         load[t] += sum((w + a - 1) // a * a for w in m.workspace)
-        if m.hill >= 0:  # a hyper-node: its hill stands for what it writes
-            results = memory.operations[t].results
-            groups = {memory.of_value[r][0] for r in results if r in memory.of_value}
-            written = [memory.groups[g] for g in groups if memory.groups[g].in_arena]
-            load[t] += m.hill - sum((g.size + a - 1) // a * a for g in written)
     for t, result, operand in memory.overwrites:
         inner, outer = memory.groups[result], memory.groups[operand]
-        dies = not outer.is_output and max((*outer.writers, *outer.readers), default=0) <= t
+        dies = not outer.is_output and outer.last <= t
         if not dies or not (inner.in_arena and outer.in_arena) or inner.size > outer.size:
             raise MemoptError(
                 f"{inner.name} cannot take the place of {outer.name}",
@@ -160,7 +152,7 @@ def recomputed_peak(memory: BlockMemory, model: ModelAttr) -> int:
 
 
 def _check_places(
-    func: FuncOp, block: Block, memory: BlockMemory, model: ModelAttr, plan: PlanAttr
+    func: FuncOp, block: Block, memory: Reading, model: ModelAttr, plan: PlanAttr
 ) -> dict[Memory, int]:
     """Places of all values, then the run on paper. Returns the bytes of every memory."""
     where: dict[SSAValue, tuple[Memory, int]] = {}
@@ -215,7 +207,7 @@ def _check_reach(end: int, model: ModelAttr, name: str, op: Operation) -> None:
 
 
 def _check_unplaced(
-    value: SSAValue, place: Place, memory: BlockMemory, model: ModelAttr, op: Operation
+    value: SSAValue, place: Place, memory: Reading, model: ModelAttr, op: Operation
 ) -> None:
     if not isinstance(place, UnplacedAttr):
         raise MemoptError(f"{name_of(value)}: {place} is no place", place_of(op))
@@ -236,7 +228,7 @@ def _check_unplaced(
 
 def _run_on_paper(
     block: Block,
-    memory: BlockMemory,
+    memory: Reading,
     where: dict[SSAValue, tuple[Memory, int]],
     model: ModelAttr,
     plan: PlanAttr,
@@ -308,16 +300,10 @@ def func_op(block: Block) -> Operation:
     return op
 
 
-def _view_sources(op: Operation, memory: BlockMemory) -> dict[SSAValue, frozenset[SSAValue]]:
+def _view_sources(op: Operation, memory: Reading) -> dict[SSAValue, frozenset[SSAValue]]:
     """For a view, the operands whose bytes each result shows."""
-    if op not in memory.views:
-        return {}
-    from memopt.analysis.function_memory import memory_of
-
-    func = func_op(op.parent) if op.parent else op
-    assert isinstance(func, FuncOp)
     found: dict[SSAValue, set[SSAValue]] = {}
-    for alias in memory_of(op, model_of(func)).aliases:
+    for alias in memory.views.get(op, ()):
         found.setdefault(op.results[alias.result], set()).add(op.operands[alias.operand])
     return {r: frozenset(v) for r, v in found.items()}
 
@@ -336,9 +322,7 @@ def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> lis
     return found
 
 
-def _check_views(
-    op: Operation, where: dict[SSAValue, tuple[Memory, int]], memory: BlockMemory
-) -> None:
+def _check_views(op: Operation, where: dict[SSAValue, tuple[Memory, int]], memory: Reading) -> None:
     """A view lies where its alias says."""
     if op not in memory.views:
         return
@@ -355,7 +339,7 @@ def _check_views(
 def _overwritten(
     op: Operation,
     step: int,
-    memory: BlockMemory,
+    memory: Reading,
     holds: dict[SSAValue, frozenset[SSAValue]],
     where: dict[SSAValue, tuple[Memory, int]],
 ) -> tuple[SSAValue, ...]:

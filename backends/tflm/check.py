@@ -5,7 +5,7 @@ from dataclasses import replace
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
 
-from memopt.analysis.cmsis_nn_scratch import requested
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.names import place_of

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.analysis.cmsis_nn_scratch import requested
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.functions import body_of
 from memopt.dialects.plan import argument_offsets, model_of, offsets_of, plan_of, set_places
 from memopt.dialects.plan_attributes import UnplacedAttr

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
 
-from memopt.analysis.cmsis_nn_scratch import requested
 from memopt.backends.tflm.structs import DEVICE, KERNELS, Build, Struct
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import model_of
 from memopt.formats.tflite import Model, Subgraph, Tensor

@@ -18,9 +18,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
-from memopt.analysis.cmsis_nn_scratch import requested
 from memopt.analysis.liveness import live_range
 from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.names import place_of

@@ -9,7 +9,7 @@ from tflite_builder import Graph, Op, T, build
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from memopt.analysis.cmsis_nn_scratch import cmsis_nn_bytes, requested
+from memopt.dialects.cmsis_nn_scratch import cmsis_nn_bytes, requested
 from memopt.dialects.functions import functions
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.plan_attributes import ModelAttr

@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block
 
-from memopt.analysis.tflm_scratch import scratch_bytes
 from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.targets.tflm.arena import Request, greedy
 
 ONLINE = -1

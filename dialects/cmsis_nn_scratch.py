@@ -17,11 +17,11 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
-from memopt.analysis.tflm_scratch import operand, scratch_bytes
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.stored import element_of
 from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.tflm_scratch import operand, scratch_bytes
 
 INT8, INT16 = IntegerType(8), IntegerType(16)
 VECTOR = frozenset({"cortex-m52", "cortex-m55", "cortex-m85"})  # Arm's, with the vector extension

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, Pure
 
-from memopt.analysis.alias_rules import check_alias
-from memopt.analysis.cmsis_nn_scratch import requested
+from memopt.dialects.alias_rules import check_alias
+from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.interface import (
     BARRIER,

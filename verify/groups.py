@@ -1,0 +1,262 @@
+"""The verifier's own reading of a function: what executes, which values share bytes, how long.
+
+It asks the operations what they do to memory and derives the rest again, in another way than
+`analysis/`, whose results it is there to doubt: groups are merged as lists of places, and each
+knows its first and its last step.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from memopt.dialects.behaviour import behaviour_of
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import body_of, read_values
+from memopt.dialects.interface import Alias, OperatorMemory
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.tensors import MAX_BYTES, bytes_of
+
+
+@dataclass
+class Group:
+    """Values that lie in one piece: each with its bytes from the start, the oldest first.
+
+    `first` and `last` are steps, both inclusive; -1 while nothing touches it.
+    """
+
+    places: dict[SSAValue, int]
+    size: int
+    is_input: bool = False
+    is_output: bool = False
+    in_arena: bool = True
+    first: int = -1
+    last: int = -1
+
+    @property
+    def name(self) -> str:
+        return name_of(next(iter(self.places)))
+
+    def touch(self, step: int, writes: bool) -> None:
+        """An operation of that step, not below any before it, writes or reads a member."""
+        if writes and self.first < 0:
+            self.first = step
+        self.last = step
+
+
+@dataclass
+class Reading:
+    """A block: `memory` says what operation i does; `of_value` is (group, bytes from its start);
+    `overwrites` lists (step, group of the result, group of the operand) of what is in place;
+    `views` has the aliases of what costs nothing."""
+
+    operations: list[Operation] = field(default_factory=list[Operation])
+    memory: list[OperatorMemory] = field(default_factory=list[OperatorMemory])
+    groups: list[Group] = field(default_factory=list[Group])
+    of_value: dict[SSAValue, tuple[int, int]] = field(
+        default_factory=dict[SSAValue, tuple[int, int]]
+    )
+    overwrites: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
+    views: dict[Operation, tuple[Alias, ...]] = field(
+        default_factory=dict[Operation, tuple[Alias, ...]]
+    )
+
+
+class _Pieces:
+    """Values and where they lie in the piece that each is in; pieces are merged, the smaller into
+    the larger."""
+
+    def __init__(self) -> None:
+        self.size: dict[SSAValue, int] = {}
+        self.piece: dict[SSAValue, dict[SSAValue, int]] = {}
+
+    def add(self, value: SSAValue, size: int) -> None:
+        self.size[value] = size
+        self.piece[value] = {value: 0}
+
+    def tie(self, op: Operation, aliases: Sequence[Alias]) -> None:
+        """Put each result where its alias says. Raises MemoptError."""
+        for result, operand, offset in self._ties(op, aliases):
+            here, there = self.piece[operand], self.piece[result]
+            shift = here[operand] + offset - there[result]
+            if here is there:
+                if shift:
+                    raise MemoptError("aliases contradict each other", place_of(op))
+                continue
+            if len(here) < len(there):
+                here, there, shift = there, here, -shift
+            for value, at in there.items():
+                here[value] = at + shift
+                self.piece[value] = here
+
+    def _ties(
+        self, op: Operation, aliases: Sequence[Alias]
+    ) -> Iterable[tuple[SSAValue, SSAValue, int]]:
+        """(result, operand, bytes between them); of a result with several parts, those that have
+        any."""
+        filled = {a.result for a in aliases if bytes_of(op.operands[a.operand].type)}
+        for a in aliases:
+            result, operand = op.results[a.result], op.operands[a.operand]
+            hollow = a.result in filled and not bytes_of(operand.type)
+            if hollow or result not in self.size:
+                continue
+            if operand not in self.size:
+                text = f"{name_of(result)} aliases {name_of(operand)}, no buffer"
+                raise MemoptError(text, place_of(op))
+            yield result, operand, a.byte_offset
+
+    def keeps_whole(self, op: Operation, aliases: Sequence[Alias], whole: set[SSAValue]) -> bool:
+        """Whether each of the caller's buffers, `whole`, would stay a piece of its own, no larger
+        than it is, with these aliases."""
+        values = {op.results[a.result] for a in aliases} | {op.operands[a.operand] for a in aliases}
+        pieces = [self.piece[v] for v in values if v in self.piece]
+        if not any(v in whole for piece in pieces for v in piece):
+            return True
+        trial = _Pieces()
+        trial.size = self.size
+        for piece in pieces:
+            copied = dict(piece)
+            trial.piece.update(dict.fromkeys(piece, copied))
+        trial.tie(op, aliases)
+        return all(trial.is_whole(trial.piece[v], whole) for v in values if v in trial.piece)
+
+    def is_whole(self, piece: dict[SSAValue, int], whole: set[SSAValue]) -> bool:
+        held = [v for v in piece if v in whole]
+        low = min(piece.values())
+        high = max(at + self.size[v] for v, at in piece.items())
+        return not held or (
+            len(held) == 1 and (piece[held[0]], self.size[held[0]]) == (low, high - low)
+        )
+
+
+def read_function(func: FuncOp, model: ModelAttr) -> Reading:
+    """Read a function of one block and without hyper-nodes.
+
+    What it returns stays to the end, and so do its arguments if the model keeps them. Raises
+    MemoptError for what contradicts itself, or is read and never written.
+    """
+    block = body_of(func)
+    returned = set(block.last_op.operands) if block.last_op is not None else set[SSAValue]()
+    kept = set[SSAValue](block.args) if model.io.data == "kept" else set[SSAValue]()
+    pieces, found = _Pieces(), Reading()
+    caller: set[SSAValue] = set()
+
+    def declare(value: SSAValue, size: int | None) -> None:
+        if size is None:
+            return
+        pieces.add(value, size)
+        if model.io.data == "caller" and (isinstance(value, BlockArgument) or value in returned):
+            caller.add(value)
+
+    for argument in block.args:
+        declare(argument, bytes_of(argument.type))
+    for op in block.ops:
+        memory = behaviour_of(op, model)
+        for result, size in zip(op.results, memory.results, strict=True):
+            declare(result, size)
+        free = tuple(a for a in memory.aliases if a.kind != "inplace")
+        if memory.executes and free:
+            text = "it executes, so its results are no views of its operands"
+            raise MemoptError(text, place_of(op))
+        if memory.executes or (caller and not pieces.keeps_whole(op, free, caller)):
+            found.operations.append(op)
+            found.memory.append(memory)
+        elif memory.aliases:
+            found.views[op] = memory.aliases
+            pieces.tie(op, free)
+    _close(found, pieces, returned, kept, caller)
+    _check_parts_apart(found, pieces.size)
+    _check_sum(found, model.alignment.data)
+    for step, op in enumerate(found.operations):
+        _touch(found, step, op)
+    steps = max(len(found.operations), 1)
+    for group in found.groups:
+        if group.is_input:
+            group.first = 0
+        elif group.first < 0:
+            owner = next(iter(group.places)).owner
+            place = "" if isinstance(owner, Block) else place_of(owner)
+            raise MemoptError(f"{group.name} is never written", place)
+        group.last = steps - 1 if group.is_output else max(group.last, group.first)
+    return found
+
+
+def _close(
+    found: Reading,
+    pieces: _Pieces,
+    returned: set[SSAValue],
+    kept: set[SSAValue],
+    caller: set[SSAValue],
+) -> None:
+    """Number the pieces in the order of their oldest values; each begins at its lowest byte."""
+    seen: dict[int, int] = {}
+    for value in pieces.size:
+        piece = pieces.piece[value]
+        low = min(piece.values()) if id(piece) not in seen else 0
+        if id(piece) not in seen:
+            seen[id(piece)] = len(found.groups)
+            size = max(at + pieces.size[v] for v, at in piece.items()) - low
+            found.groups.append(Group({}, size, in_arena=not any(v in caller for v in piece)))
+            for v in piece:
+                piece[v] -= low
+        group = found.groups[seen[id(piece)]]
+        group.places[value] = piece[value]
+        group.is_input |= isinstance(value, BlockArgument)
+        group.is_output |= value in returned or value in kept
+        found.of_value[value] = (seen[id(piece)], piece[value])
+
+
+def _touch(found: Reading, step: int, op: Operation) -> None:
+    """What an operation does to the groups in its step, and what it overwrites."""
+    for value in read_values(op):
+        if value in found.of_value:
+            found.groups[found.of_value[value][0]].touch(step, writes=False)
+    for value in op.results:
+        if value in found.of_value:
+            found.groups[found.of_value[value][0]].touch(step, writes=True)
+    for alias in found.memory[step].aliases:
+        if alias.kind != "inplace":
+            continue
+        result, operand = op.results[alias.result], op.operands[alias.operand]
+        for v in (result, operand):
+            if v not in found.of_value:
+                raise MemoptError(f"in place, but {name_of(v)} is no buffer", place_of(op))
+        (new, a), (old, b) = found.of_value[result], found.of_value[operand]
+        if a or b:
+            raise MemoptError("in place inside a larger buffer", place_of(op))
+        size = bytes_of(operand.type)
+        for v in read_values(op):
+            group, at = found.of_value.get(v, (-1, 0))
+            if group == old and (at or bytes_of(v.type) != size):
+                text = f"in place of {name_of(operand)}, of which another part is read too"
+                raise MemoptError(text, place_of(op))
+        found.overwrites.append((step, new, old))
+
+
+def _check_parts_apart(found: Reading, sizes: dict[SSAValue, int]) -> None:
+    """Raise MemoptError if two values of a group that are written apart share a byte."""
+    runs = set(found.operations)
+    for group in found.groups:
+        written = [
+            (at, at + sizes[v], v)
+            for v, at in group.places.items()
+            if sizes[v] and (isinstance(v, BlockArgument) or v.owner in runs)
+        ]
+        written.sort(key=lambda part: part[:2])
+        for (_, end, v), (start, _, w) in pairwise(written):
+            if start < end:
+                text = f"memgraph.alias: {name_of(v)} and {name_of(w)} would lie over each other"
+                owner = w.owner
+                raise MemoptError(text, "" if isinstance(owner, Block) else place_of(owner))
+
+
+def _check_sum(found: Reading, alignment: int) -> None:
+    """Raise MemoptError if the buffers together are more than 64 bits can count."""
+    sizes = [g.size for g in found.groups]
+    sizes += [size for m in found.memory for size in m.workspace]
+    total = sum(-(-size // alignment) * alignment for size in sizes)
+    if total > MAX_BYTES:
+        raise MemoptError(f"the buffers sum to {total} B, which overflows 64-bit sizes")
