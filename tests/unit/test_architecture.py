@@ -230,7 +230,7 @@ LISTS = (
     "backends/c/lower_s8.py",
     "backends/c/lowering.py",
     "backends/c/shapes.py",
-    "analysis/tflm_scratch.py",
+    "dialects/tflm_scratch.py",
     "backends/tflm/structs.py",
 )
 
