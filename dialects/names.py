@@ -36,6 +36,13 @@ def name_of(value: SSAValue) -> str:
     return value.name_hint or f"{operator_kind(value.op)}#{value.index}"
 
 
+def rename(value: OpResult, name: str) -> None:
+    """Give one result of an operation a name of the model's own; the others keep theirs."""
+    names = [StringAttr(name_of(r)) for r in value.op.results]
+    names[value.index] = StringAttr(name)
+    value.op.attributes["memgraph.names"] = ArrayAttr(names)
+
+
 def operator_kind(op: Operation) -> str:
     """`CONV_2D` for an opaque operation, `relu` for one of ours, `tosa.clamp` for one of another
     dialect, known here or not."""

@@ -84,10 +84,15 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     APPLIES_ACTIVATION: ClassVar[bool] = True
 
     @property
+    def names_no_activation(self) -> bool:
+        """Whether the operation can name an activation, and names none yet."""
+        known = "activation" in self.get_irdl_definition().properties
+        return known and "activation" not in self.properties
+
+    @property
     def takes_activation(self) -> bool:
         """Whether the operation can apply an activation to its result, and applies none yet."""
-        known = "activation" in self.get_irdl_definition().properties
-        return known and self.APPLIES_ACTIVATION and "activation" not in self.properties
+        return self.APPLIES_ACTIVATION and self.names_no_activation
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         if is_constant_expression(self.results[0], model):

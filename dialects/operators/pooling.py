@@ -1,6 +1,7 @@
 """Pooling."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from xdsl.dialects.builtin import (
     UnitAttr,
@@ -17,7 +18,14 @@ from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, WindowAttr
 from memopt.dialects.operators.base import ACTIVATION, TYPES, Kernels
-from memopt.dialects.operators.window import WindowedOp, as_laid_out, channels_last, windows
+from memopt.dialects.operators.window import (
+    WindowedOp,
+    as_laid_out,
+    channels_last,
+    height_and_width,
+    sees_elements,
+    windows,
+)
 from memopt.dialects.stored import (
     Array,
     dtype_of,
@@ -27,7 +35,7 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, channels_of, encoding_of, rows_of, shape_of
+from memopt.dialects.tensors import AnyTensor, channels_of, rows_of, shape_of
 
 
 class PoolBase(WindowedOp):
@@ -76,19 +84,19 @@ class PoolBase(WindowedOp):
 
     def need_taps(self) -> None:
         """Raise MemoptError if a window sees nothing but padding: it has no result."""
-        first = 2 if encoding_of(self.input).layout.data == "nchw" else 1
-        kernel, stride, dilation, pad = self.window.sizes
-        shape, out = shape_of(self.input), shape_of(self.result)
-        for i, (k, s, d) in enumerate(zip(kernel, stride, dilation, strict=True)):
-            for place in range(out[first + i]):
-                taps = (place * s - pad[i] + tap * d for tap in range(k))
-                if not any(0 <= t < shape[first + i] for t in taps):
-                    raise unknown(self, "a window that lies in the padding altogether")
+        n = len(self.window.kernel)
+        sizes, out = (height_and_width(v, n) for v in (self.input, self.result))
+        if not sees_elements(self.window, sizes, out):
+            raise unknown(self, "a window that lies in the padding altogether")
 
 
 @irdl_op_definition
 class AveragePool2DOp(PoolBase):
     name = "memgraph.average_pool_2d"
+
+    @property
+    def padding(self) -> Literal["zero", "lowest", "absent"]:
+        return "absent" if self.count_include_pad is None else "zero"
 
     def scratch(self, kernels: Kernels) -> tuple[int, ...]:
         """arm_avgpool_s8 and _s16: a sum per channel."""
@@ -121,6 +129,10 @@ class AveragePool2DOp(PoolBase):
 @irdl_op_definition
 class MaxPool2DOp(PoolBase):
     name = "memgraph.max_pool_2d"
+
+    @property
+    def padding(self) -> Literal["zero", "lowest", "absent"]:
+        return "lowest"
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

@@ -1,5 +1,8 @@
 """What slides a window over height and width."""
 
+from collections.abc import Sequence
+from typing import Literal
+
 from xdsl.ir import SSAValue
 
 from memopt.dialects.attributes import WindowAttr
@@ -11,10 +14,15 @@ from memopt.dialects.tensors import encoding_of, shape_of
 class WindowedOp(ComputeOp):
     """Base of what slides a window: the result's height and width follow from it."""
 
+    @property
+    def padding(self) -> Literal["zero", "lowest", "absent"]:
+        """What the window's own padding counts as: real 0, less than any number, or nothing."""
+        return "zero"
+
     def check_window(self, window: WindowAttr, source: SSAValue, result: SSAValue) -> None:
         shape, out = shape_of(source), shape_of(result)
         self.require(len(shape) == len(out) == len(window.kernel) + 2, "rank does not fit window")
-        first = 2 if encoding_of(source).layout.data == "nchw" else 1
+        first = first_spatial(source)
         kernel, stride, dilation, pad = window.sizes
         n = len(kernel)
         for i in range(n):
@@ -34,6 +42,28 @@ class WindowedOp(ComputeOp):
         return range(
             first + skipped * dilation, min(first + (kernel - 1) * dilation + 1, rows), dilation
         )
+
+
+def height_and_width(value: SSAValue, dimensions: int = 2) -> tuple[int, ...]:
+    """The sizes of the dimensions that a window slides over; there may be one or three."""
+    first = first_spatial(value)
+    return shape_of(value)[first : first + dimensions]
+
+
+def first_spatial(value: SSAValue) -> int:
+    """The dimension that is the height: the third of NCHW, else the second."""
+    return 2 if encoding_of(value).layout.data == "nchw" else 1
+
+
+def sees_elements(window: WindowAttr, sizes: Sequence[int], places: Sequence[int]) -> bool:
+    """Whether every window of a tensor has an element that is no padding. `sizes` are the tensor's
+    height and width, `places` the windows down and across."""
+    kernel, stride, dilation, pad = window.sizes
+    return all(
+        any(0 <= place * stride[i] - pad[i] + tap * dilation[i] < size for tap in range(kernel[i]))
+        for i, size in enumerate(sizes)
+        for place in range(places[i])
+    )
 
 
 def channels_last(array: Array, value: SSAValue) -> Array:

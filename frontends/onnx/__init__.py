@@ -4,9 +4,9 @@
 
 onnx's own checker and shape inference decide what a file says (opset 13 to the newest). Operators
 whose meaning is exactly that of a typed operation become one, all others a `memgraph.opaque` of
-their name; a Relu is the activation of what alone makes its operand. Constants and what follows
-from them alone are flash. Input is never trusted: whatever
-is wrong with a file is one MemoptError with its place.
+their name. Constants and what follows from them alone are flash. Input is never trusted: whatever
+is wrong with a file is one MemoptError with its place. A Relu stays an operation of its own here:
+it becomes the activation of what makes its operand by a rule (AT_IMPORT of passes/pipelines.py).
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,6 @@ def read(
     from xdsl.dialects.builtin import ModuleOp
 
     from memopt.analysis.weights import refer_to
-    from memopt.frontends.onnx.activations import merge_activations
     from memopt.frontends.onnx.annotations import annotate
     from memopt.frontends.onnx.convert import Importer
     from memopt.frontends.onnx.folding import fold
@@ -41,6 +40,5 @@ def read(
     known = fold(load(data, name, path, shapes or {}))
     func = Importer(known, annotate(known)).function()
     module = ModuleOp([func])
-    merge_activations(module)
     refer_to(module, known.graph.sha256, str(path) if path is not None else name)
     return module

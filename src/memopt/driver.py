@@ -83,8 +83,12 @@ def import_bytes(
         return module
     if suffix == ".onnx":
         from memopt.frontends.onnx import read as read_onnx
+        from memopt.passes.pipelines import AT_IMPORT
+        from memopt.rewrites import apply_rules
 
-        return read_onnx(data, name, path, dict(shapes))
+        module = read_onnx(data, name, path, dict(shapes))
+        apply_rules(module, AT_IMPORT[suffix], reading=True)
+        return module
     from memopt.frontends.json_graph import read as read_json
 
     module = read_json(data, name)

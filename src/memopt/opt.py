@@ -13,6 +13,7 @@ from pathlib import Path
 from memopt.dialects.errors import MemoptError
 from memopt.driver import MODELS, Options
 from memopt.outputs import BINARY, Target, model_name, target_text
+from memopt.rewrites import RULES
 from memopt.shorthands import parse_shapes, pipeline_text
 from memopt.solvers.placement import METHODS as PLACEMENTS
 from memopt.solvers.scheduling import METHODS as SCHEDULES
@@ -86,6 +87,10 @@ def build_parser() -> argparse.ArgumentParser:
         "--prepare": (
             "frelu,view",
             "conventions: ReLU merged into its producer, reshapes as views",
+        ),
+        "--rewrite": (
+            "RULE,RULE",
+            f"rewrite rules, where they are legal: {', '.join(RULES)}; or none",
         ),
         "--partition": ("K", "cut into K parts that are scheduled one by one, or auto"),
         "--schedule": (

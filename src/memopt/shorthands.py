@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from memopt.driver import Shapes
+from memopt.rewrites import RULES
 from memopt.usage import UsageError
 
 
@@ -23,6 +24,11 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
             parts.append(
                 "memgraph-prepare{conventions=" + value + "}" if value else "memgraph-prepare"
             )
+        elif flag == "rewrite":
+            if not re.fullmatch(r"[\w,-]+", value):  # --rewrite in.mlir
+                known = ", ".join(RULES)
+                raise UsageError(f"--rewrite needs rules after it, of: {known}; not {value!r}")
+            parts.append(f"memgraph-rewrite{{rules={value}}}")
         elif flag == "partition":
             parts.append(f"memgraph-partition{{k={value}}}")
         elif flag == "memory":

@@ -15,7 +15,7 @@ from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.functions import functions
 from memopt.dialects.memgraph import MEMGRAPH
 from memopt.dialects.plan import model_of
-from memopt.frontends import json_graph, onnx
+from memopt.driver import load_model
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_prepare import MemgraphPreparePass
 from memopt.text import module_text, parse_module
@@ -48,10 +48,7 @@ ROWS = 27  # of optima.json
 
 
 def load(path: Path) -> ModuleOp:
-    data = path.read_bytes()
-    if path.suffix == ".json":
-        return json_graph.read(data, path.name)
-    return onnx.read(data, path.name, path)
+    return load_model(path, {})
 
 
 def context() -> Context:

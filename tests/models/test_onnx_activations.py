@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 
 from memopt.cli import main
 from memopt.dialects.functions import functions
-from memopt.frontends.onnx import read
+from memopt.driver import import_bytes
 
 RNG = np.random.default_rng(8)
 SIZE, CHANNELS = 12, 8
@@ -140,7 +140,9 @@ def two(first: Any, *rest: Any, outputs: tuple[str, ...] = ("y",), **constants: 
         [onnx.numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    module = read(onnx.shape_inference.infer_shapes(model).SerializeToString(), "m.onnx")
+    module = import_bytes(
+        onnx.shape_inference.infer_shapes(model).SerializeToString(), ".onnx", "m.onnx", None
+    )
     module.verify()
     ops: list[Operation] = list(next(functions(module)).body.block.ops)
     return [
@@ -174,5 +176,5 @@ def test_what_merges_and_what_does_not() -> None:
 
 
 def test_the_result_keeps_the_relu_s_name() -> None:
-    module = read(as_onnx().SerializeToString(), "net.onnx")
+    module = import_bytes(as_onnx().SerializeToString(), ".onnx", "net.onnx", None)
     assert '{memgraph.names = ["y"]' in str(module) and '"j"' not in str(module)

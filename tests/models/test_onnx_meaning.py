@@ -24,7 +24,7 @@ from memopt.dialects.functions import functions
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.structure import OpaqueOp
-from memopt.frontends.onnx import read
+from memopt.driver import import_bytes, load_model
 
 Array = NDArray[Any]
 ort = pytest.importorskip("onnxruntime")
@@ -33,7 +33,7 @@ ort = pytest.importorskip("onnxruntime")
 def run(data: bytes, path: Path, feeds: dict[str, Array]) -> tuple[list[Array], set[str]]:
     """(results, names of the operations that ran) of the imported model."""
     path.write_bytes(data)
-    module = read(data, path.name, path)
+    module = load_model(path, {})
     module.verify()
     func = next(functions(module))
     opaque = [op for op in func.body.walk() if isinstance(op, OpaqueOp)]
@@ -309,7 +309,7 @@ def test_onnx_own_cases(tmp_path: Path, fuzz: float) -> None:
                 del model.graph.input[1:]
             data = model.SerializeToString()
             try:
-                module = read(data, case.name)
+                module = import_bytes(data, ".onnx", case.name, None)
             except MemoptError as error:
                 assert "\n" not in str(error)
                 counts["refused"] += 1

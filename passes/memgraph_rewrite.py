@@ -1,0 +1,47 @@
+"""`memgraph-rewrite{rules=pad-into-window,relu-into-producer}`: rules of rewrites/, as asked for.
+
+Before `memgraph-rewrite{rules=relu-into-producer}`:
+    %1 = memgraph.add %x, %x : (T, T) -> T
+    %2 = memgraph.relu %1 : (T) -> T
+After:
+    %2 = memgraph.add %x, %x activation<relu> : (T, T) -> T
+
+The rules are applied wherever they are legal; each is described in its own file. A function that
+one of them changed loses its plan, and what was changed loses its `memgraph.source`: it is not what
+stands in the file, so a writer that copies operators from there refuses it.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
+
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import drop_plan
+from memopt.passes.option import option
+from memopt.rewrites import RULES, apply_rules
+
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class MemgraphRewritePass(ModulePass):
+    """Apply rewrite rules, each where it is legal."""
+
+    name = "memgraph-rewrite"
+
+    rules: tuple[str, ...] = option((), f"of {', '.join(RULES)}, in this order; or {NONE}")
+
+    def __post_init__(self) -> None:
+        for rule in self.rules if self.rules != (NONE,) else ():
+            if rule not in RULES:
+                known = ", ".join((NONE, *RULES) if len(self.rules) == 1 else RULES)
+                raise PassFailedException(f"{self.name}: {rule!r} is not one of: {known}")
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        rules = [rule for rule in self.rules if rule != NONE]
+        for func in functions(op):
+            if apply_rules(func, rules):
+                drop_plan(func)
