@@ -37,6 +37,11 @@ EXTENSIONS = {
         ("tests/unit/test_newest_first.py",),
         ("tests/unit/test_newest_first.py", "tests/unit/test_scheduling.py"),
     ),
+    "rule": Extension(
+        ("rewrites/relu_twice.py",),
+        (),
+        ("tests/unit/test_rewrites.py",),
+    ),
 }
 
 
