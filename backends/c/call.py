@@ -98,10 +98,15 @@ def activation_of(op: Operation) -> str:
 
 def need_tflm_rounding(op: Operation) -> None:
     """int8 kernels round twice as TensorFlow Lite Micro does; other arithmetic is refused."""
+    need_rounding(op, ("tflm_double",))
+
+
+def need_rounding(op: Operation, roundings: tuple[str, ...]) -> None:
+    """Refuse an operation whose arithmetic is none of these, if there are any."""
     attribute = op.properties.get("rounding")
     name = cast("str", attribute.data) if attribute is not None else ""  # type: ignore[attr-defined]
-    if name not in ("", "tflm_double"):
-        raise refuse(op, f"int8 kernels compute tflm_double, not {name}")
+    if roundings and name not in ("", *roundings):
+        raise refuse(op, f"int8 kernels compute {' or '.join(roundings)}, not {name}")
 
 
 def need_layout(op: Operation, value: SSAValue, *layouts: str) -> None:

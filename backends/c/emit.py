@@ -34,6 +34,7 @@ from memopt.backends.checked import Checked
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import name_of
+from memopt.targets.core.registry import target_named
 
 
 @dataclass
@@ -43,6 +44,7 @@ class _Source:
     layout: Layout
     constants: Constants
     name: str
+    isa: tuple[str, ...]
     data: list[str] = field(default_factory=list[str])
     calls: list[str] = field(default_factory=list[str])
     kernels: list[str] = field(default_factory=list[str])
@@ -169,7 +171,7 @@ def _comment(out: _Source, op: Operation, index: int, live: Sequence[int]) -> st
 
 
 def _operator(out: _Source, op: Operation, index: int, live: Sequence[int]) -> None:
-    calls = lower(op, out.constants)
+    calls = lower(op, out.constants, out.isa)
     text = _comment(out, op, index, live)
     for number, call in enumerate(calls):
         for value in call.operands:
@@ -265,7 +267,9 @@ def emit(
     """
     name = identifier(name)
     layout = layout_of(module, target, known)
-    out = _Source(layout, constants_of(weights or Weights.of(module), layout.model), name)
+    isa = target_named(target or layout.model.target.data).isa
+    constants = constants_of(weights or Weights.of(module), layout.model)
+    out = _Source(layout, constants, name, isa)
     live = live_groups(layout)
     for index, op in enumerate(layout.operations):
         _operator(out, op, index, live[index])

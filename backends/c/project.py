@@ -20,7 +20,7 @@ from memopt.analysis.weights import Weights
 from memopt.backends.c.banks import link_values
 from memopt.backends.c.emit import Emitted, emit
 from memopt.backends.c.header import c_type_of
-from memopt.backends.c.kernels import DIRECTORY, needed_files
+from memopt.backends.c.kernels import needed_files
 from memopt.backends.c.layout import Layout, bytes_in
 from memopt.backends.c.measure import measure_project
 from memopt.backends.c.program import example, memory_values, start_of
@@ -140,7 +140,7 @@ def _write(directory: Path, emitted: Emitted, name: str, target: Target) -> None
     (directory / f"{name}.c").write_text(f"/* Written by memopt: do not edit. */\n{emitted.source}")
     (directory / "kernels").mkdir()
     for file in needed_files(emitted.kernels):
-        shutil.copyfile(DIRECTORY / file, directory / "kernels" / file)
+        shutil.copyfile(file, directory / "kernels" / file.name)
     (directory / "platform").mkdir()
     for file in target.platform:
         if file.endswith(".in"):

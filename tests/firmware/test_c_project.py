@@ -94,10 +94,12 @@ def test_project_has_its_kernels_and_no_others(planned: Any, tmp_path: Path, lab
 
 
 def test_every_kernel_is_strict_c99(tmp_path: Path) -> None:
-    from memopt.backends.c.kernels import DIRECTORY
+    from memopt.backends.c.kernels import kernel_files
 
-    sources = sorted(DIRECTORY.glob("*.c"))
-    assert sources
+    for file in kernel_files().values():
+        shutil.copyfile(file, tmp_path / file.name)
+    sources = sorted(tmp_path.glob("*.c"))
+    assert len(sources) > 20
     compilers: list[tuple[str, ...]] = [("cc",)]
     if shutil.which("arm-none-eabi-gcc"):
         flags = ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")

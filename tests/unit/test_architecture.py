@@ -225,11 +225,6 @@ LISTS = (
     "dialects/operators",
     "frontends",
     "backends/c/kernels",
-    "backends/c/lower_data.py",
-    "backends/c/lower_f32.py",
-    "backends/c/lower_s8.py",
-    "backends/c/lowering.py",
-    "backends/c/shapes.py",
     "dialects/tflm_scratch.py",
     "backends/tflm/structs.py",
 )

@@ -1,0 +1,87 @@
+"""What int8 kernels share: ranges, weights, bias and multipliers become constants in flash."""
+
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from memopt.backends.c.call import Array, Constants, Table, activation_of, per_tensor, refuse
+from memopt.dialects.arithmetic import quantize_multiplier, quantized_range
+from memopt.dialects.tensors import encoding_of
+
+Fields = tuple[tuple[str, "int | float | str | Table"], ...]
+
+
+def int8_range(op: Operation, result: SSAValue) -> tuple[tuple[str, int], ...]:
+    scale, zero_point = per_tensor(op, result)
+    low, high = quantized_range(activation_of(op), scale, zero_point)
+    return (("act_min", low), ("act_max", high))
+
+
+def int8_weights(
+    op: Operation, weights: SSAValue, channels: int, constants: Constants
+) -> tuple[Array, tuple[float, ...]]:
+    """(int8 array, one scale per channel or one in all). Refuses run-time or asymmetric weights."""
+    array = constants(weights)
+    if array is None:
+        raise refuse(op, "weights that are only known at run time")
+    if str(array.dtype) != "int8":
+        raise refuse(op, f"int8 kernels need int8 weights, not {array.dtype}")
+    encoding = encoding_of(weights)
+    if len(encoding.scales) not in (1, channels):
+        raise refuse(op, f"{len(encoding.scales)} weight scales for {channels} channels")
+    if any(encoding.zero_points):
+        raise refuse(op, "weights with a zero point other than 0")
+    return array, encoding.scales
+
+
+WIDE = 64  # MEMOPT_WIDE in kernels/memopt_common.h
+
+
+def accumulation(
+    op: Operation,
+    source: SSAValue,
+    bias: SSAValue | None,
+    weights: Array,
+    axes: tuple[int, ...],
+    reals: Sequence[float],
+    constants: Constants,
+) -> Fields:
+    """The fields bias, multiplier and shift of the real multipliers `reals`, one or per channel.
+
+    The bias is folded: bias - zero_point * sum(weights over axes). Every partial sum is below
+    |bias| + 128 * sum(|weights|); where that may reach 2**30 the channel's shift is marked as wide
+    (real models have such channels: dead ones, with a saturated bias). Refused is what could
+    overflow the int32 accumulator.
+    """
+    import numpy as np
+
+    wide = weights.astype(np.int64)
+    total = -per_tensor(op, source)[1] * wide.sum(axis=axes)
+    if bias is not None:
+        array = constants(bias)
+        if array is None:
+            raise refuse(op, "a bias that is only known at run time")
+        if str(array.dtype) != "int32" or array.size != total.size:
+            raise refuse(op, f"int8 kernels need one int32 bias per channel, not {array.dtype}")
+        total = total + array.reshape(-1).astype(np.int64)
+    largest = np.abs(total) + 128 * np.abs(wide).sum(axis=axes)
+    pairs = [quantize_multiplier(real) for real in reals]
+    shift = np.array([s for _, s in pairs], dtype=np.int64)
+    largest <<= np.maximum(shift, 0)
+    if (largest >= 1 << 31).any():
+        raise refuse(op, "the int32 accumulator could overflow")
+    if shift.size == 1:
+        largest = largest.max(keepdims=True)
+    code = np.where((shift >= 0) | (largest >= 1 << 30), shift + WIDE, shift)
+    return (
+        ("bias", Table("int32_t", total.astype(np.int32))),
+        ("multiplier", Table("int32_t", np.array([m for m, _ in pairs], dtype=np.int32))),
+        ("shift", Table("int8_t", code.astype(np.int8))),
+    )
+
+
+def zero_points(op: Operation, source: SSAValue, result: SSAValue) -> tuple[tuple[str, int], ...]:
+    return (
+        ("input_zero_point", per_tensor(op, source)[1]),
+        ("output_zero_point", per_tensor(op, result)[1]),
+    )

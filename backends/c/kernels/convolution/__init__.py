@@ -1,0 +1,108 @@
+"""CONV_2D and DEPTHWISE_CONV_2D."""
+
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    need_layout,
+    per_tensor,
+    refuse,
+    size_of,
+)
+from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
+from memopt.backends.c.int8 import accumulation, int8_range, int8_weights, zero_points
+from memopt.backends.c.registry import kernel
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.tensors import shape_of
+
+Fields = tuple[tuple[str, int], ...]
+
+
+def _window_fields(op: Conv2DOp | DepthwiseConv2DOp) -> Fields:
+    """The shape fields of a convolution's parameters, in the order of its struct."""
+    shape, out, weights = shape_of(op.input), shape_of(op.result), shape_of(op.weights)
+    if len(shape) != 4:
+        raise refuse(op, f"a convolution over {len(shape) - 2} spatial dimensions")
+    if 0 in shape or 0 in out:
+        raise refuse(op, "a tensor without elements")
+    kernel, stride, dilation, pad = op.window.sizes
+    groups = op.groups.value.data
+    if isinstance(op, DepthwiseConv2DOp):
+        if groups != shape[3] or out[3] % shape[3] or weights[0] != 1 or weights[3] != out[3]:
+            raise refuse(op, f"weights {weights} of a depthwise convolution {shape} -> {out}")
+        channels: Fields = (("out_w", out[2]), ("depth_multiplier", out[3] // shape[3]))
+        kernel_fields: Fields = (("k_h", kernel[0]), ("k_w", kernel[1]))
+    else:
+        if weights[3] * groups != shape[3] or out[3] % groups or weights[0] != out[3]:
+            raise refuse(op, f"weights {weights} in {groups} groups for {shape} -> {out}")
+        channels = (("out_w", out[2]), ("out_c", out[3]))
+        kernel_fields = (("k_h", kernel[0]), ("k_w", kernel[1]), ("k_c", weights[3]))
+    return (
+        ("in_h", shape[1]),
+        ("in_w", shape[2]),
+        ("in_c", shape[3]),
+        *channels,
+        *kernel_fields,
+        ("stride_h", stride[0]),
+        ("stride_w", stride[1]),
+        ("dilation_h", dilation[0]),
+        ("dilation_w", dilation[1]),
+        ("pad_top", pad[0]),
+        ("pad_left", pad[1]),
+    )
+
+
+@kernel(Conv2DOp, "s8", "nhwc", rounding="tflm_double")
+@kernel(DepthwiseConv2DOp, "s8", "nhwc", rounding="tflm_double")
+def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+    """Either convolution, with a multiplier per channel."""
+    depthwise = isinstance(op, DepthwiseConv2DOp)
+    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
+    shape, out = shape_of(op.input), shape_of(op.result)
+    channels = out[3]
+    weights, scales = int8_weights(op, op.weights, channels, constants)
+    axes = (0, 1, 2) if depthwise else (1, 2, 3)
+    in_scale, out_scale = per_tensor(op, op.input)[0], per_tensor(op, op.result)[0]
+    per_channel = scales if len(scales) == channels else scales * channels
+    reals = [in_scale * s / out_scale for s in per_channel]
+    return KernelCall(
+        kernel="depthwise_conv_2d_s8" if depthwise else "conv_2d_s8",
+        c_type="int8_t",
+        fields=(
+            *_window_fields(op),
+            *zero_points(op, op.input, op.result),
+            *int8_range(op, op.result),
+            ("weights", Table("int8_t", weights)),
+            *accumulation(op, op.input, op.bias, weights, axes, reals, constants),
+        ),
+        operands=(op.input,),
+        rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
+        batches=out[0],
+        in_batch=size_of(op.input) // shape[0],
+        out_batch=size_of(op.result) // out[0],
+    )
+
+
+@kernel(Conv2DOp, "f32", "nhwc")
+@kernel(DepthwiseConv2DOp, "f32", "nhwc")
+def conv_2d_f32(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+    """Either convolution, images one after the other."""
+    depthwise = isinstance(op, DepthwiseConv2DOp)
+    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
+    shape, out = shape_of(op.input), shape_of(op.result)
+    return KernelCall(
+        kernel="depthwise_conv_2d_f32" if depthwise else "conv_2d_f32",
+        c_type="float",
+        fields=(
+            *_window_fields(op),
+            *float_result_range(op),
+            ("weights", Table("float", float_weights(op, op.weights, constants))),
+            ("bias", float_bias(op, op.bias, out[3], constants)),
+        ),
+        operands=(op.input,),
+        rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
+        batches=out[0],
+        in_batch=size_of(op.input) // shape[0],
+        out_batch=size_of(op.result) // out[0],
+    )

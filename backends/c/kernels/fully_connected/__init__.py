@@ -1,0 +1,72 @@
+"""FULLY_CONNECTED."""
+
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    per_tensor,
+    refuse,
+    size_of,
+)
+from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
+from memopt.backends.c.int8 import accumulation, int8_range, int8_weights
+from memopt.backends.c.registry import kernel
+from memopt.dialects.arithmetic import (
+    float32,
+)
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.tensors import shape_of
+
+
+@kernel(FullyConnectedOp, "s8", rounding="tflm_double")
+def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    out_n, in_n = shape_of(op.weights)
+    if 0 in (out_n, in_n):
+        raise refuse(op, "a tensor without elements")
+    weights, scales = int8_weights(op, op.weights, out_n, constants)
+    in_scale = per_tensor(op, op.input)[0]
+    out_scale, out_zero = per_tensor(op, op.result)
+    per_axis = len(scales) > 1
+    # TFLM multiplies the two scales of a per-tensor operator as floats, of a per-axis one as
+    # doubles (GetQuantizedConvolutionMultipler, PopulateConvolutionQuantizationParams).
+    reals = (
+        [in_scale * s / out_scale for s in scales]
+        if per_axis
+        else [float32(in_scale * s) / out_scale for s in scales]
+    )
+    return KernelCall(
+        kernel="fully_connected_s8",
+        c_type="int8_t",
+        fields=(
+            ("in_n", in_n),
+            ("out_n", out_n),
+            ("output_zero_point", out_zero),
+            *int8_range(op, op.result),
+            ("per_axis", int(per_axis)),
+            ("weights", Table("int8_t", weights)),
+            *accumulation(op, op.input, op.bias, weights, (1,), reals, constants),
+        ),
+        operands=(op.input,),
+        rows=Rows(size_of(op.input) // in_n, in_n, out_n),
+    )
+
+
+@kernel(FullyConnectedOp, "f32")
+def fully_connected_f32(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    out_n, in_n = shape_of(op.weights)
+    if 0 in (out_n, in_n):
+        raise refuse(op, "a tensor without elements")
+    return KernelCall(
+        kernel="fully_connected_f32",
+        c_type="float",
+        fields=(
+            ("in_n", in_n),
+            ("out_n", out_n),
+            *float_result_range(op),
+            ("weights", Table("float", float_weights(op, op.weights, constants))),
+            ("bias", float_bias(op, op.bias, out_n, constants)),
+        ),
+        operands=(op.input,),
+        rows=Rows(size_of(op.input) // in_n, in_n, out_n),
+    )

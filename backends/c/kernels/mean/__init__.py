@@ -1,0 +1,70 @@
+"""MEAN over neighbouring axes."""
+
+import math
+
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    per_tensor,
+    refuse,
+)
+from memopt.backends.c.int8 import WIDE
+from memopt.backends.c.registry import kernel
+from memopt.dialects.arithmetic import (
+    quantize_multiplier,
+)
+from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.tensors import shape_of
+
+
+def _mean_shape(op: MeanOp) -> tuple[int, int, int]:
+    """(outer, count, inner): the operand as three dimensions, of which the second is averaged."""
+    shape = shape_of(op.input)
+    axes = sorted({int(v) for v in op.axes.get_values()})
+    if not axes or axes != list(range(axes[0], axes[-1] + 1)) or 0 in shape:
+        raise refuse(op, f"a mean over axes {axes}, only over neighbouring ones")
+    first, last = axes[0], axes[-1]
+    return (
+        math.prod(shape[:first]),
+        math.prod(shape[first : last + 1]),
+        math.prod(shape[last + 1 :]),
+    )
+
+
+@kernel(MeanOp, "s8", rounding="tflm_double")
+def mean_s8(op: MeanOp, constants: Constants) -> KernelCall:
+    """MEAN, with 1 / count folded into the multiplier (QuantizedMeanOrSum)."""
+    outer, count, inner = _mean_shape(op)
+    (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    multiplier, shift = quantize_multiplier(in_scale / out_scale)
+    extra = min(count.bit_length() - 1, 32, 31 + shift)
+    multiplier, shift = (multiplier << extra) // count, shift - extra
+    if 255 * count << max(shift, 0) >= 1 << 30:
+        raise refuse(op, f"a mean of {count} elements, the sum could overflow")
+    return KernelCall(
+        kernel="mean_s8",
+        c_type="int8_t",
+        fields=(
+            ("count", count),
+            ("inner", inner),
+            ("offset", count * in_zero),
+            ("multiplier", multiplier),
+            ("shift", shift + WIDE if shift >= 0 else shift),
+            ("output_zero_point", out_zero),
+        ),
+        operands=(op.input,),
+        rows=Rows(outer, count * inner, inner),
+    )
+
+
+@kernel(MeanOp, "f32")
+def mean_f32(op: MeanOp, constants: Constants) -> KernelCall:
+    outer, count, inner = _mean_shape(op)
+    return KernelCall(
+        kernel="mean_f32",
+        c_type="float",
+        fields=(("count", count), ("inner", inner)),
+        operands=(op.input,),
+        rows=Rows(outer, count * inner, inner),
+    )

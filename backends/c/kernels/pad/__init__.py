@@ -1,0 +1,47 @@
+"""PAD."""
+
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    element_kind,
+    per_tensor,
+    refuse,
+)
+from memopt.backends.c.registry import kernel
+from memopt.dialects.operators.pad import PadOp
+from memopt.dialects.tensors import shape_of
+
+
+def _four(shape: tuple[int, ...], fill: int = 1) -> tuple[int, ...]:
+    return (fill,) * (4 - len(shape)) + shape
+
+
+@kernel(PadOp, "s8")
+@kernel(PadOp, "f32")
+def pad(op: PadOp, constants: Constants) -> KernelCall:
+    shape, out = shape_of(op.input), shape_of(op.result)
+    if len(shape) > 4:
+        raise refuse(op, f"a pad of {len(shape)} dimensions")
+    before = _four(tuple(int(v) for v in op.before.get_values()), 0)
+    kind = element_kind(op.input)
+    value: int | float = float(op.value.value.data)
+    if kind == "s8":
+        same = per_tensor(op, op.input) == per_tensor(op, op.result)
+        if not same or value != 0.0:
+            raise refuse(op, "an int8 pad with another value than zero, or another quantization")
+        value = per_tensor(op, op.result)[1]
+    (n, h, w, c), (_, out_h, out_w, out_c) = _four(shape), _four(out)
+    names = ("in_images", "in_h", "in_w", "in_c", "out_h", "out_w", "out_c")
+    befores = ("before_images", "before_h", "before_w", "before_c")
+    return KernelCall(
+        f"pad_{kind}",
+        "int8_t" if kind == "s8" else "float",
+        (
+            *zip(names, (n, h, w, c, out_h, out_w, out_c), strict=True),
+            *zip(befores, before, strict=True),
+            ("value", value),
+        ),
+        (op.input,),
+        Rows(_four(out)[0] * out_h, w * c, out_w * out_c),
+    )

@@ -1,0 +1,82 @@
+"""AVERAGE_POOL_2D and MAX_POOL_2D."""
+
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    per_tensor,
+    refuse,
+    size_of,
+)
+from memopt.backends.c.float32 import float_result_range
+from memopt.backends.c.int8 import int8_range
+from memopt.backends.c.registry import kernel
+from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp, PoolBase
+from memopt.dialects.tensors import shape_of
+
+
+def _pool_fields(op: PoolBase) -> str:
+    """The initialiser of memopt_pool_2d_window."""
+    shape, out = shape_of(op.input), shape_of(op.result)
+    if len(shape) != 4:
+        raise refuse(op, f"a pool over {len(shape) - 2} spatial dimensions")
+    if 0 in shape or 0 in out:
+        raise refuse(op, "a tensor without elements")
+    if op.count_include_pad is not None:
+        raise refuse(op, "a pool whose padding counts")
+    kernel, stride, dilation, pad = op.window.sizes
+    if dilation != (1, 1):
+        raise refuse(op, "a dilated pool")
+    for i in range(2):
+        last = (out[1 + i] - 1) * stride[i] - pad[i]
+        if pad[i] >= kernel[i] or last >= shape[1 + i]:
+            raise refuse(op, "a pool window that lies in the padding altogether")
+    values = {
+        "in_h": shape[1],
+        "in_w": shape[2],
+        "channels": shape[3],
+        "out_w": out[2],
+        "k_h": kernel[0],
+        "k_w": kernel[1],
+        "stride_h": stride[0],
+        "stride_w": stride[1],
+        "pad_top": pad[0],
+        "pad_left": pad[1],
+    }
+    return "{" + ", ".join(f".{name} = {value}" for name, value in values.items()) + "}"
+
+
+@kernel(AveragePool2DOp, "s8", "nhwc")
+@kernel(MaxPool2DOp, "s8", "nhwc")
+def pool_2d_s8(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
+    """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization."""
+    (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    if abs(in_scale - out_scale) > 1.0e-6 or in_zero != out_zero:
+        raise refuse(op, "an int8 pool needs the same quantization before and after")
+    shape, out = shape_of(op.input), shape_of(op.result)
+    return KernelCall(
+        kernel="average_pool_2d_s8" if isinstance(op, AveragePool2DOp) else "max_pool_2d_s8",
+        c_type="int8_t",
+        fields=(("window", _pool_fields(op)), *int8_range(op, op.result)),
+        operands=(op.input,),
+        rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
+        batches=out[0],
+        in_batch=size_of(op.input) // shape[0],
+        out_batch=size_of(op.result) // out[0],
+    )
+
+
+@kernel(AveragePool2DOp, "f32", "nhwc")
+@kernel(MaxPool2DOp, "f32", "nhwc")
+def pool_2d_f32(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
+    shape, out = shape_of(op.input), shape_of(op.result)
+    return KernelCall(
+        kernel="average_pool_2d_f32" if isinstance(op, AveragePool2DOp) else "max_pool_2d_f32",
+        c_type="float",
+        fields=(("window", _pool_fields(op)), *float_result_range(op)),
+        operands=(op.input,),
+        rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
+        batches=out[0],
+        in_batch=size_of(op.input) // shape[0],
+        out_batch=size_of(op.result) // out[0],
+    )

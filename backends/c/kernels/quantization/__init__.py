@@ -1,0 +1,36 @@
+"""QUANTIZE and DEQUANTIZE."""
+
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    per_tensor,
+)
+from memopt.backends.c.registry import kernel
+from memopt.backends.c.rowwise import lookup, rowwise
+from memopt.dialects.arithmetic import (
+    quantized_range,
+)
+from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.unary import requantizer
+
+
+@kernel(QuantizeOp, "f32 to s8", rounding=("tflm_double", "onnx_even"))
+def quantize_float(op: QuantizeOp, constants: Constants) -> KernelCall:
+    scale, zero = per_tensor(op, op.result)
+    rounding = op.rounding.data if op.rounding is not None else ""
+    fields = (("scale", scale), ("zero_point", zero), ("ties_even", int(rounding == "onnx_even")))
+    return rowwise(op, "quantize_f32_s8", "int8_t", fields, "float")
+
+
+@kernel(QuantizeOp, "s8")
+def requantize(op: QuantizeOp, constants: Constants) -> KernelCall:
+    """Between int8 types."""
+    low, high = quantized_range("", *per_tensor(op, op.result))
+    return lookup(op, requantizer(op, (-128, 127), low, high))
+
+
+@kernel(DequantizeOp, "s8 to f32")
+def dequantize(op: DequantizeOp, constants: Constants) -> KernelCall:
+    scale, zero = per_tensor(op, op.input)
+    fields = (("scale", scale), ("zero_point", zero))
+    return rowwise(op, "dequantize_s8_f32", "float", fields, "int8_t")

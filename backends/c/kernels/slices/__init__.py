@@ -1,0 +1,75 @@
+"""CONCATENATION, SPLIT and SLICE where they move bytes."""
+
+import math
+
+from memopt.backends.c.call import (
+    Array,
+    Constants,
+    KernelCall,
+    Table,
+    refuse,
+)
+from memopt.backends.c.registry import ANY, kernel
+from memopt.backends.c.rowwise import bytes_per_element, copy_call, moved
+from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.tensors import encoding_of, shape_of
+
+
+@kernel(ConcatOp, ANY)
+def concat(op: ConcatOp, constants: Constants) -> list[KernelCall]:
+    """One copy per operand. All operands must be quantised as the result is."""
+    axis, out = op.axis.value.data, shape_of(op.result)
+    if "activation" in op.properties:
+        raise refuse(op, "a concatenation with a fused activation")
+    width = bytes_per_element(op.result)
+    rows = math.prod(out[:axis])
+    inner = math.prod(out[axis + 1 :]) * width
+    calls: list[KernelCall] = []
+    at = 0
+    for value in op.inputs:
+        a, b = encoding_of(value), encoding_of(op.result)
+        if (a.scales, a.zero_points) != (b.scales, b.zero_points):
+            raise refuse(op, "a concatenation of different quantizations")
+        size = shape_of(value)[axis] * inner
+        array = constants(value)
+        operand = value if array is None else Table("uint8_t", _as_bytes(array))
+        if size:
+            calls.append(moved(copy_call(operand, rows, size, (size, out[axis] * inner)), 0, at))
+        at += size
+    return calls
+
+
+def _as_bytes(array: Array) -> Array:
+    import numpy as np
+
+    return np.frombuffer(array.tobytes(), np.uint8)
+
+
+@kernel(SplitOp, ANY)
+def split(op: SplitOp, constants: Constants) -> list[KernelCall]:
+    axis, whole = op.axis.value.data, shape_of(op.input)
+    inner = math.prod(whole[axis + 1 :]) * bytes_per_element(op.input)
+    calls: list[KernelCall] = []
+    at = 0
+    for number, part in enumerate(op.parts):
+        size = shape_of(part)[axis] * inner
+        copy = copy_call(op.input, math.prod(whole[:axis]), size, (whole[axis] * inner, size))
+        calls.append(moved(copy, at, 0, number))
+        at += size
+    return calls
+
+
+@kernel(SliceOp, ANY)
+def slice_(op: SliceOp, constants: Constants) -> KernelCall:
+    """A slice along one axis, every element of it."""
+    shape, out = shape_of(op.input), shape_of(op.result)
+    starts = [int(v) for v in op.starts.get_values()]
+    strides = [int(v) for v in op.strides.get_values()]
+    axes = [i for i in range(len(shape)) if shape[i] != out[i]] or [0]
+    if len(axes) != 1 or strides[axes[0]] != 1:
+        raise refuse(op, "a slice along several axes or with a stride")
+    axis = axes[0]
+    inner = math.prod(shape[axis + 1 :]) * bytes_per_element(op.input)
+    size = out[axis] * inner
+    copy = copy_call(op.input, math.prod(shape[:axis]), size, (shape[axis] * inner, size))
+    return moved(copy, starts[axis] * inner, 0)

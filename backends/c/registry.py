@@ -1,0 +1,118 @@
+"""Kernels, found by walking backends/c/kernels/: which one runs which operator.
+
+    @kernel(AddOp, "s8", rounding="tflm_double")
+    def add_s8(op: AddOp, constants: Constants) -> KernelCall: ...
+
+    found = matching(op, ("dsp", "c"))    # the best one of the target's instruction sets
+
+What has no kernel is refused by name, with its place and with what would match.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from xdsl.ir import Operation
+
+from memopt.backends.c import kernels
+from memopt.backends.c.call import Lower, element_kind, need_layout, need_rounding, refuse
+from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.tensors import is_buffer
+
+ANY = "any"  # a kernel that moves bytes of any type
+NO_WORKSPACE = 0
+
+Workspace = Callable[[Any], int]
+"""Bytes of scratch that a kernel needs for an operation, from its types alone."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What a kernel computes: `op` on `types` (`s8`, or `f32 to s8` where they change), with the
+    first operand in `layout` and with one of the `roundings` (none: it does not matter), on a core
+    that has `isa`. `lower` makes its calls."""
+
+    op: type[Operation]
+    types: str
+    lower: Lower
+    layout: str
+    roundings: tuple[str, ...]
+    isa: str
+    workspace: Workspace | None
+
+    def __str__(self) -> str:
+        return self.types if self.isa == "c" else f"{self.types} ({self.isa})"
+
+
+_REGISTERED: list[Kernel] = []
+
+
+def kernel(
+    op: type[Operation],
+    types: str,
+    layout: str = "",
+    rounding: str | tuple[str, ...] = (),
+    isa: str = "c",
+    workspace: Workspace | None = None,
+) -> Callable[[Lower], Lower]:
+    """Registers the function below as what lowers `op` to a kernel, see Kernel."""
+    roundings = (rounding,) if isinstance(rounding, str) else rounding
+
+    def register(lower: Lower) -> Lower:
+        _REGISTERED.append(Kernel(op, types, lower, layout, roundings, isa, workspace))
+        return lower
+
+    return register
+
+
+@cache
+def _load() -> None:
+    for family in iter_modules(kernels.__path__):
+        import_module(f"{kernels.__name__}.{family.name}")
+
+
+def all_kernels() -> tuple[Kernel, ...]:
+    """Every kernel that there is."""
+    _load()
+    return tuple(_REGISTERED)
+
+
+def _types(op: Operation) -> str:
+    """The element types that decide the kernel: `s8`, or `f32 to s8` where they change. Those of
+    constants that a kernel reads in its own way (weights, bias) do not."""
+    kinds = _kinds(v for v in op.operands if is_buffer(v.type))
+    first = _kinds(v for v in op.operands[:1] if is_buffer(v.type))
+    results = _kinds(v for v in op.results if is_buffer(v.type))
+    before = kinds if getattr(op, "ELEMENTWISE", False) else first
+    return before if before == results else f"{before} to {results}"
+
+
+def _kinds(values: Iterable[Any]) -> str:
+    return " and ".join(sorted({element_kind(v) for v in values}))
+
+
+def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
+    """The kernel for an operation that uses the best of the instruction sets `isa`, the best first.
+    Raises MemoptError if there is none, and says what would match."""
+    if isinstance(op, OpaqueOp) and op.op_name.data == "UNINITIALIZED":
+        raise refuse(op, "a tensor that is read but never written")
+    if isinstance(op, OpaqueOp):
+        types = ", ".join(element_kind(v) for v in op.operands if is_buffer(v.type))
+        raise refuse(op, f"no kernel for {op.op_name.data} on ({types})")
+    known = [k for k in all_kernels() if k.op is type(op)]
+    if not known:
+        raise refuse(op, f"no kernel for {op.name}")
+    types = _types(op)
+    typed = [k for k in known if k.types in (types, ANY)]
+    found = [k for k in typed if k.isa in isa]
+    if not found:
+        there = ", ".join(sorted({str(k) for k in known}))
+        raise refuse(op, f"no kernel for {op.name} on {types}, only on {there}")
+    best = min(found, key=lambda k: isa.index(k.isa))
+    need_rounding(op, best.roundings)
+    if best.layout:
+        need_layout(op, op.operands[0], best.layout)
+    return best
