@@ -1,5 +1,6 @@
 # make demo   everything from nothing: installs, makes a model, plans it, runs it, draws it
 # make check  for the daily loop: lint, types and the quick tests, within a minute
+# make docs/operators.md   the page of operators, from the code
 # make test   all tests, and what they cover; make lint, make fuzz (the same, random counts in full), make clean
 #
 # PYTHON=python3.12 chooses the Python of the virtual environment, VENV=dir its place,
@@ -22,7 +23,7 @@ QUICK = $(addprefix tests/unit/test_, architecture.py architecture_page.py depen
 GOLDEN = $(addprefix tests/filecheck/, dialect-errors.mlir figure1.mlir memgraph-fuse.mlir \
 	memgraph-model.mlir)
 
-.PHONY: demo check test lint fuzz clean
+.PHONY: demo check test lint fuzz clean docs/operators.md
 
 demo: $(VENV)/installed
 	@.ci/packages build
@@ -51,6 +52,9 @@ test: $(VENV)/installed
 fuzz: $(VENV)/installed
 	@.ci/packages build arm
 	MEMOPT_FUZZ=1.0 $(BIN)/python $(PYTEST)
+
+docs/operators.md: $(VENV)/installed
+	$(BIN)/python tests/operator_matrix.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check

@@ -1,0 +1,161 @@
+"""docs/operators.md: every operation, what calls it so, what computes it, what is known of it.
+
+    python tests/operator_matrix.py      # writes the page, which a unit test reads
+
+All of it is asked: the frontends' tables, the kernels that are registered, and the operations,
+which tests/property/test_rows_needed.py makes with random attributes.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from inspect import getclosurevars, isfunction
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.test_value import create_ssa_value
+
+from memopt.backends.c.call import element_kind
+from memopt.backends.c.registry import all_kernels
+from memopt.dialects.attributes import EncodingAttr
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.operators import operations
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.stored import dtype_of
+from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.frontends.onnx.operators import builders
+from memopt.frontends.tflite.operators import BUILDERS
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/operators.md"
+TRIES = 12  # random attributes per operation
+NUMBERS = ((0.05, 0), (1 / 256, -128), (1 / 128, 0))  # quantizations of results
+
+HEAD = """# Operators
+
+Every typed operation of the dialect, and what the project does with it. An operator that is not
+here, or does more than the operation of its name, is a `memgraph.opaque`: planned and written back,
+refused by the C backend. A test makes this page from the code; `make docs/operators.md` writes it.
+
+**types**: those of which `evaluate` knows the result: integers as TensorFlow Lite Micro computes
+them, bit for bit. Those with a C kernel are bold. **rows**: whether it can be computed row by row,
+and how a row is stored. **in place**: the result may take an operand's bytes. **constant**:
+computed when code is written, if all operands are constants. **activation**: applies a fused one.
+
+| operation | TFLite | ONNX | types | rows | in place | constant | activation |
+|---|---|---|---|---|---|---|---|
+"""
+
+
+def load(path: Path) -> ModuleType:
+    """A test file as a module: test directories are no packages."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+rows = load(ROOT / "tests/property/test_rows_needed.py")
+
+
+def built_by(function: Callable[..., Any], seen: set[object]) -> set[type[Operation]]:
+    """The operations that a frontend's builder makes: the classes that it mentions, itself or in a
+    function of the frontends that it calls."""
+    if function in seen:
+        return set()
+    seen.add(function)
+    names = getclosurevars(function)
+    found: set[type[Operation]] = set()
+    values: list[Any] = [*names.nonlocals.values(), *names.globals.values()]
+    found |= {v for v in operations() if v in values}
+    for value in values:
+        if isfunction(value) and value.__module__.startswith("memopt.frontends"):
+            found |= built_by(value, seen)
+    return found
+
+
+def called(table: Mapping[str, Callable[..., Any]], op: type[Operation]) -> list[str]:
+    """What a source calls an operation."""
+    return sorted(name for name, builder in table.items() if op in built_by(builder, set()))
+
+
+def retyped(op: ComputeOp, bits: int, others: int, numbers: tuple[float, int]) -> ComputeOp:
+    """The operation between stored integers: of `bits`, operands after the first of `others`."""
+
+    def stored(v: SSAValue, width: int, quantization: tuple[float, int]) -> Attribute:
+        scale, zero = quantization if width == 8 else (quantization[0], 0)
+        encoding = EncodingAttr(encoding_of(v).layout.data, (scale,), (zero,))
+        return TensorType(IntegerType(width), shape_of(v), encoding)
+
+    operands = [
+        create_ssa_value(stored(v, others if i else bits, (0.05, 0)))
+        for i, v in enumerate(op.operands)
+    ]
+    results = [stored(v, bits, numbers) for v in op.results]
+    return type(op).create(operands=operands, result_types=results, properties=op.properties)
+
+
+def evaluates(op: ComputeOp) -> bool:
+    """Whether it knows its result of small numbers."""
+    arrays = [np.ones(shape_of(v)).astype(dtype_of(v)) for v in op.operands]
+    try:
+        op.evaluate(arrays)
+    except MemoptError:
+        return False
+    return True
+
+
+def types_of(made: Iterable[ComputeOp]) -> list[str]:
+    """The element types, as kernels are named by them, of which the result is known."""
+    found: set[str] = set()
+    for op in made:
+        ends = [element_kind(v) for v in (op.operands[0], op.results[0])]
+        if evaluates(op):
+            found.add(ends[0] if ends[0] == ends[1] else " to ".join(ends))
+        found |= {
+            f"s{bits}"
+            for bits in (8, 16)
+            for others in (8, 16)
+            for numbers in NUMBERS
+            if evaluates(retyped(op, bits, others, numbers))
+        }
+    return sorted(found)
+
+
+def row_of(kind: type[ComputeOp]) -> str:
+    """The line of an operation."""
+    name = kind.name.removeprefix("memgraph.")
+    rng = np.random.default_rng(1)
+    made: list[ComputeOp] = [rows.GENERATORS[name](name, rng) for _ in range(TRIES)]
+    kernels = {k.types for k in all_kernels() if k.op is kind}
+    known = types_of(made)
+    types = [f"**{t}**" if t in kernels or "any" in kernels else t for t in known]
+    types += [f"**{t}**" for t in sorted(kernels - {"any"} - set(known))]
+    modes = sorted({op.rows_mode for op in made if op.rows_mode is not None})
+    columns = (
+        f"`{name}`",
+        ", ".join(called(BUILDERS, kind)),
+        ", ".join(called(builders(), kind)),
+        ", ".join(types),
+        ", ".join(modes),
+        "yes" if kind.ELEMENTWISE else "",
+        "yes" if kind.FOLDS else "",
+        "yes" if any(op.takes_activation for op in made) else "",
+    )
+    return f"| {' | '.join(columns)} |\n"
+
+
+def page() -> str:
+    """The text of docs/operators.md."""
+    kinds = [op for op in operations() if issubclass(op, ComputeOp)]
+    return HEAD + "".join(row_of(kind) for kind in kinds)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
