@@ -101,8 +101,7 @@ def random_inputs(module: ModuleOp, runs: int, seed: int) -> list[Array]:
             arrays.append(rng.random(shape, dtype=np.float32) * 2 - 1)
         else:
             limits = np.iinfo(dtype_of(argument))
-            drawn = rng.integers(limits.min, limits.max + 1, shape, dtype=np.int64)
-            arrays.append(drawn.astype(limits.dtype))
+            arrays.append(rng.integers(limits.min, limits.max + 1, shape, limits.dtype))
     return arrays
 
 
