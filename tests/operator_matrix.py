@@ -2,14 +2,14 @@
 
     python tests/operator_matrix.py      # writes the page, which a unit test reads
 
-All of it is asked: the frontends' tables, the kernels that are registered, and the operations,
-which tests/property/test_rows_needed.py makes with random attributes.
+All of it is asked: the frontends' tables, the C backend, and the operations themselves, which
+tests/property/test_rows_needed.py makes with random attributes.
 """
 
 import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from inspect import getclosurevars, isfunction
+from inspect import getclosurevars, isfunction, signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
 from memopt.backends.c.call import element_kind
-from memopt.backends.c.registry import all_kernels
+from memopt.backends.c.lowering import lower
 from memopt.dialects.attributes import EncodingAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators import operations
@@ -32,7 +32,7 @@ from memopt.frontends.tflite.operators import BUILDERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/operators.md"
-TRIES = 12  # random attributes per operation
+TRIES = 30  # random attributes per operation
 NUMBERS = ((0.05, 0), (1 / 256, -128), (1 / 128, 0))  # quantizations of results
 
 HEAD = """# Operators
@@ -103,29 +103,49 @@ def retyped(op: ComputeOp, bits: int, others: int, numbers: tuple[float, int]) -
 
 def evaluates(op: ComputeOp) -> bool:
     """Whether it knows its result of small numbers."""
-    arrays = [np.ones(shape_of(v)).astype(dtype_of(v)) for v in op.operands]
     try:
-        op.evaluate(arrays)
+        op.evaluate([array_of(v, 1) for v in op.operands])
     except MemoptError:
         return False
     return True
 
 
+def has_kernel(op: ComputeOp) -> bool:
+    """Whether the C backend has a portable kernel; weights and biases are constants there."""
+    read = op.operands[1:] if not op.ELEMENTWISE else ()
+    sets = [("c",)] if len(signature(lower).parameters) > 2 else []
+    try:
+        lower(op, lambda v: array_of(v, 1) if v in read else None, *sets)
+    except MemoptError:
+        return False
+    return True
+
+
+def array_of(value: SSAValue, number: int) -> Any:
+    """A tensor of one number everywhere."""
+    return np.full(shape_of(value), number).astype(dtype_of(value))
+
+
 def types_of(made: Iterable[ComputeOp]) -> list[str]:
-    """The element types, as kernels are named by them, of which the result is known."""
-    found: set[str] = set()
-    for op in made:
+    """The element types of which the result is known; bold where a kernel computes it."""
+    known: set[str] = set()
+    computed: set[str] = set()
+
+    def note(op: ComputeOp) -> None:
         ends = [element_kind(v) for v in (op.operands[0], op.results[0])]
+        name = " to ".join(dict.fromkeys(ends)).replace("i16", "s16")
         if evaluates(op):
-            found.add(ends[0] if ends[0] == ends[1] else " to ".join(ends))
-        found |= {
-            f"s{bits}"
-            for bits in (8, 16)
-            for others in (8, 16)
-            for numbers in NUMBERS
-            if evaluates(retyped(op, bits, others, numbers))
-        }
-    return sorted(found)
+            known.add(name)
+        if has_kernel(op):
+            computed.add(name)
+
+    for op in made:
+        note(op)
+        for bits in (8, 16):
+            for others in (8, 16):
+                for numbers in NUMBERS:
+                    note(retyped(op, bits, others, numbers))
+    return [f"**{t}**" if t in computed else t for t in sorted(known | computed)]
 
 
 def row_of(kind: type[ComputeOp]) -> str:
@@ -133,16 +153,12 @@ def row_of(kind: type[ComputeOp]) -> str:
     name = kind.name.removeprefix("memgraph.")
     rng = np.random.default_rng(1)
     made: list[ComputeOp] = [rows.GENERATORS[name](name, rng) for _ in range(TRIES)]
-    kernels = {k.types for k in all_kernels() if k.op is kind}
-    known = types_of(made)
-    types = [f"**{t}**" if t in kernels or "any" in kernels else t for t in known]
-    types += [f"**{t}**" for t in sorted(kernels - {"any"} - set(known))]
     modes = sorted({op.rows_mode for op in made if op.rows_mode is not None})
     columns = (
         f"`{name}`",
         ", ".join(called(BUILDERS, kind)),
         ", ".join(called(builders(), kind)),
-        ", ".join(types),
+        ", ".join(types_of(made)),
         ", ".join(modes),
         "yes" if kind.ELEMENTWISE else "",
         "yes" if kind.FOLDS else "",
