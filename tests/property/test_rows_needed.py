@@ -120,7 +120,14 @@ def split(name: str, rng: Rng) -> Any:
 
 def slice_(name: str, rng: Rng) -> Any:
     shape, strides, starts, out = image(rng), [1], [0], [1]
-    for size in shape[1:]:
+    cut = int(rng.integers(0, 4))  # 0: every axis, with any stride; else one
+    for axis, size in enumerate(shape[1:], 1):
+        if cut:
+            start = int(rng.integers(size)) if axis == cut else 0
+            starts.append(start)
+            strides.append(1)
+            out.append(int(rng.integers(1, size - start + 1)) if axis == cut else size)
+            continue
         start, stride = int(rng.integers(size)), int(rng.choice([1, 2, -1, -2]))
         most = (size - 1 - start) // stride if stride > 0 else start // -stride
         starts.append(start)
