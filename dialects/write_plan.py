@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.fingerprint import fingerprint
-from memopt.dialects.plan import PLAN
+from memopt.dialects.plan import MEMORIES, PLAN, SCHEDULES_TRIED
 from memopt.dialects.plan_attributes import PlanAttr
 
 
@@ -30,5 +30,10 @@ def write_plan(
         objects,
         objects_lower_bound,
     )
+    # what belongs to a plan is printed behind it, whichever was decided first
+    beside = {
+        k: func.attributes.pop(k) for k in (SCHEDULES_TRIED, MEMORIES) if k in func.attributes
+    }
     func.attributes[PLAN] = plan
+    func.attributes.update(beside)
     return plan

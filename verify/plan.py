@@ -159,7 +159,7 @@ def _check_places(
     ends: dict[Memory, int] = {}
     a = model.alignment.data
 
-    def take(value: SSAValue, place: Place | None, op: Operation) -> None:
+    def check(value: SSAValue, place: Place | None, op: Operation) -> None:
         group = memory.of_value.get(value)
         if place is None:
             raise MemoptError(f"{name_of(value)} has no place", place_of(op))
@@ -181,7 +181,7 @@ def _check_places(
             _check_reach(end, model, name_of(value), op)
 
     for argument, place in zip(block.args, argument_offsets(func), strict=True):
-        take(argument, place, func)
+        check(argument, place, func)
     for op in block.ops:
         places = offsets_of(op)
         if not op.results:
@@ -191,7 +191,7 @@ def _check_places(
                 continue  # `tensor.empty` and its like do not even print attributes
             raise MemoptError("memgraph.offset is missing", place_of(op))
         for value, place in zip(op.results, places, strict=True):
-            take(value, place, op)
+            check(value, place, op)
     check_turns(memory, where)
     _run_on_paper(block, memory, where, model, plan, ends)
     check_memories(func, memory, where, ends)

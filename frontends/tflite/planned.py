@@ -88,12 +88,12 @@ def _write(func: FuncOp, offsets: tuple[int, ...], name: str) -> None:
     set_places(func, place)
     laid = dict(zip(*_laid_out(func), strict=True))
 
-    def settled(value: SSAValue) -> Attribute:
+    def where(value: SSAValue) -> Attribute:
         found = place(value)
         is_open = isinstance(found, UnplacedAttr) and found.data == "runtime"
         return IntegerAttr(laid[value], i64) if is_open and value in laid else found
 
-    set_places(func, settled)
+    set_places(func, where)
 
 
 def _laid_out(func: FuncOp) -> tuple[list[SSAValue], list[int]]:

@@ -1,5 +1,5 @@
-"""Functions on which `--place=joint` took the whole process with it: CP-SAT was given a hint that is
-no solution, and checks its own answers. By the command line, as `compile` runs it."""
+"""Functions on which `--place=joint` took the whole process with it: CP-SAT was given a hint that
+is no solution, and checks its own answers. By the command line, as `compile` runs it."""
 
 import re
 import subprocess
