@@ -12,7 +12,9 @@ from test_evaluate import compared
 from tflite_builder import Graph, Op, T, build
 
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.operators.unary import FunctionOp
 from memopt.frontends.tflite import read
+from memopt.frontends.tflite.operators import BUILDERS
 
 A, B, C = (0.043, 7), (0.0171, -30), (0.061, 11)
 UNIT = {"TANH": (1 / 128, 0), "LOGISTIC": (1 / 256, -128), "SOFTMAX": (1 / 256, -128)}
@@ -146,18 +148,30 @@ def models(bits: int) -> dict[str, bytes]:
     return found
 
 
+def is_function(op: str) -> bool:
+    """Whether the frontend makes an operator of one operand a function of single numbers."""
+    try:
+        module = read(one(op, 8, (FULL,), FULL), "m.tflite")
+    except MemoptError:
+        return False
+    return any(isinstance(found, FunctionOp) for found in module.walk())
+
+
+FUNCTIONS = [op for op in BUILDERS if is_function(op)]
+
+
+def test_the_functions_are_found() -> None:
+    assert {"TANH", "LOGISTIC", "HARD_SWISH", "RELU", "RELU6"} <= set(FUNCTIONS)
+
+
 def int8_models() -> dict[str, bytes]:
     """What is int8 only, or of which only int8 is defined here."""
     found = {
-        f"{op.lower()} {scale}": one(op, 8, (FULL,), FULL, numbers=((scale, zero), end))
-        for op, end in (
-            ("TANH", UNIT["TANH"]),
-            ("LOGISTIC", UNIT["LOGISTIC"]),
-            ("HARD_SWISH", (0.031, -100)),
-            ("HARD_SWISH", (0.09, -3)),
-        )
+        f"{op.lower()} {scale} {end[0]}": one(op, 8, (FULL,), FULL, numbers=((scale, zero), end))
+        for op in FUNCTIONS
+        if op.lower() not in models(8)
+        for end in ([UNIT[op]] if op in UNIT else [(0.031, -100), (0.09, -3)])
         for scale, zero in ((0.03, 5), (0.07, -128), (0.0043, 127))
-        if op != "HARD_SWISH" or scale <= end[0] * 128
     }
     for corners, half in ((False, False), (True, False), (False, True)):
         flags = {"alignCorners": corners, "halfPixelCenters": half}

@@ -15,6 +15,7 @@ from xdsl.utils.test_value import create_ssa_value
 from memopt.dialects.attributes import EncodingAttr, WindowAttr
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.unary import FunctionOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import rows_of, shape_of
 from memopt.frontends.typed import build, integer_list, number, real
@@ -174,7 +175,7 @@ def resize(name: str, rng: Rng) -> Any:
 
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "maximum", "minimum"), binary),
-    **dict.fromkeys(("relu", "relu6", "logistic", "tanh", "hard_swish"), unary),
+    **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
     **dict.fromkeys(("quantize", "dequantize", "cast", "copy"), unary),
     **dict.fromkeys(("conv_2d", "depthwise_conv_2d"), convolution),
     **dict.fromkeys(("average_pool_2d", "max_pool_2d"), pool),
