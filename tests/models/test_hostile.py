@@ -280,7 +280,7 @@ USAGE = [
     ["--time-limit=soon"],
     ["-p", "no-such-pass"],
     ["-p", "memgraph-schedule{"],
-    ["-p", "memgraph-schedule{method = auto}"],
+    ["-p", "memgraph-schedule{method = }"],
     ["-p", "memgraph-schedule{speed=9}"],
     ["-p", "memgraph-schedule", "--place=auto"],
     ["-p", "memgraph-schedule", "--time-limit=3"],

@@ -7,6 +7,7 @@ import pytest
 from oracles import naive_steps, optimum, random_graph, random_order
 
 import memopt
+from memopt.dialects.errors import MemoptError
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.theory.bounds import flow_bound, trivial
@@ -200,5 +201,5 @@ def test_what_may_be_read_before_it_is_written_is_refused(fuzz: float) -> None:
 def test_the_api_refuses_what_is_read_before_it_is_written() -> None:
     """It said 4 B, proven by a flow, where the order 1, 2, 0 needs 3 B."""
     groups = (Group("g0", 3, (2,), (1,)), Group("g1", 1, (0,), (0, 1), False, True))
-    with pytest.raises(ProblemError, match="group 'g0': 'b' may read it before"):
+    with pytest.raises(MemoptError, match="group 'g0': 'b' may read it before"):
         memopt.peak(MemoryGraph(("a", "b", "c"), ((), (), ()), groups))
