@@ -37,6 +37,20 @@ EXTENSIONS = {
         ("tests/unit/test_newest_first.py",),
         ("tests/unit/test_newest_first.py", "tests/unit/test_scheduling.py"),
     ),
+    "operator": Extension(
+        (
+            "dialects/operators/unary.py",
+            "frontends/tflite/operators.py",
+            "backends/c/kernels/unary/__init__.py",
+        ),
+        ("docs/memgraph.md",),
+        (
+            "tests/models/test_evaluate_stored.py::test_int8_only",  # against TFLM, every int8
+            "tests/property/test_rows_needed.py",
+            "tests/unit/test_dialect_docs.py",
+            "tests/unit/test_kernels.py",
+        ),
+    ),
     "rule": Extension(
         ("rewrites/relu_twice.py",),
         (),

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from xdsl.ir import Operation
 
 from memopt.backends.c import registry
-from memopt.backends.c.call import Constants, KernelCall
+from memopt.backends.c.call import Constants, KernelCall, Table
 from memopt.backends.c.kernels import DIRECTORY, kernel_files
-from memopt.backends.c.registry import all_kernels, kernel, matching
+from memopt.backends.c.registry import Kernel, all_kernels, kernel, matching
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
-from memopt.dialects.operators.unary import HardSwishOp, ReluOp
+from memopt.dialects.operators.unary import FunctionOp, HardSwishOp, ReluOp
 from memopt.driver import load_text, new_context
 
 
@@ -69,3 +70,41 @@ def test_every_source_belongs_to_a_family_that_registers_kernels() -> None:
     assert len(kernel_files()) == len(list(DIRECTORY.rglob("memopt_*.[ch]")))
     keys = [(k.op, k.types, k.isa) for k in all_kernels()]
     assert len(keys) == len(set(keys))
+
+
+def of_every_int8(kind: str, before: str, after: str) -> FunctionOp:
+    """A function of 256 values in these numbers."""
+    types = [f"tensor<256xsi8, #memgraph.encoding<{n}>>" for n in (before, after)]
+    text = (
+        f"func.func @main(%x: {types[0]}) -> {types[1]} {{\n  %0 = memgraph.{kind} %x"
+        f" rounding<tflm_double> : ({types[0]}) -> {types[1]}\n  func.return %0 : {types[1]}\n}}\n"
+    )
+    op = only_function(load_text(new_context(True), text, "in")).body.block.first_op
+    assert isinstance(op, FunctionOp)
+    return op
+
+
+NUMBERS = [  # of the result
+    f"scale = [{scale}], zero_point = [{zero}]"
+    for scale, zero in ((4.3e-2, 7), (9.1e-2, -30), (1 / 256, -128), (1 / 128, 0))
+]
+TABLES = [k for k in all_kernels() if issubclass(k.op, FunctionOp) and k.types == "s8"]
+
+
+@pytest.mark.parametrize("found", TABLES, ids=lambda k: k.op.name)
+def test_a_table_is_what_the_operation_evaluates_to(found: Kernel) -> None:
+    """In every numbers in which the operation has a meaning."""
+    compared = 0
+    for numbers in NUMBERS:
+        op = of_every_int8(found.op.name.removeprefix("memgraph."), NUMBERS[0], numbers)
+        values = np.arange(-128, 128).astype(np.int8)
+        try:
+            (expected,) = op.evaluate([values])
+        except MemoptError:
+            continue
+        call = found.lower(op, lambda _: None)
+        assert isinstance(call, KernelCall)
+        table = dict(call.fields)["table"]
+        assert isinstance(table, Table) and np.array_equal(table.values, expected)
+        compared += 1
+    assert compared
