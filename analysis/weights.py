@@ -27,6 +27,8 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import place_of
 from memopt.dialects.stored import integer_type, numpy_dtype
 from memopt.dialects.structure import ConstantOp
+from memopt.formats.onnx_weights import array_of, named_tensors
+from memopt.formats.tflite import Model, read_model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,8 +142,6 @@ class Weights:
         return self._onnx(sha256, data, key)
 
     def _tflite(self, sha256: str, data: bytes, key: str) -> bytes:
-        from memopt.formats.tflite import Model, read_model
-
         place = str(self.path(sha256))
         if sha256 not in self._models:
             self._models[sha256] = read_model(data, place)
@@ -156,8 +156,6 @@ class Weights:
 
     def _onnx(self, sha256: str, data: bytes, key: str) -> "Array":
         import onnx
-
-        from memopt.formats.onnx_weights import array_of, named_tensors
 
         path = self.path(sha256)
         if sha256 not in self._models:

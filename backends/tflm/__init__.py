@@ -17,13 +17,15 @@ from xdsl.ir import SSAValue
 
 from memopt.analysis.weights import Weights, files_of
 from memopt.backends.tflm.check import check_function, check_written
+from memopt.backends.tflm.extent import newer_field, trailing_bytes
 from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scratch
+from memopt.backends.tflm.repack import AlignedBuffer, outside_ranges, pack, unpack
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import Place, argument_offsets, bytes_offset, offsets_of
 from memopt.dialects.plan_attributes import SlotAttr
 from memopt.formats import tflite_control
-from memopt.formats.tflite import Model, read_model
+from memopt.formats.tflite import Model, litert_schema, read_model
 from memopt.targets.tflm.arena import file_operators, is_unread, tensor_indices, tflm_arena
 
 __all__ = ["check_hidden", "is_safe", "make_safe", "source_of", "unknown_scratch", "write_tflm"]
@@ -47,9 +49,6 @@ def write_tflm(
     would need more than without; whether it might, because of scratch that is not known, is asked
     of `check_hidden`.
     """
-    from memopt.backends.tflm.extent import newer_field, trailing_bytes
-    from memopt.backends.tflm.repack import outside_ranges, pack, unpack
-
     data, model, name = source_of(module, folder, model_path, source)
     func = only_function(module, model)
     check_function(func, model)
@@ -163,9 +162,6 @@ def tensor_offsets(func: FuncOp, count: int) -> list[int]:
 
 def _set_metadata(objects: Any, name: str, data: bytes) -> None:
     """Replace the metadata `name`, or add it; its old buffer is used again if it is its own."""
-    from memopt.backends.tflm.repack import AlignedBuffer
-    from memopt.formats.tflite import litert_schema
-
     entries: list[Any] = list(objects.metadata or [])
     same = [m for m in entries if text_of(m.name) == name]
     entry = same[0] if same else litert_schema().MetadataT(name=name)

@@ -11,10 +11,14 @@ it becomes the activation of what makes its operand by a rule (AT_IMPORT of pass
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.analysis.weights import refer_to
+from memopt.frontends.onnx.annotations import annotate
+from memopt.frontends.onnx.convert import Importer
+from memopt.frontends.onnx.folding import fold
+from memopt.frontends.onnx.loading import load
 
 
 def read(
@@ -22,21 +26,13 @@ def read(
     name: str,
     path: Path | None = None,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
-) -> "ModuleOp":
+) -> ModuleOp:
     """The module for an .onnx file.
 
     `name` is what messages call the file and what the module's weights refer to, unless `path` is
     given; weights in other files need `path`. `shapes` fixes inputs with symbolic dimensions
     (elements per dimension). Raises MemoptError.
     """
-    from xdsl.dialects.builtin import ModuleOp
-
-    from memopt.analysis.weights import refer_to
-    from memopt.frontends.onnx.annotations import annotate
-    from memopt.frontends.onnx.convert import Importer
-    from memopt.frontends.onnx.folding import fold
-    from memopt.frontends.onnx.loading import load
-
     known = fold(load(data, name, path, shapes or {}))
     func = Importer(known, annotate(known)).function()
     module = ModuleOp([func])

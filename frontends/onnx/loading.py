@@ -24,6 +24,7 @@ from onnx import (
 )
 
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.tensors import element_bits
 from memopt.formats.onnx_weights import constant_tensor
 from memopt.frontends.onnx.types import ELEMENTS, STRING
 
@@ -164,8 +165,6 @@ def _check_constant(tensor: TensorProto, name: str, path: Path | None) -> None:
 
 def byte_count(tensor: TensorProto) -> int | None:
     """Bytes of a tensor from its shape and type, None for strings."""
-    from memopt.dialects.tensors import element_bits
-
     if tensor.data_type == STRING or tensor.data_type not in ELEMENTS:
         return None
     return (element_count(tensor.dims) * element_bits(ELEMENTS[tensor.data_type]) + 7) // 8

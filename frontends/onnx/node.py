@@ -82,3 +82,9 @@ def quantization(type_: TensorType[Attribute]) -> EncodingAttr | None:
     if not isinstance(encoding, EncodingAttr) or not encoding.quantized:
         return None
     return EncodingAttr("", encoding.scales, encoding.zero_points, encoding.axis.data)
+
+
+def plain(node: Node) -> None:
+    """Nothing here is quantized. Raises NotTyped."""
+    types = [t for t in (*node.types, *node.results) if t is not None]
+    need(all(quantization(t) is None for t in types))

@@ -7,7 +7,6 @@ operations with the real numbers that they stand for. What only moves elements i
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -29,7 +28,8 @@ from memopt.dialects.operators.quantization import CastOp, DequantizeOp, Quantiz
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
-from memopt.frontends.onnx.node import Node, quantization
+from memopt.frontends.onnx import windows
+from memopt.frontends.onnx.node import Node, plain, quantization
 from memopt.frontends.typed import NotTyped, axis_of, build, integer_list, need, number, real
 
 Builder = Callable[[Node], Operation]
@@ -37,7 +37,7 @@ Builder = Callable[[Node], Operation]
 
 def typed(node: Node) -> Operation | None:
     """The typed operation that means the same, or None."""
-    build_one = builders().get(node.kind)
+    build_one = BUILDERS.get(node.kind)
     if build_one is None:
         return None
     try:
@@ -46,12 +46,6 @@ def typed(node: Node) -> Operation | None:
     except (NotTyped, VerifyException, MemoptError):
         return None
     return op
-
-
-def plain(node: Node) -> None:
-    """Nothing here is quantized. Raises NotTyped."""
-    types = [t for t in (*node.types, *node.results) if t is not None]
-    need(all(quantization(t) is None for t in types))
 
 
 def same_meaning(node: Node, indices: Sequence[int]) -> None:
@@ -250,44 +244,40 @@ def pad(node: Node) -> Operation:
     return build(PadOp, (node.operand(0),), (node.result,), properties)
 
 
-@lru_cache(maxsize=1)
-def builders() -> dict[str, Builder]:
-    """ONNX operator -> its builder."""
-    from memopt.frontends.onnx import windows
-
-    return {
-        "Add": binary(AddOp),
-        "AveragePool": windows.average_pool,
-        "Cast": cast,
-        "Clip": clip,
-        "Concat": concat,
-        "Conv": windows.convolution,
-        "DequantizeLinear": dequantize,
-        "Dropout": dropout,
-        "Flatten": reshape,
-        "Gemm": gemm,
-        "GlobalAveragePool": windows.global_average_pool,
-        "GlobalMaxPool": windows.global_max_pool,
-        "HardSwish": unary(HardSwishOp),
-        "Identity": reshape,
-        "MatMul": matmul,
-        "Max": binary(MaximumOp),
-        "MaxPool": windows.max_pool,
-        "Min": binary(MinimumOp),
-        "Mul": binary(MulOp),
-        "Pad": pad,
-        "QuantizeLinear": quantize,
-        "ReduceMean": mean,
-        "Relu": unary(ReluOp),
-        "Reshape": reshape,
-        "Resize": windows.resize,
-        "Sigmoid": unary(LogisticOp),
-        "Slice": slice_,
-        "Softmax": softmax,
-        "Split": split,
-        "Squeeze": reshape,
-        "Sub": binary(SubOp),
-        "Tanh": unary(TanhOp),
-        "Transpose": transpose,
-        "Unsqueeze": reshape,
-    }
+BUILDERS: dict[str, Builder] = {
+    "Add": binary(AddOp),
+    "AveragePool": windows.average_pool,
+    "Cast": cast,
+    "Clip": clip,
+    "Concat": concat,
+    "Conv": windows.convolution,
+    "DequantizeLinear": dequantize,
+    "Dropout": dropout,
+    "Flatten": reshape,
+    "Gemm": gemm,
+    "GlobalAveragePool": windows.global_average_pool,
+    "GlobalMaxPool": windows.global_max_pool,
+    "HardSwish": unary(HardSwishOp),
+    "Identity": reshape,
+    "MatMul": matmul,
+    "Max": binary(MaximumOp),
+    "MaxPool": windows.max_pool,
+    "Min": binary(MinimumOp),
+    "Mul": binary(MulOp),
+    "Pad": pad,
+    "QuantizeLinear": quantize,
+    "ReduceMean": mean,
+    "Relu": unary(ReluOp),
+    "Reshape": reshape,
+    "Resize": windows.resize,
+    "Sigmoid": unary(LogisticOp),
+    "Slice": slice_,
+    "Softmax": softmax,
+    "Split": split,
+    "Squeeze": reshape,
+    "Sub": binary(SubOp),
+    "Tanh": unary(TanhOp),
+    "Transpose": transpose,
+    "Unsqueeze": reshape,
+}
+"""ONNX operator -> its builder."""

@@ -15,6 +15,7 @@ from memopt.analysis.weights import refer_to
 from memopt.dialects.errors import MemoptError
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, read_model
+from memopt.frontends.tflite.convert import Importer, drop_unused
 
 
 def read(source: IO[bytes] | bytes, name: str = "", path: str = "") -> ModuleOp:
@@ -24,8 +25,6 @@ def read(source: IO[bytes] | bytes, name: str = "", path: str = "") -> ModuleOp:
     name). An `OfflineMemoryAllocation` plan in the file is not imported.
     Raises MemoptError.
     """
-    from memopt.frontends.tflite.convert import Importer, drop_unused
-
     data = source if isinstance(source, bytes) else source.read()
     name = name or str(getattr(source, "name", "")) or "model.tflite"
     model = read_model(data, name)

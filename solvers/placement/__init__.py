@@ -67,9 +67,8 @@ def prove(
         return Proven(Placement((), 0), 0)
     floor = floor_of(problem, items_of(problem))
     if capacity is not None and capacity < floor:  # any answer shows as much as the best
-        from memopt.solvers.placement.methods import greedy_by_size
-
-        strategy, options = greedy_by_size.solve, {}
+        quick = function_of(_FOUND, "greedy-by-size", "placement", "solve")
+        strategy, options = cast("Strategy", quick), {}
     answer = strategy(problem, time_limit, **options)
     if isinstance(answer, Placement):
         answer = Proven(answer, 0)

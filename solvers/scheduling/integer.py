@@ -15,6 +15,7 @@ from memopt.solvers.problems.memory_graph import (
     profile,
 )
 from memopt.solvers.programs.mathopt import Model
+from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.methods import greedy, rpo
 from memopt.solvers.theory.bounds import flow_bound, trivial
 
@@ -88,8 +89,6 @@ def given(
     """
     orders = [greedy.order(graph), rpo.order(graph)]
     if isinstance(warm_start, str):
-        from memopt.solvers.scheduling import schedule
-
         warm_start = schedule(graph, warm_start).order
     if warm_start is not None:
         check_order(graph, warm_start)

@@ -32,6 +32,7 @@ from memopt.solvers.problems.memory_graph import (
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.ideals import Walker, ancestors, descendants, renumber
 from memopt.solvers.theory.module_candidates import candidates
+from memopt.solvers.theory.network import Network
 
 # Modules of more (already contracted) operators are left alone, and so are those whose inner order
 # takes more states than this to prove: fusion must stay cheap.
@@ -181,8 +182,6 @@ def least_inner_level(sub: MemoryGraph, enough: int = -1) -> int | None:
 
 def least_inner_level_by_cuts(sub: MemoryGraph, enough: int = -1) -> int | None:
     """The same by one min-cut per pair of a first operator (run) and a last one (not run)."""
-    from memopt.solvers.theory.network import Network
-
     first = [v for v in range(len(sub)) if not sub.predecessors[v]]
     last = [v for v in range(len(sub)) if not sub.successors[v]]
     if len(first) * len(last) > 64:

@@ -12,13 +12,13 @@ from memopt.driver import (
     Options,
     Shapes,
     check_shapes,
-    emit,
     load_model,
     load_text,
     new_context,
     run_pipeline,
     set_model_path,
 )
+from memopt.outputs import Wanted, emit
 
 SEPARATOR = re.compile(r"^// -----[ \t]*\r?$", re.MULTILINE)  # a line of its own
 
@@ -74,4 +74,4 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
         from memopt.explain import explain
 
         print(explain(module), file=sys.stderr)
-    return emit(module, job.target, job.folder, job.generic, job.model_name)
+    return emit(module, job.target, Wanted(job.folder, job.generic, job.model_name))

@@ -1,4 +1,4 @@
-"""From a file to a module, through a pipeline, to a target: what both commands share."""
+"""From a file to a module, and through a pipeline: what both commands share."""
 
 import json
 import os
@@ -26,8 +26,9 @@ from memopt.dialects.names import name_of
 from memopt.dialects.plan import OFF_CHIP, model_of, plan_of
 from memopt.dialects.tensors import is_buffer, shape_of
 from memopt.plugin import PASSES
+from memopt.progress import Spinner
 from memopt.targets.core.planned_for import target_of
-from memopt.text import parse_module
+from memopt.text import module_text, parse_module
 from memopt.usage import UsageError
 from memopt.verify.memories import memories_of
 from memopt.verify.plan import check_definitions
@@ -265,8 +266,6 @@ def run_pipeline(
     context: Context, module: ModuleOp, passes: Sequence[ModulePass], options: Options
 ) -> None:
     """Run passes in the order given, verifying after each."""
-    from memopt.text import module_text
-
     if options.verify:
         check_module(module)
     for step in passes:
@@ -318,47 +317,4 @@ def progress(text: str) -> AbstractContextManager[object]:
     """A spinner with the elapsed time, for people: only on a terminal, and after two seconds."""
     if not sys.stderr.isatty():
         return nullcontext()
-    from memopt.progress import Spinner
-
     return Spinner(text)
-
-
-# -- writing ------------------------------------------------------------------------------------
-
-
-def emit(
-    module: ModuleOp, target: str, folder: Path | None, generic: bool = False, name: str = "model"
-) -> str | bytes:
-    """The module as `target`, to be written in `folder` (None: stdout).
-
-    `name` begins everything public of `c`. Raises MemoptError for what the target does not support.
-    """
-    from io import StringIO
-
-    if target == "mlir":
-        from memopt.text import module_text
-
-        relative_files(module, folder)
-        return module_text(module, generic)
-    if target == "c":
-        from memopt.backends.c.emit import emit_c
-
-        out = StringIO()
-        emit_c(module, out, name)
-        return out.getvalue()
-    if target == "tflite":
-        from memopt.backends.tflm import check_hidden, write_tflm
-
-        data = write_tflm(module)
-        for func in functions(module):
-            check_hidden(func)
-        return data
-    from memopt.backends import report
-
-    writers = {
-        "svg": report.module_svg,
-        "html": report.module_html,
-        "json": report.module_json,
-        "minimalloc-csv": report.module_csv,
-    }
-    return writers[target](module)

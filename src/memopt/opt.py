@@ -10,9 +10,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from memopt.chunks import Job, read_chunks, run_chunk
+from memopt.diagnostics import diagnose, unmatched, write_output
 from memopt.dialects.errors import MemoptError
-from memopt.driver import MODELS, Options
-from memopt.outputs import BINARY, Target, model_name, target_text
+from memopt.driver import (
+    MODELS,
+    Options,
+    build_pipeline,
+    extra_passes,
+    new_context,
+    spelled,
+)
+from memopt.outputs import Target, is_binary, model_name, target_text
+from memopt.passes.option import choices, texts
+from memopt.plugin import PASSES
 from memopt.rewrites import RULES
 from memopt.shorthands import parse_shapes, pipeline_text
 from memopt.solvers.placement import METHODS as PLACEMENTS
@@ -176,8 +187,6 @@ def run(args: argparse.Namespace) -> int:
     if args.list_passes:
         return list_passes()
     if args.show_dialects:
-        from memopt.driver import new_context
-
         print("\n".join(sorted(new_context().registered_dialect_names)))
         return 0
     check_time_limit(args.time_limit)
@@ -186,11 +195,9 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("shorthands such as --schedule do not mix with -p")
     if args.passes is not None and args.time_limit is not None:
         raise UsageError("--time-limit goes with shorthands; in -p write time-limit=30.0")
-    if args.target.kind in BINARY and args.output is None:
+    if is_binary(args.target.kind) and args.output is None:
         raise UsageError(f"-t {args.target.kind} is binary: name a file with -o")
     text = args.passes if args.passes is not None else pipeline_text(steps, args.time_limit)
-    from memopt.driver import build_pipeline
-
     passes = build_pipeline(text) if text else ()
     options = Options(
         print_before=args.print_ir_before_all,
@@ -203,9 +210,6 @@ def run(args: argparse.Namespace) -> int:
 
 def process(args: argparse.Namespace, passes: Sequence[object], options: Options) -> int:
     """Read, run and write each piece of the input; errors become one line each."""
-    from memopt.chunks import Job, read_chunks, run_chunk
-    from memopt.diagnostics import diagnose, unmatched, write_output
-
     name = "stdin" if args.input in (None, STDOUT) else args.input
     output: str = args.output or STDOUT
     job = Job(
@@ -264,10 +268,7 @@ def list_passes() -> int:
     the standard pipelines."""
     from xdsl.passes import get_pass_option_infos
 
-    from memopt.driver import extra_passes, spelled
-    from memopt.passes.option import choices, texts
-    from memopt.passes.pipelines import PIPELINES
-    from memopt.plugin import PASSES
+    from memopt.passes.pipelines import PIPELINES  # loads every pass
 
     for name, factory in {**PASSES, **extra_passes()}.items():
         made = factory()

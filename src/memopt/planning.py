@@ -20,6 +20,7 @@ from memopt.dialects.tensors import is_buffer
 from memopt.driver import check_module, progress
 from memopt.passes.pipelines import Choices, Step, plan, source
 from memopt.passes.planned import Planned, PlanningPass
+from memopt.verify.memories import memories_of
 
 
 @dataclass
@@ -132,8 +133,6 @@ def report_dict(
 def memories_dict(func: FuncOp) -> dict[str, Any] | None:
     """`memories` of `report.json`: bytes of each memory, and what its traffic costs; None for one
     arena."""
-    from memopt.verify.memories import memories_of
-
     found = memories_of(func)
     if found is None:
         return None

@@ -83,6 +83,56 @@ def test_the_page_has_these_arrows() -> None:
     assert written == ALLOWED
 
 
+def hidden_imports(path: Path) -> set[str]:
+    """Modules of the project that a file imports inside a function."""
+    return {
+        node.module or ""
+        for f in ast.walk(ast.parse(path.read_text()))
+        if isinstance(f, ast.FunctionDef)
+        for node in ast.walk(f)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memopt.")
+    }
+
+
+def shown_imports(path: Path) -> set[str]:
+    """Modules of the project that a file imports when it is loaded."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memopt"):
+            names.add(node.module or "")
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return names
+
+
+# Loaded when they are needed, because they load OR-Tools; the front door does it for its start.
+LATE = {
+    "solvers/joint/__init__.py": {"memopt.solvers.joint"},  # the exact model
+    "solvers/memories/__init__.py": {
+        "memopt.solvers.memories.program",
+        "memopt.solvers.memories.shortfall",
+    },
+}
+
+
+def test_no_import_inside_a_function() -> None:
+    for path in files(*ROOMS):
+        assert hidden_imports(path) <= LATE.get(str(path.relative_to(ROOT)), set()), path
+
+
+def test_no_import_inside_a_function_breaks_a_circle() -> None:
+    """What is imported late could be imported at the top: it does not load the file itself."""
+    for path in files(*ROOMS, "src/memopt"):
+        late = hidden_imports(path)
+        waiting, seen = list(late), set[Path]()
+        while waiting:
+            found = module_file(waiting.pop())
+            if found is not None and found not in seen:
+                seen.add(found)
+                waiting += shown_imports(found)
+        allowed = {module_file(n) for n in late}  # a package may load a file of its own late
+        assert path.resolve() not in seen - allowed, f"{path}: {late}"
+
+
 def test_every_room_is_type_checked() -> None:
     """pyright does not follow links below a folder that it is given: each room is named to it."""
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -323,6 +373,7 @@ print([m for m in sys.modules if m.split(".")[0] in {ROOMS}])
         "from memopt.opt import main; main(['--version'])",
         "from memopt.opt import main; main(['--list-passes'])",
         "from memopt.opt import main; main(['--show-dialects'])",
+        "from memopt.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass",
         "from xdsl.universe import Universe; Universe.get_multiverse()",
     ],
 )

@@ -13,7 +13,14 @@ from memopt.solvers import clock
 from memopt.solvers.placement import slots
 from memopt.solvers.placement.address_space import first_fit_in
 from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
-from memopt.solvers.placement.methods import best_fit, greedy_by_size, hill_climb, planar, tflm
+from memopt.solvers.placement.methods import (
+    best_fit,
+    exact,
+    greedy_by_size,
+    hill_climb,
+    planar,
+    tflm,
+)
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 from memopt.solvers.published.placement import greedy_by_breadth
 
@@ -57,7 +64,6 @@ def prove(
     assert best is not None
     if len(items) > SEARCHED_ITEMS and time_limit is None:
         return Proven(best, floor)
-    from memopt.solvers.placement.methods import exact
 
     def left(share: float = 1.0) -> float | None:
         return clock.left(deadline, share)

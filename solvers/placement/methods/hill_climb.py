@@ -9,6 +9,7 @@ from random import Random
 
 from memopt.solvers import clock
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
+from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.neighbours import Neighbour, crowded, fits_lowest, neighbours_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem
 
@@ -18,8 +19,6 @@ ROUNDS = 500
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` in seconds; without one the work is bounded."""
-    from memopt.solvers.placement.methods import best_fit, greedy_by_size
-
     deadline = clock.deadline(time_limit)
     best = greedy_by_size.solve(problem)
     if not clock.late(deadline):

@@ -33,8 +33,9 @@ from memopt.dialects.plan import (
     model_of,
     offsets_of,
 )
-from memopt.driver import emit, new_context, set_model_path
+from memopt.driver import new_context, set_model_path
 from memopt.outputs import TARGETS as FORMS
+from memopt.outputs import Wanted, emit
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds
@@ -89,12 +90,12 @@ class Plan:
         module = self.module.clone()
         with told(self.name):
             if self.data is None or form not in ("c", "tflite"):
-                return emit(module, form, None)
+                return emit(module, form, Wanted())
             with TemporaryDirectory() as folder:  # the weights are read from a file
                 path = Path(folder, "model")
                 path.write_bytes(self.data)
                 set_model_path(module, str(path))
-                return emit(module, form, None)
+                return emit(module, form, Wanted())
 
 
 def plan(

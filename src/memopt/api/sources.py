@@ -37,6 +37,7 @@ from memopt.driver import (
     new_context,
 )
 from memopt.solvers.errors import ProblemError
+from memopt.text import module_text
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -71,8 +72,6 @@ class Model:
         return tuple(name_of(v) for end in ends if end is not None for v in end.operands)
 
     def __str__(self) -> str:
-        from memopt.text import module_text
-
         return module_text(self.module)
 
 

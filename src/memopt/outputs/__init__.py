@@ -1,0 +1,78 @@
+"""What `-t` names: `mlir`, `tflite`, or `c{name=net}`, whose functions are called `net_...`.
+
+One file per output, found by its name, with `write(module, wanted)`. It says `BINARY = True` if it
+gives bytes, and has `named(options)` if something may stand in braces behind its name.
+"""
+
+import argparse
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.backends.c.text import file_name
+from memopt.solvers.registry import methods_in
+from memopt.usage import STDOUT
+
+_FOUND = methods_in("memopt.outputs")
+TARGETS = tuple(_FOUND)
+SOURCES = (".c", ".h")
+
+
+class Target(NamedTuple):
+    """A target, and what its functions are called if that was said."""
+
+    kind: str
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The `folder` that the output is written to (None: stdout), MLIR's `generic` form, and what
+    begins the names of everything public in C."""
+
+    folder: Path | None = None
+    generic: bool = False
+    name: str = "model"
+
+
+def _form(kind: str) -> Any:
+    return import_module(_FOUND[kind])
+
+
+def is_binary(kind: str) -> bool:
+    """Whether an output is bytes, which no terminal should get."""
+    return getattr(_form(kind), "BINARY", False)
+
+
+def emit(module: ModuleOp, kind: str, wanted: Wanted) -> str | bytes:
+    """The module as `kind`. Raises MemoptError for what that cannot say."""
+    written: str | bytes = _form(kind).write(module, wanted)
+    return written
+
+
+def target_text(text: str) -> Target:
+    """For `type=`: a target with its option. Raises ArgumentTypeError."""
+    match = re.fullmatch(r"([\w-]*)(?:\{(.*)\})?", text)
+    kind, options = (match[1], match[2]) if match else (text, None)
+    if kind not in TARGETS:
+        known = ", ".join(map(repr, TARGETS))
+        raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {known})")
+    if options is None:
+        return Target(kind)
+    named = getattr(_form(kind), "named", None)
+    if named is None:
+        raise argparse.ArgumentTypeError(f"{kind} takes no options, not {{{options}}}")
+    return Target(kind, named(options))
+
+
+def model_name(target: Target, source: str, output: str) -> str:
+    """What to call the functions: as said, else as the C file, else as the file that was read."""
+    if target.name is not None:
+        return target.name
+    if output != STDOUT and Path(output).suffix in SOURCES:
+        return file_name(Path(output).stem)
+    return "model" if source == "stdin" else file_name(Path(source).stem)
