@@ -27,7 +27,7 @@ from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import encoding_of, shape_of
-from memopt.frontends.onnx.operators import builders
+from memopt.frontends.onnx.operators import BUILDERS as ONNX_BUILDERS
 from memopt.frontends.tflite.operators import BUILDERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -156,8 +156,8 @@ def row_of(kind: type[ComputeOp]) -> str:
     modes = sorted({op.rows_mode for op in made if op.rows_mode is not None})
     columns = (
         f"`{name}`",
+        ", ".join(called(ONNX_BUILDERS, kind)),
         ", ".join(called(BUILDERS, kind)),
-        ", ".join(called(builders(), kind)),
         ", ".join(types_of(made)),
         ", ".join(modes),
         "yes" if kind.ELEMENTWISE else "",
