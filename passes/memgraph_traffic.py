@@ -31,7 +31,13 @@ from memopt.dialects.tensors import bytes_of
 from memopt.formats.sizes import parse_size
 from memopt.passes.option import check_choices, option, required
 from memopt.passes.seconds import check_seconds
-from memopt.solvers.memories.traffic import RULES, Tensor, TrafficProblem, least_traffic
+from memopt.solvers.memories.traffic import (
+    RULES,
+    Tensor,
+    TrafficProblem,
+    least_moved,
+    least_traffic,
+)
 from memopt.solvers.problems.memory_graph import ProblemError, round_up
 from memopt.verify.plan import verify_plan
 
@@ -77,6 +83,33 @@ def measure_function(
         raise PassFailedException(f"memgraph-traffic: {place}: {error}") from error
     found = OffChipAttr(on_chip, rule, answer.moved, answer.lower_bound, answer.proof)
     func.attributes[OFF_CHIP] = found
+    return found
+
+
+def check_traffic(func: FuncOp) -> OffChipAttr | None:
+    """What the function says that a run moves, if anything, and it can be: exactly what Belady's
+    rule moves, or between a bound of every rule and that. What a solver has proven is not derived
+    again, so the bound stays a claim. Raises MemoptError."""
+    found = func.attributes.get(OFF_CHIP)
+    if found is None:
+        return None
+    place = f"@{func.sym_name.data}"
+    if not isinstance(found, OffChipAttr):
+        raise MemoptError("memgraph.off_chip must be a #memgraph.off_chip", place)
+    problem = traffic_problem(func, found.on_chip.data)
+    try:
+        most, least = least_traffic(problem, "belady").moved, least_moved(problem)
+    except ProblemError as error:
+        raise MemoptError(f"memgraph.off_chip: {error}", place) from error
+    moved, rule = found.moved.data, found.rule.data
+    if rule == "belady" and moved != most:
+        raise MemoptError(f"memgraph.off_chip: belady moves {most} B, not {moved} B", place)
+    if moved < least:
+        text = f"memgraph.off_chip: every rule moves {least} B or more, not {moved} B"
+        raise MemoptError(text, place)
+    if moved > most:
+        text = f"memgraph.off_chip: {moved} B are more than the {most} B of belady"
+        raise MemoptError(text, place)
     return found
 
 

@@ -14,6 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.functions import functions
+from memopt.passes.memgraph_traffic import check_traffic
 from memopt.passes.option import option
 from memopt.passes.planned import Planned, PlanningPass
 from memopt.verify.plan import verify_plan
@@ -30,6 +31,7 @@ class MemgraphVerifyPlanPass(PlanningPass):
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         written = known.write() if known is not None else None
         verify_plan(func, self.placed)
+        check_traffic(func)
         return written
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -18,6 +18,7 @@ Who decides what is kept is a rule: one file each in `rules/`.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
@@ -149,3 +150,30 @@ def least_traffic(
     )
     answer.verify(problem)
     return answer
+
+
+def least_moved(problem: TrafficProblem) -> int:
+    """Bytes that every rule moves, found in no time: what exceeds the chip in one step, if all is
+    kept, is given up there by the byte and at the cheapest rate. Raises ProblemError."""
+    problem.check()
+    live: list[list[tuple[int, int]]] = [[] for _ in range(problem.steps)]  # (moved, size)
+    for tensor, gaps in zip(problem.tensors, problem.gaps, strict=True):
+        cost: dict[int, int] = {}
+        for g in gaps:  # an input that nobody reads again has its copy outside
+            moved = tensor.moved if g.read or tensor.born >= 0 else 0
+            for t in range(max(g.first, 0), min(g.last + 1, problem.steps)):
+                cost[t] = max(cost.get(t, 0), moved)
+        for t, moved in cost.items():
+            if tensor.size:
+                live[t].append((moved, tensor.size))
+    most = 0
+    for entries, workspace in zip(live, problem.workspace, strict=True):
+        over = sum(size for _, size in entries) + workspace - problem.on_chip
+        least = 0
+        for moved, size in sorted(entries, key=lambda e: Fraction(*e)):
+            if over <= 0:
+                break
+            least += -(-moved * min(size, over) // size)
+            over -= size
+        most = max(most, least)
+    return most

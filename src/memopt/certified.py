@@ -51,6 +51,11 @@ def optimality_of(found: Sequence[FuncOp], path: Path) -> str:
     return f"gap, no order is below {bound:,} B ({kind}){assumed}"
 
 
+def is_proven(optimality: str) -> bool:
+    """Whether `optimality_of` says that no order is better, under no assumption."""
+    return optimality in ("proven (flow)", "proven (search)")
+
+
 def _assumption(func: FuncOp, graph: MemoryGraph, certificate: dict[str, Any]) -> str | None:
     """What the two graphs need to be the same; None if they are not."""
     text = json.dumps(certificate["graph"], sort_keys=True, separators=(",", ":"))

@@ -60,3 +60,67 @@ def test_what_the_same_run_proved_stays_optimal(
     assert opt([str(source), "-p", pipeline, "-o", str(plan)]) == 0
     assert main(["verify", str(plan), "--certificate", str(proof), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["optimal"] is True
+
+
+OFF_CHIP = "memgraph-schedule,memgraph-place,memgraph-traffic{{on-chip=176 rule={}}}"
+
+
+@pytest.mark.parametrize(
+    ("rule", "old", "new", "reason"),
+    [
+        ("exact", "on_chip = 176", "on_chip = 16", "every rule moves 160 B or more, not 0 B"),
+        ("belady", "on_chip = 176", "on_chip = 16", "belady moves"),
+        ("belady", "moved = 0", "moved = 5", "belady moves 0 B, not 5 B"),
+        ("exact", "moved = 0", "moved = 5", "5 B are more than the 0 B of belady"),
+    ],
+)
+def test_traffic_that_cannot_be(
+    rule: str, old: str, new: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Edited by hand: refused by `verify`, `report` and `--verify-plan`."""
+    source, plan = tmp_path / "s.mlir", tmp_path / "plan.mlir"
+    source.write_text(SOURCE.replace("memgraph.scratch = [#memgraph.scratch<16>]", ""))
+    assert opt([str(source), "-p", OFF_CHIP.format(rule), "-o", str(plan)]) == 0
+    text = plan.read_text()
+    assert text.count(old) == 1
+    plan.write_text(text.replace(old, new))
+    capsys.readouterr()
+    runs = (lambda: main(["verify", str(plan)]), lambda: main(["report", str(plan)]))
+    for run in (*runs, lambda: opt([str(plan), "--verify-plan"])):
+        assert run() == 1
+        out, error = capsys.readouterr()
+        assert reason in error and out == ""
+
+
+def test_traffic_that_may_be_is_claimed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, plan = tmp_path / "s.mlir", tmp_path / "plan.mlir"
+    source.write_text(SOURCE)
+    for rule, said in (("exact", "claimed: 0 B"), ("belady", "0 B")):
+        assert opt([str(source), "-p", OFF_CHIP.format(rule), "-o", str(plan)]) == 0
+        for command in ("verify", "report"):
+            assert main([command, str(plan)]) == 0
+            out = capsys.readouterr().out
+            assert f"off chip  {said}" in out and "claimed bound 0 B" in out
+            assert main([command, str(plan), "--json"]) == 0
+            found = json.loads(capsys.readouterr().out)
+            claims = (found if command == "report" else found[0])["off_chip"]
+            assert claims["optimal"] is not True
+            assert claims["moved_claimed"] is (rule == "exact")
+
+
+def test_a_certificate_makes_the_report_optimal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, plan, proof = (tmp_path / f for f in ("s.mlir", "plan.mlir", "plan.cert"))
+    source.write_text(SOURCE)
+    pipeline = f'memgraph-schedule{{certificate="{proof}"}},memgraph-place'
+    assert opt([str(source), "-p", pipeline, "-o", str(plan)]) == 0
+    assert main(["report", str(plan), "--certificate", str(proof), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["plan"]
+    assert (found["optimal"], found["arena_optimal"], found["claimed"]) == (True, True, False)
+    assert main(["report", str(plan), "--certificate", str(proof)]) == 0
+    assert "claimed" not in capsys.readouterr().out
+    assert main(["report", str(source), "--certificate", str(proof)]) == 2  # no plan was read
+    other = tmp_path / "other.mlir"
+    other.write_text(plan.read_text().replace("tensor<16xi8>", "tensor<32xi8>"))
+    assert main(["report", str(other), "--certificate", str(proof)]) == 1

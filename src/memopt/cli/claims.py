@@ -6,17 +6,57 @@ run has proven is `optimal`, and what a file says is `claimed`: `optimal` is nul
 
 from typing import Any
 
+from xdsl.dialects.func import FuncOp
 
-def only_claimed(report: dict[str, Any]) -> dict[str, Any]:
-    """The report of a plan that was read: null where it says that nothing better exists."""
+from memopt.cli.texts import sizes
+from memopt.passes.memgraph_traffic import check_traffic
+
+
+def only_claimed(report: dict[str, Any], proven: bool = False) -> dict[str, Any]:
+    """The report of a plan that was read: null where it says that nothing better exists. If its
+    order is `proven` by a certificate, no peak is smaller, so an arena of that size neither."""
     plan, memories = dict(report["plan"]), report["memories"]
     for key in ("optimal", "arena_optimal"):
         plan[key] = None if plan[key] else False
+    shown = False
+    if proven:
+        one_arena = not plan["objects"] and memories is None
+        shown = one_arena and plan["arena"] == plan["peak"]
+        plan |= {"optimal": True, "arena_optimal": True if shown else plan["arena_optimal"]}
     if memories is not None:
         memories = memories | {"optimal": None if memories["optimal"] else False}
-    return report | {"plan": plan | {"claimed": True}, "memories": memories}
+    return report | {"plan": plan | {"claimed": not shown}, "memories": memories}
 
 
 def optimality_line(proof: str, tight: bool) -> str:
     """`optimality` of a plan that no certificate was given for."""
     return f"not checked, only claimed ({proof})" if tight and proof != "none" else "not checked"
+
+
+def off_chip_claims(func: FuncOp) -> dict[str, Any] | None:
+    """What a function that was read says of its traffic off the chip, checked as far as it can be:
+    Belady's bytes are derived again, other rules' and the bound are claimed. Raises MemoptError."""
+    found = check_traffic(func)
+    if found is None:
+        return None
+    claimed = found.rule.data != "belady"
+    tight = found.lower_bound.data == found.moved.data and found.proof.data != "none"
+    return {
+        "on_chip": found.on_chip.data,
+        "rule": found.rule.data,
+        "moved": found.moved.data,
+        "moved_claimed": claimed,
+        "lower_bound": found.lower_bound.data,
+        "optimal": None if tight else False,
+    }
+
+
+def off_chip_lines(claims: dict[str, Any] | None) -> list[str]:
+    """The same for people."""
+    if claims is None:
+        return []
+    said = "claimed: " if claims["moved_claimed"] else ""
+    return [
+        f"off chip  {said}{sizes(claims['moved'])} moved with {sizes(claims['on_chip'])} on it "
+        f"({claims['rule']}), claimed bound {claims['lower_bound']:,} B"
+    ]

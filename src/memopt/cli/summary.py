@@ -11,7 +11,7 @@ def summary(report: dict[str, Any]) -> str:
     source, plan = report["source"], report["plan"]
     claimed = "claimed " if plan.get("claimed") else ""
     verdict = (
-        f"{claimed}optimal, proof = {plan['proof']}"
+        f"{'' if plan['optimal'] else claimed}optimal, proof = {plan['proof']}"
         if plan["optimal"] is not False
         else (f"{claimed}bound {sizes(plan['lower_bound'])}, proof = {plan['proof']}")
     )

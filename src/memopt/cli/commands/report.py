@@ -10,7 +10,8 @@ from typing import Any
 from memopt.backends.checked import checked
 from memopt.backends.report import report_html, table_text, timeline_of
 from memopt.before_after import plan_both
-from memopt.cli.claims import only_claimed
+from memopt.certified import is_proven, optimality_of
+from memopt.cli.claims import off_chip_claims, off_chip_lines, only_claimed
 from memopt.cli.planning_arguments import add_planning_arguments, choices_of, read_model
 from memopt.cli.summary import summary
 from memopt.cli.target_facts import facts_without_a_build
@@ -42,6 +43,12 @@ def add_arguments(commands: Any) -> None:
         help="one file with the picture, no network needed; - is stdout",
     )
     parser.add_argument(
+        "--certificate",
+        type=path_text,
+        metavar="FILE",
+        help="of a plan that is read: proof that its order is the best, as for memopt verify",
+    )
+    parser.add_argument(
         "--target", choices=target_names("c", "tflite"), help="default: tflm for .tflite, else host"
     )
     add_planning_arguments(parser)
@@ -58,6 +65,8 @@ def run(args: argparse.Namespace) -> None:
     target = args.target or ("tflm" if is_tflite else "host")
     found = checked(func) if plan_of(func) is not None else None
     from_file = found is not None and found.plan.placed
+    if args.certificate and not from_file:
+        raise UsageError("--certificate goes with a plan that is read: an .mlir with offsets")
     if found is not None and from_file:
         before, after, known = as_it_was(context, module, False), module, found
     else:
@@ -66,12 +75,18 @@ def run(args: argparse.Namespace) -> None:
     facts = facts_without_a_build(after, target, known.plan.arena.data)
     report = report_dict(path.name, before, known, facts, seconds)
     old, new = timeline_of(only_function(before)), timeline_of(known.func, known)
+    off_chip = off_chip_claims(func)
+    if off_chip is not None:
+        report["off_chip"] = off_chip
     if from_file:
-        report, new = only_claimed(report), replace(new, claimed=True)
+        proven = bool(args.certificate) and is_proven(optimality_of([func], Path(args.certificate)))
+        report = only_claimed(report, proven)
+        new = replace(new, claimed=report["plan"]["claimed"])
     if args.html:
         write_output(args.html, report_html(path.name, old, new), (path, *model_files(after)))
     if args.json:
         print(json.dumps(report, indent=2))
     else:
         out = sys.stderr if args.html == STDOUT else sys.stdout
-        print(f"{summary(report)}\n\n{table_text(new)}", file=out)
+        lines = [summary(report), *off_chip_lines(off_chip), "", table_text(new)]
+        print("\n".join(lines), file=out)

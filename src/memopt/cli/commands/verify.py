@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memopt.certified import optimality_of
-from memopt.cli.claims import optimality_line
+from memopt.certified import is_proven, optimality_of
+from memopt.cli.claims import off_chip_claims, off_chip_lines, optimality_line
 from memopt.cli.texts import sizes
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
@@ -63,8 +63,10 @@ def run(args: argparse.Namespace) -> None:
     rows: list[dict[str, Any]] = []
     for func in found:
         verified = verify_plan(func)
+        off_chip = off_chip_claims(func)
         rows.append(
-            {
+            ({} if off_chip is None else {"off_chip": off_chip})
+            | {
                 "function": func.sym_name.data,
                 "peak": verified.peak,
                 "arena": verified.arena,
@@ -73,7 +75,7 @@ def run(args: argparse.Namespace) -> None:
                 "optimality": optimality
                 or optimality_line(verified.plan.proof.data, verified.plan.optimal),
                 "optimal": True
-                if optimality in ("proven (flow)", "proven (search)")
+                if is_proven(optimality)
                 else None
                 if verified.plan.optimal
                 else False,
@@ -86,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
         arena = row["arena"]
         placed = f"arena {sizes(arena)}" if arena is not None else "no offsets"
         print(f"@{func.sym_name.data}: plan is correct: peak {sizes(row['peak'])}, {placed}")
-        print(f"optimality: {row['optimality']}")
+        print("\n".join([f"optimality: {row['optimality']}", *off_chip_lines(row.get("off_chip"))]))
 
 
 def _verify_buffers(path: Path, args: argparse.Namespace) -> None:
