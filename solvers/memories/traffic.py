@@ -20,7 +20,8 @@ Who decides what is kept is a rule: one file each in `rules/`.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import add
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.registry import function_of, methods_in, options_of
@@ -117,20 +118,21 @@ class Traffic:
 
 def moved_bytes(problem: TrafficProblem, kept: Kept) -> int:
     """Bytes moved if `kept` is kept. Raises ProblemError where that does not fit."""
-    load = list(problem.workspace)
+    change = [0] * (problem.steps + 1)  # bytes that come, minus those that go, per step
     moved = 0
     for tensor, gaps, keep in zip(problem.tensors, problem.gaps, kept, strict=True):
-        held: set[int] = set()
+        held = 0  # steps before this one are counted, where the tensor is kept in them
         for gap, stays in zip(gaps, keep, strict=True):
             if stays:
-                held.update(range(max(gap.first, 0), min(gap.last, problem.steps - 1) + 1))
+                first, end = max(gap.first, held), min(gap.last + 1, problem.steps)
+                change[first] += tensor.size
+                change[end] -= tensor.size
+                held = end
             elif gap.read:
                 moved += tensor.moved
         if tensor.born >= 0 and not all(keep):
             moved += tensor.moved
-        for t in held:
-            load[t] += tensor.size
-    for t, size in enumerate(load):
+    for t, size in enumerate(map(add, problem.workspace, accumulate(change[:-1]))):
         if size > problem.on_chip:
             raise ProblemError(f"{size} B are kept in step {t}, {problem.on_chip} B fit")
     return moved

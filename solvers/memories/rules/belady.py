@@ -3,7 +3,9 @@
 Optimal for pages of one size that are only read, one per step, and an upper bound here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from math import inf
 
 from memopt.solvers.memories.traffic import Traffic, TrafficProblem, moved_bytes
@@ -17,66 +19,94 @@ def solve(problem: TrafficProblem) -> Traffic:
     then results, then operands that are on the chip; of each those that are used again last. Equal
     ones: the larger, then the earlier.
     """
-    tensors = range(len(problem.tensors))
-    kept = [[False] * len(g) for g in problem.gaps]
+    tensors, gaps = problem.tensors, problem.gaps
+    kept = [[False] * len(g) for g in gaps]
     reads: list[list[int]] = [[] for _ in range(problem.steps)]
     makes: list[list[int]] = [[] for _ in range(problem.steps)]
-    for i in tensors:
-        for t in problem.tensors[i].reads:
+    for i, x in enumerate(tensors):
+        for t in x.reads:
             reads[t].append(i)
-        if problem.tensors[i].born >= 0:
-            makes[problem.tensors[i].born].append(i)
-    gap_at = [0] * len(problem.tensors)  # the gap that each tensor is in, or comes to next
-
-    def next_use(i: int) -> float:
-        gaps = problem.gaps[i]
-        return gaps[gap_at[i]].last if gap_at[i] < len(gaps) else inf
-
-    def last_used(i: int) -> tuple[float, int, int]:
-        return next_use(i), problem.tensors[i].size, -i
-
-    inside = {i for i in tensors if problem.tensors[i].born < 0 and problem.gaps[i]}
-    _give_up(problem, inside, problem.on_chip, [(inside, last_used)])
+        if x.born >= 0:
+            makes[x.born].append(i)
+    chip = _Chip(problem, [0] * len(tensors))
+    for i, x in enumerate(tensors):
+        if x.born < 0 and gaps[i]:
+            chip.put(i)
+            chip.settle(i)
+    chip.give_up(problem.on_chip, ())
     for t in range(problem.steps):
-        before = set(inside)
+        before = chip.inside.intersection(reads[t])
         for i in reads[t]:
-            gap_at[i] += 1
-        dead = [i for i in makes[t] if next_use(i) == t]
-        inside.update(reads[t], makes[t])
-        touched = {*reads[t], *makes[t]}
-        fetched = {i for i in reads[t] if i not in before}
+            chip.gap_at[i] += 1
+        dead = [i for i in makes[t] if chip.next_use(i) == t]
+        touched = (*reads[t], *makes[t])
+        for i in touched:
+            chip.put(i)
         made = set(makes[t])
-        classes = [
-            (inside - touched, last_used),
-            (fetched, last_used),
-            (made, last_used),
-            (touched - fetched - made, last_used),
-        ]
-        _give_up(problem, inside, problem.on_chip - problem.workspace[t], classes)
+        fetched = {i for i in reads[t] if i not in before and i not in made}
+        rest = {i for i in reads[t] if i in before and i not in made}
+        chip.give_up(problem.on_chip - problem.workspace[t], (fetched, made, rest))
         for i in reads[t]:
-            kept[i][gap_at[i] - 1] = i in before and i in inside
+            kept[i][chip.gap_at[i] - 1] = i in before and i in chip.inside
         for i in dead:
-            kept[i][0] = i in inside
-            gap_at[i] += 1
-        inside = {i for i in inside if gap_at[i] < len(problem.gaps[i])}
-    for i in inside:
+            kept[i][0] = i in chip.inside
+            chip.gap_at[i] += 1
+        for i in touched:
+            chip.settle(i)
+    for i in chip.inside:
         kept[i][-1] = True
     answer = tuple(map(tuple, kept))
     return Traffic(moved_bytes(problem, answer), 0, answer)
 
 
-def _give_up(
-    problem: TrafficProblem,
-    inside: set[int],
-    room: int,
-    classes: Sequence[tuple[set[int], Callable[[int], tuple[float, int, int]]]],
-) -> None:
-    """Take tensors off the chip, class by class, until the rest fits into `room` bytes."""
-    load = sum(problem.tensors[i].size for i in inside)
-    for members, key in classes:
-        for i in sorted(members, key=key, reverse=True):
-            if load <= room:
+@dataclass
+class _Chip:
+    """What is on the chip, and the bytes of it. `gap_at` is the gap that each tensor is in, or
+    comes to next; `waiting` a heap of what no operator touches, what is used again last first, with
+    the gap that each had then: it has left the heap if it is in another by now."""
+
+    problem: TrafficProblem
+    gap_at: list[int]
+    inside: set[int] = field(default_factory=set[int])
+    load: int = 0
+    waiting: list[tuple[float, int, int, int]] = field(
+        default_factory=list[tuple[float, int, int, int]]
+    )
+
+    def next_use(self, i: int) -> float:
+        gaps = self.problem.gaps[i]
+        return gaps[self.gap_at[i]].last if self.gap_at[i] < len(gaps) else inf
+
+    def put(self, i: int) -> None:
+        if i not in self.inside:
+            self.inside.add(i)
+            self.load += self.problem.tensors[i].size
+
+    def drop(self, i: int) -> None:
+        if i in self.inside:
+            self.inside.discard(i)
+            self.load -= self.problem.tensors[i].size
+
+    def settle(self, i: int) -> None:
+        """After a step that touched it: it waits for its next use, or is gone."""
+        if self.gap_at[i] == len(self.problem.gaps[i]):
+            self.drop(i)
+        elif i in self.inside and (size := self.problem.tensors[i].size):
+            heappush(self.waiting, (-self.next_use(i), -size, i, self.gap_at[i]))
+
+    def give_up(self, room: int, classes: Sequence[set[int]]) -> None:
+        """Take tensors off the chip until the rest fits into `room` bytes: first what waits, then
+        class by class."""
+        while self.load > room and self.waiting:
+            *_, i, gap = heappop(self.waiting)
+            if gap == self.gap_at[i]:
+                self.drop(i)
+        for members in classes:
+            if self.load <= room:
                 return
-            if problem.tensors[i].size:
-                inside.discard(i)
-                load -= problem.tensors[i].size
+            sizes = self.problem.tensors
+            for i in sorted(members, key=lambda i: (-self.next_use(i), -sizes[i].size, i)):
+                if self.load <= room:
+                    return
+                if sizes[i].size:
+                    self.drop(i)
