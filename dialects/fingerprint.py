@@ -12,6 +12,7 @@ from memopt.dialects.plan import (
     PLAN,
     SCHEDULES_TRIED,
     SCRATCH,
+    is_number,
     model_of,
     scratch_list,
 )
@@ -37,12 +38,20 @@ def fingerprint(func: FuncOp) -> str:
     """
     digest = hashlib.sha256()
     texts: dict[Attribute, str] = {}
+    # by identity, for most types are one object and hashing one takes long; the object itself is
+    # kept with it, or its number could become another's
+    known: dict[int, tuple[Attribute, str]] = {}
     numbers: dict[SSAValue, int] = {}
 
     def text(attr: Attribute) -> str:
-        found = texts.get(attr)
+        seen = known.get(id(attr))
+        if seen is not None:
+            return seen[1]
+        # every operation has an order of its own: numbers go without the printer
+        found = f"{attr.value.data} : i64" if is_number(attr) else texts.get(attr)
         if found is None:
             found = texts[attr] = str(attr)
+        known[id(attr)] = attr, found
         return found
 
     def dictionary(attributes: Mapping[str, Attribute]) -> str:

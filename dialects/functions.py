@@ -12,6 +12,8 @@ from memopt.dialects.errors import MemoptError
 def read_values(op: Operation) -> list[SSAValue]:
     """Operands, and for operations with regions what these capture from outside."""
     values = list(op.operands)
+    if not op.regions:
+        return values
     for region in op.regions:
         for inner in region.walk():
             for v in inner.operands:
