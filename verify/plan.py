@@ -33,6 +33,7 @@ from memopt.dialects.plan import (
 from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import bytes_of, is_buffer
+from memopt.verify.contents import Content, Contents
 from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories
 from memopt.verify.objects import check_kind_of_memory, check_sizes, check_turns
@@ -53,17 +54,6 @@ class Verified:
     plan: PlanAttr
     peak: int
     arena: int | None
-
-
-@dataclass(frozen=True)
-class Content:
-    """Bytes [start, end) of one memory that hold `value` (None: scratch) through step `last`."""
-
-    value: SSAValue | None
-    bank: Memory
-    start: int
-    end: int
-    last: int
 
 
 def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
@@ -239,7 +229,7 @@ def _run_on_paper(
     position = {op: i for i, op in enumerate(memory.operations)}
     holds: dict[SSAValue, frozenset[SSAValue]] = {v: frozenset((v,)) for v in block.args}
     for op in block.ops:
-        sources = _view_sources(op, memory) if op not in position else {}
+        sources = _view_sources(op, memory)
         for r in op.results:
             holds[r] = sources.get(r, frozenset((r,)))
     last: dict[SSAValue, int] = {}
@@ -253,16 +243,20 @@ def _run_on_paper(
             if v in memory.of_value and memory.groups[memory.of_value[v][0]].is_output:
                 last[v] = len(position)
 
-    live: list[Content] = []
+    live = Contents()
+    overwrites: dict[int, list[tuple[int, int]]] = {}
+    for at, result, operand in memory.overwrites:
+        overwrites.setdefault(at, []).append((result, operand))
     for v in block.args:
         _write(v, last.get(v, 0), where, live, (), func_op(block))
     for op in block.ops:
         step = position.get(op)
         if step is None:
-            _check_views(op, where, memory)
+            if op in memory.views:
+                _check_view(op, where, memory)
             continue
-        live = [c for c in live if c.last >= step]
-        allowed = _overwritten(op, step, memory, holds, where)
+        live.expire(step)
+        allowed = _overwritten(op, overwrites.get(step, ()), memory, holds, where)
         for r in op.results:
             _write(r, max(last.get(r, step), step), where, live, allowed, op)
         for bank, start, size in _scratch_places(op, memory.memory[step].workspace, model):
@@ -273,7 +267,7 @@ def _run_on_paper(
             content = Content(None, bank, start, end, step)
             _check_reach(end, model, "scratch", op)
             _check_free(content, live, (), op, "scratch")
-            live.append(content)
+            live.add(content)
             ends[bank] = max(ends.get(bank, 0), end)
 
 
@@ -322,10 +316,8 @@ def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> lis
     return found
 
 
-def _check_views(op: Operation, where: dict[SSAValue, tuple[Memory, int]], memory: Reading) -> None:
+def _check_view(op: Operation, where: dict[SSAValue, tuple[Memory, int]], memory: Reading) -> None:
     """A view lies where its alias says."""
-    if op not in memory.views:
-        return
     for r in op.results:
         for v in op.operands:
             if v in where and r in where and memory.of_value[v][0] == memory.of_value[r][0]:
@@ -338,16 +330,14 @@ def _check_views(op: Operation, where: dict[SSAValue, tuple[Memory, int]], memor
 
 def _overwritten(
     op: Operation,
-    step: int,
+    overwrites: Sequence[tuple[int, int]],
     memory: Reading,
     holds: dict[SSAValue, frozenset[SSAValue]],
     where: dict[SSAValue, tuple[Memory, int]],
 ) -> tuple[SSAValue, ...]:
     """Contents that `op` may write over: its in-place operands, which must be at the same place."""
     allowed: list[SSAValue] = []
-    for index, result, operand in memory.overwrites:
-        if index != step:
-            continue
+    for result, operand in overwrites:
         for r in op.results:
             for v in op.operands:
                 groups = memory.of_value.get(r), memory.of_value.get(v)
@@ -367,7 +357,7 @@ def _write(
     value: SSAValue,
     last: int,
     where: dict[SSAValue, tuple[Memory, int]],
-    live: list[Content],
+    live: Contents,
     allowed: Sequence[SSAValue],
     op: Operation,
 ) -> None:
@@ -376,19 +366,14 @@ def _write(
         bank, start = where[value]
         content = Content(value, bank, start, start + size, last)
         _check_free(content, live, allowed, op, name_of(value))
-        live.append(content)
+        live.add(content)
 
 
 def _check_free(
-    new: Content, live: Sequence[Content], allowed: Sequence[SSAValue], op: Operation, name: str
+    new: Content, live: Contents, allowed: Sequence[SSAValue], op: Operation, name: str
 ) -> None:
-    for old in live:
-        if (
-            new.bank == old.bank
-            and new.start < old.end
-            and old.start < new.end
-            and old.value not in allowed
-        ):
+    for old in live.in_the_way(new):
+        if old.value not in allowed:
             held = name_of(old.value) if old.value else "scratch"
             raise MemoptError(
                 f"{name} at [{new.start}, {new.end}) overwrites {held} at "

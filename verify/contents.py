@@ -1,0 +1,88 @@
+"""What memory holds while a function runs on paper, and what a write would destroy.
+
+No two contents lie over each other but for a result in place of an operand that dies, so what is in
+the way of a write is found by its neighbours and not by looking at all that lives.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from xdsl.ir import SSAValue
+
+from memopt.dialects.plan import Memory
+
+
+@dataclass(frozen=True)
+class Content:
+    """Bytes [start, end) of one memory, not empty, that hold `value` (None: scratch) through step
+    `last`."""
+
+    value: SSAValue | None
+    bank: Memory
+    start: int
+    end: int
+    last: int
+
+
+@dataclass
+class Contents:
+    """All that is live. `apart` lists per memory (start, number) of contents that do not lie over
+    each other, ascending; `over` numbers those that lie over one of them, as an in-place result
+    does in its first step."""
+
+    all: dict[int, Content] = field(default_factory=dict[int, Content])
+    apart: dict[Memory, list[tuple[int, int]]] = field(
+        default_factory=dict[Memory, list[tuple[int, int]]]
+    )
+    over: set[int] = field(default_factory=set[int])
+    ends: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # a heap, by `last`
+    count: int = 0
+
+    def expire(self, step: int) -> None:
+        """Forget what nobody reads in `step` or later."""
+        while self.ends and self.ends[0][0] < step:
+            number = heappop(self.ends)[1]
+            content = self.all.pop(number)
+            if number in self.over:
+                self.over.discard(number)
+            else:
+                row = self.apart[content.bank]
+                del row[bisect_left(row, (content.start, number))]
+        for number in sorted(self.over):
+            if not self._beside(self.all[number]):
+                self.over.discard(number)
+                self._put_apart(number)
+
+    def in_the_way(self, new: Content) -> list[Content]:
+        """The contents that share a byte with `new`, the oldest first."""
+        found = self._beside(new)
+        found += [n for n in self.over if _overlap(self.all[n], new)]
+        return [self.all[n] for n in sorted(found)]
+
+    def add(self, new: Content) -> None:
+        """Write `new`, whatever it destroys."""
+        number, self.count = self.count, self.count + 1
+        self.all[number] = new
+        heappush(self.ends, (new.last, number))
+        if self._beside(new):
+            self.over.add(number)
+        else:
+            self._put_apart(number)
+
+    def _put_apart(self, number: int) -> None:
+        content = self.all[number]
+        insort(self.apart.setdefault(content.bank, []), (content.start, number))
+
+    def _beside(self, new: Content) -> list[int]:
+        """Of `apart`, those that share a byte with `new`."""
+        row = self.apart.get(new.bank, [])
+        first = bisect_left(row, (new.start, -1))
+        last = bisect_left(row, (new.end, -1))
+        before: Iterable[tuple[int, int]] = row[max(first - 1, 0) : first]
+        return [n for _, n in (*before, *row[first:last]) if _overlap(self.all[n], new)]
+
+
+def _overlap(a: Content, b: Content) -> bool:
+    return a.bank == b.bank and a.start < b.end and b.start < a.end
