@@ -1,7 +1,8 @@
-"""Large problems of three families, for limits: butterflies, parallel chains, thousands of buffers.
+"""Large problems, for limits: butterflies, parallel chains, layers, thousands of buffers.
 
 python -m memopt.benchmarks.large butterfly 10 > butterfly.json      10,240 operators
 python -m memopt.benchmarks.large chains 1000 > chains.json           5,001 operators
+python -m memopt.benchmarks.large layers 2000 > layers.json          10,000 operators
 python -m memopt.benchmarks.large buffers 20000 > buffers.csv
 """
 
@@ -15,7 +16,7 @@ from typing import Any
 
 from memopt.formats.minimalloc import Row, write_rows
 
-LENGTH = 5  # operators of a chain
+LENGTH = 5  # operators of a chain, or of a block of layers
 SMALLEST, LARGEST = 512, 64 << 20  # bytes of a buffer
 
 
@@ -47,6 +48,21 @@ def chains(count: int, seed: int = 0) -> dict[str, Any]:
     sizes["y"] = 64
     nodes.append(_node("y", "Sum", ends))
     return _graph("chains", sizes, nodes, ["x"], ["y"])
+
+
+def layers(blocks: int) -> dict[str, Any]:
+    """A deep network of residual blocks, one after the other, as a JSON graph: a ReLU, a reshape
+    and a sum in each."""
+    sizes, nodes, last = {"x": 4096}, list[dict[str, Any]](), "x"
+    for b in range(blocks):
+        names = [f"b{b}_{i}" for i in range(LENGTH)]
+        kinds = ("Conv", "Relu", "Reshape", "Conv", "Add")
+        inputs = [[last], *([name] for name in names[:-1])]
+        inputs[-1].append(last)
+        nodes += map(_node, names, kinds, inputs)
+        sizes |= dict.fromkeys(names, 4096)
+        last = names[-1]
+    return _graph("layers", sizes, nodes, ["x"], [last])
 
 
 def buffers(count: int, seed: int = 0) -> tuple[Row, ...]:
@@ -86,6 +102,7 @@ def _graph(
 FAMILIES: dict[str, Callable[[int], str]] = {
     "butterfly": lambda n: json.dumps(butterfly(n)),
     "chains": lambda n: json.dumps(chains(n)),
+    "layers": lambda n: json.dumps(layers(n)),
     "buffers": lambda n: write_rows(buffers(n)),
 }
 
@@ -94,7 +111,7 @@ def main() -> None:
     """Write one problem to standard output."""
     parser = argparse.ArgumentParser(prog="memopt.benchmarks.large", description=__doc__)
     parser.add_argument("family", choices=FAMILIES)
-    parser.add_argument("size", type=int, help="stages, chains or buffers")
+    parser.add_argument("size", type=int, help="stages, chains, blocks or buffers")
     args = parser.parse_args()
     sys.stdout.write(FAMILIES[args.family](args.size))
 

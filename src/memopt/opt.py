@@ -29,7 +29,14 @@ from memopt.shorthands import parse_shapes, pipeline_text
 from memopt.solvers.placement import METHODS as PLACEMENTS
 from memopt.solvers.scheduling import METHODS as SCHEDULES
 from memopt.solvers.shared_objects import METHODS as SHARED
-from memopt.usage import STDOUT, Parser, UsageError, check_time_limit, path_text
+from memopt.usage import (
+    STDOUT,
+    Parser,
+    UsageError,
+    check_time_limit,
+    collect_rarely,
+    path_text,
+)
 
 EPILOG = """examples:
   memopt-opt --fuse --schedule=ilp in.mlir          order of least peak, printed as IR
@@ -163,6 +170,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
+    collect_rarely()
     parser = build_parser()
     args = parser.parse_args(arguments)
     try:

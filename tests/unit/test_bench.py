@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memopt.benchmarks import large, limits, papers
+from memopt.benchmarks import large, limits, papers, passes
 from memopt.benchmarks.graphs import Case, chosen, figure_1
 from memopt.benchmarks.schedule import TABLES, liberis_table, random_order
 from memopt.benchmarks.seconds import seconds
@@ -213,10 +213,23 @@ def test_limits_prints_seconds(
     assert "| butterfly 3 |" in out and "| buffers 30 " in out and out.count("| yes") == 2
 
 
+def test_passes_prints_a_column_per_family(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "passes", "--graphs", "mine.json"]) == 2
+    assert "takes no --graphs" in capsys.readouterr().err
+    monkeypatch.setattr(passes, "SIZES", (("butterfly", 10, 2), ("layers", 2_000, 2)))
+    assert main(["bench", "passes", "--quick"]) == 0
+    out = capsys.readouterr().out
+    assert "butterfly 2" in out and "layers 2" in out
+    assert all(f"| {stage}" in out for stage in passes.STAGES)
+
+
 def test_large_problems_are_what_they_say() -> None:
     net = large.butterfly(3)
     assert (len(net["nodes"]), len(net["graph_inputs"]), len(net["graph_outputs"])) == (24, 8, 8)
     assert len(large.chains(7)["nodes"]) == 7 * large.LENGTH + 1
+    assert len(large.layers(7)["nodes"]) == 7 * large.LENGTH
     assert large.chains(7) == large.chains(7) != large.chains(7, seed=1)
     rows = large.buffers(50)
     assert len(rows) == 50 and all(r.upper > r.lower and r.size % 512 == 0 for r in rows)

@@ -16,7 +16,7 @@ from importlib.metadata import version
 
 from memopt.diagnostics import diagnose
 from memopt.solvers.registry import methods_in
-from memopt.usage import Parser, UsageError, check_time_limit
+from memopt.usage import Parser, UsageError, check_time_limit, collect_rarely
 
 COMMANDS = methods_in("memopt.cli.commands")  # name -> module
 
@@ -51,6 +51,7 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code: 0 done, 1 wrong input, 2 wrong usage."""
+    collect_rarely()
     given = sys.argv[1:] if arguments is None else list(arguments)
     # the others are not loaded for the one that is asked for
     parser = build_parser(given[:1] if given and given[0] in COMMANDS else COMMANDS)

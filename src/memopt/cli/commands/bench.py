@@ -23,7 +23,7 @@ def add_arguments(commands: Any) -> None:
         help="the papers' tables beside ours",
         description="Measure on this machine; what is quoted from a paper is marked *.",
     )
-    parser.add_argument("what", choices=("schedule", "place", "limits"))
+    parser.add_argument("what", choices=("schedule", "place", "limits", "passes"))
     parser.add_argument(
         "--quick", action="store_true", help="three graphs or instances, 5 s for each solver"
     )
@@ -76,8 +76,8 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--json and --markdown cannot both go to stdout")
     started = time.perf_counter()
     limit = args.time_limit if args.time_limit is not None else 5.0 if args.quick else 10.0
-    measure = {"schedule": _schedule, "place": _place, "limits": _limits}[args.what]
-    titles, done = measure(args, limit)
+    measure = {"schedule": _schedule, "place": _place, "limits": _limits, "passes": _passes}
+    titles, done = measure[args.what](args, limit)
     facts: dict[str, Any] = {
         "benchmark": args.what,
         "graphs": titles,
@@ -136,6 +136,17 @@ def _limits(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Ta
         raise UsageError("bench limits makes its problems itself and takes no --graphs")
     with progress() as tick:
         return [], [limits(limit, args.quick, tick)]
+
+
+def _passes(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """Every pass that is no search: no solver call takes `limit`."""
+    from memopt.benchmarks.passes import passes
+
+    _wanted(args, ["passes"])
+    if args.graphs:
+        raise UsageError("bench passes makes its problems itself and takes no --graphs")
+    with progress() as tick:
+        return [], [passes(args.quick, tick)]
 
 
 def _wanted(args: argparse.Namespace, known: list[str]) -> list[tuple[str, str]]:

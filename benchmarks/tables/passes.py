@@ -1,0 +1,93 @@
+"""`memopt bench passes`: CPU seconds of every pass that is no search, at 10,000 operators.
+
+Each row is one stage of a command in this process, from the same module on: the stages before it in
+`STAGES` have run. Fusing is here because it is linear, though what it finds it searches for.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.benchmarks.large import FAMILIES
+from memopt.benchmarks.table import Table
+from memopt.driver import build_pipeline, check_module, emit, import_bytes, new_context
+from memopt.solvers.theory.fusion import forget
+
+# (family, size of about 10,000 operators, size in a quick run)
+SIZES: tuple[tuple[str, int, int], ...] = (
+    ("butterfly", 10, 6),
+    ("chains", 2_000, 100),
+    ("layers", 2_000, 100),
+)
+STAGES: tuple[str, ...] = (
+    "import",
+    "check",
+    "memgraph-model{target=tflm}",
+    "memgraph-prepare{conventions=frelu,view}",
+    "memgraph-schedule{method=source}",
+    "memgraph-schedule{method=rpo}",
+    "memgraph-place{method=greedy-by-size}",
+    "memgraph-place{method=tflm}",
+    "memgraph-verify-plan{placed=true}",
+    "memgraph-traffic{on-chip=64M}",
+    "-t mlir",
+    "-t minimalloc-csv",
+    "memgraph-fuse",
+    "memgraph-schedule{method=source}, of hyper-nodes",
+)
+
+
+def stages(family: str, size: int) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Every stage with what runs it; to be run in this order."""
+    data = FAMILIES[family](size).encode()
+    context, module = new_context(), list[ModuleOp]()
+
+    def read() -> None:
+        module.append(import_bytes(data, ".json", f"{family}.json", None))
+
+    def run(stage: str) -> None:
+        if stage == "import":
+            read()
+        elif stage == "check":
+            check_module(module[0])
+        elif stage.startswith("-t "):
+            emit(module[0], stage.removeprefix("-t "), Path())
+        else:
+            for step in build_pipeline(stage.split(", ")[0]):
+                step.apply(context, module[0])
+
+    for stage in STAGES:
+        yield stage, partial(run, stage)
+
+
+def passes(quick: bool, tick: Callable[[str], None]) -> Table:
+    """One row per stage, one column per family."""
+    sizes = [(family, small if quick else large) for family, large, small in SIZES]
+    counts = [f"{family} {size:,}" for family, size in sizes]
+    table = Table(
+        "passes",
+        "CPU seconds of a pass",
+        ("pass", *counts),
+        ("Seconds of the process, not of the clock on the wall.",),
+    )
+    seconds: dict[str, list[float]] = {stage: [] for stage in STAGES}
+    for _ in _run("layers", 3):  # what is loaded at first use is no pass's
+        pass
+    for family, size in sizes:
+        tick(f"{family} {size:,}")
+        for stage, taken in _run(family, size):
+            seconds[stage].append(round(taken, 2))
+    for stage, row in seconds.items():
+        table.add(stage, *row)
+    return table
+
+
+def _run(family: str, size: int) -> Iterator[tuple[str, float]]:
+    forget()
+    for stage, action in stages(family, size):
+        started = time.process_time()
+        action()
+        yield stage, time.process_time() - started

@@ -1,0 +1,77 @@
+"""No pass that is no search grows faster than the graph: lines that run are counted, not timed."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+from xdsl.dialects.func import FuncOp
+
+from memopt.analysis.function_memory import function_memory
+from memopt.benchmarks import passes
+from memopt.benchmarks.large import FAMILIES
+from memopt.dialects.plan import model_of
+from memopt.driver import import_bytes
+from memopt.solvers.theory import bounds
+from memopt.solvers.theory.fusion import forget
+
+MOST = 1.5  # lines per operator of the larger graph over those of the smaller one, per function
+FEW = 2  # lines per operator that say nothing
+# what they find they search for, within limits that small graphs do not reach: taken as a whole
+SEARCHES = ("memgraph-fuse", "memgraph-schedule{method=source}, of hyper-nodes")
+Function = tuple[str, str, int]
+
+
+def _lines(action: Callable[[], object]) -> Counter[Function]:
+    """Lines of Python that run in each function, those of libraries included."""
+    count = Counter[Function]()
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        code = frame.f_code
+        count[code.co_filename, code.co_name, code.co_firstlineno] += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def _operators(family: str, size: int) -> int:
+    module = import_bytes(FAMILIES[family](size).encode(), ".json", "net.json", None)
+    func = module.body.block.first_op
+    assert isinstance(func, FuncOp)
+    return len(function_memory(func, model_of(func)).operations)
+
+
+@pytest.mark.parametrize(
+    ("family", "size", "larger"), [("butterfly", 4, 5), ("chains", 40, 80), ("layers", 40, 80)]
+)
+def test_lines_per_operator_stay(
+    family: str, size: int, larger: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a heuristic's bound is a search: so many flows, whatever the size beyond a few hundred
+    monkeypatch.setattr(bounds, "HEURISTIC_FLOWS", 0)
+    counts: list[dict[str, Counter[Function]]] = []
+    for n in (size, larger):
+        forget()
+        counts.append({stage: _lines(action) for stage, action in passes.stages(family, n)})
+    small, large = _operators(family, size), _operators(family, larger)
+    grown: list[tuple[str, object, int, int]] = []
+    for stage, found in counts[1].items():
+        before = counts[0][stage]
+        if stage in SEARCHES:
+            rows = [("all", before.total(), found.total())]
+        else:
+            rows = [(function, before[function], lines) for function, lines in found.items()]
+        grown += [
+            (stage, function, few, many)
+            for function, few, many in rows
+            if many / large > MOST * max(FEW, few / small)
+        ]
+    assert not grown
