@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.benchmarks.large import FAMILIES
 from memopt.benchmarks.table import Table
-from memopt.driver import build_pipeline, check_module, emit, import_bytes, new_context
+from memopt.driver import build_pipeline, check_module, import_bytes, new_context
+from memopt.outputs import Wanted, emit
 from memopt.solvers.theory.fusion import forget
 
 # (family, size of about 10,000 operators, size in a quick run)
@@ -54,7 +55,7 @@ def stages(family: str, size: int) -> Iterator[tuple[str, Callable[[], object]]]
         elif stage == "check":
             check_module(module[0])
         elif stage.startswith("-t "):
-            emit(module[0], stage.removeprefix("-t "), Path())
+            emit(module[0], stage.removeprefix("-t "), Wanted(Path()))
         else:
             for step in build_pipeline(stage.split(", ")[0]):
                 step.apply(context, module[0])
