@@ -156,8 +156,8 @@ def row_of(kind: type[ComputeOp]) -> str:
     modes = sorted({op.rows_mode for op in made if op.rows_mode is not None})
     columns = (
         f"`{name}`",
-        ", ".join(called(ONNX_BUILDERS, kind)),
         ", ".join(called(BUILDERS, kind)),
+        ", ".join(called(ONNX_BUILDERS, kind)),
         ", ".join(types_of(made)),
         ", ".join(modes),
         "yes" if kind.ELEMENTWISE else "",
