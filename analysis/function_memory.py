@@ -8,7 +8,7 @@ from memopt.analysis.storage_groups import BlockMemory, block_memory
 from memopt.dialects.behaviour import behaviour_of
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import OperatorMemory
-from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import bytes_of
 

@@ -6,7 +6,7 @@ from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 from memopt.analysis.liveness import levels, live_range, rounded
 from memopt.analysis.storage_groups import block_memory
 from memopt.dialects.behaviour import behaviour_of
-from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 
 

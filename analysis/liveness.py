@@ -9,8 +9,8 @@ from itertools import accumulate
 
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import place_of
-from memopt.dialects.plan_attributes import ModelAttr
 
 
 def live_range(

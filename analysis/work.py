@@ -12,9 +12,9 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from memopt.analysis.function_memory import executing
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_like
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import model_of
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import bytes_of
 

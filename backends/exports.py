@@ -16,6 +16,7 @@ from memopt.backends.checked import checked
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.names import name_of, place_of
+from memopt.dialects.place_attributes import ObjectAttr, SlotAttr
 from memopt.dialects.plan import (
     Place,
     arena_offset,
@@ -27,7 +28,6 @@ from memopt.dialects.plan import (
     scratch_list,
 )
 from memopt.dialects.plan import offsets_of as places_of
-from memopt.dialects.plan_attributes import ObjectAttr, SlotAttr
 from memopt.dialects.structure import ConstantOp, HyperNode, VariableOp
 from memopt.dialects.tensors import bytes_of, shape_of
 from memopt.formats.minimalloc import Gap, Row, write_rows

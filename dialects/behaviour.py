@@ -27,9 +27,9 @@ from memopt.dialects.interface import (
     is_constant_like,
     registered,
 )
+from memopt.dialects.model_attributes import AliasKind, ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.plan import alias_lists, scratch_list
-from memopt.dialects.plan_attributes import AliasKind, ModelAttr
 from memopt.dialects.tensors import bytes_of, is_buffer
 
 

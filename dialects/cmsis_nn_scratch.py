@@ -17,8 +17,8 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.stored import element_of
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tflm_scratch import operand, scratch_bytes

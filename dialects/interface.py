@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
-from memopt.dialects.plan_attributes import AliasKind, ModelAttr
+from memopt.dialects.model_attributes import AliasKind, ModelAttr
 
 WORLD = "world"  # the effect of an operation of which nothing is known
 

@@ -4,12 +4,20 @@ from xdsl.ir import Dialect
 
 from memopt.dialects.attributes import TENSOR_ATTRIBUTES
 from memopt.dialects.bank_attributes import BANK_ATTRIBUTES
+from memopt.dialects.model_attributes import MODEL_ATTRIBUTES
 from memopt.dialects.operators import operations
+from memopt.dialects.place_attributes import PLACE_ATTRIBUTES
 from memopt.dialects.plan_attributes import PLAN_ATTRIBUTES
 from memopt.dialects.structure import STRUCTURE
 
 MEMGRAPH = Dialect(
     "memgraph",
     [*operations(), *STRUCTURE],
-    [*TENSOR_ATTRIBUTES, *PLAN_ATTRIBUTES, *BANK_ATTRIBUTES],
+    [
+        *TENSOR_ATTRIBUTES,
+        *MODEL_ATTRIBUTES,
+        *PLACE_ATTRIBUTES,
+        *PLAN_ATTRIBUTES,
+        *BANK_ATTRIBUTES,
+    ],
 )

@@ -13,16 +13,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from memopt.dialects.bank_attributes import MemoriesAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import argument_attributes, set_argument_attributes
+from memopt.dialects.model_attributes import AliasAttr, ModelAttr
 from memopt.dialects.names import place_of
-from memopt.dialects.plan_attributes import (
-    AliasAttr,
-    ModelAttr,
-    ObjectAttr,
-    PlanAttr,
-    ScratchAttr,
-    SlotAttr,
-    UnplacedAttr,
-)
+from memopt.dialects.place_attributes import ObjectAttr, ScratchAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.structure import HyperNode
 
 ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"

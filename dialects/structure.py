@@ -45,9 +45,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import ChainType, WeightsAttr, parse_int_list
 from memopt.dialects.interface import WORLD, MemoryInterface, OperatorMemory
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import INTS
 from memopt.dialects.operators.by_name import ELEMENTWISE
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.tensors import bytes_of
 
 Dense = DenseIntOrFPElementsAttr[Any]

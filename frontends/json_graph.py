@@ -49,7 +49,8 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan_attributes import ModelAttr, ScratchAttr
+from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.place_attributes import ScratchAttr
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import MAX_BYTES, element_bits
 

@@ -14,9 +14,9 @@ from memopt.analysis.storage_groups import BlockMemory, reads_other_part
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions, read_values
 from memopt.dialects.interface import BARRIER, WORLD
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.plan import model_of
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, round_up
 from memopt.targets.core.planned_for import target_of

@@ -6,8 +6,8 @@ later schedule keeps.
 
 from xdsl.dialects.builtin import ArrayAttr, UnitAttr
 
+from memopt.dialects.model_attributes import AliasAttr
 from memopt.dialects.plan import ALIAS, CHOSEN, alias_lists
-from memopt.dialects.plan_attributes import AliasAttr
 from memopt.passes.extract import Extracted
 from memopt.solvers.problems.memory_graph import InPlace
 

@@ -21,8 +21,8 @@ from memopt.analysis.liveness import peak_of
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import operator_name
+from memopt.dialects.place_attributes import SlotAttr
 from memopt.dialects.plan import MEMORIES, OFFSET, set_order
-from memopt.dialects.plan_attributes import SlotAttr
 from memopt.formats.sizes import parse_size
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import order_function

@@ -21,8 +21,8 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, model_of
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.passes.option import option
 from memopt.targets.core.registry import target_named
 

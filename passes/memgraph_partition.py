@@ -25,9 +25,9 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.analysis.function_memory import executing
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.plan import MODEL, PARTITION, drop_plan, model_of
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.option import check_choices, option

@@ -41,9 +41,9 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.functions import functions
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.by_name import VIEWS
 from memopt.dialects.plan import ALIAS, MODEL, drop_plan, model_of
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import OpaqueOp
 from memopt.passes.option import option
 from memopt.rewrites import apply_rules

@@ -23,9 +23,9 @@ from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.bank_attributes import OffChipAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, functions, read_values
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.plan import OFF_CHIP, model_of, plan_of
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import bytes_of
 from memopt.formats.sizes import parse_size

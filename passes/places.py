@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.operators.base import is_constant_expression
+from memopt.dialects.place_attributes import ObjectAttr, ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.plan import MEMORIES, SCRATCH, set_places
-from memopt.dialects.plan_attributes import ObjectAttr, ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.tensors import is_buffer
 from memopt.passes.extract import Extracted
 from memopt.solvers.problems.memory_graph import round_up

@@ -11,7 +11,7 @@ from dataclasses import replace
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan_attributes import ObjectAttr
+from memopt.dialects.place_attributes import ObjectAttr
 from memopt.passes.places import write_places
 from memopt.passes.planned import Facts, Planned
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges

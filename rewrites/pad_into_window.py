@@ -161,6 +161,7 @@ from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.attributes import WindowAttr
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.window import (
@@ -169,7 +170,6 @@ from memopt.dialects.operators.window import (
     height_and_width,
     sees_elements,
 )
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.stored import element_of, is_stored, numbers_of
 from memopt.dialects.tensors import encoding_of
 from memopt.rewrites import Exact, Rule

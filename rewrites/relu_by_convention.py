@@ -72,10 +72,10 @@ from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter
 
 from memopt.dialects.attributes import ActivationAttr
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import operator_kind
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.by_name import RELUS
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import OpaqueOp
 from memopt.rewrites import Exact, Rule
 from memopt.rewrites.relu_into_producer import absorb, behind

@@ -100,10 +100,10 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.traits import IsTerminator
 
 from memopt.dialects.attributes import ActivationAttr
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.by_name import VIEWS
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.stored import element_of, numbers_of
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import encoding_of, is_buffer, shape_of

@@ -16,8 +16,8 @@ from memopt.dialects.behaviour import behaviour_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, read_values
 from memopt.dialects.interface import Alias, OperatorMemory
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
 

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.plan import Memory, memory_at, scratch_list
-from memopt.dialects.plan_attributes import ModelAttr, PlanAttr
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.tensors import bytes_of
 from memopt.verify.groups import Reading
 

@@ -15,8 +15,10 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.fingerprint import fingerprint
 from memopt.dialects.functions import body_of, read_values
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import is_constant_expression
+from memopt.dialects.place_attributes import UnplacedAttr
 from memopt.dialects.plan import (
     ORDER,
     Memory,
@@ -30,7 +32,7 @@ from memopt.dialects.plan import (
     plan_of,
     scratch_list,
 )
-from memopt.dialects.plan_attributes import ModelAttr, PlanAttr, UnplacedAttr
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import bytes_of, is_buffer
 from memopt.verify.contents import Content, Contents

@@ -11,8 +11,8 @@ from xdsl.ir import OpResult, SSAValue
 
 from memopt.analysis.weights import Weights
 from memopt.backends.c.call import Array, Constants
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp
 
 

@@ -18,8 +18,10 @@ from memopt.backends.checked import Checked, checked
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.place_attributes import ObjectAttr, SlotAttr
 from memopt.dialects.plan import (
     Place,
     alias_lists,
@@ -28,7 +30,7 @@ from memopt.dialects.plan import (
     model_of,
     offsets_of,
 )
-from memopt.dialects.plan_attributes import ModelAttr, ObjectAttr, PlanAttr, SlotAttr
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits
 from memopt.targets.core.registry import target_names
 from memopt.verify.memories import memories_of

@@ -22,8 +22,8 @@ from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scr
 from memopt.backends.tflm.repack import AlignedBuffer, outside_ranges, pack, unpack
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
+from memopt.dialects.place_attributes import SlotAttr
 from memopt.dialects.plan import Place, argument_offsets, bytes_offset, offsets_of
-from memopt.dialects.plan_attributes import SlotAttr
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, litert_schema, read_model
 from memopt.targets.tflm.arena import file_operators, is_unread, tensor_indices, tflm_arena

@@ -19,8 +19,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.functions import body_of
+from memopt.dialects.place_attributes import UnplacedAttr
 from memopt.dialects.plan import argument_offsets, model_of, offsets_of, plan_of, set_places
-from memopt.dialects.plan_attributes import UnplacedAttr
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.write_plan import write_plan
 from memopt.targets.tflm.arena import (

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.arithmetic import quantized_range
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory, is_constant_like
-from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.stored import Array, dtype_of, limits_of, per_tensor, unknown
 from memopt.dialects.tensors import bytes_of, rows_of, shape_of
 

@@ -17,6 +17,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import (
     ACTIVATION,
     ROUNDING,
@@ -33,7 +34,6 @@ from memopt.dialects.operators.products import (
     unpacked_weights,
     whole_products,
 )
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.stored import (
     Array,
     element_of,

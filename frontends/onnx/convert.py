@@ -18,8 +18,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.movement import TransposeOp
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp, OpaqueOp
 from memopt.dialects.tensors import bytes_of
 from memopt.frontends.onnx.annotations import Annotations, quantization_of, stored_side

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
 from memopt.dialects.inline import inline
-from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Operator, Subgraph, Tensor
 from memopt.frontends.tflite.operators import SPATIAL, WEIGHT_LAYOUTS, Node, typed

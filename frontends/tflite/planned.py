@@ -14,9 +14,10 @@ from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import is_constant_expression
+from memopt.dialects.place_attributes import UnplacedAttr
 from memopt.dialects.plan import MODEL, set_order, set_places
-from memopt.dialects.plan_attributes import ModelAttr, UnplacedAttr
 from memopt.dialects.tensors import is_buffer
 from memopt.dialects.write_plan import write_plan
 from memopt.formats.tflite import read_model

@@ -3,8 +3,8 @@
 from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.plan import model_of
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.targets.core.registry import target_named
 from memopt.targets.core.target import Target
 

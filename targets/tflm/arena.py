@@ -24,8 +24,8 @@ from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.names import place_of
+from memopt.dialects.place_attributes import ScratchAttr
 from memopt.dialects.plan import SCRATCH, argument_offsets, bytes_offset, model_of, offsets_of
-from memopt.dialects.plan_attributes import ScratchAttr
 from memopt.dialects.structure import ConstantOp, VariableOp
 from memopt.dialects.tensors import bytes_of
 

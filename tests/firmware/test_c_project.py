@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ArrayAttr
 from memopt.backends.c.emit import emit_c
 from memopt.backends.c.project import measure_project, write_project
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.model_attributes import AliasAttr
 from memopt.dialects.operators.convolution import Conv2DOp
-from memopt.dialects.plan_attributes import AliasAttr
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
 ALLOWED = {"memcpy", "memmove", "memset", "memcmp", "expf", "rintf", "roundf", "tanhf"}

@@ -11,8 +11,8 @@ from xdsl.ir import Operation
 
 from memopt.dialects.cmsis_nn_scratch import cmsis_nn_bytes, requested
 from memopt.dialects.functions import functions
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp
 from memopt.driver import new_context
 from memopt.frontends.tflite import read

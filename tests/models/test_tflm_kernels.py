@@ -10,8 +10,8 @@ from tflm_plan import import_for_tflm, planned, write
 from tflm_runner import Answer, Job, random_inputs, run
 
 from memopt.backends.tflm.repack import pack, unpack
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.plan import plan_of
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.formats import tflite_control
 from memopt.targets.tflm.arena import file_operators, tflm_arena

@@ -14,8 +14,8 @@ from memopt.backends.tflm.check import check_written
 from memopt.backends.tflm.repack import unpack
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.plan import MODEL, OFFSET, plan_of
-from memopt.dialects.plan_attributes import ModelAttr
 from memopt.formats.flatbuffer import Flatbuffer
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite import read
@@ -188,7 +188,8 @@ def test_a_plan_that_makes_tflm_need_more_is_refused() -> None:
     assert plan is not None
     # The same plan 64 bytes further up: valid, and worse than no plan.
     from memopt.dialects.functions import argument_attributes, set_argument_attributes
-    from memopt.dialects.plan_attributes import PlanAttr, ScratchAttr
+    from memopt.dialects.place_attributes import ScratchAttr
+    from memopt.dialects.plan_attributes import PlanAttr
 
     def up(value: Any) -> Any:
         return IntegerAttr(value.value.data + 64, i64) if isinstance(value, IntegerAttr) else value

@@ -17,16 +17,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from memopt.dialects.bank_attributes import MemoriesAttr
+from memopt.dialects.model_attributes import AliasAttr
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
-from memopt.dialects.plan_attributes import (
-    AliasAttr,
-    ObjectAttr,
-    PlanAttr,
-    ScratchAttr,
-    SlotAttr,
-    UnplacedAttr,
-)
+from memopt.dialects.place_attributes import ObjectAttr, ScratchAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 
 

@@ -22,11 +22,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from memopt.dialects.attributes import EncodingAttr
+from memopt.dialects.model_attributes import AliasAttr, ModelAttr
 from memopt.dialects.operators.binary import AddOp
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
 from memopt.dialects.operators.unary import ReluOp
-from memopt.dialects.plan_attributes import AliasAttr, ModelAttr, ScratchAttr
+from memopt.dialects.place_attributes import ScratchAttr
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.dialects.tensors import elements_of, shape_of
 

@@ -18,9 +18,10 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.movement import CopyOp
+from memopt.dialects.place_attributes import SlotAttr
 from memopt.dialects.plan import plan_of
-from memopt.dialects.plan_attributes import ModelAttr, SlotAttr
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_memory import assign_function
 from memopt.passes.memgraph_schedule import schedule_function

@@ -26,7 +26,8 @@ from xdsl.ir import Attribute
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.fingerprint import fingerprint
-from memopt.dialects.plan_attributes import ObjectAttr, PlanAttr, ScratchAttr, SlotAttr
+from memopt.dialects.place_attributes import ObjectAttr, ScratchAttr, SlotAttr
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function
 from memopt.solvers.shared_objects import METHODS

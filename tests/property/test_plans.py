@@ -19,13 +19,9 @@ from xdsl.ir import Attribute, Operation
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.fingerprint import fingerprint
 from memopt.dialects.functions import argument_attributes, functions, set_argument_attributes
-from memopt.dialects.plan_attributes import (
-    AliasAttr,
-    ModelAttr,
-    PlanAttr,
-    ScratchAttr,
-    UnplacedAttr,
-)
+from memopt.dialects.model_attributes import AliasAttr, ModelAttr
+from memopt.dialects.place_attributes import ScratchAttr, UnplacedAttr
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.passes.memgraph_fuse import fuse_function
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function

@@ -14,13 +14,9 @@ from memopt.cli.texts import bytes_of_text
 from memopt.dialects.attributes import EncodingAttr, SourceAttr, WeightsAttr, WindowAttr
 from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr, OffChipAttr
 from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.plan_attributes import (
-    AliasAttr,
-    ModelAttr,
-    PlanAttr,
-    ScratchAttr,
-    SlotAttr,
-)
+from memopt.dialects.model_attributes import AliasAttr, ModelAttr
+from memopt.dialects.place_attributes import ScratchAttr, SlotAttr
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.solvers.problems.memory_graph import bits, round_up
 from memopt.text import LocatingParser
 

@@ -365,7 +365,7 @@ def test_weights_per_channel() -> None:
     assert names(module) == ["dequantize", "conv_2d"]
     assert "scale = [5.0e-01, 2.5e-01], zero_point = [0], axis = 0" in str(module)
     from memopt.analysis.function_memory import function_memory
-    from memopt.dialects.plan_attributes import ModelAttr
+    from memopt.dialects.model_attributes import ModelAttr
 
     memory = function_memory(next(functions(module)), ModelAttr())
     assert [op.name for op in memory.operations] == ["memgraph.conv_2d"]  # weights stay flash

@@ -11,7 +11,7 @@ import memopt
 from memopt import targets
 from memopt.cli import main
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.opt import main as opt
 from memopt.targets.core.registry import all_targets, target_named, target_names
 

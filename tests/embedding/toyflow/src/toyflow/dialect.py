@@ -19,7 +19,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.interface import Alias, OperatorMemory, register
-from memopt.dialects.plan_attributes import ModelAttr
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.tensors import bytes_of
 
 AnyTensor = TensorType[Attribute]
