@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from memopt.frontends.typed import readable_options
+from memopt.frontends.core.typed import readable_options
 
 MAX_ENTRIES = 64
 

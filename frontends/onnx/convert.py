@@ -22,6 +22,7 @@ from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.structure import ConstantOp, OpaqueOp
 from memopt.dialects.tensors import bytes_of
+from memopt.frontends.core.typed import NotTyped
 from memopt.frontends.onnx.annotations import Annotations, quantization_of, stored_side
 from memopt.frontends.onnx.attributes import options_attribute, read_attributes
 from memopt.frontends.onnx.folding import Known
@@ -37,7 +38,6 @@ from memopt.frontends.onnx.loading import (
 from memopt.frontends.onnx.node import Node
 from memopt.frontends.onnx.operators import typed
 from memopt.frontends.onnx.types import ELEMENTS, tensor_type
-from memopt.frontends.typed import NotTyped
 
 INLINE_BYTES: Final = 64  # larger constants are referred to
 KNOWN_DOMAINS: Final = frozenset({*DEFAULT_DOMAINS, "ai.onnx.ml", "com.microsoft"})

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
 from xdsl.ir import Attribute
 
-from memopt.dialects.inline import inline as inline_bytes
+from memopt.frontends.core.inline import inline as inline_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.attributes import EncodingAttr
-from memopt.frontends.typed import NotTyped, need
+from memopt.frontends.core.typed import NotTyped, need
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

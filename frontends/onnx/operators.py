@@ -28,9 +28,9 @@ from memopt.dialects.operators.quantization import CastOp, DequantizeOp, Quantiz
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
+from memopt.frontends.core.typed import NotTyped, axis_of, build, integer_list, need, number, real
 from memopt.frontends.onnx import windows
 from memopt.frontends.onnx.node import Node, plain, quantization
-from memopt.frontends.typed import NotTyped, axis_of, build, integer_list, need, number, real
 
 Builder = Callable[[Node], Operation]
 

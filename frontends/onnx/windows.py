@@ -9,8 +9,8 @@ from memopt.dialects.attributes import WindowAttr
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
+from memopt.frontends.core.typed import build, need, number
 from memopt.frontends.onnx.node import Node, plain, quantization
-from memopt.frontends.typed import build, need, number
 
 EXACT = 1e-6  # relative: how well a given scale must fit the sizes
 

@@ -15,14 +15,14 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
-from memopt.dialects.inline import inline
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Operator, Subgraph, Tensor
+from memopt.frontends.core.inline import inline
+from memopt.frontends.core.typed import NotTyped
 from memopt.frontends.tflite.operators import SPATIAL, WEIGHT_LAYOUTS, Node, typed
 from memopt.frontends.tflite.options import options_attribute, read_options
 from memopt.frontends.tflite.types import ELEMENTS, tensor_type
-from memopt.frontends.typed import NotTyped
 
 INLINE_BYTES = 64  # larger constants are referred to
 INLINE_ELEMENTS = frozenset(

@@ -32,8 +32,8 @@ from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
 from memopt.dialects.tensors import shape_of
+from memopt.frontends.core.typed import NotTyped, axis_of, build, integer_list, need, number, real
 from memopt.frontends.tflite.types import ELEMENTS
-from memopt.frontends.typed import NotTyped, axis_of, build, integer_list, need, number, real
 
 ACTIVATIONS = {1: "relu", 2: "relu_n1_to_1", 3: "relu6", 4: "tanh", 5: "sign_bit"}
 SPATIAL = frozenset(  # operand 0 and the result are NHWC

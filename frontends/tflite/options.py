@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 
 from memopt.dialects.errors import MemoptError
 from memopt.formats.tflite import Operator, litert_schema
-from memopt.frontends.typed import readable_options
+from memopt.frontends.core.typed import readable_options
 
 BAD_BYTES = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError)
 MAX_ENTRIES = 64

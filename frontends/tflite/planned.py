@@ -21,7 +21,7 @@ from memopt.dialects.plan import MODEL, set_order, set_places
 from memopt.dialects.tensors import is_buffer
 from memopt.dialects.write_plan import write_plan
 from memopt.formats.tflite import read_model
-from memopt.frontends.tflite import read
+from memopt.frontends.tflite.read import read
 from memopt.targets.tflm.arena import (
     is_unread,
     tensor_indices,

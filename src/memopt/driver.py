@@ -77,20 +77,20 @@ def import_bytes(
     """
     shapes = shapes or {}
     if suffix == ".tflite":
-        from memopt.frontends.tflite import read as read_tflite
+        from memopt.frontends.tflite.read import read as read_tflite
 
         module = read_tflite(data, name, name)
         check_shapes(module, shapes)
         return module
     if suffix == ".onnx":
-        from memopt.frontends.onnx import read as read_onnx
+        from memopt.frontends.onnx.read import read as read_onnx
         from memopt.passes.pipelines import AT_IMPORT
         from memopt.rewrites import apply_rules
 
         module = read_onnx(data, name, path, dict(shapes))
         apply_rules(module, AT_IMPORT[suffix], reading=True)
         return module
-    from memopt.frontends.json_graph import read as read_json
+    from memopt.frontends.json.read import read as read_json
 
     module = read_json(data, name)
     check_shapes(module, shapes)

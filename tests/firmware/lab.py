@@ -48,7 +48,7 @@ class Run:
 
 
 def read_model(path: Path) -> ModuleOp:
-    tflite = importlib.import_module("memopt.frontends.tflite")
+    tflite = importlib.import_module("memopt.frontends.tflite.read")
     module = tflite.read(path.read_bytes(), path.name, str(path))
     assert isinstance(module, ModuleOp)
     return module

@@ -15,7 +15,7 @@ from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.structure import ConstantOp
 from memopt.driver import new_context
-from memopt.frontends.tflite import read
+from memopt.frontends.tflite.read import read
 from memopt.opt import main
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.targets.tflm.arena import tflm_arena

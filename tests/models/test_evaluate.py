@@ -22,7 +22,7 @@ from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.functions import functions
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.stored import dtype_of
-from memopt.frontends.tflite import read
+from memopt.frontends.tflite.read import read
 
 FIRMWARE = Path(__file__).resolve().parents[1] / "firmware"
 

@@ -13,8 +13,8 @@ from tflite_builder import Graph, Op, T, build
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.frontends.tflite import read
 from memopt.frontends.tflite.operators import BUILDERS
+from memopt.frontends.tflite.read import read
 
 A, B, C = (0.043, 7), (0.0171, -30), (0.061, 11)
 UNIT = {"TANH": (1 / 128, 0), "LOGISTIC": (1 / 256, -128), "SOFTMAX": (1 / 256, -128)}

@@ -10,7 +10,7 @@ from tflite_builder import Extra, Graph, Op, T, build, objects
 from memopt.backends.tflm.repack import pack, unpack
 from memopt.dialects.errors import MemoptError
 from memopt.formats import tflite_control
-from memopt.frontends.tflite import read
+from memopt.frontends.tflite.read import read
 
 MODELS = (
     "dscnn_kws_int8",

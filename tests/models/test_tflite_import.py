@@ -19,7 +19,7 @@ from memopt.dialects.names import name_of
 from memopt.dialects.plan import model_of
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.formats import tflite_control
-from memopt.frontends.tflite import read
+from memopt.frontends.tflite.read import read
 
 
 def main(module: ModuleOp) -> FuncOp:

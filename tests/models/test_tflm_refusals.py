@@ -18,7 +18,7 @@ from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.plan import MODEL, OFFSET, plan_of
 from memopt.formats.flatbuffer import Flatbuffer
 from memopt.formats.tflite import read_model
-from memopt.frontends.tflite import read
+from memopt.frontends.tflite.read import read
 from memopt.targets.tflm.arena import file_operators
 
 PLAN = "OfflineMemoryAllocation"

@@ -18,7 +18,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.unary import FunctionOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import rows_of, shape_of
-from memopt.frontends.typed import build, integer_list, number, real
+from memopt.frontends.core.typed import build, integer_list, number, real
 
 Rng = np.random.Generator
 KINDS = {op.name.removeprefix("memgraph."): op for op in operations() if issubclass(op, ComputeOp)}

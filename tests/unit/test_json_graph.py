@@ -16,7 +16,7 @@ from memopt.dialects.memgraph import MEMGRAPH
 from memopt.dialects.names import name_of
 from memopt.dialects.plan import model_of
 from memopt.dialects.structure import OpaqueOp
-from memopt.frontends.json_graph import read
+from memopt.frontends.json.read import read
 from memopt.text import module_text, parse_module
 
 TINY: dict[str, Any] = {

@@ -14,7 +14,7 @@ from memopt.dialects.functions import functions
 from memopt.dialects.memgraph import MEMGRAPH
 from memopt.dialects.names import name_of
 from memopt.dialects.plan import model_of
-from memopt.frontends.json_graph import read
+from memopt.frontends.json.read import read
 from memopt.passes.memgraph_prepare import MemgraphPreparePass
 from memopt.text import module_text, parse_module
 

@@ -20,7 +20,7 @@ from memopt.dialects.functions import functions
 from memopt.dialects.memgraph import MEMGRAPH
 from memopt.dialects.plan import model_of
 from memopt.dialects.structure import ConstantOp, OpaqueOp
-from memopt.frontends.onnx import read
+from memopt.frontends.onnx.read import read
 from memopt.text import module_text, parse_module
 
 Dims = Sequence[int | str]

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 
 from memopt.dialects.functions import functions
 from memopt.dialects.structure import OpaqueOp
-from memopt.frontends.onnx import read
+from memopt.frontends.onnx.read import read
 
 NEWEST = onnx.defs.onnx_opset_version()
 OPSETS = range(13, NEWEST + 1)

@@ -27,7 +27,7 @@ from memopt.backends.report.scale import address_ticks, nice, number
 from memopt.backends.report.wording import both, kib, share, short, xml
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
-from memopt.frontends import json_graph
+from memopt.frontends.json import read as json_graph
 from memopt.passes.memgraph_place import place_function
 from memopt.passes.memgraph_schedule import schedule_function
 

@@ -1,0 +1,1 @@
+"""The JSON frontend: a graph of sized tensors in, a module of `memgraph.opaque` operations out."""

@@ -1,0 +1,40 @@
+"""The ONNX frontend: an .onnx file in, a module with one `memgraph` function out.
+
+    module = read(Path("net.onnx").read_bytes(), "net.onnx", Path("net.onnx"), {"x": (1, 3, 8, 8)})
+
+onnx's own checker and shape inference decide what a file says (opset 13 to the newest). Operators
+whose meaning is exactly that of a typed operation become one, all others a `memgraph.opaque` of
+their name. Constants and what follows from them alone are flash. Input is never trusted: whatever
+is wrong with a file is one MemoptError with its place. A Relu stays an operation of its own here:
+it becomes the activation of what makes its operand by a rule (AT_IMPORT of passes/pipelines.py).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.analysis.weights import refer_to
+from memopt.frontends.onnx.annotations import annotate
+from memopt.frontends.onnx.convert import Importer
+from memopt.frontends.onnx.folding import fold
+from memopt.frontends.onnx.loading import load
+
+
+def read(
+    data: bytes,
+    name: str,
+    path: Path | None = None,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+) -> ModuleOp:
+    """The module for an .onnx file.
+
+    `name` is what messages call the file and what the module's weights refer to, unless `path` is
+    given; weights in other files need `path`. `shapes` fixes inputs with symbolic dimensions
+    (elements per dimension). Raises MemoptError.
+    """
+    known = fold(load(data, name, path, shapes or {}))
+    func = Importer(known, annotate(known)).function()
+    module = ModuleOp([func])
+    refer_to(module, known.graph.sha256, str(path) if path is not None else name)
+    return module

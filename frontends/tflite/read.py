@@ -1,0 +1,56 @@
+"""The .tflite frontend: LiteRT's schema in, a module of `memgraph` functions out.
+
+    module = read(Path("net.tflite").read_bytes(), "net.tflite")
+
+Every subgraph becomes a function (`@main`, `@subgraph_1`, ...), every operator one operation in
+file order. Input is never trusted: whatever is wrong with a file is one MemoptError with its place.
+"""
+
+import hashlib
+from typing import IO
+
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.analysis.weights import refer_to
+from memopt.dialects.errors import MemoptError
+from memopt.formats import tflite_control
+from memopt.formats.tflite import Model, read_model
+from memopt.frontends.tflite.convert import Importer, drop_unused
+
+
+def read(source: IO[bytes] | bytes, name: str = "", path: str = "") -> ModuleOp:
+    """The module for a .tflite file.
+
+    `name` is what messages call the file, `path` what the module's weights refer to (default: the
+    name). An `OfflineMemoryAllocation` plan in the file is not imported.
+    Raises MemoptError.
+    """
+    data = source if isinstance(source, bytes) else source.read()
+    name = name or str(getattr(source, "name", "")) or "model.tflite"
+    model = read_model(data, name)
+    sha256 = hashlib.sha256(data).hexdigest()
+    ordered = control_dependencies(model, data, name)
+    functions = [
+        Importer(data, sha256, model, index, f"{name}: subgraph {index}", ordered[index]).function()
+        for index in range(len(model.subgraphs))
+    ]
+    for func in functions:
+        drop_unused(func)
+    module = ModuleOp(functions)
+    refer_to(module, sha256, path or name)
+    return module
+
+
+def control_dependencies(model: Model, data: bytes, name: str) -> list[frozenset[int]]:
+    """Operators per subgraph that the file's control dependencies name: they keep their order."""
+    result: list[set[int]] = [set() for _ in model.subgraphs]
+    for key, buffer in model.metadata:
+        if key != tflite_control.KEY:
+            continue
+        try:
+            graphs = tflite_control.parse(data[slice(*model.buffers[buffer])])
+        except ValueError as error:
+            raise MemoptError(str(error), f"{name}: metadata") from None
+        for found, edges in zip(result, graphs, strict=False):
+            found.update(i for edge in edges for i in edge)
+    return [frozenset(found) for found in result]
