@@ -1,5 +1,6 @@
 """Tensor types: their bytes, their shape, how they lie in memory."""
 
+from collections.abc import Iterable
 from math import prod
 from typing import cast
 
@@ -40,17 +41,20 @@ def element_bits(element: Attribute) -> int:
     raise MemoptError(f"element type {element} has no size in bytes")
 
 
+def stored_bytes(element: Attribute, shape: Iterable[int]) -> int:
+    """Bytes of that many elements one after the other, of less than a byte packed."""
+    return (prod(shape) * element_bits(element) + 7) // 8
+
+
 def bytes_of(type_: Attribute) -> int | None:
     """Bytes of a tensor type, None if it is no buffer. Raises MemoptError without a fixed size."""
     if not is_buffer(type_):
         return None
     tensor = cast("TensorType[Attribute]", type_)
-    count = 1
-    for d in tensor.get_shape():
-        if d < 0:
-            raise MemoptError(f"{tensor} has a dynamic dimension; fix it with --shape")
-        count *= d
-    size = (count * element_bits(tensor.element_type) + 7) // 8
+    shape = tensor.get_shape()
+    if min(shape, default=0) < 0:
+        raise MemoptError(f"{tensor} has a dynamic dimension; fix it with --shape")
+    size = stored_bytes(tensor.element_type, shape)
     if size > MAX_BYTES:
         raise MemoptError(f"{tensor} has {size} bytes, which overflows 64-bit sizes")
     return size

@@ -82,3 +82,8 @@ def array_of(tensor: "TensorProto", folder: str) -> "NDArray[Any]":
     import onnx.numpy_helper
 
     return onnx.numpy_helper.to_array(tensor, base_dir=folder)
+
+
+def raw_bytes(array: "NDArray[Any]") -> bytes:
+    """The elements one after the other, little-endian."""
+    return array.astype(array.dtype.newbyteorder("<")).tobytes()

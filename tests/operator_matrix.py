@@ -8,8 +8,8 @@ tests/property/test_rows_needed.py makes with random attributes.
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from inspect import getclosurevars, isfunction, signature
+from collections.abc import Iterable, Mapping
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,8 +27,9 @@ from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import encoding_of, shape_of
-from memopt.frontends.onnx.operators import BUILDERS as ONNX_BUILDERS
-from memopt.frontends.tflite.operators import BUILDERS
+from memopt.frontends.core.node import Entry
+from memopt.frontends.onnx import operators as onnx
+from memopt.frontends.tflite import operators as tflite
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/operators.md"
@@ -64,25 +65,9 @@ def load(path: Path) -> ModuleType:
 rows = load(ROOT / "tests/property/test_rows_needed.py")
 
 
-def built_by(function: Callable[..., Any], seen: set[object]) -> set[type[Operation]]:
-    """The operations that a frontend's builder makes: the classes that it mentions, itself or in a
-    function of the frontends that it calls."""
-    if function in seen:
-        return set()
-    seen.add(function)
-    names = getclosurevars(function)
-    found: set[type[Operation]] = set()
-    values: list[Any] = [*names.nonlocals.values(), *names.globals.values()]
-    found |= {v for v in operations() if v in values}
-    for value in values:
-        if isfunction(value) and value.__module__.startswith("memopt.frontends"):
-            found |= built_by(value, seen)
-    return found
-
-
-def called(table: Mapping[str, Callable[..., Any]], op: type[Operation]) -> list[str]:
+def called(table: Mapping[str, Entry], op: type[Operation]) -> list[str]:
     """What a source calls an operation."""
-    return sorted(name for name, builder in table.items() if op in built_by(builder, set()))
+    return sorted(name for name, entry in table.items() if op in entry.kinds)
 
 
 def retyped(op: ComputeOp, bits: int, others: int, numbers: tuple[float, int]) -> ComputeOp:
@@ -156,8 +141,8 @@ def row_of(kind: type[ComputeOp]) -> str:
     modes = sorted({op.rows_mode for op in made if op.rows_mode is not None})
     columns = (
         f"`{name}`",
-        ", ".join(called(BUILDERS, kind)),
-        ", ".join(called(ONNX_BUILDERS, kind)),
+        ", ".join(called(tflite.OPERATORS, kind)),
+        ", ".join(called(onnx.OPERATORS, kind)),
         ", ".join(types_of(made)),
         ", ".join(modes),
         "yes" if kind.ELEMENTWISE else "",

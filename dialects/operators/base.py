@@ -1,6 +1,6 @@
 """What all computing operations share: their memory behaviour and the parts of their syntax."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, cast
 
 from xdsl.dialects.builtin import (
@@ -75,6 +75,10 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     operands are constants. `IS_VIEW`: the result is operand 0, with another shape. `AS_ACTIVATION`:
     the activation that means the same in the operation before.
     `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
+
+    What is asked where a source names no layouts: `IS_SPATIAL`: operand 0 and result 0 are images.
+    `WEIGHTS`: layout of the image -> of the weights, operand 1. `KEEPS_DIMENSIONS`: dimensions of
+    results stand in the order of the operands'. `MOVES`: the elements of results are operands'.
     """
 
     ELEMENTWISE: ClassVar[bool] = False
@@ -82,6 +86,10 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     IS_VIEW: ClassVar[bool] = False
     AS_ACTIVATION: ClassVar[str | None] = None
     APPLIES_ACTIVATION: ClassVar[bool] = True
+    IS_SPATIAL: ClassVar[bool] = False
+    WEIGHTS: ClassVar[Mapping[str, str]] = {}
+    KEEPS_DIMENSIONS: ClassVar[bool] = False
+    MOVES: ClassVar[bool] = False
 
     @property
     def names_no_activation(self) -> bool:

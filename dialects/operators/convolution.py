@@ -1,7 +1,7 @@
 """Convolutions."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import ClassVar, cast
 
@@ -65,7 +65,7 @@ class ConvBase(WindowedOp):
         + TYPES
     )
 
-    OUT_LAST: ClassVar[bool] = False  # weights `ihwo`, not `ohwi`, where they are not `oihw`
+    WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "oihw", "nhwc": "ohwi"}
 
     def verify_(self) -> None:
         self.check_window(self.window, self.input, self.result)
@@ -77,7 +77,7 @@ class ConvBase(WindowedOp):
             f"weights {weights} do not have the window's kernel {kernel}",
         )
         source, out = channels_of(self.input), channels_of(self.result)
-        last = self.OUT_LAST and first == 1
+        last = self._out_last and first == 1
         filters, depth = (
             (weights[-1], weights[0]) if last else (weights[0], weights[1 if first == 2 else -1])
         )
@@ -140,13 +140,18 @@ class ConvBase(WindowedOp):
             parts.append(multiplied(rows, kernel.reshape(len(kernel), -1)))
         return np.concatenate(parts, axis=-1).reshape(*places, -1)
 
+    @property
+    def _out_last(self) -> bool:
+        """Whether filters are the last dimension of the weights, where these are not `oihw`."""
+        return self.WEIGHTS["nhwc"].endswith("o")
+
     def _filters(self, weights: Array) -> Array:
         """The weights as filter, depth, tap..."""
         import numpy as np
 
         if encoding_of(self.weights).layout.data == "oihw":
             return weights
-        if self.OUT_LAST:
+        if self._out_last:
             return np.moveaxis(weights, -1, 0)
         return np.moveaxis(weights, -1, 1)
 
@@ -199,7 +204,7 @@ class DepthwiseConv2DOp(ConvBase):
     """Convolution of each channel by itself; `groups` is the number of input channels."""
 
     name = "memgraph.depthwise_conv_2d"
-    OUT_LAST: ClassVar[bool] = True
+    WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "oihw", "nhwc": "ihwo"}
 
     def cmsis_nn_buffer(self, mve: bool) -> int:
         """arm_depthwise_conv_wrapper_s8 and _s4; the int16 kernel asks for nothing."""

@@ -22,6 +22,7 @@ class ReshapeOp(ComputeOp):
     """The same bytes with another shape (also squeeze, expand and flatten)."""
 
     name = "memgraph.reshape"
+    MOVES: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
     IS_VIEW: ClassVar[bool] = True
     input = operand_def(AnyTensor)
@@ -67,6 +68,7 @@ class TransposeOp(ComputeOp):
     """Dimension i of the result is dimension `permutation[i]` of the operand."""
 
     name = "memgraph.transpose"
+    MOVES: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)

@@ -26,6 +26,7 @@ class PadOp(ComputeOp):
     """`before` and `after` elements of the real `value` around each dimension."""
 
     name = "memgraph.pad"
+    KEEPS_DIMENSIONS: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)

@@ -1,7 +1,7 @@
 """Pooling."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from xdsl.dialects.builtin import (
     UnitAttr,
@@ -39,6 +39,8 @@ from memopt.dialects.tensors import AnyTensor, channels_of, rows_of, shape_of
 
 
 class PoolBase(WindowedOp):
+    KEEPS_DIMENSIONS: ClassVar[bool] = True
+
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     window = prop_def(WindowAttr)
@@ -129,6 +131,7 @@ class AveragePool2DOp(PoolBase):
 @irdl_op_definition
 class MaxPool2DOp(PoolBase):
     name = "memgraph.max_pool_2d"
+    MOVES: ClassVar[bool] = True
 
     @property
     def padding(self) -> Literal["zero", "lowest", "absent"]:

@@ -1,6 +1,7 @@
 """Resizing of images."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     UnitAttr,
@@ -21,6 +22,8 @@ from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 
 
 class ResizeBase(ComputeOp):
+    IS_SPATIAL: ClassVar[bool] = True
+
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     align_corners = opt_prop_def(UnitAttr)

@@ -31,6 +31,8 @@ class ConcatOp(ComputeOp):
     """Operands one after the other along `axis`."""
 
     name = "memgraph.concat"
+    KEEPS_DIMENSIONS: ClassVar[bool] = True
+    MOVES: ClassVar[bool] = True
     APPLIES_ACTIVATION: ClassVar[bool] = (
         False  # TensorFlow Lite's schema has it, its kernels refuse
     )
@@ -81,6 +83,8 @@ class SplitOp(ComputeOp):
     """Parts of the operand along `axis`."""
 
     name = "memgraph.split"
+    KEEPS_DIMENSIONS: ClassVar[bool] = True
+    MOVES: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     parts = var_result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
@@ -118,6 +122,8 @@ class SliceOp(ComputeOp):
     """`sizes` elements from `starts`, every `strides`-th."""
 
     name = "memgraph.slice"
+    KEEPS_DIMENSIONS: ClassVar[bool] = True
+    MOVES: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)

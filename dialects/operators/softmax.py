@@ -1,6 +1,7 @@
 """Softmax."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     I64,
@@ -29,6 +30,7 @@ class SoftmaxOp(ComputeOp):
     """exp(beta * x) normalised over `axis`."""
 
     name = "memgraph.softmax"
+    KEEPS_DIMENSIONS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])

@@ -1,7 +1,7 @@
 """What slides a window over height and width."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from xdsl.ir import SSAValue
 
@@ -13,6 +13,8 @@ from memopt.dialects.tensors import encoding_of, shape_of
 
 class WindowedOp(ComputeOp):
     """Base of what slides a window: the result's height and width follow from it."""
+
+    IS_SPATIAL: ClassVar[bool] = True
 
     @property
     def padding(self) -> Literal["zero", "lowest", "absent"]:

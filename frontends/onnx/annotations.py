@@ -13,33 +13,16 @@ from typing import Final
 
 from onnx import NodeProto
 
+from memopt.frontends.core.types import Quantization
 from memopt.frontends.onnx.folding import Known
 from memopt.frontends.onnx.loading import DEFAULT_DOMAINS
-from memopt.frontends.onnx.types import Quantization
+from memopt.frontends.onnx.operators import OPERATORS
 
-SPATIAL: Final = frozenset(
-    {"AveragePool", "Conv", "GlobalAveragePool", "GlobalMaxPool", "MaxPool", "Resize"}
-)
-KEEPS_LAYOUT: Final = frozenset(
+ALSO_KEEP_DIMENSIONS: Final = frozenset(  # and become no operation that says so
     """
-    Abs Add AveragePool BatchNormalization Cast Clip Concat DequantizeLinear Div Elu Erf Exp
-    HardSigmoid HardSwish Identity LeakyRelu Log Max MaxPool Min Mul Neg PRelu Pad Pow
-    QuantizeLinear Relu Selu Sigmoid Slice Softmax Split Sqrt Sub Tanh
+    Abs BatchNormalization Div Elu Erf Exp HardSigmoid Identity LeakyRelu Log Neg PRelu Pow Selu
+    Sqrt
     """.split()  # noqa: SIM905 (a list of words reads better)
-)
-MOVES: Final = frozenset(
-    {
-        "Concat",
-        "Flatten",
-        "Identity",
-        "MaxPool",
-        "Reshape",
-        "Slice",
-        "Split",
-        "Squeeze",
-        "Transpose",
-        "Unsqueeze",
-    }
 )
 INTEGERS: Final = frozenset({2, 3, 4, 5, 6, 21, 22, 25, 26})  # TensorProto's, quantized ones
 FLOAT32: Final = 1
@@ -69,19 +52,31 @@ def _find_layouts(known: Known, nodes: Sequence[NodeProto], layouts: dict[str, s
             layouts.setdefault(name, layout)
 
     for node in nodes:
-        if node.op_type in SPATIAL:
-            mark(node.input[0], "nchw")
-            mark(node.output[0], "nchw")
-        if node.op_type == "Conv":
-            mark(node.input[1], "oihw")
+        entry = OPERATORS.get(node.op_type)
+        if entry is None or not entry.is_spatial:
+            continue
+        mark(node.input[0], "nchw")
+        mark(node.output[0], "nchw")
+        if weights := entry.weights("nchw"):
+            mark(node.input[1], weights)
     for sequence, from_outputs in ((nodes, False), (nodes[::-1], True)):
         for node in sequence:
-            if node.op_type in KEEPS_LAYOUT:
+            if keeps_dimensions(node):
                 inputs = [i for i in node.input if i and not known.is_constant(i)]
                 ends = (node.output, inputs) if from_outputs else (inputs, node.output)
                 if any(layouts.get(name) == "nchw" for name in ends[0]):
                     for name in ends[1]:
                         mark(name, "nchw")
+
+
+def keeps_dimensions(node: NodeProto) -> bool:
+    entry = OPERATORS.get(node.op_type)
+    return node.op_type in ALSO_KEEP_DIMENSIONS or (entry is not None and entry.keeps_dimensions)
+
+
+def moves(node: NodeProto) -> bool:
+    entry = OPERATORS.get(node.op_type)
+    return entry is not None and entry.moves
 
 
 def _find_quantizations(
@@ -92,7 +87,7 @@ def _find_quantizations(
             meaning = quantization_of(known, node)
             if meaning is not None:
                 found.setdefault(stored_side(node), meaning)
-        elif node.op_type in MOVES and node.input[0] in found:
+        elif moves(node) and node.input[0] in found:
             meaning = found[node.input[0]]
             if meaning.axis < 0:
                 for output in node.output:

@@ -4,29 +4,25 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from onnx import NodeProto, TensorProto
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DenseIntOrFPElementsAttr,
-    DictionaryAttr,
-    StringAttr,
-    TensorType,
-    i64,
-)
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, TensorType, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.movement import TransposeOp
-from memopt.dialects.structure import ConstantOp, OpaqueOp
+from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import bytes_of
+from memopt.formats.onnx_weights import raw_bytes
+from memopt.frontends.core.constants import INLINE_BYTES, elements
+from memopt.frontends.core.function import Draft
+from memopt.frontends.core.node import typed
+from memopt.frontends.core.options import readable_options
 from memopt.frontends.core.typed import NotTyped
+from memopt.frontends.core.types import tensor_type
 from memopt.frontends.onnx.annotations import Annotations, quantization_of, stored_side
-from memopt.frontends.onnx.attributes import options_attribute, read_attributes
+from memopt.frontends.onnx.attributes import read_attributes, readable_form
 from memopt.frontends.onnx.folding import Known
-from memopt.frontends.onnx.inline import inline
 from memopt.frontends.onnx.loading import (
     DEFAULT_DOMAINS,
     Graph,
@@ -36,10 +32,9 @@ from memopt.frontends.onnx.loading import (
     subgraphs,
 )
 from memopt.frontends.onnx.node import Node
-from memopt.frontends.onnx.operators import typed
-from memopt.frontends.onnx.types import ELEMENTS, tensor_type
+from memopt.frontends.onnx.operators import OPERATORS
+from memopt.frontends.onnx.types import NAMES
 
-INLINE_BYTES: Final = 64  # larger constants are referred to
 KNOWN_DOMAINS: Final = frozenset({*DEFAULT_DOMAINS, "ai.onnx.ml", "com.microsoft"})
 RANDOM: Final = frozenset(
     {
@@ -55,14 +50,12 @@ RANDOM: Final = frozenset(
 
 @dataclass
 class Importer:
-    """State of the import. Constants stand in `head`, on first use."""
+    """State of the import."""
 
     known: Known
     notes: Annotations
-    values: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     turned: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
-    head: list[Operation] = field(default_factory=list[Operation])
-    body: list[Operation] = field(default_factory=list[Operation])
+    draft: Draft[str] = field(default_factory=Draft[str])
 
     @property
     def graph(self) -> Graph:
@@ -71,35 +64,24 @@ class Importer:
     def function(self) -> FuncOp:
         """The function, with names, sources and the default memory model."""
         graph = self.graph
-        block = Block(arg_types=[self.type(n, f"{graph.name}: input {n!r}") for n in graph.inputs])
-        self.values.update(zip(graph.inputs, block.args, strict=True))
+        types = [self.type(n, f"{graph.name}: input {n!r}") for n in graph.inputs]
+        self.draft.take(graph.inputs, graph.inputs, types)
         for index, node in graph.nodes:
             done = [o in self.known.folded or o in self.known.fills for o in node.output if o]
             if not done or not all(done):
                 self._node(index, node)
-        returned = [self.value(n) for n in graph.outputs]
-        block.add_ops([*self.head, *self.body, ReturnOp(*returned)])
-        types = [a.type for a in block.args], [v.type for v in returned]
-        func = FuncOp("main", types, Region(block))
-        if graph.inputs:
-            names = [DictionaryAttr({"memgraph.name": StringAttr(n)}) for n in graph.inputs]
-            func.arg_attrs = ArrayAttr(names)
-        func.attributes["memgraph.model"] = ModelAttr()
-        for op in reversed(self.head):
-            if not any(r.uses for r in op.results):
-                op.detach()
-                op.erase()
-        return func
+        return self.draft.function("main", [self.value(n) for n in graph.outputs])
 
     def type(self, name: str, place: str) -> TensorType[Attribute]:
         """The IR's type of a tensor. Raises MemoptError for one that it has no words for."""
         found = self.graph.types.get(name)
         shape = found.fixed if found else None
-        if found is None or shape is None or found.element not in ELEMENTS:
+        if found is None or shape is None or found.element not in NAMES:
             number = found.element if found else 0
             raise MemoptError(f"the element type of {name!r} ({number}) is not supported", place)
         layout = self.notes.layouts.get(name, "")
-        type_ = tensor_type(found.element, shape, layout, self.notes.quantizations.get(name))
+        quantization = self.notes.quantizations.get(name)
+        type_ = tensor_type(NAMES[found.element], shape, layout, quantization)
         try:
             bytes_of(type_)
         except MemoptError as error:
@@ -109,31 +91,27 @@ class Importer:
     # -- values ---------------------------------------------------------------------------------
     def value(self, name: str) -> SSAValue:
         """The value of a tensor; constants appear on first use."""
-        if name not in self.values:
-            type_ = self.type(name, f"{self.graph.name}: constant {name!r}")
-            op = ConstantOp(self._elements(name, type_), type_)
-            op.attributes["memgraph.names"] = ArrayAttr([StringAttr(name)])
-            self.head.append(op)
-            self.values[name] = op.result
-        return self.values[name]
+        found = self.draft.values.get(name)
+        if found is not None:
+            return found
+        type_ = self.type(name, f"{self.graph.name}: constant {name!r}")
+        return self.draft.constant(name, name, self._elements(name, type_), type_)
 
     def _elements(
         self, name: str, type_: TensorType[Attribute]
     ) -> WeightsAttr | DenseIntOrFPElementsAttr[Any]:
         tensor = self.graph.constants.get(name)
-        local = tensor is None or (
+        few = tensor is None or (
             tensor.data_location != TensorProto.EXTERNAL
             and (byte_count(tensor) or INLINE_BYTES + 1) <= INLINE_BYTES
         )
-        array = self.known.array(name) if local else None
-        by_reference = tensor is not None or name in self.known.fills
-        if array is not None and (array.nbytes <= INLINE_BYTES or not by_reference):
-            elements = inline(type_, array)
-            if elements is not None:
-                return elements
-        if not by_reference:
+        array = self.known.array(name) if few else None
+        stands = tensor is not None or name in self.known.fills
+        reference = WeightsAttr(self.graph.sha256, name) if stands else None
+        found = elements(type_, None if array is None else raw_bytes(array), reference)
+        if found is None:
             raise MemoptError("cannot be written down exactly", f"{self.graph.name}: {name!r}")
-        return WeightsAttr(self.graph.sha256, name)
+        return found
 
     def transposed(self, name: str) -> SSAValue:
         """A constant matrix with its dimensions exchanged: a constant expression."""
@@ -146,9 +124,7 @@ class Importer:
                 result_types=[TensorType(type_.element_type, [columns, rows])],
                 properties={"permutation": DenseArrayBase.from_list(i64, [1, 0])},
             )
-            op.attributes["memgraph.names"] = ArrayAttr([StringAttr(f"{name}^T")])
-            self.head.append(op)
-            self.turned[name] = op.results[0]
+            self.turned[name] = self.draft.origin(op, f"{name}^T", f"{name}^T")
         return self.turned[name]
 
     # -- operators ------------------------------------------------------------------------------
@@ -159,15 +135,10 @@ class Importer:
         attributes = read_attributes(node)
         op = None
         if node.domain in DEFAULT_DOMAINS:
-            op = typed(self._described(node, attributes, results, place))
+            op = typed(OPERATORS, self._described(node, attributes, results, place))
         if op is None:
             op = self._opaque(node, attributes, results)
-        op.attributes["memgraph.names"] = ArrayAttr([StringAttr(o) for o in outputs])
-        if node.name and [node.name] != outputs:
-            op.attributes["memgraph.operator"] = StringAttr(node.name)
-        op.attributes["memgraph.source"] = SourceAttr(0, index, ())
-        self.values.update(zip(outputs, op.results, strict=True))
-        self.body.append(op)
+        self.draft.add(op, outputs, outputs, SourceAttr(0, index, ()), node.name)
 
     def _described(
         self,
@@ -192,13 +163,12 @@ class Importer:
                 attributes = {**attributes, "stated": stated}
         return Node(
             node.op_type,
-            self.graph.opsets.get("", 0),
             attributes,
             [self.type(i, place) if i else None for i in inputs],
             results,
+            lambda i: self.value(inputs[i]),
             [bool(o) for o in node.output],
             lambda i: self.known.is_constant(inputs[i]),
-            lambda i: self.value(inputs[i]),
             transpose,
             lambda i: self.known.array(inputs[i]),
         )
@@ -213,12 +183,12 @@ class Importer:
         stateful = node.domain not in KNOWN_DOMAINS or is_random(node)
         if attributes.get("training_mode") or (node.op_type == "Dropout" and len(node.input) > 2):
             stateful = True
-        options = options_attribute(attributes, absent)
+        entries = {k: readable_form(v) for k, v in attributes.items()}
         inputs = [self.value(n) for n in names]
-        return OpaqueOp(kind_of(node), inputs, results, stateful, options)
+        return OpaqueOp(kind_of(node), inputs, results, stateful, readable_options(entries, absent))
 
     def _is_outer(self, name: str) -> bool:
-        return name in self.values or self.known.is_constant(name)
+        return name in self.draft.values or self.known.is_constant(name)
 
 
 def is_random(node: NodeProto) -> bool:

@@ -7,6 +7,7 @@ vanish. The same pass closes gaps in the types, one node at a time, with the val
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import onnx
@@ -15,20 +16,20 @@ import onnx.shape_inference
 from onnx import NodeProto, TensorProto
 
 from memopt.dialects.errors import MemoptError
-from memopt.formats.onnx_weights import array_of, fill_tensor
-from memopt.frontends.onnx.inline import inline
+from memopt.formats.onnx_weights import array_of, fill_tensor, raw_bytes
+from memopt.frontends.core.constants import inline
+from memopt.frontends.core.types import tensor_type
 from memopt.frontends.onnx.loading import (
     DEFAULT_DOMAINS,
     SMALL,
     Graph,
     ValueType,
     captured,
-    element_count,
     message,
     subgraphs,
     type_of,
 )
-from memopt.frontends.onnx.types import tensor_type
+from memopt.frontends.onnx.types import NAMES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +64,7 @@ class Known:
             if (
                 tensor is None
                 or tensor.data_location == TensorProto.EXTERNAL
-                or element_count(tensor.dims) > SMALL
+                or prod(tensor.dims) > SMALL
                 or tensor.data_type == TensorProto.STRING
             ):
                 return None
@@ -179,7 +180,7 @@ def _fill(known: Known, node: NodeProto) -> None:
     name = node.output[0]
     known.fills[name] = node
     shape = known.graph.types[name].fixed or ()
-    if element_count(shape) <= SMALL:
+    if prod(shape) <= SMALL:
         element = known.read(fill_tensor(node), name)
         if element.dtype.kind in KINDS:
             known.arrays[name] = np.full(shape, element)
@@ -193,7 +194,7 @@ def _shape(known: Known, node: NodeProto) -> None:
     if shape is None:
         return
     if node.op_type == "Size":
-        array = np.array(element_count(shape), np.int64)
+        array = np.array(prod(shape), np.int64)
     else:
         bounds = {a.name: a.i for a in node.attribute}
         array = np.array(shape[bounds.get("start", 0) : bounds.get("end", len(shape))], np.int64)
@@ -212,7 +213,7 @@ def _evaluate(known: Known, node: NodeProto) -> None:
             inputs[name] = array
     types: Mapping[str, ValueType] = known.graph.types
     outputs = [o for o in node.output if o]
-    if not inputs or any(element_count(types[o].fixed or ()) > SMALL for o in outputs):
+    if not inputs or any(prod(types[o].fixed or ()) > SMALL for o in outputs):
         return
     import numpy as np
     from onnx.reference import ReferenceEvaluator
@@ -226,7 +227,7 @@ def _evaluate(known: Known, node: NodeProto) -> None:
     fits = all(
         a.shape == types[o].fixed
         and a.dtype == onnx.helper.tensor_dtype_to_np_dtype(types[o].element)
-        and inline(tensor_type(types[o].element, a.shape), a) is not None
+        and inline(tensor_type(NAMES[types[o].element], a.shape), raw_bytes(a)) is not None
         for o, a in zip(outputs, arrays, strict=True)
     )
     if fits:

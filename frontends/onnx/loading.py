@@ -3,9 +3,9 @@
 Everything that is wrong with a file ends here, or in `folding`, as one MemoptError with its place.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,8 +24,9 @@ from onnx import (
 )
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.tensors import element_bits
+from memopt.dialects.tensors import stored_bytes
 from memopt.formats.onnx_weights import constant_tensor
+from memopt.frontends.core.function import sha256_of
 from memopt.frontends.onnx.types import ELEMENTS, STRING
 
 OLDEST_OPSET: Final = 13
@@ -106,7 +107,7 @@ def load(data: bytes, name: str, path: Path | None, shapes: Mapping[str, tuple[i
         _check_constant(tensor, name, path)
     inputs = [v for v in model.graph.input if v.name not in constants]
     _fix_shapes(inputs, shapes, name)
-    return _infer(model, constants, inputs, opsets, name, hashlib.sha256(data).hexdigest())
+    return _infer(model, constants, inputs, opsets, name, sha256_of(data))
 
 
 def _check_text(graph: GraphProto, name: str) -> None:
@@ -167,14 +168,7 @@ def byte_count(tensor: TensorProto) -> int | None:
     """Bytes of a tensor from its shape and type, None for strings."""
     if tensor.data_type == STRING or tensor.data_type not in ELEMENTS:
         return None
-    return (element_count(tensor.dims) * element_bits(ELEMENTS[tensor.data_type]) + 7) // 8
-
-
-def element_count(shape: Any) -> int:
-    count = 1
-    for d in shape:
-        count *= d
-    return count
+    return stored_bytes(ELEMENTS[tensor.data_type], tensor.dims)
 
 
 # -- shapes -------------------------------------------------------------------------------------
@@ -263,7 +257,7 @@ def _infer(
     inner.value_info.extend(v for v in graph.value_info if v.name not in constants)
     for tensor in constants.values():
         local = tensor.data_location != TensorProto.EXTERNAL
-        if local and element_count(tensor.dims) <= SMALL:
+        if local and prod(tensor.dims) <= SMALL:
             inner.initializer.append(tensor)
         else:
             value = inner.input.add(name=tensor.name)

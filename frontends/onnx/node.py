@@ -1,16 +1,16 @@
-"""One ONNX node on its way into the IR, and the small helpers that build attributes."""
+"""One ONNX node on its way into the IR, and what its quantization says."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import (
-    TensorType,
-)
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.attributes import EncodingAttr
+from memopt.frontends.core import node as core
 from memopt.frontends.core.typed import NotTyped, need
+from memopt.frontends.core.types import is_quantized
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,40 +19,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Node:
-    """An operator. `types[i]` is the type of operand i, None where it is left out; `operand(i)`
-    brings the value into the IR, `constant(i)` gives its elements where they are known and few;
-    `transposed(i)` is a constant of two dimensions with these exchanged."""
+class Node(core.Node):
+    """An operator. `constant(i)` gives the elements of operand i where they are known and few;
+    `transpose(i)` is a constant of two dimensions with these exchanged; `outputs` are those that
+    the file names."""
 
-    kind: str
-    opset: int
-    attributes: dict[str, Any]
-    types: Sequence[TensorType[Attribute] | None]
-    results: Sequence[TensorType[Attribute]]
     outputs: Sequence[bool]
     is_constant: Callable[[int], bool]
-    value: Callable[[int], SSAValue]
     transpose: Callable[[int], SSAValue]
     elements: "Callable[[int], Array | None]"
-
-    def has(self, index: int) -> bool:
-        return index < len(self.types) and self.types[index] is not None
-
-    def type(self, index: int) -> TensorType[Attribute]:
-        found = self.types[index] if index < len(self.types) else None
-        if found is None:
-            raise NotTyped
-        return found
-
-    def shape(self, index: int) -> tuple[int, ...]:
-        return self.type(index).get_shape()
-
-    def operand(self, index: int) -> SSAValue:
-        need(self.has(index))
-        return self.value(index)
-
-    def optional(self, index: int) -> SSAValue | None:
-        return self.value(index) if self.has(index) else None
 
     def constant(self, index: int) -> "Array":
         """The elements of operand `index`. Raises NotTyped if they are not known."""
@@ -69,17 +44,14 @@ class Node:
 
     @property
     def result(self) -> TensorType[Attribute]:
-        need(len(self.results) == 1 and self.outputs[0])
-        return self.results[0]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self.attributes.get(name, default)
+        need(self.outputs[0])
+        return super().result
 
 
 def quantization(type_: TensorType[Attribute]) -> EncodingAttr | None:
     """The encoding of a quantized type without its layout, None if it is not quantized."""
     encoding = type_.encoding
-    if not isinstance(encoding, EncodingAttr) or not encoding.quantized:
+    if not is_quantized(type_) or not isinstance(encoding, EncodingAttr):
         return None
     return EncodingAttr("", encoding.scales, encoding.zero_points, encoding.axis.data)
 

@@ -1,12 +1,13 @@
 """ONNX operators as typed operations, where their meaning is exactly that one.
 
-`typed(node)` answers None for everything else, which becomes a `memgraph.opaque`. Arithmetic on
-integers with a quantization stays opaque too: ONNX computes with the stored integers, the typed
-operations with the real numbers that they stand for. What only moves elements is the same in both.
+Everything else becomes a `memgraph.opaque`. Arithmetic on integers with a quantization stays opaque
+too: ONNX computes with the stored integers, the typed operations with the real numbers that they
+stand for. What only moves elements is the same in both.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -15,37 +16,27 @@ from xdsl.dialects.builtin import (
     UnitAttr,
 )
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import RoundingAttr, RuntimeType
-from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.binary import AddOp, MaximumOp, MinimumOp, MulOp, SubOp
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
+from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
+from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
-from memopt.frontends.core.typed import NotTyped, axis_of, build, integer_list, need, number, real
+from memopt.frontends.core.node import Entry
+from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
+from memopt.frontends.core.windows import start_of
 from memopt.frontends.onnx import windows
 from memopt.frontends.onnx.node import Node, plain, quantization
 
-Builder = Callable[[Node], Operation]
-
-
-def typed(node: Node) -> Operation | None:
-    """The typed operation that means the same, or None."""
-    build_one = BUILDERS.get(node.kind)
-    if build_one is None:
-        return None
-    try:
-        op = build_one(node)
-        op.verify_()
-    except (NotTyped, VerifyException, MemoptError):
-        return None
-    return op
+Kind = type[Operation]
 
 
 def same_meaning(node: Node, indices: Sequence[int]) -> None:
@@ -65,69 +56,62 @@ def floating(node: Node) -> None:
 # -- element-wise -------------------------------------------------------------------------------
 
 
-def binary(kind: type[Operation]) -> Builder:
-    def builder(node: Node) -> Operation:
-        plain(node)
-        need(len(node.types) == 2)
-        return build(kind, (node.operand(0), node.operand(1)), (node.result,), {})
-
-    return builder
+def binary(node: Node, kind: Kind) -> Operation:
+    plain(node)
+    need(len(node.types) == 2)
+    return build(kind, (node.operand(0), node.operand(1)), (node.result,), {})
 
 
-def unary(kind: type[Operation]) -> Builder:
-    def builder(node: Node) -> Operation:
-        plain(node)
-        return build(kind, (node.operand(0),), (node.result,), {})
-
-    return builder
+def unary(node: Node, kind: Kind) -> Operation:
+    plain(node)
+    return build(kind, (node.operand(0),), (node.result,), {})
 
 
-def clip(node: Node) -> Operation:
+def clip(node: Node, relu: Kind, relu6: Kind) -> Operation:
     """Clip to 0 .. 6 or 0 .. infinity."""
     plain(node)
     low = float(node.constant(1).reshape(-1)[0]) if node.has(1) else -math.inf
     high = float(node.constant(2).reshape(-1)[0]) if node.has(2) else math.inf
     need(low == 0 and high in (6, math.inf))
-    kind = Relu6Op if high == 6 else ReluOp
-    return build(kind, (node.operand(0),), (node.result,), {})
+    return build(relu6 if high == 6 else relu, (node.operand(0),), (node.result,), {})
 
 
-def cast(node: Node) -> Operation:
+def cast(node: Node, kind: Kind) -> Operation:
     """Cast between numbers; to a float below 16 bits it may saturate, which is not ours."""
     plain(node)
     elements = (node.type(0).element_type, node.result.element_type)
     numbers = (IntegerType, AnyFloat)
     need(all(isinstance(e, numbers) for e in elements))
     need(not any(isinstance(e, AnyFloat) and e.bitwidth < 16 for e in elements))  # may saturate
-    return build(CastOp, (node.operand(0),), (node.result,), {})
+    return build(kind, (node.operand(0),), (node.result,), {})
 
 
-def quantize(node: Node) -> Operation:
+def quantize(node: Node, kind: Kind) -> Operation:
     """float32 to integers; the annotation of the result says how. Raises NotTyped."""
     need(isinstance(node.type(0).element_type, Float32Type))
     need(quantization(node.result) is not None and node.get("stated") == "result")
     properties = {"rounding": RoundingAttr("onnx_even")}
-    return build(QuantizeOp, (node.operand(0),), (node.result,), properties)
+    return build(kind, (node.operand(0),), (node.result,), properties)
 
 
-def dequantize(node: Node) -> Operation:
+def dequantize(node: Node, kind: Kind) -> Operation:
     need(isinstance(node.result.element_type, Float32Type))
     need(quantization(node.type(0)) is not None and node.get("stated") == "operand")
-    return build(DequantizeOp, (node.operand(0),), (node.result,), {})
+    return build(kind, (node.operand(0),), (node.result,), {})
 
 
 # -- reductions and matrices --------------------------------------------------------------------
 
 
-def softmax(node: Node) -> Operation:
+def softmax(node: Node, kind: Kind) -> Operation:
     """Softmax as of opset 13, over one axis."""
     floating(node)
     axis = axis_of(node.get("axis", -1), len(node.shape(0)))
     properties = {"axis": number(axis), "beta": real(1.0)}
-    return build(SoftmaxOp, (node.operand(0),), (node.result,), properties)
+    return build(kind, (node.operand(0),), (node.result,), properties)
 
 
-def mean(node: Node) -> Operation:
+def mean(node: Node, kind: Kind) -> Operation:
     """ReduceMean; its axes are an attribute up to opset 17, an operand from 18."""
     floating(node)
     rank = len(node.shape(0))
@@ -139,10 +123,10 @@ def mean(node: Node) -> Operation:
         axes = list(range(rank))
     keep = UnitAttr() if node.get("keepdims", 1) else None
     properties = {"axes": integer_list(sorted(axes)), "keep_dims": keep}
-    return build(MeanOp, (node.operand(0),), (node.result,), properties)
+    return build(kind, (node.operand(0),), (node.result,), properties)
 
 
-def gemm(node: Node) -> Operation:
+def gemm(node: Node, kind: Kind) -> Operation:
     """Gemm without scaling, as fully connected; B is transposed if it does not come so."""
     floating(node)
     need(not node.get("transA") and node.get("alpha", 1.0) == 1.0)
@@ -151,10 +135,10 @@ def gemm(node: Node) -> Operation:
     need(not node.has(2) or node.shape(2) == (columns,))
     weights = node.operand(1) if node.get("transB") else node.transpose(1)
     operands = (node.operand(0), weights, node.optional(2))
-    return build(FullyConnectedOp, operands, (node.result,), {})
+    return build(kind, operands, (node.result,), {})
 
 
-def matmul(node: Node) -> Operation:
+def matmul(node: Node, kind: Kind) -> Operation:
     """Rows times a constant matrix, which is transposed once and for all."""
     floating(node)
     a, b = node.shape(0), node.shape(1)
@@ -162,50 +146,50 @@ def matmul(node: Node) -> Operation:
     need(node.result.get_shape() == (*a[:-1], b[1]))
     keep = UnitAttr() if len(a) > 2 else None
     operands = (node.operand(0), node.transpose(1))
-    return build(FullyConnectedOp, operands, (node.result,), {"keep_dims": keep})
+    return build(kind, operands, (node.result,), {"keep_dims": keep})
 
 
 # -- data movement ------------------------------------------------------------------------------
 
 
-def reshape(node: Node) -> Operation:
+def reshape(node: Node, kind: Kind) -> Operation:
     """Whatever leaves the elements in their order; the type of the result has the shape."""
     same_meaning(node, (0,))
-    return build(ReshapeOp, (node.operand(0),), (node.result,), {})
+    return build(kind, (node.operand(0),), (node.result,), {})
 
 
-def dropout(node: Node) -> Operation:
+def dropout(node: Node, kind: Kind) -> Operation:
     """Nothing, outside training."""
     training = node.has(2) and bool(node.constant(2).reshape(-1)[0])
     need(not training and len(node.results) == 1)
-    return reshape(node)
+    return reshape(node, kind)
 
 
-def transpose(node: Node) -> Operation:
+def transpose(node: Node, kind: Kind) -> Operation:
     """Transpose; without `perm` it reverses the dimensions."""
     same_meaning(node, (0,))
     rank = len(node.shape(0))
     order = node.get("perm")
     properties = {"permutation": integer_list(list(range(rank))[::-1] if order is None else order)}
-    return build(TransposeOp, (node.operand(0),), (node.result,), properties)
+    return build(kind, (node.operand(0),), (node.result,), properties)
 
 
-def concat(node: Node) -> Operation:
+def concat(node: Node, kind: Kind) -> Operation:
     indices = range(len(node.types))
     same_meaning(node, indices)
     axis = axis_of(node.get("axis"), len(node.result.get_shape()))
     operands = [node.operand(i) for i in indices]
-    return build(ConcatOp, operands, (node.result,), {"axis": number(axis)})
+    return build(kind, operands, (node.result,), {"axis": number(axis)})
 
 
-def split(node: Node) -> Operation:
+def split(node: Node, kind: Kind) -> Operation:
     same_meaning(node, (0,))
     need(all(node.outputs) and (not node.has(1) or node.is_constant(1)))
     axis = axis_of(node.get("axis", 0), len(node.shape(0)))
-    return build(SplitOp, (node.operand(0),), node.results, {"axis": number(axis)})
+    return build(kind, (node.operand(0),), node.results, {"axis": number(axis)})
 
 
-def slice_(node: Node) -> Operation:
+def slice_(node: Node, kind: Kind) -> Operation:
     same_meaning(node, (0,))
     shape = node.shape(0)
     starts, ends = node.integers(1), node.integers(2)
@@ -217,14 +201,13 @@ def slice_(node: Node) -> Operation:
     begin, strides = [0] * len(shape), [1] * len(shape)
     for start, axis, step in zip(starts, axes, steps, strict=True):
         n = shape[axis]
-        start = start + n if start < 0 else start
-        begin[axis] = min(max(start, 0), n if step > 0 else n - 1)
+        begin[axis] = start_of(start, n, step)
         strides[axis] = step
     properties = {"starts": integer_list(begin), "strides": integer_list(strides)}
-    return build(SliceOp, (node.operand(0),), (node.result,), properties)
+    return build(kind, (node.operand(0),), (node.result,), properties)
 
 
-def pad(node: Node) -> Operation:
+def pad(node: Node, kind: Kind) -> Operation:
     plain(node)
     need(node.get("mode", "constant") == "constant")
     rank = len(node.shape(0))
@@ -241,43 +224,43 @@ def pad(node: Node) -> Operation:
         "after": integer_list(after),
         "value": real(value),
     }
-    return build(PadOp, (node.operand(0),), (node.result,), properties)
+    return build(kind, (node.operand(0),), (node.result,), properties)
 
 
-BUILDERS: dict[str, Builder] = {
-    "Add": binary(AddOp),
-    "AveragePool": windows.average_pool,
-    "Cast": cast,
-    "Clip": clip,
-    "Concat": concat,
-    "Conv": windows.convolution,
-    "DequantizeLinear": dequantize,
-    "Dropout": dropout,
-    "Flatten": reshape,
-    "Gemm": gemm,
-    "GlobalAveragePool": windows.global_average_pool,
-    "GlobalMaxPool": windows.global_max_pool,
-    "HardSwish": unary(HardSwishOp),
-    "Identity": reshape,
-    "MatMul": matmul,
-    "Max": binary(MaximumOp),
-    "MaxPool": windows.max_pool,
-    "Min": binary(MinimumOp),
-    "Mul": binary(MulOp),
-    "Pad": pad,
-    "QuantizeLinear": quantize,
-    "ReduceMean": mean,
-    "Relu": unary(ReluOp),
-    "Reshape": reshape,
-    "Resize": windows.resize,
-    "Sigmoid": unary(LogisticOp),
-    "Slice": slice_,
-    "Softmax": softmax,
-    "Split": split,
-    "Squeeze": reshape,
-    "Sub": binary(SubOp),
-    "Tanh": unary(TanhOp),
-    "Transpose": transpose,
-    "Unsqueeze": reshape,
+OPERATORS: Final[Mapping[str, Entry]] = {
+    "Add": Entry(binary, AddOp),
+    "AveragePool": Entry(windows.average_pool, AveragePool2DOp),
+    "Cast": Entry(cast, CastOp),
+    "Clip": Entry(clip, ReluOp, Relu6Op),
+    "Concat": Entry(concat, ConcatOp),
+    "Conv": Entry(windows.convolution, Conv2DOp, DepthwiseConv2DOp),
+    "DequantizeLinear": Entry(dequantize, DequantizeOp),
+    "Dropout": Entry(dropout, ReshapeOp),
+    "Flatten": Entry(reshape, ReshapeOp),
+    "Gemm": Entry(gemm, FullyConnectedOp),
+    "GlobalAveragePool": Entry(windows.global_average_pool, AveragePool2DOp),
+    "GlobalMaxPool": Entry(windows.global_max_pool, MaxPool2DOp),
+    "HardSwish": Entry(unary, HardSwishOp),
+    "Identity": Entry(reshape, ReshapeOp),
+    "MatMul": Entry(matmul, FullyConnectedOp),
+    "Max": Entry(binary, MaximumOp),
+    "MaxPool": Entry(windows.max_pool, MaxPool2DOp),
+    "Min": Entry(binary, MinimumOp),
+    "Mul": Entry(binary, MulOp),
+    "Pad": Entry(pad, PadOp),
+    "QuantizeLinear": Entry(quantize, QuantizeOp),
+    "ReduceMean": Entry(mean, MeanOp),
+    "Relu": Entry(unary, ReluOp),
+    "Reshape": Entry(reshape, ReshapeOp),
+    "Resize": Entry(windows.resize, ResizeBilinearOp, ResizeNearestOp),
+    "Sigmoid": Entry(unary, LogisticOp),
+    "Slice": Entry(slice_, SliceOp),
+    "Softmax": Entry(softmax, SoftmaxOp),
+    "Split": Entry(split, SplitOp),
+    "Squeeze": Entry(reshape, ReshapeOp),
+    "Sub": Entry(binary, SubOp),
+    "Tanh": Entry(unary, TanhOp),
+    "Transpose": Entry(transpose, TransposeOp),
+    "Unsqueeze": Entry(reshape, ReshapeOp),
 }
-"""ONNX operator -> its builder."""
+"""ONNX's operator -> what it becomes."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.analysis.weights import refer_to
+from memopt.frontends.core.function import module_of
 from memopt.frontends.onnx.annotations import annotate
 from memopt.frontends.onnx.convert import Importer
 from memopt.frontends.onnx.folding import fold
@@ -35,6 +35,4 @@ def read(
     """
     known = fold(load(data, name, path, shapes or {}))
     func = Importer(known, annotate(known)).function()
-    module = ModuleOp([func])
-    refer_to(module, known.graph.sha256, str(path) if path is not None else name)
-    return module
+    return module_of([func], known.graph.sha256, name, path)

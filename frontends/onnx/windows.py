@@ -6,10 +6,8 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes import WindowAttr
-from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
-from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
-from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.frontends.core.typed import build, need, number
+from memopt.frontends.core.windows import same_padding
 from memopt.frontends.onnx.node import Node, plain, quantization
 
 EXACT = 1e-6  # relative: how well a given scale must fit the sizes
@@ -27,38 +25,35 @@ def window_of(node: Node, kernel: Sequence[int]) -> WindowAttr:
     if auto in ("SAME_UPPER", "SAME_LOWER"):
         for i, size in enumerate(node.shape(0)[2:4]):
             out = -(-size // strides[i])
-            span = dilations[i] * (kernel[i] - 1) + 1
-            total = max((out - 1) * strides[i] + span - size, 0)
-            less, more = total // 2, total - total // 2
+            less, more = same_padding(size, out, kernel[i], strides[i], dilations[i])
             pads[i], pads[i + 2] = (less, more) if auto == "SAME_UPPER" else (more, less)
     elif auto == "VALID":
         pads = [0, 0, 0, 0]
     return WindowAttr(kernel, strides, dilations, pads)
 
 
-def convolution(node: Node) -> Operation:
+def convolution(node: Node, conv: type[Operation], depthwise: type[Operation]) -> Operation:
     plain(node)
     source, weights = node.shape(0), node.shape(1)
     need(len(source) == len(weights) == 4)
     groups = node.get("group", 1)
     need(groups >= 1 and source[1] == weights[1] * groups and weights[0] % groups == 0)
     need(weights[0] == node.result.get_shape()[1])
-    depthwise = groups > 1 and weights[1] == 1
     return build(
-        DepthwiseConv2DOp if depthwise else Conv2DOp,
+        depthwise if groups > 1 and weights[1] == 1 else conv,
         (node.operand(0), node.operand(1), node.optional(2)),
         node.results,
         {"window": window_of(node, weights[2:4]), "groups": number(groups)},
     )
 
 
-def max_pool(node: Node) -> Operation:
+def max_pool(node: Node, kind: type[Operation]) -> Operation:
     need(len(node.shape(0)) == 4 and quantization(node.type(0)) == quantization(node.result))
     window = window_of(node, node.get("kernel_shape", ()))
-    return build(MaxPool2DOp, (node.operand(0),), node.results, {"window": window})
+    return build(kind, (node.operand(0),), node.results, {"window": window})
 
 
-def average_pool(node: Node) -> Operation:
+def average_pool(node: Node, kind: type[Operation]) -> Operation:
     plain(node)
     need(len(node.shape(0)) == 4)
     window = window_of(node, node.get("kernel_shape", ()))
@@ -66,24 +61,24 @@ def average_pool(node: Node) -> Operation:
         "window": window,
         "count_include_pad": UnitAttr() if node.get("count_include_pad") else None,
     }
-    return build(AveragePool2DOp, (node.operand(0),), node.results, properties)
+    return build(kind, (node.operand(0),), node.results, properties)
 
 
-def global_average_pool(node: Node) -> Operation:
+def global_average_pool(node: Node, kind: type[Operation]) -> Operation:
     plain(node)
     need(len(node.shape(0)) == 4 and min(node.shape(0)) > 0)
     properties = {"window": WindowAttr(node.shape(0)[2:4])}
-    return build(AveragePool2DOp, (node.operand(0),), node.results, properties)
+    return build(kind, (node.operand(0),), node.results, properties)
 
 
-def global_max_pool(node: Node) -> Operation:
+def global_max_pool(node: Node, kind: type[Operation]) -> Operation:
     need(len(node.shape(0)) == 4 and min(node.shape(0)) > 0)
     need(quantization(node.type(0)) == quantization(node.result))
     properties = {"window": WindowAttr(node.shape(0)[2:4])}
-    return build(MaxPool2DOp, (node.operand(0),), node.results, properties)
+    return build(kind, (node.operand(0),), node.results, properties)
 
 
-def resize(node: Node) -> Operation:
+def resize(node: Node, bilinear: type[Operation], nearest: type[Operation]) -> Operation:
     """Bilinear and nearest over height and width, where LiteRT's arithmetic is the same.
 
     Nearest: rounding down with asymmetric coordinates, or half up with aligned corners.
@@ -103,12 +98,12 @@ def resize(node: Node) -> Operation:
     where = node.get("coordinate_transformation_mode", "half_pixel")
     if mode == "linear":
         need(where in ("asymmetric", "align_corners", "half_pixel"))
-        kind: type[Operation] = ResizeBilinearOp
+        kind = bilinear
     else:
         rounding = node.get("nearest_mode", "round_prefer_floor")
         need(mode == "nearest")
         need((where, rounding) in (("asymmetric", "floor"), ("align_corners", "round_prefer_ceil")))
-        kind = ResizeNearestOp
+        kind = nearest
     properties = {
         "align_corners": UnitAttr() if where == "align_corners" else None,
         "half_pixel_centers": UnitAttr() if where == "half_pixel" else None,

@@ -1,27 +1,13 @@
-"""Options of operators, read with LiteRT's generated classes: as objects and as a dictionary."""
+"""Options of operators, read with LiteRT's generated classes."""
 
 import struct
 from functools import lru_cache
 from typing import Any, cast
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    BoolAttr,
-    DictionaryAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    f32,
-    i64,
-)
-from xdsl.ir import Attribute
-
 from memopt.dialects.errors import MemoptError
 from memopt.formats.tflite import Operator, litert_schema
-from memopt.frontends.core.typed import readable_options
 
 BAD_BYTES = (struct.error, ValueError, IndexError, TypeError, OverflowError, AttributeError)
-MAX_ENTRIES = 64
 
 
 @lru_cache(maxsize=2)
@@ -56,30 +42,3 @@ def read_options(data: bytes, operator: Operator, place: str) -> dict[str, Any]:
             raise MemoptError(text, place) from None
         result |= cast("dict[str, Any]", found.__dict__)
     return result
-
-
-def options_attribute(options: dict[str, Any], absent: tuple[int, ...]) -> DictionaryAttr:
-    """Options for people, in the schema's spelling; `absent` operands are listed by position."""
-    return readable_options({k: _attribute(v) for k, v in options.items()}, absent)
-
-
-def _attribute(value: Any) -> Attribute | None:
-    """None for what is too long to read, or is no number, text or list of these."""
-    if isinstance(value, bool):
-        return BoolAttr.from_bool(value)
-    if isinstance(value, int):
-        return IntegerAttr(value, i64) if -(1 << 63) <= value < 1 << 63 else None
-    if isinstance(value, float):
-        return FloatAttr(value, f32) if abs(value) < float("inf") else StringAttr(str(value))
-    if isinstance(value, bytes):
-        return StringAttr(value.decode("utf-8", "backslashreplace"))
-    if isinstance(value, str):
-        return StringAttr(value)
-    items: Any = value
-    if hasattr(items, "tolist"):
-        items = items.tolist()
-    if isinstance(items, list) and len(cast("list[Any]", items)) <= MAX_ENTRIES:
-        parts = [_attribute(v) for v in cast("list[Any]", items)]
-        if all(p is not None for p in parts):
-            return ArrayAttr(cast("list[Attribute]", parts))
-    return None

@@ -39,7 +39,7 @@ def read_planned(data: bytes, name: str) -> ModuleOp:
     Nothing is known of a bound, so the plan claims none. Raises MemoptError if the file has no
     plan or one that does not fit its tensors.
     """
-    module = read(data, name, name)
+    module = read(data, name)
     found = list(functions(module))
     if len(found) != 1:
         raise MemoptError(f"{len(found)} subgraphs; a plan is read for one", name)

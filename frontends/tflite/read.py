@@ -6,39 +6,31 @@ Every subgraph becomes a function (`@main`, `@subgraph_1`, ...), every operator 
 file order. Input is never trusted: whatever is wrong with a file is one MemoptError with its place.
 """
 
-import hashlib
-from typing import IO
+from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.analysis.weights import refer_to
 from memopt.dialects.errors import MemoptError
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, read_model
-from memopt.frontends.tflite.convert import Importer, drop_unused
+from memopt.frontends.core.function import module_of, sha256_of
+from memopt.frontends.tflite.convert import Importer
 
 
-def read(source: IO[bytes] | bytes, name: str = "", path: str = "") -> ModuleOp:
+def read(data: bytes, name: str = "model.tflite", path: Path | None = None) -> ModuleOp:
     """The module for a .tflite file.
 
-    `name` is what messages call the file, `path` what the module's weights refer to (default: the
-    name). An `OfflineMemoryAllocation` plan in the file is not imported.
-    Raises MemoptError.
+    `name` is what messages call the file, and what the module's weights refer to unless `path` is
+    given. An `OfflineMemoryAllocation` plan in the file is not imported. Raises MemoptError.
     """
-    data = source if isinstance(source, bytes) else source.read()
-    name = name or str(getattr(source, "name", "")) or "model.tflite"
     model = read_model(data, name)
-    sha256 = hashlib.sha256(data).hexdigest()
+    sha256 = sha256_of(data)
     ordered = control_dependencies(model, data, name)
     functions = [
         Importer(data, sha256, model, index, f"{name}: subgraph {index}", ordered[index]).function()
         for index in range(len(model.subgraphs))
     ]
-    for func in functions:
-        drop_unused(func)
-    module = ModuleOp(functions)
-    refer_to(module, sha256, path or name)
-    return module
+    return module_of(functions, sha256, name, path)
 
 
 def control_dependencies(model: Model, data: bytes, name: str) -> list[frozenset[int]]:

@@ -79,7 +79,7 @@ def import_bytes(
     if suffix == ".tflite":
         from memopt.frontends.tflite.read import read as read_tflite
 
-        module = read_tflite(data, name, name)
+        module = read_tflite(data, name, path)
         check_shapes(module, shapes)
         return module
     if suffix == ".onnx":

@@ -49,7 +49,7 @@ class Run:
 
 def read_model(path: Path) -> ModuleOp:
     tflite = importlib.import_module("memopt.frontends.tflite.read")
-    module = tflite.read(path.read_bytes(), path.name, str(path))
+    module = tflite.read(path.read_bytes(), path.name, path)
     assert isinstance(module, ModuleOp)
     return module
 

@@ -36,7 +36,7 @@ MEASURED = {
 
 
 def modelled(path: Path, target: str, scratch: str = "cmsis-nn") -> ModuleOp:
-    module = read(path.read_bytes(), path.name, str(path))
+    module = read(path.read_bytes(), path.name, path)
     MemgraphModelPass(target, scratch=scratch).apply(new_context(), module)
     return module
 

@@ -101,14 +101,14 @@ FLOAT = ("ad01_autoencoder_float", "dscnn_kws_float", "hello_world_float", "resn
 @pytest.mark.parametrize("name", INT8)
 def test_int8_models_equal_tflm(name: str, shared: Path, tmp_path: Path) -> None:
     path = shared / f"models/{name}.tflite"
-    module = read(path.read_bytes(), path.name, str(path))
+    module = read(path.read_bytes(), path.name, path)
     assert compared(module, path, "tflm", tmp_path).total() >= 3
 
 
 @pytest.mark.parametrize("name", FLOAT)
 def test_float_models_are_close_to_litert(name: str, shared: Path, tmp_path: Path) -> None:
     path = shared / f"models/{name}.tflite"
-    module = read(path.read_bytes(), path.name, str(path))
+    module = read(path.read_bytes(), path.name, path)
     assert compared(module, path, "litert", tmp_path).total() >= 3
 
 
@@ -122,7 +122,7 @@ def test_random_operators(quantized: bool, fuzz: float, tmp_path: Path) -> None:
         for _ in range(40):
             forge.add_random(made)
         path = made.save(work / "random.tflite")
-        module = read(path.read_bytes(), path.name, str(path))
+        module = read(path.read_bytes(), path.name, path)
         oracle = "tflm" if quantized else "litert"
         assert compared(module, path, oracle, work / "golden").total() >= 40
 
@@ -130,7 +130,7 @@ def test_random_operators(quantized: bool, fuzz: float, tmp_path: Path) -> None:
 def test_a_whole_function_is_evaluated(shared: Path, tmp_path: Path) -> None:
     """From inputs to outputs, every tensor on the way from the one before."""
     path = shared / "models/resnet8_int8.tflite"
-    module = read(path.read_bytes(), path.name, str(path))
+    module = read(path.read_bytes(), path.name, path)
     func = next(functions(module))
     inputs = lab.random_inputs(module, 1, 8)
     values = evaluate(func, Weights.of(module, path.parent), [a[0] for a in inputs])

@@ -13,7 +13,7 @@ from tflite_builder import Graph, Op, T, build
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.frontends.tflite.operators import BUILDERS
+from memopt.frontends.tflite.operators import OPERATORS
 from memopt.frontends.tflite.read import read
 
 A, B, C = (0.043, 7), (0.0171, -30), (0.061, 11)
@@ -157,7 +157,7 @@ def is_function(op: str) -> bool:
     return any(isinstance(found, FunctionOp) for found in module.walk())
 
 
-FUNCTIONS = [op for op in BUILDERS if is_function(op)]
+FUNCTIONS = [op for op in OPERATORS if is_function(op)]
 
 
 def test_the_functions_are_found() -> None:
@@ -190,7 +190,7 @@ def int8_models() -> dict[str, bytes]:
 def check(data: bytes, folder: Path) -> None:
     path = folder / "m.tflite"
     path.write_bytes(data)
-    module = read(data, path.name, str(path))
+    module = read(data, path.name, path)
     assert compared(module, path, "tflm", folder).total() == 1, "was not typed"
 
 
@@ -214,7 +214,7 @@ def test_what_is_not_known_is_refused_by_name(op: str, tmp_path: Path) -> None:
     )
     path = tmp_path / "m.tflite"
     path.write_bytes(data)
-    func = next(iter(read(data, path.name, str(path)).walk(reverse=False)))
+    func = next(iter(read(data, path.name, path).walk(reverse=False)))
     operations = [o for o in func.walk() if o.name == f"memgraph.{op.lower()}"]
     with pytest.raises(MemoptError, match=f"memgraph.{op.lower()} cannot be evaluated"):
         operations[0].evaluate([np.zeros(FULL, np.int16)])  # type: ignore[attr-defined]

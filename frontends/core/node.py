@@ -1,0 +1,91 @@
+"""One operator on its way into the IR: what every format's entry asks of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.operators.base import ComputeOp
+from memopt.frontends.core.typed import NotTyped, need
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operator. `types[i]` is the type of operand i, None where it is left out; `operand(i)`
+    brings the value into the IR. What is not there raises NotTyped."""
+
+    kind: str
+    options: Mapping[str, Any]
+    types: Sequence[TensorType[Attribute] | None]
+    results: Sequence[TensorType[Attribute]]
+    value: Callable[[int], SSAValue]
+
+    def has(self, index: int) -> bool:
+        return index < len(self.types) and self.types[index] is not None
+
+    def type(self, index: int) -> TensorType[Attribute]:
+        found = self.types[index] if index < len(self.types) else None
+        if found is None:
+            raise NotTyped
+        return found
+
+    def shape(self, index: int) -> tuple[int, ...]:
+        return self.type(index).get_shape()
+
+    def element(self, index: int) -> Attribute:
+        return self.type(index).element_type
+
+    def operand(self, index: int) -> SSAValue:
+        need(self.has(index))
+        return self.value(index)
+
+    def optional(self, index: int) -> SSAValue | None:
+        return self.value(index) if self.has(index) else None
+
+    @property
+    def operands(self) -> list[SSAValue]:
+        """All of them; none may be left out."""
+        return [self.operand(i) for i in range(len(self.types))]
+
+    @property
+    def result(self) -> TensorType[Attribute]:
+        """The only one."""
+        need(len(self.results) == 1)
+        return self.results[0]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.options.get(name, default)
+
+
+class Entry:
+    """What a format's operator becomes: `build(node, *kinds)`, one of these kinds of operation.
+
+    So a table is all that knows both names; what is asked of the operator is asked of its kinds.
+    """
+
+    def __init__(self, build: Callable[..., Operation], *kinds: type[ComputeOp]) -> None:
+        self.build, self.kinds = build, kinds
+        self.is_spatial = any(k.IS_SPATIAL for k in kinds)
+        self.keeps_dimensions = any(k.ELEMENTWISE or k.KEEPS_DIMENSIONS for k in kinds)
+        self.moves = any(k.MOVES for k in kinds)
+
+    def weights(self, layout: str) -> str | None:
+        """How operand 1 is laid out beside images of that layout, None if that is not said."""
+        return next((k.WEIGHTS[layout] for k in self.kinds if layout in k.WEIGHTS), None)
+
+
+def typed(table: Mapping[str, Entry], node: Node) -> Operation | None:
+    """The typed operation that means the same, by a format's table, or None."""
+    entry = table.get(node.kind)
+    if entry is None:
+        return None
+    try:
+        op = entry.build(node, *entry.kinds)
+        op.verify_()
+    except (NotTyped, VerifyException, MemoptError, KeyError):
+        return None  # KeyError: the file gives no options, or a newer schema's
+    return op

@@ -1,0 +1,148 @@
+"""A JSON graph as plain data, each field checked: tensors and nodes, but no IR."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from xdsl.dialects.builtin import TensorType, i8
+from xdsl.ir import Attribute
+
+from memopt.dialects.attributes import RuntimeType
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.tensors import MAX_BYTES, stored_bytes
+from memopt.frontends.core.types import ELEMENTS
+
+DTYPES: Final = {n: e for n, e in ELEMENTS.items() if not isinstance(e, RuntimeType)}
+MAX_RANK = 32
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor of the file: its place in the list, its type, whether it is a weight."""
+
+    index: int
+    type: TensorType[Attribute]
+    is_weight: bool
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the file. `workspace` in bytes, one entry per buffer of its own."""
+
+    index: int
+    name: str
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attrs: dict[str, Any]
+    workspace: tuple[int, ...]
+    place: str
+
+
+def parse(data: bytes, place: str) -> Any:
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        raise MemoptError(error.msg, f"{place}:{error.lineno}:{error.colno}") from None
+    except (ValueError, RecursionError) as error:
+        raise MemoptError(f"no JSON: {error}", place) from None
+
+
+def object_of(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise MemoptError("expected an object", place)
+    return cast("dict[str, Any]", value)
+
+
+def _list(value: Any, place: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise MemoptError("expected a list", place)
+    return cast("list[Any]", value)
+
+
+def text_of(value: Any, place: str, what: str) -> str:
+    if not isinstance(value, str):
+        raise MemoptError(f"{what} must be a string", place)
+    if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+        raise MemoptError(f"{what} is no valid Unicode", place)
+    return value
+
+
+def names_of(value: Any, place: str) -> tuple[str, ...]:
+    return tuple(text_of(v, place, "a tensor's name") for v in _list(value, place))
+
+
+def _size(value: Any, place: str, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise MemoptError(f"{what} must be an integer", place)
+    if value < 0:
+        raise MemoptError(f"{what} is negative: {value}", place)
+    if value > MAX_BYTES:
+        raise MemoptError(f"{what} overflows 64-bit sizes", place)
+    return value
+
+
+def tensors_of(graph: dict[str, Any], file: str) -> dict[str, Tensor]:
+    """Name -> tensor. Raises MemoptError."""
+    found: dict[str, Tensor] = {}
+    for index, value in enumerate(_list(graph.get("tensors"), f"{file}: tensors")):
+        place = f"{file}: tensor {index}"
+        entry = object_of(value, place)
+        name = text_of(entry.get("name"), place, "name")
+        place += f" {name!r}"
+        if name in found:
+            raise MemoptError(f"tensor {found[name].index} has the same name", place)
+        weight = entry.get("is_weight", False)
+        if not isinstance(weight, bool):
+            raise MemoptError("is_weight must be true or false", place)
+        found[name] = Tensor(index, _type(entry, place), weight)
+    return found
+
+
+def _type(entry: dict[str, Any], place: str) -> TensorType[Attribute]:
+    size = _size(entry.get("bytes"), place, "bytes")
+    dtype = entry.get("dtype")
+    if dtype is not None and (not isinstance(dtype, str) or dtype not in DTYPES):
+        raise MemoptError(f"dtype {dtype!r} is not one of: {', '.join(DTYPES)}", place)
+    shape = entry.get("shape")
+    if shape is None:
+        return TensorType(i8, [size])
+    dims = [_size(d, place, "a dimension") for d in _list(shape, f"{place}: shape")]
+    if len(dims) > MAX_RANK:
+        raise MemoptError(f"more than {MAX_RANK} dimensions", place)
+    element = DTYPES["float32"] if dtype is None else DTYPES[dtype]
+    expected = stored_bytes(element, dims)
+    if expected == size:
+        return TensorType(element, dims)
+    if dtype is None:
+        return TensorType(i8, [size])
+    raise MemoptError(f"{size} bytes, but {dims} of {dtype} is {expected}", place)
+
+
+def nodes_of(graph: dict[str, Any], file: str) -> list[Node]:
+    """The nodes in the file's order. Raises MemoptError."""
+    nodes: list[Node] = []
+    indices: dict[str, int] = {}
+    for index, value in enumerate(_list(graph.get("nodes"), f"{file}: nodes")):
+        place = f"{file}: node {index}"
+        entry = object_of(value, place)
+        name = text_of(entry.get("name", ""), place, "name")
+        place += f" {name!r}" if name else ""
+        if name and name in indices:
+            raise MemoptError(f"node {indices[name]} has the same name", place)
+        indices[name] = index
+        scratch = entry.get("workspace", [])
+        sizes = cast("list[Any]", scratch) if isinstance(scratch, list) else [scratch]
+        nodes.append(
+            Node(
+                index,
+                name,
+                text_of(entry.get("op"), place, "op"),
+                names_of(entry.get("inputs"), f"{place}: inputs"),
+                names_of(entry.get("outputs"), f"{place}: outputs"),
+                object_of(entry.get("attrs", {}), f"{place}: attrs"),
+                tuple(_size(s, place, "workspace") for s in sizes if s != 0),
+                place,
+            )
+        )
+    return nodes
