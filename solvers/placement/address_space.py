@@ -2,16 +2,17 @@
 
 A new piece of `s` bytes and a placed one at [a, b) that are live together forbid the offsets
 strictly between a - s and b. The free offsets of an item are what all its pieces leave. Placed
-pieces are kept by time (`time_index.py`), so a query looks at what is live near the item and not
-at all that was placed.
+pieces are kept by time, so a query looks at what is live near the item and not at all that was
+placed: as bits where the arena has few units (`address_bits.py`), else as rows (`time_index.py`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from memopt.solvers import clock
+from memopt.solvers.placement.address_bits import AddressBits, few_bits
 from memopt.solvers.placement.items import Item
 from memopt.solvers.placement.time_index import TimeIndex
 from memopt.solvers.problems.placement import PlacementProblem
@@ -20,11 +21,10 @@ Vector = npt.NDArray[np.int64]
 LARGEST = 2**63 - 1
 
 
-class AddressSpace:
+class AddressRows:
     """Placed pieces as rows (lower, upper, offset, end). `offsets[i]` is that of item i, or -1."""
 
-    def __init__(self, items: Iterable[Item]) -> None:
-        items = tuple(items)
+    def __init__(self, items: Sequence[Item]) -> None:
         self.offsets = [-1] * len(items)
         self._rows = TimeIndex(
             [
@@ -38,11 +38,12 @@ class AddressSpace:
         """Place `item`; the caller has asked where it fits."""
         self.offsets[item.index] = offset
         for p in item.pieces:
-            self.block(p.lower, p.upper, offset, offset + p.size)
+            self._rows.add(p.lower, p.upper, offset, offset + p.size)
 
-    def block(self, lower: int, upper: int, offset: int, end: int) -> None:
-        """Take [offset, end) in steps [lower, upper); an empty range may not lie inside an item."""
-        self._rows.add(lower, upper, offset, end)
+    def end_gap(self, item: Item, offset: int) -> None:
+        """Place an item without bytes where none that lives with it may reach across."""
+        self.offsets[item.index] = offset
+        self._rows.add(item.lower, item.upper, offset, offset)
 
     def gaps(self, item: Item, at_least: int = 0) -> tuple[Vector, Vector]:
         """Ascending candidates for the lowest offset in each gap, and how much room is above.
@@ -85,12 +86,20 @@ class AddressSpace:
         return int(candidates[np.argmin(np.where(room >= 0, room, LARGEST))])
 
 
+AddressSpace = AddressBits | AddressRows
+
+
+def address_space(items: Sequence[Item]) -> AddressSpace:
+    """An empty one for `items`, of the form that answers sooner; the answers are the same."""
+    return AddressBits(items) if few_bits(items) else AddressRows(items)
+
+
 def first_fit_in(
     order: Iterable[Item], items: tuple[Item, ...], deadline: float | None = None
 ) -> list[int]:
     """Offsets of all items, each at the lowest free offset when its turn comes. Raises
     TimeIsOverError if that is not finished by `deadline`."""
-    space = AddressSpace(items)
+    space = address_space(items)
     for item in order:
         clock.in_time(deadline)
         space.put(item, _given(item, space.first_fit))
@@ -99,7 +108,7 @@ def first_fit_in(
 
 def smallest_gaps_in(order: Iterable[Item], items: tuple[Item, ...]) -> list[int]:
     """Offsets of all items, each in the smallest gap that holds it when its turn comes."""
-    space = AddressSpace(items)
+    space = address_space(items)
     for item in order:
         space.put(item, _given(item, space.smallest_gap))
     return space.offsets

@@ -21,7 +21,7 @@ from itertools import combinations
 from typing import Any
 
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement.address_space import AddressSpace
+from memopt.solvers.placement.address_space import address_space
 from memopt.solvers.placement.items import Item, items_of, placement_of
 from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.problems.placement import Placement, PlacementProblem
@@ -249,7 +249,7 @@ def _completed(
         return "the embedding breaks an alignment"
     if len(offsets) == len(items):
         return placement_of(problem, items, [offsets[i.index] for i in items])
-    space = AddressSpace(items)
+    space = address_space(items)
     for item in items:
         if item.index in offsets:
             space.put(item, offsets[item.index])

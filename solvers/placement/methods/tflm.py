@@ -12,7 +12,7 @@ file, then scratch buffers. `order` gives that order where it is not the problem
 
 from collections.abc import Sequence
 
-from memopt.solvers.placement.address_space import AddressSpace
+from memopt.solvers.placement.address_space import address_space
 from memopt.solvers.placement.items import items_of, placement_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem
 
@@ -28,10 +28,11 @@ def solve(
     added = [item_of[b] for b in (range(len(problem.buffers)) if order is None else order)]
     ids = list(dict.fromkeys(added))
     online = sorted((i for i in reversed(ids) if i.fixed is None), key=lambda i: -i.size)
-    space = AddressSpace(items)
+    space = address_space(items)
     for item in [i for i in ids if i.fixed is not None] + online:
         offset = space.first_fit(item) if item.fixed is None else item.fixed
-        space.put(item, offset)
-        if not item.pieces:
-            space.block(item.lower, item.upper, offset, offset)
+        if item.pieces:
+            space.put(item, offset)
+        else:
+            space.end_gap(item, offset)
     return placement_of(problem, items, space.offsets)

@@ -24,7 +24,7 @@ from time import monotonic
 from typing import Any
 
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement.address_space import AddressSpace, first_fit_in
+from memopt.solvers.placement.address_space import address_space, first_fit_in
 from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
 from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.placement.neighbours import Neighbour, neighbours_of
@@ -198,7 +198,7 @@ def _greedy(problem: PlacementProblem, items: tuple[Item, ...], at: dict[int, in
     """Where to start: the better of two greedy orders around the given addresses."""
     answers: list[Placement] = []
     for order in (by_size(items), sorted(items, key=lambda i: (-i.area, i.index))):
-        space = AddressSpace(items)
+        space = address_space(items)
         for item in items:
             if item.index in at:
                 space.put(item, at[item.index])
