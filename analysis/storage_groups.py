@@ -191,6 +191,15 @@ def block_memory(
     groups: list[Storage] = []
     of_value: dict[SSAValue, tuple[int, int]] = {}
     for root, members in roots.items():
+        if len(members) == 1:  # as most are
+            value, _ = members[0]
+            of_value[value] = (len(groups), 0)
+            group = Storage([(value, 0)], sizes[value])
+            group.is_input = isinstance(value, BlockArgument)
+            group.is_output = value in returned or value in kept
+            group.in_arena = root not in union.pins
+            groups.append(group)
+            continue
         base = min(offset for _, offset in members)
         placed = [(v, offset - base) for v, offset in members]
         group = Storage(placed, max(offset + sizes[v] for v, offset in placed))

@@ -55,7 +55,8 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
     if scratch is not None:
         return replace(answer, workspace=tuple(s.bytes.data for s in scratch))
     if model.scratch.data != "none" and answer.executes:
-        return replace(answer, workspace=requested(op, model) or ())
+        workspace = requested(op, model) or ()
+        return answer if workspace == answer.workspace else replace(answer, workspace=workspace)
     return answer
 
 

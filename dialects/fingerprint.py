@@ -55,7 +55,8 @@ def fingerprint(func: FuncOp) -> str:
         return found
 
     def dictionary(attributes: Mapping[str, Attribute]) -> str:
-        return ";".join(f"{k}={text(v)}" for k, v in sorted(attributes.items()) if k not in DECIDED)
+        counted = sorted(k for k in attributes if k not in DECIDED)
+        return ";".join([f"{k}={text(attributes[k])}" for k in counted])
 
     def scratch_sizes(op: Operation) -> list[int]:
         return [s.bytes.data for s in scratch_list(op) or ()]

@@ -50,7 +50,7 @@ class Contents:
             else:
                 row = self.apart[content.bank]
                 del row[bisect_left(row, (content.start, number))]
-        for number in sorted(self.over):
+        for number in sorted(self.over) if self.over else ():
             if not self._beside(self.all[number]):
                 self.over.discard(number)
                 self._put_apart(number)
@@ -58,6 +58,8 @@ class Contents:
     def in_the_way(self, new: Content) -> list[Content]:
         """The contents that share a byte with `new`, the oldest first."""
         found = self._beside(new)
+        if not found and not self.over:
+            return []
         found += [n for n in self.over if _overlap(self.all[n], new)]
         return [self.all[n] for n in sorted(found)]
 

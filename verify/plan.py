@@ -170,7 +170,7 @@ def _check_places(
         if bytes_of(value.type):
             end = offset - group[1] + (memory.groups[group[0]].size + a - 1) // a * a
             ends[memory_at(place)] = max(ends.get(memory_at(place), 0), end)
-            _check_reach(end, model, name_of(value), op)
+            _check_reach(end, model, value, op)
 
     for argument, place in zip(block.args, argument_offsets(func), strict=True):
         check(argument, place, func)
@@ -190,10 +190,11 @@ def _check_places(
     return ends
 
 
-def _check_reach(end: int, model: ModelAttr, name: str, op: Operation) -> None:
+def _check_reach(end: int, model: ModelAttr, value: SSAValue | None, op: Operation) -> None:
     """Raise MemoptError if TFLM, whose planner counts bytes in 32 bits with a sign, cannot say
-    where the buffer ends."""
+    where the buffer ends; without a value it is scratch."""
     if model.target.data == "tflm" and end > TFLM_LARGEST:
+        name = name_of(value) if value else "scratch"
         text = f"{name} ends at {end} B, beyond the {TFLM_LARGEST} B that TFLM's int32 can say"
         raise MemoptError(text, place_of(op))
 
@@ -229,11 +230,9 @@ def _run_on_paper(
     """Every write against every content that is still read. Scratch counts in `ends`."""
     alignment = model.alignment.data
     position = {op: i for i, op in enumerate(memory.operations)}
-    holds: dict[SSAValue, frozenset[SSAValue]] = {v: frozenset((v,)) for v in block.args}
-    for op in block.ops:
-        sources = _view_sources(op, memory)
-        for r in op.results:
-            holds[r] = sources.get(r, frozenset((r,)))
+    holds: dict[SSAValue, frozenset[SSAValue]] = {}  # of views; all else holds itself
+    for op in memory.views:
+        holds.update(_view_sources(op, memory))
     last: dict[SSAValue, int] = {}
     for op in block.ops:
         step = len(position) if op is block.last_op else position.get(op)
@@ -267,8 +266,8 @@ def _run_on_paper(
                 continue
             end = start + (size + alignment - 1) // alignment * alignment
             content = Content(None, bank, start, end, step)
-            _check_reach(end, model, "scratch", op)
-            _check_free(content, live, (), op, "scratch")
+            _check_reach(end, model, None, op)
+            _check_free(content, live, (), op)
             live.add(content)
             ends[bank] = max(ends.get(bank, 0), end)
 
@@ -310,8 +309,8 @@ def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> lis
     waiting = [value]
     while waiting:
         v = waiting.pop()
-        sources = holds.get(v, frozenset((v,)))
-        if sources == frozenset((v,)):
+        sources = holds.get(v)
+        if sources is None:
             found.append(v)
         else:
             waiting.extend(sources)
@@ -367,16 +366,16 @@ def _write(
     if size:
         bank, start = where[value]
         content = Content(value, bank, start, start + size, last)
-        _check_free(content, live, allowed, op, name_of(value))
+        _check_free(content, live, allowed, op)
         live.add(content)
 
 
 def _check_free(
-    new: Content, live: Contents, allowed: Sequence[SSAValue], op: Operation, name: str
+    new: Content, live: Contents, allowed: Sequence[SSAValue], op: Operation
 ) -> None:
     for old in live.in_the_way(new):
         if old.value not in allowed:
-            held = name_of(old.value) if old.value else "scratch"
+            name, held = (name_of(c.value) if c.value else "scratch" for c in (new, old))
             raise MemoptError(
                 f"{name} at [{new.start}, {new.end}) overwrites {held} at "
                 f"[{old.start}, {old.end}), which is live until step {old.last}",

@@ -4,12 +4,13 @@ and under each picture Liberis' table; what the pointer is on lights up in both.
 No network, no font, no script from elsewhere; every name is escaped.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memopt.backends.report.style import DRAWING, colours
 from memopt.backends.report.svg import default_width, timeline_svg
 from memopt.backends.report.table import counted
-from memopt.backends.report.timeline import Step, Timeline
+from memopt.backends.report.timeline import Timeline, bytes_held
 from memopt.backends.report.wording import both, kib, share, short, xml
 
 WIDE = 150  # from this many steps on the pictures stand one above the other
@@ -224,14 +225,17 @@ def _table(t: Timeline, panel: str) -> str:
     """Liberis' Appendix A, one row per operator in the order of execution."""
     peaks = set(t.peak_steps)
     rows: list[str] = []
-    for i, s in enumerate(t.steps):
+    chips = [_chip(t, i, panel) for i in range(len(t.buffers))]
+    largest_first = t.live_in_order([-b.bytes for b in t.buffers])
+    held = bytes_held(t.buffers, len(t.steps))
+    for i, (s, live) in enumerate(zip(t.steps, largest_first, strict=True)):
         mark = ' class="p"' if i in peaks else ""
         name = f'<span class="of" title="{xml(s.name)}">{xml(short(s.name, 60))}</span>'
         if s.name == str(s.number):
             name = ""
         rows.append(
             f'<tr{mark} data-t="{i}"><td class="n">{i}</td>'
-            f"<td>{s.number} ({xml(s.op)}){name}</td><td>{_chips(t, s, panel)}</td>"
+            f"<td>{s.number} ({xml(s.op)}){name}</td><td>{_tensors(t, live, held[i], chips)}</td>"
             f'<td class="n">{s.bytes:,}</td><td class="n">{counted(s.macs)}</td>'
             f'<td class="n">{counted(s.weights)}</td></tr>\n'
         )
@@ -243,19 +247,23 @@ def _table(t: Timeline, panel: str) -> str:
     )
 
 
-def _chips(t: Timeline, step: Step, panel: str) -> str:
-    """The tensors of one row; of very many the largest."""
-    shown = t.by_label(step.live)
+def _tensors(t: Timeline, live: Sequence[tuple[int, int]], held: int, chips: Sequence[str]) -> str:
+    """The tensors of one row in the order of their labels; of very many the largest, which `live`
+    has first. They are `held` bytes together."""
+    shown = [i for _, i in live[: CHIPS - 1 if len(live) > CHIPS else CHIPS]]
     rest = ""
-    if len(shown) > CHIPS:
-        largest = sorted(shown, key=lambda i: (-t.buffers[i].bytes, i))
-        shown = t.by_label(largest[: CHIPS - 1])
-        left = sum(t.buffers[i].bytes for i in largest[CHIPS - 1 :])
-        rest = f' <span class="of">and {len(largest) - len(shown)} more, {both(left)}</span>'
-    chips = "".join(
-        f'<span class="c {b.kind}" data-b="{panel}{i}" title="{xml(b.name)}, {both(b.bytes)}">'
-        f"{xml(b.label or str(i))}</span>"
-        for i in shown
-        for b in (t.buffers[i],)
+    if len(live) > CHIPS:
+        left = held - sum(t.buffers[i].bytes for i in shown)
+        rest = f' <span class="of">and {len(live) - len(shown)} more, {both(left)}</span>'
+    else:
+        shown.sort()
+    return "".join(chips[i] for i in sorted(shown, key=lambda i: t.by_label[i])) + rest
+
+
+def _chip(t: Timeline, index: int, panel: str) -> str:
+    """One tensor in the table."""
+    b = t.buffers[index]
+    return (
+        f'<span class="c {b.kind}" data-b="{panel}{index}" title="{xml(b.name)}, {both(b.bytes)}">'
+        f"{xml(b.label or str(index))}</span>"
     )
-    return chips + rest

@@ -4,6 +4,7 @@ Solid colours are the buffers live at the peak. Lines: arena, peak, and the lowe
 Below, the bytes in RAM at each step. A buffer's name, bytes and life are its tooltip.
 """
 
+from bisect import bisect_left
 from dataclasses import replace
 
 from memopt.backends.report.scale import Frame, address_ticks, number, step_ticks
@@ -122,7 +123,7 @@ def _band(t: Timeline, f: Frame) -> list[str]:
 
 def _buffers(t: Timeline, f: Frame, panel: str, lane: Lane | None) -> list[str]:
     start = 0 if lane is None else lane.start
-    at_peak = {i for s in t.peak_steps for i in t.steps[s].live}
+    peaks = t.peak_steps
     # A buffer whose place is taken ends, for the eye, where its heir begins.
     taken = {b.over: b.lower for b in t.buffers if b.over is not None}
     thin = " thin" if f.column < 6 else ""
@@ -132,7 +133,8 @@ def _buffers(t: Timeline, f: Frame, panel: str, lane: Lane | None) -> list[str]:
             continue
         if lane is not None and not start <= b.offset < start + lane.bytes:
             continue  # in another memory
-        peak = " p" if i in at_peak else ""
+        next_peak = bisect_left(peaks, b.lower)
+        peak = " p" if next_peak < len(peaks) and peaks[next_peak] < b.upper else ""
         x, y = f.x(b.lower), f.y(b.offset - start + b.bytes)
         width = f.x(max(min(b.upper, taken.get(i, b.upper)), b.lower + 1)) - x
         height = f.y(b.offset - start) - y

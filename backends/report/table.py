@@ -6,21 +6,24 @@ Operator      Tensors in RAM (output of op. #)    Usage (B)    MACs  Weights (B)
 Operators count from 0, in the order of the file; the paper's numbers are one more.
 """
 
-from memopt.backends.report.timeline import Step, Timeline
+from collections.abc import Sequence
+
+from memopt.backends.report.timeline import Timeline
 from memopt.backends.report.wording import short
 
 TENSORS_WIDTH = 44
 
 
-def tensors_in_ram(timeline: Timeline, step: Step, width: int = TENSORS_WIDTH) -> str:
-    """`{in, 0, 2}`: each buffer by the number of the operator that makes it. What does not
-    fit into `width` characters is counted."""
-    labels = [timeline.buffers[i].label or str(i) for i in timeline.by_label(step.live)]
+def tensors_in_ram(labels: Sequence[str], count: int, width: int = TENSORS_WIDTH) -> str:
+    """`{in, 0, 2}`: each buffer by the number of the operator that makes it. Of all `count`,
+    `labels` has the first, at least as many as fit into `width` characters; the rest is counted."""
     text = "{" + ", ".join(labels) + "}"
-    kept = len(labels)
-    while len(text) > width and kept > 1:
-        kept -= 1
-        text = "{" + ", ".join(labels[:kept]) + f", +{len(labels) - kept}}}"
+    if len(labels) == count and len(text) <= width:
+        return text
+    for kept in range(min(len(labels), count - 1), 0, -1):
+        text = "{" + ", ".join(labels[:kept]) + f", +{count - kept}}}"
+        if len(text) <= width:
+            break
     return text
 
 
@@ -47,12 +50,14 @@ def table_text(timeline: Timeline) -> str:
             "Result",
         )
     ]
-    for i, s in enumerate(timeline.steps):
+    in_order = timeline.live_in_order(timeline.by_label)
+    for i, (s, row) in enumerate(zip(timeline.steps, in_order, strict=True)):
+        first = (timeline.buffers[b].label or str(b) for _, b in row[:TENSORS_WIDTH])
         mark = "  <- peak" if i in peaks else ""
         rows.append(
             (
                 printable(f"{s.number} ({s.op})"),
-                tensors_in_ram(timeline, s),
+                tensors_in_ram(tuple(first), len(row)),
                 f"{s.bytes:,}",
                 counted(s.macs),
                 counted(s.weights),

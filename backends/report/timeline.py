@@ -8,9 +8,12 @@ Bytes throughout; steps count from 0, and a buffer is live in steps [lower, uppe
 """
 
 import re
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
 from xdsl.dialects.builtin import StringAttr
@@ -63,13 +66,12 @@ class Rect:
 
 @dataclass(frozen=True)
 class Step:
-    """One operator: `name` of what it makes, its kind `op`, the indices of the buffers in RAM while
-    it runs and their bytes, and its `number` in the source's order, from 0. Its multiplications and
-    the bytes of its constants, None where nobody knows."""
+    """One operator: `name` of what it makes, its kind `op`, the bytes in RAM while it runs, and its
+    `number` in the source's order, from 0. Its multiplications and the bytes of its constants, None
+    where nobody knows."""
 
     name: str
     op: str
-    live: tuple[int, ...]
     bytes: int
     number: int
     macs: int | None = None
@@ -115,17 +117,44 @@ class Timeline:
         """(arena - peak) / arena; 0 for an empty arena."""
         return (self.arena - self.peak) / self.arena if self.arena > 0 else 0.0
 
-    def by_label(self, buffers: Iterable[int]) -> tuple[int, ...]:
-        """Buffers in the order of the numbers in their labels, inputs first."""
+    @cached_property
+    def by_label(self) -> tuple[int, ...]:
+        """Per buffer its place in the order of the numbers in the labels, inputs first; equal
+        labels have one place."""
 
-        def key(index: int) -> tuple[bool, list[int], str]:
-            label = self.buffers[index].label
+        def key(label: str) -> tuple[bool, list[int], str]:
             is_input = label.startswith(INPUT)
             return not is_input, [int(n) for n in re.findall(r"\d+", label)], label
 
-        return tuple(sorted(buffers, key=key))
+        place = {
+            label: i for i, label in enumerate(sorted({b.label for b in self.buffers}, key=key))
+        }
+        return tuple(place[b.label] for b in self.buffers)
 
-    @property
+    def live_at(self, step: int) -> tuple[int, ...]:
+        """The buffers in RAM while operator `step` runs."""
+        return tuple(i for i, b in enumerate(self.buffers) if b.lower <= step < b.upper)
+
+    def live_in_order(self, key: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+        """For each step the buffers in RAM as (`key` of the buffer, buffer), ascending. It is one
+        list, which changes from step to step: what all steps together have is far more than there
+        are buffers."""
+        starts: list[list[int]] = [[] for _ in self.steps]
+        ends: list[list[int]] = [[] for _ in self.steps]
+        for i, b in enumerate(self.buffers):
+            if b.lower < min(b.upper, len(starts)):
+                starts[b.lower].append(i)
+                if b.upper < len(ends):
+                    ends[b.upper].append(i)
+        live: list[tuple[int, int]] = []
+        for begin, end in zip(starts, ends, strict=True):
+            for i in end:
+                del live[bisect_left(live, (key[i], i))]
+            for i in begin:
+                insort(live, (key[i], i))
+            yield live
+
+    @cached_property
     def peak_steps(self) -> tuple[int, ...]:
         """The steps with the most bytes."""
         most = max((s.bytes for s in self.steps), default=0)
@@ -140,24 +169,13 @@ def timeline_of(func: FuncOp, known: Checked | None = None) -> Timeline:
     known = known or checked(func)
     plan, memory, model = known.plan, known.memory, model_of(func)
     rects = _rects(func, memory, model.alignment.data)
-    live: list[list[int]] = [[] for _ in memory.operations]
-    for i, r in enumerate(rects):
-        for t in range(r.lower, min(r.upper, len(live))):
-            live[t].append(i)
+    totals = _totals(rects, len(memory.operations))
     numbers = numbers_of(memory.operations)
     steps: list[Step] = []
     for t, op in enumerate(memory.operations):
-        taken = sum(
-            rects[i].bytes for i in live[t] if rects[i].lower == t and rects[i].over is not None
-        )
-        total = sum(rects[i].bytes for i in live[t]) - taken
         work = work_of(op, model)
-        steps.append(
-            Step(
-                *(_title(op), operator_kind(op), tuple(live[t]), total, numbers[t]),
-                *(work.macs, work.weights),
-            )
-        )
+        found = _title(op), operator_kind(op), totals[t], numbers[t]
+        steps.append(Step(*found, work.macs, work.weights))
     return Timeline(
         func.sym_name.data,
         tuple(steps),
@@ -170,6 +188,25 @@ def timeline_of(func: FuncOp, known: Checked | None = None) -> Timeline:
         len(plan.object_sizes),
         lanes=_lanes(func, plan),
     )
+
+
+def bytes_held(rects: Sequence[Rect], steps: int) -> list[int]:
+    """The bytes of all buffers live in each step, also of one that takes another's place there."""
+    change = [0] * (steps + 1)
+    for r in rects:
+        if r.lower < steps:
+            change[r.lower] += r.bytes
+            change[min(r.upper, steps)] -= r.bytes
+    return list(accumulate(change[:-1]))
+
+
+def _totals(rects: Sequence[Rect], steps: int) -> list[int]:
+    """Bytes in RAM in each step; what takes the place of another buffer costs none in its first."""
+    totals = bytes_held(rects, steps)
+    for r in rects:
+        if r.lower < steps and r.over is not None:
+            totals[r.lower] -= r.bytes
+    return totals
 
 
 def _lanes(func: FuncOp, plan: PlanAttr) -> tuple[Lane, ...]:

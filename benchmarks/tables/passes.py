@@ -36,6 +36,9 @@ STAGES: tuple[str, ...] = (
     "memgraph-traffic{on-chip=64M}",
     "-t mlir",
     "-t minimalloc-csv",
+    "-t json",
+    "-t svg",
+    "-t html",
     "memgraph-fuse",
     "memgraph-schedule{method=source}, of hyper-nodes",
 )

@@ -31,7 +31,7 @@ def chain(count: int) -> Timeline:
              str(i), 60)
         for i in range(count + 1)
     )  # fmt: skip
-    steps = tuple(Step(f"t{i + 1}", "relu", (i, i + 1), 128, i + 1) for i in range(count))
+    steps = tuple(Step(f"t{i + 1}", "relu", 128, i + 1) for i in range(count))
     return Timeline("chain", steps, buffers, 128, 128, "flow", 128, 16)
 
 

@@ -103,8 +103,8 @@ def check_ram(known: Checked, ram: int) -> None:
     if arena <= ram:
         return
     line = timeline_of(known.func, known)
-    step = max(line.steps, key=lambda s: s.bytes)
-    tensors = sorted((line.buffers[i] for i in step.live), key=lambda b: -b.bytes)
+    at, step = max(enumerate(line.steps), key=lambda s: s[1].bytes)
+    tensors = sorted((line.buffers[i] for i in line.live_at(at)), key=lambda b: -b.bytes)
     named = ", ".join(f"{b.name} {b.bytes:,} B" for b in tensors[:6])
     more = f" and {len(tensors) - 6} more" if len(tensors) > 6 else ""
     raise MemoptError(
