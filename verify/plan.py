@@ -370,9 +370,7 @@ def _write(
         live.add(content)
 
 
-def _check_free(
-    new: Content, live: Contents, allowed: Sequence[SSAValue], op: Operation
-) -> None:
+def _check_free(new: Content, live: Contents, allowed: Sequence[SSAValue], op: Operation) -> None:
     for old in live.in_the_way(new):
         if old.value not in allowed:
             name, held = (name_of(c.value) if c.value else "scratch" for c in (new, old))
