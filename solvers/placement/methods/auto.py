@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from memopt.solvers import clock
 from memopt.solvers.placement import slots
 from memopt.solvers.placement.address_space import first_fit_in
+from memopt.solvers.placement.capacities import lowered
 from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
 from memopt.solvers.placement.methods import (
     best_fit,
@@ -42,7 +43,8 @@ def prove(
     nodes: int | None = None,
 ) -> Proven:
     """`time_limit` in seconds bounds the searches that follow the greedy strategies, `nodes` the
-    second exact one, which is left out if neither is given.
+    second exact one, which is left out if neither is given, and without a time limit each of those
+    for a capacity below its answer.
 
     Whatever fits into `capacity` bytes is good enough.
     """
@@ -75,6 +77,12 @@ def prove(
     if found.placement.arena > max(enough, found.lower_bound) and (nodes or time_limit is not None):
         again = exact.improve(problem, items, found.placement, left(), nodes, capacity)
         found = Proven(again.placement, max(found.lower_bound, again.lower_bound))
+    if capacity is None and time_limit is None and nodes is not None:
+
+        def ask(known: Placement, below: int, share: int) -> Proven:
+            return exact.improve(problem, items, known, None, share, below)
+
+        found = lowered(items, found, nodes, ask)
     return found
 
 

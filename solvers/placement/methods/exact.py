@@ -16,9 +16,11 @@ the same problem has the same answer on every machine.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import gcd
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
+from memopt.solvers.placement.capacities import lowered
 from memopt.solvers.placement.corners import CornerSearch
 from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
 from memopt.solvers.placement.left_justified import OrderSearch
@@ -28,7 +30,7 @@ from memopt.solvers.placement.rules import Rules
 from memopt.solvers.placement.strips import Block, Strip, blocks_of, is_plain, strip_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 
-NODES = 600_000  # of `exact` without a time limit: half a minute
+NODES = 600_000  # of `exact` without a time limit, and of each capacity: half a minute
 ATTEMPT = 10_000  # half a second
 UNLIMITED = 1 << 60
 MOST = 20_000  # items: their masks take items^2 bits
@@ -52,9 +54,10 @@ def prove(
     rules: Rules | None = None,
     progress: Progress | None = None,
 ) -> Proven:
-    """The best placement within the limits (seconds; nodes, `NODES` without a time limit) and the
-    bound that is proven. With `capacity` (bytes) it ends at an arena that fits, or with a bound
-    above it; what is in between is then open."""
+    """The best placement within the limits and the bound that is proven. Limits are seconds, nodes,
+    or without either `NODES`, and as many for each capacity that is then tried. With `capacity`
+    (bytes) it ends at an arena that fits, or with a bound above it; what is in between is then
+    open."""
     deadline = clock.deadline(time_limit)
     items = items_of(problem)
     if len(items) > MOST:
@@ -70,9 +73,17 @@ def prove(
         packed = planar.attempt(problem, items)  # in no time, where nothing may be free
         if isinstance(packed, Placement) and packed.arena < best.arena:
             best = packed
-    if nodes is None:
-        nodes = NODES if time_limit is None else UNLIMITED
-    return improve(problem, items, best, clock.left(deadline), nodes, capacity, rules, progress)
+    if nodes is not None or time_limit is not None:
+        nodes = UNLIMITED if nodes is None else nodes
+        return improve(problem, items, best, clock.left(deadline), nodes, capacity, rules, progress)
+    found = improve(problem, items, best, None, NODES, capacity, rules, progress)
+    if capacity is not None:
+        return found
+
+    def ask(known: Placement, below: int, share: int) -> Proven:
+        return improve(problem, items, known, None, share, below, rules, progress)
+
+    return lowered(items, found, NODES, ask)
 
 
 def improve(
@@ -142,7 +153,7 @@ class _Task:
         self.goal, self.rules, self.progress = goal, rules, progress
         self.floor = bound
         self.nodes = self.before = 0
-        self.turn, self.step = 0.0, 0.25
+        self.turn = 0.0
         self.leaves: list[_Leaf] = []
         self.offsets = [0] * len(items)
         for block in blocks_of(items) if is_plain(items) else ():
@@ -151,6 +162,7 @@ class _Task:
             if block.items:
                 strip = strip_of(block.items)
                 self.leaves.append(_Leaf(block, strip, (), UNLIMITED, max(strip.loads)))
+        self.unit = gcd(*(e.strip.unit for e in self.leaves)) or 1
 
     def _tell(self, nodes: int) -> None:
         if self.progress:
@@ -187,8 +199,7 @@ class _Task:
         share = ROUND
         more = 3 * HEIGHTS if self.goal > self.floor else HEIGHTS // 3  # a capacity is asked for
         while self._open(nodes, deadline):
-            for _ in range(HEIGHTS // 2):
-                self._between(min(share, nodes - self.nodes), deadline)
+            self._descend(share, nodes, deadline)
             self._at_goal(min(more * share, nodes - self.nodes), deadline)
             share *= 2
 
@@ -209,18 +220,23 @@ class _Task:
             if self.fits(max(self.goal, self.bound), last - self.nodes, deadline) is None:
                 return
 
-    def _between(self, nodes: int, deadline: float | None) -> None:
-        """Heights above the goal: one a little below the best answer, by less after each failure,
-        and one anywhere. How long a height takes has little to do with the next one."""
-        if self._open(self.nodes + nodes, deadline):
-            gap = self.best.arena - max(self.goal, self.bound)
-            step = max(1, int(gap * self.step))
-            found = self.fits(self.best.arena - step, nodes, deadline)
-            self.step = min(0.5, self.step * 2) if found else max(1 / 64, self.step / 2)
-        if self._open(self.nodes + nodes, deadline):
-            self.turn = (self.turn + (5**0.5 - 1) / 2) % 1
+    def _descend(self, share: int, nodes: int, deadline: float | None) -> None:
+        """Capacities below the best answer, asked for as a given one is, each with `share` nodes:
+        by larger steps after each answer, by smaller ones after each failure. Then one anywhere:
+        how long a height takes has little to do with the next one."""
+        step = max(1, (self.best.arena - max(self.goal, self.bound)) // 4)
+        while self._open(nodes, deadline):
             goal = max(self.goal, self.bound)
-            self.fits(goal + int(self.turn * (self.best.arena - goal)), nodes, deadline)
+            last = step <= self.unit
+            height = self.best.arena - min(step, self.best.arena - goal)
+            if last:
+                self.turn = (self.turn + (5**0.5 - 1) / 2) % 1
+            if self.fits(height, min(share, nodes - self.nodes), deadline):
+                step *= 2
+            elif last:
+                return
+            else:
+                step = max(self.unit, step // 2)
 
     def fits(self, height: int, nodes: int, deadline: float | None) -> bool | None:
         """Whether everything fits below `height`: takes the answer, or raises the bound above it.
