@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import place_of
-from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.dialects.tensors import AnyTensor, element_bits, encoding_of, shape_of
 
 C_TYPES = {"s8": "int8_t", "f32": "float", "u8": "uint8_t"}
 
@@ -27,25 +27,29 @@ class Table:
 
 @dataclass(frozen=True)
 class Rows:
-    """A kernel's row range, see memopt_rows in kernels/memopt_common.h. Strides in elements."""
+    """All rows of a whole tensor, see memopt_rows in kernels/memopt_common.h. Strides in bytes."""
 
     end: int
     in_stride: int
     out_stride: int
+
+    @staticmethod
+    def of(op: Operation, end: int, in_elements: int, out_elements: int) -> "Rows":
+        """Strides in elements of the first operand, of the first result."""
+        read, written = (bytes_per_element(op, v) for v in (op.operands[0], op.results[0]))
+        return Rows(end, in_elements * read, out_elements * written)
 
 
 @dataclass(frozen=True)
 class KernelCall:
     """One call: kernel `memopt_<kernel>`, the fields of its parameters in order, its operands.
 
-    `operands` are the SSA values, or tables, whose addresses are passed before that of result
-    number `result`; `operand_types` are their C types where not `c_type`. `in_offset` and
-    `out_offset` are elements to begin at. The call is repeated `batches` times, `in_batch` and
-    `out_batch` elements apart.
+    `operands` are the SSA values, or tables, that it reads, and it writes result number `result`.
+    `in_offset` and `out_offset` are bytes to begin at. The call is repeated `batches` times,
+    `in_batch` and `out_batch` bytes apart.
     """
 
     kernel: str
-    c_type: str
     fields: tuple[tuple[str, "int | float | str | Table"], ...]
     operands: tuple["SSAValue | Table", ...]
     rows: Rows
@@ -55,7 +59,6 @@ class KernelCall:
     in_offset: int = 0
     out_offset: int = 0
     result: int = 0
-    operand_types: tuple[str, ...] = ()
 
 
 Constants = Callable[[SSAValue], "Array | None"]
@@ -119,6 +122,14 @@ def need_layout(op: Operation, value: SSAValue, *layouts: str) -> None:
 def size_of(value: SSAValue) -> int:
     """Elements of a tensor."""
     return math.prod(shape_of(value))
+
+
+def bytes_per_element(op: Operation, value: SSAValue) -> int:
+    """Bytes of one element of an operand or result. Refuses elements smaller than a byte."""
+    element = cast("AnyTensor", value.type).element_type
+    if element_bits(element) < 8:
+        raise refuse(op, f"elements of {element}, which share a byte")
+    return element_bits(element) // 8
 
 
 def split_rows(shape: tuple[int, ...]) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from xdsl.ir import SSAValue
 
 from memopt.analysis.weights import Weights
 from memopt.backends.c.banks import link_values
-from memopt.backends.c.emit import Emitted, emit
+from memopt.backends.c.emit import Emitted, emit, emit_files
 from memopt.backends.c.header import c_type_of
 from memopt.backends.c.kernels import needed_files
 from memopt.backends.c.layout import Layout, bytes_in
@@ -136,8 +136,9 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
 
 def _write(directory: Path, emitted: Emitted, name: str, target: Target) -> None:
     values = _values(emitted, name, target)
-    (directory / f"{name}.h").write_text(f"/* Written by memopt: do not edit. */\n{emitted.header}")
-    (directory / f"{name}.c").write_text(f"/* Written by memopt: do not edit. */\n{emitted.source}")
+    header, source = emit_files(emitted, name)
+    (directory / f"{name}.h").write_text(header)
+    (directory / f"{name}.c").write_text(source)
     (directory / "kernels").mkdir()
     for file in needed_files(emitted.kernels):
         shutil.copyfile(file, directory / "kernels" / file.name)

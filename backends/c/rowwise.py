@@ -1,45 +1,50 @@
-"""Calls that several families make: bytes moved, one value made of one, a table of 256."""
+"""Calls that several families make: images row by row, bytes moved, one value made of one."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.call import KernelCall, Rows, Table, size_of, split_rows
+from memopt.backends.c.call import KernelCall, Rows, Table, split_rows
 from memopt.dialects.operators.unary import UnaryOp
 from memopt.dialects.tensors import bytes_of, shape_of
+
+Fields = tuple[tuple[str, Any], ...]
+
+
+def image_call(op: Operation, kernel: str, fields: Fields) -> KernelCall:
+    """A kernel that makes rows of one image of rows of one (NHWC); images one after the other."""
+    source, result = op.operands[0], op.results[0]
+    shape, out = shape_of(source), shape_of(result)
+    return KernelCall(
+        kernel,
+        fields,
+        (source,),
+        Rows.of(op, out[1], shape[2] * shape[3], out[2] * out[3]),
+        batches=out[0],
+        in_batch=(bytes_of(source.type) or 0) // shape[0],
+        out_batch=(bytes_of(result.type) or 0) // out[0],
+    )
 
 
 def copy_call(
     operand: SSAValue | Table, rows: int, row_bytes: int, strides: tuple[int, int]
 ) -> KernelCall:
     """`rows` stretches of `row_bytes` bytes, from and to `strides` bytes apart."""
-    return KernelCall("copy", "uint8_t", (("row_n", row_bytes),), (operand,), Rows(rows, *strides))
+    return KernelCall("copy", (("row_n", row_bytes),), (operand,), Rows(rows, *strides))
 
 
 def moved(call: KernelCall, in_offset: int, out_offset: int, result: int = 0) -> KernelCall:
-    """The call at other elements of its operand and result, or for result number `result`."""
+    """The call at other bytes of its operand and result, or for result number `result`."""
     return replace(call, in_offset=in_offset, out_offset=out_offset, result=result)
 
 
-def bytes_per_element(value: SSAValue) -> int:
-    """Bytes of one element."""
-    return (bytes_of(value.type) or 0) // max(1, size_of(value))
-
-
-def rowwise(
-    op: UnaryOp, kernel: str, result: str, fields: tuple[tuple[str, object], ...], operand: str
-) -> KernelCall:
+def rowwise(op: UnaryOp, kernel: str, fields: Fields = ()) -> KernelCall:
     """A kernel that makes one element of one, row by row."""
     rows, row_n = split_rows(shape_of(op.result))
-    return KernelCall(
-        kernel,
-        result,
-        (("row_n", row_n), *fields),  # type: ignore[arg-type]
-        (op.input,),
-        Rows(rows, row_n, row_n),
-        operand_types=(operand,),
-    )
+    fields = (("row_n", row_n), *fields)
+    return KernelCall(kernel, fields, (op.input,), Rows.of(op, rows, row_n, row_n))
 
 
 def lookup(op: UnaryOp, function: Callable[[int], int]) -> KernelCall:
@@ -47,5 +52,4 @@ def lookup(op: UnaryOp, function: Callable[[int], int]) -> KernelCall:
     import numpy as np
 
     table = np.array([function(x) for x in range(-128, 128)], dtype=np.int8)
-    fields = (("table", Table("int8_t", table)),)
-    return rowwise(op, "lookup_s8", "int8_t", fields, "int8_t")
+    return rowwise(op, "lookup_s8", (("table", Table("int8_t", table)),))

@@ -1,4 +1,4 @@
-"""Loads lab.py and forge.py for the tests of this directory: test directories are no packages."""
+"""Loads lab.py and what belongs to it for the tests here: test directories are no packages."""
 
 import importlib.util
 import sys
@@ -20,6 +20,7 @@ def _load(name: str) -> ModuleType:
 
 _lab = _load("lab")
 _lab.forge = _load("forge")  # type: ignore[attr-defined]
+_lab.scatter = _load("scatter")  # type: ignore[attr-defined]
 _lab.rounding = _load("rounding")  # type: ignore[attr-defined]
 
 

@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -218,25 +217,3 @@ def worst_difference(run: Run, want: Mapping[int, Array]) -> float:
 def write(module: ModuleOp, directory: Path, name: str, target: str) -> Path:
     write_project(module, directory, name, target)
     return directory
-
-
-_CALL = re.compile(r"memopt_(\w+)\(&(op\d+(?:_\d+)?)_params, &op\w+_rows,((?:[^;]|\n)*)\);")
-
-
-def one_row_at_a_time(source: Path) -> int:
-    """Rewrite every kernel call into a loop over single output rows; how many calls there were."""
-
-    def loop(match: "re.Match[str]") -> str:
-        kernel, op, rest = match.groups()
-        result = rest.rsplit("ARENA(", 1)
-        pointer = f"{result[0]}ARENA({result[1]} + row * one.out_stride"
-        return (
-            f"{{ int32_t row; memopt_rows one = {op}_rows; "
-            f"for (row = 0; row < {op}_rows.out_end; ++row) {{ "
-            "one.out_begin = row; one.out_end = row + 1; "
-            f"memopt_{kernel}(&{op}_params, &one,{pointer}); }} }}"
-        )
-
-    text, count = _CALL.subn(loop, source.read_text())
-    source.write_text(text)
-    return count

@@ -1,5 +1,6 @@
 """Kernels are found by walking their folder, the best of a target's instruction sets is taken."""
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -8,7 +9,8 @@ from xdsl.ir import Operation
 
 from memopt.backends.c import registry
 from memopt.backends.c.call import Constants, KernelCall, Table
-from memopt.backends.c.kernels import DIRECTORY, kernel_files
+from memopt.backends.c.kernels import DIRECTORY, declarations, kernel_files, parameters_of
+from memopt.backends.c.lowering import lower as lower_op
 from memopt.backends.c.registry import Kernel, all_kernels, kernel, matching
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
@@ -70,6 +72,46 @@ def test_every_source_belongs_to_a_family_that_registers_kernels() -> None:
     assert len(kernel_files()) == len(list(DIRECTORY.rglob("memopt_*.[ch]")))
     keys = [(k.op, k.types, k.isa) for k in all_kernels()]
     assert len(keys) == len(set(keys))
+
+
+def test_every_kernel_is_called_in_the_same_way() -> None:
+    """And says the type of its parameters first, which generated code repeats."""
+    sources = [(n, f) for n, f in kernel_files().items() if n.endswith(".c")]
+    assert len(sources) > 20
+    for name, file in sources:
+        kernel, text = name.removesuffix(".c"), " ".join(file.read_text().split())
+        arguments = "const void *params, const memopt_rows *rows, const void *const *in, void *out"
+        assert text.count("MEMOPT_KERNEL ") == 1
+        assert f"MEMOPT_KERNEL void {kernel}({arguments}, void *scratch) {{" in text
+        first = " ".join(parameters_of(kernel.removeprefix("memopt_")).split())
+        assert first.endswith(f"}} {kernel}_params;") and first.count("typedef") == 1
+
+
+def test_declarations_are_complete_and_no_more() -> None:
+    """With the headers of types that parameters are made of, without those that only compute."""
+    text = declarations(["max_pool_2d_s8", "conv_2d_s8", "conv_2d_s8"])
+    assert re.findall(r"#include .*", text) == [
+        '#include "memopt_common.h"',
+        '#include "memopt_pool_2d.h"',
+    ]
+    assert re.findall(r"^memopt_kernel (\w+);", text, re.MULTILINE) == [
+        "memopt_max_pool_2d_s8",
+        "memopt_conv_2d_s8",
+    ]
+
+
+@pytest.mark.parametrize(("bits", "axis"), [(4, 1), (2, 0)])
+def test_elements_that_share_a_byte_are_not_moved(bits: int, axis: int) -> None:
+    """They would have been counted as none, and nothing copied."""
+    one, both = f"tensor<2x8xsi{bits}>", "tensor<2x16xsi4>" if axis else f"tensor<4x8xsi{bits}>"
+    text = (
+        f"func.func @main(%x: {one}, %y: {one}) -> {both} {{\n  %0 = memgraph.concat %x, %y"
+        f" axis {axis} : ({one}, {one}) -> {both}\n  func.return %0 : {both}\n}}\n"
+    )
+    op = only_function(load_text(new_context(True), text, "in")).body.block.first_op
+    assert op is not None
+    with pytest.raises(MemoptError, match=f"elements of si{bits}, which share a byte"):
+        lower_op(op, lambda _: None, ("c",))
 
 
 def of_every_int8(kind: str, before: str, after: str) -> FunctionOp:

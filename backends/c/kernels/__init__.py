@@ -1,7 +1,7 @@
 """The C kernels as files, and all that a model needs in the right order.
 
-`<family>/memopt_<kernel>.c` is a kernel; what several families include stands beside the families.
-A family's `__init__.py` registers which operators its kernels run.
+`<family>/memopt_<kernel>.c` is a kernel, its parameters' type at the top; what several kernels
+include are headers beside them. A family's `__init__.py` registers which operators its kernels run.
 """
 
 import re
@@ -11,6 +11,7 @@ from pathlib import Path
 
 DIRECTORY = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "(memopt_\w+\.h)"\n', re.MULTILINE)
+_TYPE = re.compile(r"\bmemopt_\w+\b")
 
 
 @cache
@@ -43,3 +44,27 @@ def needed_files(kernels: Iterable[str]) -> list[Path]:
 def inlined(kernels: Iterable[str]) -> str:
     """The text of the kernels as one piece, without includes of one another."""
     return "\n".join(_INCLUDE.sub("", file.read_text()) for file in needed_files(kernels))
+
+
+def parameters_of(kernel: str) -> str:
+    """The definition of the type of a kernel's parameters, as it stands in the kernel's file."""
+    name = f"memopt_{kernel}"
+    text = kernel_files()[f"{name}.c"].read_text()
+    end = f"}} {name}_params;\n"
+    return text[text.index("typedef struct {\n") : text.index(end)] + end
+
+
+def declarations(kernels: Iterable[str]) -> str:
+    """What a file has to say before it can call kernels that are compiled as files of their own:
+    the headers with the types of their parameters, those types, and the functions."""
+    headers, text = ["memopt_common.h"], ""
+    for kernel in dict.fromkeys(kernels):
+        parameters, name = parameters_of(kernel), f"memopt_{kernel}"
+        used = _TYPE.findall(parameters.rpartition("}")[0])
+        headers += [h for h in needed_headers(f"{name}.c") if any(_defines(h, t) for t in used)]
+        text += f"\n{parameters}\nmemopt_kernel {name};\n"
+    return "".join(f'#include "{h}"\n' for h in dict.fromkeys(headers)) + text
+
+
+def _defines(header: str, type_: str) -> bool:
+    return f"}} {type_};\n" in kernel_files()[header].read_text()

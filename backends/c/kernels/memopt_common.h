@@ -1,8 +1,4 @@
-/* What every kernel shares: the row range, and the int8 requantisation.
- *
- * A kernel computes rows [out_begin, out_end) of its output. `input` points at
- * input row `in_first` and `output` at output row `out_begin`, so that the same
- * kernel serves a whole tensor and a single row. Strides count elements.
+/* What every kernel shares: how it is called, and the int8 requantisation.
  *
  * int8 arithmetic is that of TensorFlow Lite Micro ("double rounding"): first
  * SaturatingRoundingDoublingHighMul, then RoundingDivideByPOT (gemmlowp,
@@ -18,13 +14,47 @@
 #define MEMOPT_KERNEL
 #endif
 
+/* Which rows a call computes, and where the rows that it reads lie: one kernel serves a whole
+ * tensor and a single row.
+ *
+ * `in` has in_count pointers for every operand, one operand after the other. One pointer means
+ * that the rows of the operand lie in_stride bytes apart behind it, from row in_first on; several
+ * are a pointer for each row from in_first on, wherever it lies. What no computed row reads may
+ * be null.
+ *
+ * An operand whose channels lie in several parts will have a pointer for each part of a row,
+ * in[(operand * in_count + row - in_first) * parts + part], and `parts` and the channels of each
+ * in the parameters of the kernels that take them. So far none does: there is one part.
+ */
 typedef struct {
-  int32_t out_begin;  /* first output row to compute */
+  int32_t out_begin;  /* first output row to compute: `out` points at it */
   int32_t out_end;    /* one past the last */
-  int32_t in_first;   /* the input row that `input` points at */
-  int32_t in_stride;  /* elements from one input row to the next */
-  int32_t out_stride; /* elements from one output row to the next */
+  int32_t out_stride; /* bytes from one output row to the next */
+  int32_t in_first;   /* the input row that the first pointer of every operand points at */
+  int32_t in_count;   /* pointers per operand */
+  int32_t in_stride;  /* bytes from one input row to the next, if there is one pointer */
 } memopt_rows;
+
+/* Every kernel. `params` are its own, constant; `scratch` is the memory that it asked for when the
+ * model was planned, null if it asked for none. Pointers are aligned to the elements that they
+ * point at, `scratch` as the arena. */
+typedef void memopt_kernel(const void *params, const memopt_rows *rows, const void *const *in,
+                           void *out, void *scratch);
+
+/* Row `row` of an operand. */
+static inline const void *memopt_in_row(const memopt_rows *rows, const void *const *in,
+                                        int32_t operand, int32_t row) {
+  const int32_t number = row - rows->in_first;
+  if (rows->in_count == 1) {
+    return (const uint8_t *)in[operand] + number * rows->in_stride;
+  }
+  return in[operand * rows->in_count + number];
+}
+
+/* Row `row` of the result, one of those to compute. */
+static inline void *memopt_out_row(const memopt_rows *rows, void *out, int32_t row) {
+  return (uint8_t *)out + (row - rows->out_begin) * rows->out_stride;
+}
 
 /* C99 leaves >> of a negative number to the compiler; the test folds away. */
 static inline int32_t memopt_shift_right(int32_t value, int32_t bits) {

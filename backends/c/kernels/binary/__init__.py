@@ -71,7 +71,7 @@ def binary_steps(
         ("a_row_step", a[1]),
         ("b_row_step", b[1]),
     )
-    return row_n, Rows(rows, row_n, row_n), tuple(operands), steps
+    return row_n, Rows.of(op, rows, row_n, row_n), tuple(operands), steps
 
 
 @kernel(AddOp, "s8", rounding="tflm_double")
@@ -87,7 +87,6 @@ def add_s8(op: AddOp, constants: Constants) -> KernelCall:
     row_n, rows, operands, steps = binary_steps(op, constants)
     return KernelCall(
         kernel="add_s8",
-        c_type="int8_t",
         fields=(
             ("row_n", row_n),
             ("left_shift", left_shift),
@@ -113,7 +112,6 @@ def add_f32(op: AddOp, constants: Constants) -> KernelCall:
     row_n, rows, operands, steps = binary_steps(op, constants)
     return KernelCall(
         kernel="add_f32",
-        c_type="float",
         fields=(("row_n", row_n), *float_result_range(op), *steps),
         operands=operands,
         rows=rows,
@@ -130,7 +128,6 @@ def mul_s8(op: MulOp, constants: Constants) -> KernelCall:
     row_n, rows, operands, steps = binary_steps(op, constants)
     return KernelCall(
         kernel="mul_s8",
-        c_type="int8_t",
         fields=(
             ("row_n", row_n),
             ("a_zero_point", a_zero),
@@ -151,7 +148,6 @@ def mul_f32(op: MulOp, constants: Constants) -> KernelCall:
     row_n, rows, operands, steps = binary_steps(op, constants)
     return KernelCall(
         kernel="mul_f32",
-        c_type="float",
         fields=(("row_n", row_n), *float_result_range(op), *steps),
         operands=operands,
         rows=rows,

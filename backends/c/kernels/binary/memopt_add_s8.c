@@ -1,18 +1,34 @@
-#include "memopt_add_s8.h"
+/* ADD, int8: both inputs are brought to a common scale with 20 more bits, added
+ * and rounded back (TensorFlow Lite, reference/integer_ops/add.h). A row is
+ * `row_n` elements; input rows and output rows are the same rows.
+ */
+#include "memopt_common.h"
 
-MEMOPT_KERNEL void memopt_add_s8(const memopt_add_s8_params *p, const memopt_rows *rows,
-                                 const int8_t *a, const int8_t *b, int8_t *output) {
-  const int32_t skip = (rows->out_begin - rows->in_first) * rows->in_stride;
+typedef struct {
+  int32_t row_n;
+  int32_t left_shift;
+  int32_t a_zero_point, b_zero_point, output_zero_point;
+  int32_t a_multiplier, b_multiplier, output_multiplier;
+  int32_t a_shift, b_shift, output_shift; /* never positive */
+  int32_t act_min, act_max;
+  int32_t a_step, b_step; /* 1, or 0 where one element serves the whole row */
+  int32_t a_row_step, b_row_step; /* 1, or 0 where one row serves all */
+} memopt_add_s8_params;
+
+/* `output` may be `a` or `b`. */
+MEMOPT_KERNEL void memopt_add_s8(const void *params, const memopt_rows *rows,
+                                 const void *const *in, void *out, void *scratch) {
+  const memopt_add_s8_params *p = params;
   int32_t row;
-  a += skip * p->a_row_step;
-  b += skip * p->b_row_step;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *at = a;
-    const int8_t *bt = b;
+    const int8_t *a = memopt_in_row(rows, in, 0, p->a_row_step ? row : rows->in_first);
+    const int8_t *b = memopt_in_row(rows, in, 1, p->b_row_step ? row : rows->in_first);
+    int8_t *output = memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->row_n; ++i) {
-      const int32_t av = memopt_shift_left(*at - p->a_zero_point, p->left_shift);
-      const int32_t bv = memopt_shift_left(*bt - p->b_zero_point, p->left_shift);
+      const int32_t av = memopt_shift_left(*a - p->a_zero_point, p->left_shift);
+      const int32_t bv = memopt_shift_left(*b - p->b_zero_point, p->left_shift);
       const int32_t sum =
           memopt_round_shift(memopt_high_mul_30(av, p->a_multiplier), -p->a_shift) +
           memopt_round_shift(memopt_high_mul_30(bv, p->b_multiplier), -p->b_shift);
@@ -20,11 +36,8 @@ MEMOPT_KERNEL void memopt_add_s8(const memopt_add_s8_params *p, const memopt_row
           memopt_round_shift(memopt_high_mul_30(sum, p->output_multiplier), -p->output_shift) +
           p->output_zero_point;
       output[i] = (int8_t)memopt_clamp(value, p->act_min, p->act_max);
-      at += p->a_step;
-      bt += p->b_step;
+      a += p->a_step;
+      b += p->b_step;
     }
-    a += rows->in_stride * p->a_row_step;
-    b += rows->in_stride * p->b_row_step;
-    output += rows->out_stride;
   }
 }

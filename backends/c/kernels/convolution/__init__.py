@@ -3,16 +3,15 @@
 from memopt.backends.c.call import (
     Constants,
     KernelCall,
-    Rows,
     Table,
     need_layout,
     per_tensor,
     refuse,
-    size_of,
 )
 from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
 from memopt.backends.c.int8 import accumulation, int8_range, int8_weights, zero_points
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.rowwise import image_call
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.tensors import shape_of
 
@@ -59,28 +58,22 @@ def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
     """Either convolution, with a multiplier per channel."""
     depthwise = isinstance(op, DepthwiseConv2DOp)
     need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
-    shape, out = shape_of(op.input), shape_of(op.result)
-    channels = out[3]
+    channels = shape_of(op.result)[3]
     weights, scales = int8_weights(op, op.weights, channels, constants)
     axes = (0, 1, 2) if depthwise else (1, 2, 3)
     in_scale, out_scale = per_tensor(op, op.input)[0], per_tensor(op, op.result)[0]
     per_channel = scales if len(scales) == channels else scales * channels
     reals = [in_scale * s / out_scale for s in per_channel]
-    return KernelCall(
-        kernel="depthwise_conv_2d_s8" if depthwise else "conv_2d_s8",
-        c_type="int8_t",
-        fields=(
+    return image_call(
+        op,
+        "depthwise_conv_2d_s8" if depthwise else "conv_2d_s8",
+        (
             *_window_fields(op),
             *zero_points(op, op.input, op.result),
             *int8_range(op, op.result),
             ("weights", Table("int8_t", weights)),
             *accumulation(op, op.input, op.bias, weights, axes, reals, constants),
         ),
-        operands=(op.input,),
-        rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
-        batches=out[0],
-        in_batch=size_of(op.input) // shape[0],
-        out_batch=size_of(op.result) // out[0],
     )
 
 
@@ -90,19 +83,14 @@ def conv_2d_f32(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kerne
     """Either convolution, images one after the other."""
     depthwise = isinstance(op, DepthwiseConv2DOp)
     need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
-    shape, out = shape_of(op.input), shape_of(op.result)
-    return KernelCall(
-        kernel="depthwise_conv_2d_f32" if depthwise else "conv_2d_f32",
-        c_type="float",
-        fields=(
+    channels = shape_of(op.result)[3]
+    return image_call(
+        op,
+        "depthwise_conv_2d_f32" if depthwise else "conv_2d_f32",
+        (
             *_window_fields(op),
             *float_result_range(op),
             ("weights", Table("float", float_weights(op, op.weights, constants))),
-            ("bias", float_bias(op, op.bias, out[3], constants)),
+            ("bias", float_bias(op, op.bias, channels, constants)),
         ),
-        operands=(op.input,),
-        rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
-        batches=out[0],
-        in_batch=size_of(op.input) // shape[0],
-        out_batch=size_of(op.result) // out[0],
     )

@@ -1,15 +1,40 @@
-#include "memopt_conv_2d_s8.h"
-
+/* CONV_2D, int8, NHWC, weights OHWI, per-axis or per-tensor multipliers.
+ *
+ * `bias` holds bias - input_zero_point * sum(weights), per output channel: so the
+ * inner loop multiplies raw int8 values, and a padded tap counts as a value equal
+ * to the zero point.
+ */
+#include "memopt_common.h"
 #include "memopt_dot_2x2_s8.h"
 
-/* Where a window stands: its taps [ky_begin, ky_end) x [kx_begin, kx_end) are inside the input.
- * Its elements are `pieces` blocks of the dot products' shape, one or, if taps are not
- * neighbours in memory, one per kernel row. */
 typedef struct {
+  int32_t in_h, in_w, in_c;
+  int32_t out_w, out_c;
+  int32_t k_h, k_w, k_c; /* k_c = in_c / groups */
+  int32_t stride_h, stride_w;
+  int32_t dilation_h, dilation_w;
+  int32_t pad_top, pad_left;
+  int32_t input_zero_point, output_zero_point;
+  int32_t act_min, act_max;
+  const int8_t *weights;     /* [out_c][k_h][k_w][k_c] */
+  const int32_t *bias;       /* [out_c] */
+  const int32_t *multiplier; /* [out_c] */
+  const int8_t *shift;       /* [out_c], as memopt_requantize takes it */
+} memopt_conv_2d_s8_params;
+
+/* Where a window stands: its taps [ky_begin, ky_end) x [kx_begin, kx_end) are inside the input.
+ * Its elements are `pieces` blocks of the dot products' shape: one, or one per kernel row if the
+ * taps are not neighbours in memory or the rows are anywhere; none if all taps are padding. */
+typedef struct {
+  const memopt_rows *rows;
+  const void *const *in;
   int32_t ky_begin, ky_end, kx_begin, kx_end;
-  int32_t full;             /* no tap is padding */
+  int32_t full;      /* no tap is padding */
+  const int8_t *row; /* the input row of the first tap inside, which is row iy */
+  int32_t iy;
+  int32_t x;         /* where that tap stands in its row */
   int32_t pieces;
-  int32_t x_piece, w_piece; /* elements between two pieces */
+  int32_t w_piece;   /* weights between two pieces */
   memopt_dot_shape shape;
 } conv_2d_s8_window;
 
@@ -29,15 +54,20 @@ static int32_t conv_2d_s8_padding(const memopt_conv_2d_s8_params *p, const conv_
   return sum * p->input_zero_point;
 }
 
-/* One pixel, or two neighbours with all columns inside. `x` is at the window's first tap
- * inside. */
+/* The input row of piece i. */
+static MEMOPT_NOINLINE const int8_t *conv_2d_s8_row(const memopt_conv_2d_s8_params *p,
+                                                    const conv_2d_s8_window *v, int32_t i) {
+  return memopt_in_row(v->rows, v->in, 0, v->iy + i * p->dilation_h);
+}
+
+/* One pixel, or two neighbours with all columns inside. */
 static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
-                              const memopt_finish *finish, const int8_t *x, int32_t pixels,
-                              int8_t *restrict out) {
+                              const memopt_finish *finish, int32_t pixels, int8_t *restrict out) {
   const int32_t per_group = p->out_c / (p->in_c / p->k_c);
   const int32_t filter = v->shape.w_next;
   const int8_t *w = p->weights + (v->ky_begin * p->k_w + v->kx_begin) * p->k_c;
   int32_t group_end = per_group;
+  int32_t at = v->x;
   int32_t oc = 0;
   while (oc < p->out_c) {
     const int32_t left = group_end - oc;
@@ -55,10 +85,11 @@ static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s
     acc[0][n] = 0;
     acc[1][n] = 0;
     for (i = 0; i < v->pieces; ++i) {
+      const int8_t *x = i == 0 ? v->row : conv_2d_s8_row(p, v, i);
       if (pixels == 2) {
-        memopt_dot_2xn(x + i * v->x_piece, w + i * v->w_piece, &v->shape, n, acc);
+        memopt_dot_2xn(x + at, w + i * v->w_piece, &v->shape, n, acc);
       } else {
-        memopt_dot_1xn(x + i * v->x_piece, w + i * v->w_piece, &v->shape, n, acc[0]);
+        memopt_dot_1xn(x + at, w + i * v->w_piece, &v->shape, n, acc[0]);
       }
     }
     for (i = 0; i < pixels; ++i) {
@@ -69,29 +100,30 @@ static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s
     w += n * filter;
     if (oc == group_end) {
       group_end += per_group;
-      x += p->k_c;
+      at += p->k_c;
     }
   }
 }
 
 /* The dot products' shape for the taps that are inside. */
-static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, int32_t in_stride,
-                                 conv_2d_s8_window *v) {
+static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, conv_2d_s8_window *v) {
   const int32_t columns = v->kx_end - v->kx_begin;
   const int32_t rows = v->ky_end - v->ky_begin;
   v->full = columns == p->k_w && rows == p->k_h;
   v->shape.x_next = p->stride_w * p->in_c;
   v->shape.w_next = p->k_h * p->k_w * p->k_c;
+  v->pieces = columns > 0 ? rows : 0;
+  v->w_piece = p->k_w * p->k_c;
   if (p->dilation_w == 1 && p->k_c == p->in_c) {
-    v->pieces = 1;
-    v->shape.rows = rows;
+    v->shape.rows = 1;
     v->shape.run = columns * p->k_c;
-    v->shape.x_row = p->dilation_h * in_stride;
+    if (v->rows->in_count == 1 && v->pieces > 1) {
+      v->shape.rows = rows;
+      v->pieces = 1;
+    }
+    v->shape.x_row = p->dilation_h * v->rows->in_stride;
     v->shape.w_row = p->k_w * p->k_c;
   } else {
-    v->pieces = rows;
-    v->x_piece = p->dilation_h * in_stride;
-    v->w_piece = p->k_w * p->k_c;
     v->shape.rows = columns;
     v->shape.run = p->k_c;
     v->shape.x_row = p->dilation_w * p->in_c;
@@ -99,36 +131,37 @@ static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, int32_t in_s
   }
 }
 
-MEMOPT_KERNEL void memopt_conv_2d_s8(const memopt_conv_2d_s8_params *p, const memopt_rows *rows,
-                                     const int8_t *input, int8_t *restrict output) {
-  conv_2d_s8_window v = {0, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}};
+MEMOPT_KERNEL void memopt_conv_2d_s8(const void *params, const memopt_rows *rows,
+                                     const void *const *in, void *out, void *scratch) {
+  const memopt_conv_2d_s8_params *p = params;
+  conv_2d_s8_window v;
   memopt_finish finish;
   int32_t oy;
   finish.zero_point = p->output_zero_point;
   finish.act_min = p->act_min;
   finish.act_max = p->act_max;
   finish.step = 1;
+  v.rows = rows;
+  v.in = in;
+  (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
-    int8_t *out = output;
+    int8_t *restrict output = memopt_out_row(rows, out, oy);
     int32_t ox = 0;
     memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
+    v.iy = iy + v.ky_begin * p->dilation_h;
+    v.row = v.ky_begin < v.ky_end ? memopt_in_row(rows, in, 0, v.iy) : 0;
     while (ox < p->out_w) {
       const int32_t ix = ox * p->stride_w - p->pad_left;
       const int32_t next_end = ix + p->stride_w + (p->k_w - 1) * p->dilation_w;
-      const int8_t *x = input;
       int32_t two;
       memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
       two = v.kx_begin == 0 && ox + 1 < p->out_w && next_end < p->in_w;
-      conv_2d_s8_set_shape(p, rows->in_stride, &v);
-      if (v.ky_begin < v.ky_end && v.kx_begin < v.kx_end) {
-        x += (iy + v.ky_begin * p->dilation_h - rows->in_first) * rows->in_stride +
-             (ix + v.kx_begin * p->dilation_w) * p->in_c;
-      }
-      conv_2d_s8_pixels(p, &v, &finish, x, two ? 2 : 1, out);
-      out += two ? 2 * p->out_c : p->out_c;
+      v.x = (ix + v.kx_begin * p->dilation_w) * p->in_c;
+      conv_2d_s8_set_shape(p, &v);
+      conv_2d_s8_pixels(p, &v, &finish, two ? 2 : 1, output);
+      output += two ? 2 * p->out_c : p->out_c;
       ox += two ? 2 : 1;
     }
-    output += rows->out_stride;
   }
 }

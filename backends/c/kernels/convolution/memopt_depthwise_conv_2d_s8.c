@@ -1,13 +1,37 @@
-#include "memopt_depthwise_conv_2d_s8.h"
-
+/* DEPTHWISE_CONV_2D, int8, NHWC, weights [1][k_h][k_w][out_c], any depth multiplier.
+ *
+ * `bias` is folded with the input's zero point as in memopt_conv_2d_s8.c.
+ */
+#include "memopt_common.h"
 #include "memopt_dsp_s8.h"
 #include "memopt_finish_s8.h"
 
-/* The taps of one output pixel that fall inside the input. */
 typedef struct {
+  int32_t in_h, in_w, in_c;
+  int32_t out_w, depth_multiplier; /* out_c = in_c * depth_multiplier */
+  int32_t k_h, k_w;
+  int32_t stride_h, stride_w;
+  int32_t dilation_h, dilation_w;
+  int32_t pad_top, pad_left;
+  int32_t input_zero_point, output_zero_point;
+  int32_t act_min, act_max;
+  const int8_t *weights;     /* [k_h][k_w][out_c] */
+  const int32_t *bias;       /* [out_c] */
+  const int32_t *multiplier; /* [out_c] */
+  const int8_t *shift;       /* [out_c], as memopt_requantize takes it */
+} memopt_depthwise_conv_2d_s8_params;
+
+/* The taps of one output pixel that fall inside the input: `pieces` blocks of `rows_each` kernel
+ * rows. One block, or one per row if the rows are anywhere; none if all taps are padding. */
+typedef struct {
+  const memopt_rows *rows;
+  const void *const *in;
   int32_t ky_begin, ky_end, kx_begin, kx_end;
   int32_t full;           /* no tap is padding */
-  const int8_t *x;        /* channel 0 at tap (ky_begin, kx_begin) */
+  const int8_t *row;      /* the input row of the first tap inside, which is row iy */
+  int32_t iy;
+  int32_t x;              /* where channel 0 of that tap stands in its row */
+  int32_t pieces, rows_each;
   int32_t x_col, out_c;   /* elements from tap to tap in the input, in the weights */
   int32_t x_next, w_next; /* from behind the last tap of a kernel row to the next row's first */
 } depthwise_s8_window;
@@ -34,8 +58,8 @@ static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_
   }
 }
 
-/* acc = bias + the taps of four neighbouring channels, with weights from w on. x_channel is 1 if
- * each has an input channel of its own, 0 if they share the one at x. */
+/* acc = bias + a block's taps of four neighbouring channels, with weights from w on. x_channel is
+ * 1 if each has an input channel of its own, 0 if they share the one at x. */
 static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t *x,
                                      const int8_t *w, const int32_t *bias,
                                      const int32_t x_channel, int32_t *acc) {
@@ -44,7 +68,7 @@ static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t 
   int32_t a2 = bias[2];
   int32_t a3 = bias[3];
   int32_t rows;
-  for (rows = v->ky_end - v->ky_begin; rows > 0; --rows) {
+  for (rows = v->rows_each; rows > 0; --rows) {
     const int32_t x_col = v->x_col;
     const int32_t w_col = v->out_c;
     int32_t columns = v->kx_end - v->kx_begin;
@@ -96,7 +120,7 @@ static MEMOPT_NOINLINE int32_t depthwise_s8_one(const depthwise_s8_window *v, co
                                                 const int8_t *w) {
   int32_t acc = 0;
   int32_t rows;
-  for (rows = v->ky_end - v->ky_begin; rows > 0; --rows) {
+  for (rows = v->rows_each; rows > 0; --rows) {
     int32_t columns = v->kx_end - v->kx_begin;
     for (; columns > 0; --columns) {
       acc += (int32_t)*x * *w;
@@ -109,26 +133,42 @@ static MEMOPT_NOINLINE int32_t depthwise_s8_one(const depthwise_s8_window *v, co
   return acc;
 }
 
-/* Channels [oc, oc + n) of one pixel. They are channels of their own (shared is 0), or all made
- * of the input channel at x. */
+/* The input row of a block. */
+static MEMOPT_NOINLINE const int8_t *depthwise_s8_row(const memopt_depthwise_conv_2d_s8_params *p,
+                                                      const depthwise_s8_window *v,
+                                                      int32_t piece) {
+  return memopt_in_row(v->rows, v->in, 0, v->iy + piece * p->dilation_h);
+}
+
+/* Channels [oc, oc + n) of one pixel. They are made of input channels of their own from ic on
+ * (shared is 0), or all of input channel ic. */
 static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
                                   const depthwise_s8_window *v, const memopt_finish *finish,
-                                  int32_t oc, int32_t n, int32_t shared, const int8_t *x,
+                                  int32_t oc, int32_t n, int32_t shared, int32_t ic,
                                   int8_t *restrict out) {
   const int8_t *w = p->weights + (v->ky_begin * p->k_w + v->kx_begin) * v->out_c + oc;
   int32_t acc[MEMOPT_TILE];
-  const int32_t *bias = p->bias + oc;
+  const int32_t *sum = p->bias + oc;
   const int32_t x_channel = shared ? 0 : 1;
   int32_t i;
-  for (i = 0; i + 4 <= n; i += 4) {
-    if (shared) {
-      depthwise_s8_shared(v, x, w + i, bias + i, acc + i);
-    } else {
-      depthwise_s8_own(v, x + i, w + i, bias + i, acc + i);
+  int32_t piece;
+  for (piece = 0; piece < v->pieces; ++piece) {
+    const int8_t *x = (piece == 0 ? v->row : depthwise_s8_row(p, v, piece)) + v->x + ic;
+    for (i = 0; i + 4 <= n; i += 4) {
+      if (shared) {
+        depthwise_s8_shared(v, x, w + i, sum + i, acc + i);
+      } else {
+        depthwise_s8_own(v, x + i, w + i, sum + i, acc + i);
+      }
     }
+    for (; i < n; ++i) {
+      acc[i] = sum[i] + depthwise_s8_one(v, x + i * x_channel, w + i);
+    }
+    sum = acc;
+    w += p->k_w * v->out_c;
   }
-  for (; i < n; ++i) {
-    acc[i] = bias[i] + depthwise_s8_one(v, x + i * x_channel, w + i);
+  for (i = v->pieces ? n : 0; i < n; ++i) {
+    acc[i] = sum[i];
   }
   if (!v->full) {
     depthwise_s8_padding(p, v, oc, n, acc);
@@ -141,22 +181,22 @@ static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
                                int8_t *restrict out) {
   const int32_t shared = p->depth_multiplier != 1;
   const int32_t each = shared ? p->depth_multiplier : v->out_c;
-  const int8_t *x = v->x;
+  int32_t ic = 0;
   int32_t oc = 0;
   while (oc < v->out_c) {
     const int32_t end = oc + each;
     while (oc < end) {
       const int32_t n = end - oc < MEMOPT_TILE ? end - oc : MEMOPT_TILE;
-      depthwise_s8_channels(p, v, finish, oc, n, shared, shared ? x : x + oc, out);
+      depthwise_s8_channels(p, v, finish, oc, n, shared, shared ? ic : oc, out);
       oc += n;
     }
-    ++x;
+    ++ic;
   }
 }
 
-MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const memopt_depthwise_conv_2d_s8_params *p,
-                                               const memopt_rows *rows, const int8_t *input,
-                                               int8_t *restrict output) {
+MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const void *params, const memopt_rows *rows,
+                                               const void *const *in, void *out, void *scratch) {
+  const memopt_depthwise_conv_2d_s8_params *p = params;
   depthwise_s8_window v;
   memopt_finish finish;
   int32_t oy;
@@ -164,27 +204,35 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const memopt_depthwise_conv_2d_s8
   finish.act_min = p->act_min;
   finish.act_max = p->act_max;
   finish.step = 1;
+  v.rows = rows;
+  v.in = in;
   v.out_c = p->in_c * p->depth_multiplier;
   v.x_col = p->dilation_w * p->in_c;
+  (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
-    int8_t *out = output;
+    int8_t *restrict output = memopt_out_row(rows, out, oy);
+    int32_t pieces;
     int32_t ox;
     memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
+    v.iy = iy + v.ky_begin * p->dilation_h;
+    v.row = v.ky_begin < v.ky_end ? memopt_in_row(rows, in, 0, v.iy) : 0;
+    pieces = v.ky_end - v.ky_begin;
+    v.rows_each = 1;
+    if (rows->in_count == 1 && pieces > 1) {
+      v.rows_each = pieces;
+      pieces = 1;
+    }
     for (ox = 0; ox < p->out_w; ++ox) {
       const int32_t ix = ox * p->stride_w - p->pad_left;
       memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
       v.full = v.ky_end - v.ky_begin == p->k_h && v.kx_end - v.kx_begin == p->k_w;
+      v.pieces = v.kx_begin < v.kx_end ? pieces : 0;
       v.x_next = p->dilation_h * rows->in_stride - (v.kx_end - v.kx_begin) * v.x_col;
       v.w_next = (p->k_w - (v.kx_end - v.kx_begin)) * v.out_c;
-      v.x = input;
-      if (v.ky_begin < v.ky_end && v.kx_begin < v.kx_end) {
-        v.x += (iy + v.ky_begin * p->dilation_h - rows->in_first) * rows->in_stride +
-               (ix + v.kx_begin * p->dilation_w) * p->in_c;
-      }
-      depthwise_s8_pixel(p, &v, &finish, out);
-      out += v.out_c;
+      v.x = (ix + v.kx_begin * p->dilation_w) * p->in_c;
+      depthwise_s8_pixel(p, &v, &finish, output);
+      output += v.out_c;
     }
-    output += rows->out_stride;
   }
 }

@@ -37,7 +37,6 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
     )
     return KernelCall(
         kernel="fully_connected_s8",
-        c_type="int8_t",
         fields=(
             ("in_n", in_n),
             ("out_n", out_n),
@@ -48,7 +47,7 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
             *accumulation(op, op.input, op.bias, weights, (1,), reals, constants),
         ),
         operands=(op.input,),
-        rows=Rows(size_of(op.input) // in_n, in_n, out_n),
+        rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
     )
 
 
@@ -59,7 +58,6 @@ def fully_connected_f32(op: FullyConnectedOp, constants: Constants) -> KernelCal
         raise refuse(op, "a tensor without elements")
     return KernelCall(
         kernel="fully_connected_f32",
-        c_type="float",
         fields=(
             ("in_n", in_n),
             ("out_n", out_n),
@@ -68,5 +66,5 @@ def fully_connected_f32(op: FullyConnectedOp, constants: Constants) -> KernelCal
             ("bias", float_bias(op, op.bias, out_n, constants)),
         ),
         operands=(op.input,),
-        rows=Rows(size_of(op.input) // in_n, in_n, out_n),
+        rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
     )

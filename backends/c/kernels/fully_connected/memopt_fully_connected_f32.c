@@ -1,13 +1,22 @@
-#include "memopt_fully_connected_f32.h"
-
+/* FULLY_CONNECTED, float32. A row is one sample. */
+#include "memopt_common.h"
 #include "memopt_dot_f32.h"
 
-MEMOPT_KERNEL void memopt_fully_connected_f32(const memopt_fully_connected_f32_params *p,
-                                              const memopt_rows *rows, const float *input,
-                                              float *restrict output) {
+typedef struct {
+  int32_t in_n, out_n;
+  float act_min, act_max;
+  const float *weights; /* [out_n][in_n] */
+  const float *bias;    /* [out_n] */
+} memopt_fully_connected_f32_params;
+
+MEMOPT_KERNEL void memopt_fully_connected_f32(const void *params, const memopt_rows *rows,
+                                              const void *const *in, void *out, void *scratch) {
+  const memopt_fully_connected_f32_params *p = params;
   int32_t row;
-  input += (rows->out_begin - rows->in_first) * rows->in_stride;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
+    const float *input = memopt_in_row(rows, in, 0, row);
+    float *restrict output = memopt_out_row(rows, out, row);
     const float *w = p->weights;
     int32_t o;
     for (o = 0; o < p->out_n; o += 2) {
@@ -20,7 +29,5 @@ MEMOPT_KERNEL void memopt_fully_connected_f32(const memopt_fully_connected_f32_p
       }
       w += 2 * p->in_n;
     }
-    input += rows->in_stride;
-    output += rows->out_stride;
   }
 }

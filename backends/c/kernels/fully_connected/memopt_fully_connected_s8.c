@@ -1,10 +1,25 @@
-#include "memopt_fully_connected_s8.h"
-
+/* FULLY_CONNECTED, int8, per-tensor or per-axis multipliers. A row is one sample.
+ *
+ * `bias` is folded with the input's zero point as in memopt_conv_2d_s8.c. One
+ * multiplier serves every output if `per_axis` is 0.
+ */
+#include "memopt_common.h"
 #include "memopt_dot_s8.h"
 
-MEMOPT_KERNEL void memopt_fully_connected_s8(const memopt_fully_connected_s8_params *p,
-                                             const memopt_rows *rows, const int8_t *input,
-                                             int8_t *restrict output) {
+typedef struct {
+  int32_t in_n, out_n;
+  int32_t output_zero_point;
+  int32_t act_min, act_max;
+  int32_t per_axis;
+  const int8_t *weights;     /* [out_n][in_n] */
+  const int32_t *bias;       /* [out_n] */
+  const int32_t *multiplier; /* [out_n] or [1] */
+  const int8_t *shift;       /* [out_n] or [1], as memopt_requantize takes it */
+} memopt_fully_connected_s8_params;
+
+MEMOPT_KERNEL void memopt_fully_connected_s8(const void *params, const memopt_rows *rows,
+                                             const void *const *in, void *out, void *scratch) {
+  const memopt_fully_connected_s8_params *p = params;
   memopt_dot_shape shape = {1, 0, 0, 0, 0, 0};
   memopt_finish finish;
   int32_t row;
@@ -14,8 +29,10 @@ MEMOPT_KERNEL void memopt_fully_connected_s8(const memopt_fully_connected_s8_par
   finish.act_min = p->act_min;
   finish.act_max = p->act_max;
   finish.step = p->per_axis;
-  input += (rows->out_begin - rows->in_first) * rows->in_stride;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
+    const int8_t *input = memopt_in_row(rows, in, 0, row);
+    int8_t *restrict output = memopt_out_row(rows, out, row);
     int32_t o = 0;
     while (o < p->out_n) {
       const int32_t left = p->out_n - o;
@@ -31,7 +48,5 @@ MEMOPT_KERNEL void memopt_fully_connected_s8(const memopt_fully_connected_s8_par
                        acc, output + o);
       o += n;
     }
-    input += rows->in_stride;
-    output += rows->out_stride;
   }
 }

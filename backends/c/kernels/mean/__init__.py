@@ -44,7 +44,6 @@ def mean_s8(op: MeanOp, constants: Constants) -> KernelCall:
         raise refuse(op, f"a mean of {count} elements, the sum could overflow")
     return KernelCall(
         kernel="mean_s8",
-        c_type="int8_t",
         fields=(
             ("count", count),
             ("inner", inner),
@@ -54,7 +53,7 @@ def mean_s8(op: MeanOp, constants: Constants) -> KernelCall:
             ("output_zero_point", out_zero),
         ),
         operands=(op.input,),
-        rows=Rows(outer, count * inner, inner),
+        rows=Rows.of(op, outer, count * inner, inner),
     )
 
 
@@ -63,8 +62,7 @@ def mean_f32(op: MeanOp, constants: Constants) -> KernelCall:
     outer, count, inner = _mean_shape(op)
     return KernelCall(
         kernel="mean_f32",
-        c_type="float",
         fields=(("count", count), ("inner", inner)),
         operands=(op.input,),
-        rows=Rows(outer, count * inner, inner),
+        rows=Rows.of(op, outer, count * inner, inner),
     )

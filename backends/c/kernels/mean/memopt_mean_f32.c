@@ -1,10 +1,18 @@
-#include "memopt_mean_f32.h"
+/* MEAN over neighbouring axes, float32: [rows][count][inner] to [rows][inner]. */
+#include "memopt_common.h"
 
-MEMOPT_KERNEL void memopt_mean_f32(const memopt_mean_f32_params *p, const memopt_rows *rows,
-                                   const float *input, float *restrict output) {
+typedef struct {
+  int32_t count, inner;
+} memopt_mean_f32_params;
+
+MEMOPT_KERNEL void memopt_mean_f32(const void *params, const memopt_rows *rows,
+                                   const void *const *in, void *out, void *scratch) {
+  const memopt_mean_f32_params *p = params;
   int32_t row;
-  input += (rows->out_begin - rows->in_first) * rows->in_stride;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
+    const float *input = memopt_in_row(rows, in, 0, row);
+    float *restrict output = memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->inner; ++i) {
       const float *x = input + i;
@@ -16,7 +24,5 @@ MEMOPT_KERNEL void memopt_mean_f32(const memopt_mean_f32_params *p, const memopt
       }
       output[i] = sum / (float)p->count;
     }
-    input += rows->in_stride;
-    output += rows->out_stride;
   }
 }

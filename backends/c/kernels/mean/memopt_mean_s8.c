@@ -1,10 +1,21 @@
-#include "memopt_mean_s8.h"
+/* MEAN over neighbouring axes, int8: [rows][count][inner] to [rows][inner]. */
+#include "memopt_common.h"
 
-MEMOPT_KERNEL void memopt_mean_s8(const memopt_mean_s8_params *p, const memopt_rows *rows,
-                                  const int8_t *input, int8_t *restrict output) {
+typedef struct {
+  int32_t count, inner;
+  int32_t offset; /* count * the input's zero point */
+  int32_t multiplier, shift; /* of the scales and 1 / count; as memopt_requantize takes them */
+  int32_t output_zero_point;
+} memopt_mean_s8_params;
+
+MEMOPT_KERNEL void memopt_mean_s8(const void *params, const memopt_rows *rows,
+                                  const void *const *in, void *out, void *scratch) {
+  const memopt_mean_s8_params *p = params;
   int32_t row;
-  input += (rows->out_begin - rows->in_first) * rows->in_stride;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
+    const int8_t *input = memopt_in_row(rows, in, 0, row);
+    int8_t *restrict output = memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->inner; ++i) {
       const int8_t *x = input + i;
@@ -17,7 +28,5 @@ MEMOPT_KERNEL void memopt_mean_s8(const memopt_mean_s8_params *p, const memopt_r
       sum = memopt_requantize(sum, p->multiplier, p->shift) + p->output_zero_point;
       output[i] = (int8_t)memopt_clamp(sum, -128, 127);
     }
-    input += rows->in_stride;
-    output += rows->out_stride;
   }
 }

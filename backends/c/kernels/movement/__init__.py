@@ -33,16 +33,18 @@ def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     if len(shape) > 4:
         raise refuse(op, f"a transpose of {len(shape)} dimensions")
     steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    strides = _four(tuple(steps[int(v)] for v in op.permutation.get_values()), 0)
-    sizes = _four(out)
+    permutation = tuple(int(v) for v in op.permutation.get_values())
+    strides = _four(tuple(steps[v] for v in permutation), 0)
+    sizes, in_n = _four(out), 0
+    if permutation[: len(shape) - 2] == tuple(range(len(shape) - 2)):  # rows of the same number
+        in_n, strides = sizes[2] * sizes[3], (0, 0, *strides[2:])
     kind = element_kind(op.input)
     return KernelCall(
         f"transpose_{kind}",
-        "int8_t" if kind == "s8" else "float",
         (
             ("size", "{" + ", ".join(map(str, sizes[1:])) + "}"),
             ("stride", "{" + ", ".join(map(str, strides)) + "}"),
         ),
         (op.input,),
-        Rows(sizes[0] * sizes[1], 0, sizes[2] * sizes[3]),
+        Rows.of(op, sizes[0] * sizes[1], in_n, sizes[2] * sizes[3]),
     )

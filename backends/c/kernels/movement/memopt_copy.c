@@ -1,14 +1,21 @@
-#include "memopt_copy.h"
+/* Bytes from one place to another: RESHAPE where it is no view. A row is `row_n` bytes. */
+#include "memopt_common.h"
 
 #include <string.h>
 
-MEMOPT_KERNEL void memopt_copy(const memopt_copy_params *p, const memopt_rows *rows,
-                               const uint8_t *input, uint8_t *output) {
+typedef struct {
+  int32_t row_n;
+} memopt_copy_params;
+
+/* `output` may be `input`. */
+MEMOPT_KERNEL void memopt_copy(const void *params, const memopt_rows *rows,
+                               const void *const *in, void *out, void *scratch) {
+  const memopt_copy_params *p = params;
   int32_t row;
-  input += (rows->out_begin - rows->in_first) * rows->in_stride;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
+    const uint8_t *input = memopt_in_row(rows, in, 0, row);
+    uint8_t *output = memopt_out_row(rows, out, row);
     memmove(output, input, (size_t)p->row_n);
-    input += rows->in_stride;
-    output += rows->out_stride;
   }
 }

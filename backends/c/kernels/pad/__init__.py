@@ -36,12 +36,11 @@ def pad(op: PadOp, constants: Constants) -> KernelCall:
     befores = ("before_images", "before_h", "before_w", "before_c")
     return KernelCall(
         f"pad_{kind}",
-        "int8_t" if kind == "s8" else "float",
         (
             *zip(names, (n, h, w, c, out_h, out_w, out_c), strict=True),
             *zip(befores, before, strict=True),
             ("value", value),
         ),
         (op.input,),
-        Rows(_four(out)[0] * out_h, w * c, out_w * out_c),
+        Rows.of(op, _four(out)[0] * out_h, w * c, out_w * out_c),
     )

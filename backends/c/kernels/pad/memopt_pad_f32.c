@@ -1,11 +1,22 @@
-#include "memopt_pad_f32.h"
+/* PAD of [images][rows][columns][channels], float32. Rows count through all images. */
+#include "memopt_common.h"
 
 #include <string.h>
 
-MEMOPT_KERNEL void memopt_pad_f32(const memopt_pad_f32_params *p, const memopt_rows *rows,
-                                  const float *input, float *restrict output) {
+typedef struct {
+  int32_t in_images, in_h, in_w, in_c;
+  int32_t out_h, out_w, out_c;
+  int32_t before_images, before_h, before_w, before_c;
+  float value;
+} memopt_pad_f32_params;
+
+MEMOPT_KERNEL void memopt_pad_f32(const void *params, const memopt_rows *rows,
+                                  const void *const *in, void *out, void *scratch) {
+  const memopt_pad_f32_params *p = params;
   int32_t row;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
+    float *restrict output = memopt_out_row(rows, out, row);
     const int32_t image = row / p->out_h - p->before_images;
     const int32_t y = row % p->out_h - p->before_h;
     const int32_t inside = image >= 0 && image < p->in_images && y >= 0 && y < p->in_h;
@@ -14,15 +25,14 @@ MEMOPT_KERNEL void memopt_pad_f32(const memopt_pad_f32_params *p, const memopt_r
       output[i] = (float)p->value;
     }
     if (inside) {
-      const float *x = input + (image * p->in_h + y - rows->in_first) * rows->in_stride;
-      float *out = output + p->before_w * p->out_c + p->before_c;
+      const float *x = memopt_in_row(rows, in, 0, image * p->in_h + y);
+      float *at = output + p->before_w * p->out_c + p->before_c;
       int32_t column;
       for (column = 0; column < p->in_w; ++column) {
-        memcpy(out, x, (size_t)p->in_c * sizeof *x);
+        memcpy(at, x, (size_t)p->in_c * sizeof *x);
         x += p->in_c;
-        out += p->out_c;
+        at += p->out_c;
       }
     }
-    output += rows->out_stride;
   }
 }

@@ -1,11 +1,22 @@
-#include "memopt_pad_s8.h"
+/* PAD of [images][rows][columns][channels], int8. Rows count through all images. */
+#include "memopt_common.h"
 
 #include <string.h>
 
-MEMOPT_KERNEL void memopt_pad_s8(const memopt_pad_s8_params *p, const memopt_rows *rows,
-                                 const int8_t *input, int8_t *restrict output) {
+typedef struct {
+  int32_t in_images, in_h, in_w, in_c;
+  int32_t out_h, out_w, out_c;
+  int32_t before_images, before_h, before_w, before_c;
+  int32_t value;
+} memopt_pad_s8_params;
+
+MEMOPT_KERNEL void memopt_pad_s8(const void *params, const memopt_rows *rows,
+                                 const void *const *in, void *out, void *scratch) {
+  const memopt_pad_s8_params *p = params;
   int32_t row;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
+    int8_t *restrict output = memopt_out_row(rows, out, row);
     const int32_t image = row / p->out_h - p->before_images;
     const int32_t y = row % p->out_h - p->before_h;
     const int32_t inside = image >= 0 && image < p->in_images && y >= 0 && y < p->in_h;
@@ -14,15 +25,14 @@ MEMOPT_KERNEL void memopt_pad_s8(const memopt_pad_s8_params *p, const memopt_row
       output[i] = (int8_t)p->value;
     }
     if (inside) {
-      const int8_t *x = input + (image * p->in_h + y - rows->in_first) * rows->in_stride;
-      int8_t *out = output + p->before_w * p->out_c + p->before_c;
+      const int8_t *x = memopt_in_row(rows, in, 0, image * p->in_h + y);
+      int8_t *at = output + p->before_w * p->out_c + p->before_c;
       int32_t column;
       for (column = 0; column < p->in_w; ++column) {
-        memcpy(out, x, (size_t)p->in_c * sizeof *x);
+        memcpy(at, x, (size_t)p->in_c * sizeof *x);
         x += p->in_c;
-        out += p->out_c;
+        at += p->out_c;
       }
     }
-    output += rows->out_stride;
   }
 }

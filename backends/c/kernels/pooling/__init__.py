@@ -3,14 +3,13 @@
 from memopt.backends.c.call import (
     Constants,
     KernelCall,
-    Rows,
     per_tensor,
     refuse,
-    size_of,
 )
 from memopt.backends.c.float32 import float_result_range
 from memopt.backends.c.int8 import int8_range
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.rowwise import image_call
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp, PoolBase
 from memopt.dialects.tensors import shape_of
 
@@ -53,30 +52,12 @@ def pool_2d_s8(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> Kerne
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
     if abs(in_scale - out_scale) > 1.0e-6 or in_zero != out_zero:
         raise refuse(op, "an int8 pool needs the same quantization before and after")
-    shape, out = shape_of(op.input), shape_of(op.result)
-    return KernelCall(
-        kernel="average_pool_2d_s8" if isinstance(op, AveragePool2DOp) else "max_pool_2d_s8",
-        c_type="int8_t",
-        fields=(("window", _pool_fields(op)), *int8_range(op, op.result)),
-        operands=(op.input,),
-        rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
-        batches=out[0],
-        in_batch=size_of(op.input) // shape[0],
-        out_batch=size_of(op.result) // out[0],
-    )
+    kernel = "average_pool_2d_s8" if isinstance(op, AveragePool2DOp) else "max_pool_2d_s8"
+    return image_call(op, kernel, (("window", _pool_fields(op)), *int8_range(op, op.result)))
 
 
 @kernel(AveragePool2DOp, "f32", "nhwc")
 @kernel(MaxPool2DOp, "f32", "nhwc")
 def pool_2d_f32(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
-    shape, out = shape_of(op.input), shape_of(op.result)
-    return KernelCall(
-        kernel="average_pool_2d_f32" if isinstance(op, AveragePool2DOp) else "max_pool_2d_f32",
-        c_type="float",
-        fields=(("window", _pool_fields(op)), *float_result_range(op)),
-        operands=(op.input,),
-        rows=Rows(out[1], shape[2] * shape[3], out[2] * out[3]),
-        batches=out[0],
-        in_batch=size_of(op.input) // shape[0],
-        out_batch=size_of(op.result) // out[0],
-    )
+    kernel = "average_pool_2d_f32" if isinstance(op, AveragePool2DOp) else "max_pool_2d_f32"
+    return image_call(op, kernel, (("window", _pool_fields(op)), *float_result_range(op)))

@@ -1,41 +1,46 @@
-#include "memopt_max_pool_2d_s8.h"
+/* MAX_POOL_2D, int8, NHWC. Input and output have the same quantization. */
+#include "memopt_pool_2d.h"
 
-MEMOPT_KERNEL void memopt_max_pool_2d_s8(const memopt_max_pool_2d_s8_params *p,
-                                         const memopt_rows *rows, const int8_t *input,
-                                         int8_t *restrict output) {
+typedef struct {
+  memopt_pool_2d_window window;
+  int32_t act_min, act_max;
+} memopt_max_pool_2d_s8_params;
+
+MEMOPT_KERNEL void memopt_max_pool_2d_s8(const void *params, const memopt_rows *rows,
+                                         const void *const *in, void *out, void *scratch) {
+  const memopt_max_pool_2d_s8_params *p = params;
   const memopt_pool_2d_window *w = &p->window;
   int32_t oy;
+  (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * w->stride_h - w->pad_top;
-    int8_t *out = output;
+    int8_t *restrict output = memopt_out_row(rows, out, oy);
     int32_t ky_begin;
     int32_t ky_end;
     int32_t ox;
     memopt_valid_taps(iy, w->in_h, w->k_h, 1, &ky_begin, &ky_end);
     for (ox = 0; ox < w->out_w; ++ox) {
       const int32_t ix = ox * w->stride_w - w->pad_left;
-      const int8_t *x;
       int32_t kx_begin;
       int32_t kx_end;
+      int32_t at;
       int32_t c;
       memopt_valid_taps(ix, w->in_w, w->k_w, 1, &kx_begin, &kx_end);
-      x = input + (iy + ky_begin - rows->in_first) * rows->in_stride +
-          (ix + kx_begin) * w->channels;
+      at = (ix + kx_begin) * w->channels;
       for (c = 0; c < w->channels; ++c) {
         int32_t acc = -128;
         int32_t ky;
         for (ky = ky_begin; ky < ky_end; ++ky) {
-          const int8_t *xt = x + (ky - ky_begin) * rows->in_stride + c;
+          const int8_t *xt = (const int8_t *)memopt_in_row(rows, in, 0, iy + ky) + at + c;
           int32_t kx;
           for (kx = kx_begin; kx < kx_end; ++kx) {
             acc = *xt > acc ? *xt : acc;
             xt += w->channels;
           }
         }
-        out[c] = (int8_t)memopt_clamp(acc, p->act_min, p->act_max);
+        output[c] = (int8_t)memopt_clamp(acc, p->act_min, p->act_max);
       }
-      out += w->channels;
+      output += w->channels;
     }
-    output += rows->out_stride;
   }
 }

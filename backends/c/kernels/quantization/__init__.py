@@ -19,7 +19,7 @@ def quantize_float(op: QuantizeOp, constants: Constants) -> KernelCall:
     scale, zero = per_tensor(op, op.result)
     rounding = op.rounding.data if op.rounding is not None else ""
     fields = (("scale", scale), ("zero_point", zero), ("ties_even", int(rounding == "onnx_even")))
-    return rowwise(op, "quantize_f32_s8", "int8_t", fields, "float")
+    return rowwise(op, "quantize_f32_s8", fields)
 
 
 @kernel(QuantizeOp, "s8")
@@ -33,4 +33,4 @@ def requantize(op: QuantizeOp, constants: Constants) -> KernelCall:
 def dequantize(op: DequantizeOp, constants: Constants) -> KernelCall:
     scale, zero = per_tensor(op, op.input)
     fields = (("scale", scale), ("zero_point", zero))
-    return rowwise(op, "dequantize_s8_f32", "float", fields, "int8_t")
+    return rowwise(op, "dequantize_s8_f32", fields)

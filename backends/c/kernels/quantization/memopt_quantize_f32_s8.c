@@ -1,14 +1,24 @@
-#include "memopt_quantize_f32_s8.h"
+/* QUANTIZE, float32 to int8: round(x / scale) + zero point, ties away from zero, or to even. */
+#include "memopt_common.h"
 
 #include <math.h>
 
-MEMOPT_KERNEL void memopt_quantize_f32_s8(const memopt_quantize_f32_s8_params *p,
-                                          const memopt_rows *rows, const float *input,
-                                          int8_t *output) {
+typedef struct {
+  int32_t row_n;
+  float scale;
+  int32_t zero_point;
+  int32_t ties_even; /* 1 as onnxruntime does, 0 as TensorFlow Lite */
+} memopt_quantize_f32_s8_params;
+
+MEMOPT_KERNEL void memopt_quantize_f32_s8(const void *params, const memopt_rows *rows,
+                                          const void *const *in, void *out, void *scratch) {
+  const memopt_quantize_f32_s8_params *p = params;
   const int32_t even = p->ties_even;
   int32_t row;
-  input += (rows->out_begin - rows->in_first) * rows->in_stride;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
+    const float *input = memopt_in_row(rows, in, 0, row);
+    int8_t *output = memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->row_n; ++i) {
       const float ratio = input[i] / p->scale;
@@ -17,7 +27,5 @@ MEMOPT_KERNEL void memopt_quantize_f32_s8(const memopt_quantize_f32_s8_params *p
       const int32_t value = (int32_t)memopt_clamp_f32(steps, -1024.0f, 1024.0f) + p->zero_point;
       output[i] = (int8_t)memopt_clamp(value, -128, 127);
     }
-    input += rows->in_stride;
-    output += rows->out_stride;
   }
 }

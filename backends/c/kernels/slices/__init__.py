@@ -7,10 +7,11 @@ from memopt.backends.c.call import (
     Constants,
     KernelCall,
     Table,
+    bytes_per_element,
     refuse,
 )
 from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.rowwise import bytes_per_element, copy_call, moved
+from memopt.backends.c.rowwise import copy_call, moved
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.tensors import encoding_of, shape_of
 
@@ -21,7 +22,7 @@ def concat(op: ConcatOp, constants: Constants) -> list[KernelCall]:
     axis, out = op.axis.value.data, shape_of(op.result)
     if "activation" in op.properties:
         raise refuse(op, "a concatenation with a fused activation")
-    width = bytes_per_element(op.result)
+    width = bytes_per_element(op, op.result)
     rows = math.prod(out[:axis])
     inner = math.prod(out[axis + 1 :]) * width
     calls: list[KernelCall] = []
@@ -48,7 +49,7 @@ def _as_bytes(array: Array) -> Array:
 @kernel(SplitOp, ANY)
 def split(op: SplitOp, constants: Constants) -> list[KernelCall]:
     axis, whole = op.axis.value.data, shape_of(op.input)
-    inner = math.prod(whole[axis + 1 :]) * bytes_per_element(op.input)
+    inner = math.prod(whole[axis + 1 :]) * bytes_per_element(op, op.input)
     calls: list[KernelCall] = []
     at = 0
     for number, part in enumerate(op.parts):
@@ -69,7 +70,7 @@ def slice_(op: SliceOp, constants: Constants) -> KernelCall:
     if len(axes) != 1 or strides[axes[0]] != 1:
         raise refuse(op, "a slice along several axes or with a stride")
     axis = axes[0]
-    inner = math.prod(shape[axis + 1 :]) * bytes_per_element(op.input)
+    inner = math.prod(shape[axis + 1 :]) * bytes_per_element(op, op.input)
     size = out[axis] * inner
     copy = copy_call(op.input, math.prod(shape[:axis]), size, (shape[axis] * inner, size))
     return moved(copy, starts[axis] * inner, 0)

@@ -32,14 +32,13 @@ def softmax_s8(op: SoftmaxOp, constants: Constants) -> KernelCall:
     table = softmax_exponentials(float(op.beta.value.data), scale)
     return KernelCall(
         kernel="softmax_s8",
-        c_type="int8_t",
         fields=(
             ("depth", shape[-1]),
             ("entries", len(table)),
             ("exponential", Table("int32_t", np.array(table, dtype=np.int32))),
         ),
         operands=(op.input,),
-        rows=Rows(size_of(op.input) // shape[-1], shape[-1], shape[-1]),
+        rows=Rows.of(op, size_of(op.input) // shape[-1], shape[-1], shape[-1]),
     )
 
 
@@ -52,8 +51,7 @@ def softmax_f32(op: SoftmaxOp, constants: Constants) -> KernelCall:
         raise refuse(op, "a tensor without elements")
     return KernelCall(
         kernel="softmax_f32",
-        c_type="float",
         fields=(("depth", shape[-1]), ("beta", float(op.beta.value.data))),
         operands=(op.input,),
-        rows=Rows(size_of(op.input) // shape[-1], shape[-1], shape[-1]),
+        rows=Rows.of(op, size_of(op.input) // shape[-1], shape[-1], shape[-1]),
     )

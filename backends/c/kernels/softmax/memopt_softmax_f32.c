@@ -1,12 +1,22 @@
-#include "memopt_softmax_f32.h"
+/* SOFTMAX over the last axis, float32. A row is one vector. */
+#include "memopt_common.h"
 
 #include <math.h>
 
-MEMOPT_KERNEL void memopt_softmax_f32(const memopt_softmax_f32_params *p, const memopt_rows *rows,
-                                      const float *input, float *output) {
+typedef struct {
+  int32_t depth;
+  float beta;
+} memopt_softmax_f32_params;
+
+/* `output` may be `input`. */
+MEMOPT_KERNEL void memopt_softmax_f32(const void *params, const memopt_rows *rows,
+                                      const void *const *in, void *out, void *scratch) {
+  const memopt_softmax_f32_params *p = params;
   int32_t row;
-  input += (rows->out_begin - rows->in_first) * rows->in_stride;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
+    const float *input = memopt_in_row(rows, in, 0, row);
+    float *output = memopt_out_row(rows, out, row);
     float max = input[0];
     float sum = 0.0f;
     int32_t i;
@@ -20,7 +30,5 @@ MEMOPT_KERNEL void memopt_softmax_f32(const memopt_softmax_f32_params *p, const 
     for (i = 0; i < p->depth; ++i) {
       output[i] /= sum;
     }
-    input += rows->in_stride;
-    output += rows->out_stride;
   }
 }

@@ -1,4 +1,16 @@
-#include "memopt_softmax_s8.h"
+/* SOFTMAX over the last axis, int8 -> int8 (scale 1/256, zero point -128). A row is one vector.
+ *
+ * `exponential[d]` is gemmlowp's exp_on_negative_values of -d steps of the input
+ * scale times beta, in Q0.31, for every d that TensorFlow Lite does not cut off:
+ * computed when this code was written (softmax.py), equal bit for bit.
+ */
+#include "memopt_common.h"
+
+typedef struct {
+  int32_t depth;
+  int32_t entries; /* 1 to 256 */
+  const int32_t *exponential;
+} memopt_softmax_s8_params;
 
 /* value * 2^bits, saturated. */
 static int32_t softmax_s8_scale_up(int32_t value, int32_t bits) {
@@ -35,11 +47,15 @@ static int32_t softmax_s8_leading_zeros(uint32_t value) {
   return zeros;
 }
 
-MEMOPT_KERNEL void memopt_softmax_s8(const memopt_softmax_s8_params *p, const memopt_rows *rows,
-                                     const int8_t *input, int8_t *output) {
+/* `output` may be `input`. */
+MEMOPT_KERNEL void memopt_softmax_s8(const void *params, const memopt_rows *rows,
+                                     const void *const *in, void *out, void *scratch) {
+  const memopt_softmax_s8_params *p = params;
   int32_t row;
-  input += (rows->out_begin - rows->in_first) * rows->in_stride;
+  (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
+    const int8_t *input = memopt_in_row(rows, in, 0, row);
+    int8_t *output = memopt_out_row(rows, out, row);
     int32_t max = -128;
     int32_t sum = 0; /* Q12.19; positive, for the largest element counts as one */
     int32_t zeros;
@@ -66,7 +82,5 @@ MEMOPT_KERNEL void memopt_softmax_s8(const memopt_softmax_s8_params *p, const me
       }
       output[i] = (int8_t)memopt_clamp(value, -128, 127);
     }
-    input += rows->in_stride;
-    output += rows->out_stride;
   }
 }

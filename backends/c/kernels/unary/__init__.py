@@ -50,7 +50,7 @@ def relu6_s8(op: Relu6Op, constants: Constants) -> KernelCall:
 def relu_f32(op: ReluOp | Relu6Op, constants: Constants) -> KernelCall:
     high = 6.0 if isinstance(op, Relu6Op) else FLOAT32_MAX
     fields = (("act_min", 0.0), ("act_max", high))
-    return rowwise(op, "clamp_range_f32", "float", fields, "float")
+    return rowwise(op, "clamp_range_f32", fields)
 
 
 @kernel(LogisticOp, "s8")
@@ -74,14 +74,14 @@ def logistic_s8(op: LogisticOp, constants: Constants) -> KernelCall:
 
 @kernel(LogisticOp, "f32")
 def logistic_f32(op: LogisticOp, constants: Constants) -> KernelCall:
-    return rowwise(op, "logistic_f32", "float", (), "float")
+    return rowwise(op, "logistic_f32")
 
 
 @kernel(TanhOp, "f32")
 def tanh_f32(op: TanhOp, constants: Constants) -> KernelCall:
-    return rowwise(op, "tanh_f32", "float", (), "float")
+    return rowwise(op, "tanh_f32")
 
 
 @kernel(HardSwishOp, "f32")
 def hard_swish_f32(op: HardSwishOp, constants: Constants) -> KernelCall:
-    return rowwise(op, "hard_swish_f32", "float", (), "float")
+    return rowwise(op, "hard_swish_f32")
