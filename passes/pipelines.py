@@ -1,9 +1,8 @@
 """The standard pipelines by name: which passes run, and why each stands where it does.
 
 `plan` leads from an imported module to a plan that is verified (`memopt compile`, `report`,
-`memopt.plan`), `source` to the figures of the file as it was, with which `report` compares. What an
-importer leaves to rules is in `AT_IMPORT`: it belongs to reading that format, so every way of
-reading it ends with them. `memopt-opt --list-passes` prints all of it.
+`memopt.plan`), `source` to the figures of the file as it was, with which `report` compares. Which
+rules belong to reading a format its frontend says. `memopt-opt --list-passes` prints all of it.
 """
 
 from collections.abc import Callable, Mapping
@@ -85,10 +84,5 @@ def source(tflm: bool = True, scratch: bool = True) -> tuple[Step, ...]:
         Step("", MemgraphPlacePass("tflm"), "where the interpreter would place the tensors"),
     )
 
-
-AT_IMPORT: Mapping[str, tuple[str, ...]] = {
-    ".onnx": ("relu-into-producer",),  # there a ReLU is a node; the same .tflite has none
-}
-"""File suffix -> the rules that belong to reading such a file."""
 
 PIPELINES: Mapping[str, Callable[[], tuple[Step, ...]]] = {"plan": plan, "source": source}

@@ -27,6 +27,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.tensors import stored_bytes
 from memopt.formats.onnx_weights import constant_tensor
 from memopt.frontends.core.function import sha256_of
+from memopt.frontends.core.shapes import check_names
 from memopt.frontends.onnx.types import ELEMENTS, STRING
 
 OLDEST_OPSET: Final = 13
@@ -179,10 +180,7 @@ def _fix_shapes(
 ) -> None:
     """Give the graph's inputs the shapes of `--shape`. Raises MemoptError unless all are static."""
     names = [v.name for v in inputs]
-    for given in shapes:
-        if given not in names:
-            text = f"--shape names {given!r}, but the inputs are: {', '.join(names)}"
-            raise MemoptError(text, name)
+    check_names(shapes, names, name)
     for value in inputs:
         place = f"{name}: input {value.name!r}"
         kind = value.type.WhichOneof("value")

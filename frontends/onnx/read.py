@@ -6,7 +6,7 @@ onnx's own checker and shape inference decide what a file says (opset 13 to the 
 whose meaning is exactly that of a typed operation become one, all others a `memgraph.opaque` of
 their name. Constants and what follows from them alone are flash. Input is never trusted: whatever
 is wrong with a file is one MemoptError with its place. A Relu stays an operation of its own here:
-it becomes the activation of what makes its operand by a rule (AT_IMPORT of passes/pipelines.py).
+it becomes the activation of what makes its operand by a rule (see `FRONTEND`).
 """
 
 from collections.abc import Mapping

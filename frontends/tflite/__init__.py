@@ -1,1 +1,11 @@
 """The .tflite frontend: LiteRT's schema in, a module of `memgraph` functions out."""
+
+from memopt.frontends.core.registry import Frontend
+
+FRONTEND = Frontend(
+    suffix=".tflite",
+    reader=f"{__name__}.read",
+    looks=lambda data: data[4:8] == b"TFL3",
+    interpreter="tflm",
+    planned=f"{__name__}.planned",
+)

@@ -9,15 +9,16 @@ from xdsl.passes import ModulePass
 
 from memopt.dialects.errors import MemoptError
 from memopt.driver import (
+    IR,
     Options,
-    Shapes,
-    check_shapes,
     load_model,
     load_text,
     new_context,
     run_pipeline,
     set_model_path,
+    unknown_kind,
 )
+from memopt.frontends.core.shapes import Shapes, check_shapes
 from memopt.outputs import Wanted, emit
 
 SEPARATOR = re.compile(r"^// -----[ \t]*\r?$", re.MULTILINE)  # a line of its own
@@ -45,8 +46,8 @@ def read_chunks(job: Job, split: bool) -> list[tuple[str | None, int]]:
     """(text, lines before it) of each piece; a model file is one piece without text."""
     if job.is_model:
         return [(None, 0)]
-    if job.name != "stdin" and Path(job.name).suffix != ".mlir":
-        raise MemoptError("unknown kind of file, expected .mlir, .onnx, .tflite or .json", job.name)
+    if job.name != "stdin" and Path(job.name).suffix != IR:
+        raise MemoptError(unknown_kind(), job.name)
     data = sys.stdin.buffer.read() if job.name == "stdin" else Path(job.name).read_bytes()
     text = data.decode("utf-8")
     if not split:

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,9 +22,9 @@ from memopt.diagnostics import verify_module
 from memopt.dialects.bank_attributes import OffChipAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
-from memopt.dialects.names import name_of
 from memopt.dialects.plan import OFF_CHIP, model_of, plan_of
-from memopt.dialects.tensors import is_buffer, shape_of
+from memopt.frontends.core.registry import frontend_of, listed
+from memopt.frontends.core.shapes import Shapes
 from memopt.plugin import PASSES
 from memopt.progress import Spinner
 from memopt.targets.core.planned_for import target_of
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from xdsl.utils.arg_spec import ArgSpec
 
 FILES = "memgraph.files"
-MODELS = (".onnx", ".tflite", ".json")
-Shapes = Mapping[str, tuple[int, ...]]
+IR = ".mlir"
 
 
 def new_context(allow_unregistered: bool = False) -> Context:
@@ -71,30 +70,35 @@ def load_model(path: Path, shapes: Shapes) -> ModuleOp:
 def import_bytes(
     data: bytes, suffix: str, name: str, path: Path | None, shapes: Shapes | None = None
 ) -> ModuleOp:
-    """Import the bytes of a model file of that kind; `path` is where they are, None: nowhere.
+    """Import the bytes of a model file that would end so; `path` is where they are, None: nowhere.
 
-    `shapes` are those of its inputs. Raises MemoptError.
+    `shapes` are those of its inputs. Raises MemoptError, also for a suffix of no format.
     """
-    shapes = shapes or {}
-    if suffix == ".tflite":
-        from memopt.frontends.tflite.read import read as read_tflite
-
-        module = read_tflite(data, name, path)
-        check_shapes(module, shapes)
-        return module
-    if suffix == ".onnx":
-        from memopt.frontends.onnx.read import read as read_onnx
-        from memopt.passes.pipelines import AT_IMPORT
+    frontend = frontend_of(suffix)
+    if frontend is None:
+        raise MemoptError(unknown_kind(), name)
+    module = frontend.read(data, name, path, shapes or {})
+    if frontend.rules:
         from memopt.rewrites import apply_rules
 
-        module = read_onnx(data, name, path, dict(shapes))
-        apply_rules(module, AT_IMPORT[suffix], reading=True)
-        return module
-    from memopt.frontends.json.read import read as read_json
-
-    module = read_json(data, name)
-    check_shapes(module, shapes)
+        apply_rules(module, frontend.rules, reading=True)
     return module
+
+
+def unknown_kind() -> str:
+    """What is said of a file that is neither a model nor IR."""
+    return f"unknown kind of file, expected {listed(IR)}"
+
+
+def is_model(path: Path) -> bool:
+    """Whether a frontend reads such files."""
+    return frontend_of(path.suffix) is not None
+
+
+def interpreter_of(path: Path) -> str:
+    """The target whose runtime runs such files as they are, "" for none."""
+    frontend = frontend_of(path.suffix)
+    return frontend.interpreter if frontend is not None else ""
 
 
 def load_text(context: Context, text: str, name: str, line_offset: int = 0) -> ModuleOp:
@@ -124,26 +128,6 @@ def _move_files(module: ModuleOp, move: Callable[[str], str]) -> None:
             for key, value in files.data.items()
         }
         module.attributes[FILES] = DictionaryAttr(moved)
-
-
-def check_shapes(module: ModuleOp, shapes: Shapes) -> None:
-    """Raise MemoptError unless `--shape` gives the inputs of a module the shapes that they have.
-
-    Only an ONNX file has shapes that are open; its frontend fixes them.
-    """
-    inputs = [a for f in functions(module) for a in f.body.blocks[0].args if is_buffer(a.type)]
-    names = [name_of(a) for a in inputs]
-    for given in shapes:
-        if given not in names:
-            text = f"--shape names {given!r}, but the inputs are: {', '.join(names) or 'none'}"
-            raise MemoptError(text)
-    for value, name in zip(inputs, names, strict=True):
-        if name in shapes and shapes[name] != shape_of(value):
-            has, asked = ("x".join(map(str, s)) for s in (shape_of(value), shapes[name]))
-            raise MemoptError(
-                f"has the fixed shape {has or 'of a scalar'}, --shape gives {asked}",
-                f"input {name!r}",
-            )
 
 
 def model_files(module: ModuleOp) -> tuple[Path, ...]:

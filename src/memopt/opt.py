@@ -14,18 +14,20 @@ from memopt.chunks import Job, read_chunks, run_chunk
 from memopt.diagnostics import diagnose, unmatched, write_output
 from memopt.dialects.errors import MemoptError
 from memopt.driver import (
-    MODELS,
+    IR,
     Options,
     build_pipeline,
     extra_passes,
+    is_model,
     new_context,
     spelled,
 )
+from memopt.frontends.core.registry import listed
 from memopt.outputs import Target, is_binary, model_name, target_text
 from memopt.passes.option import choices, texts
 from memopt.plugin import PASSES
 from memopt.rewrites import RULES
-from memopt.shorthands import parse_shapes, pipeline_text
+from memopt.shorthands import parse_shapes, pipeline_text, shape_help
 from memopt.solvers.placement import METHODS as PLACEMENTS
 from memopt.solvers.scheduling import METHODS as SCHEDULES
 from memopt.solvers.shared_objects import METHODS as SHARED
@@ -79,7 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
         "input",
         nargs="?",
         type=path_text,
-        help=".mlir, .onnx, .tflite or .json; IR from stdin if not given, or -",
+        help=f"{listed(IR)}; IR from stdin if not given, or -",
     )
     parser.add_argument(
         "-o",
@@ -143,7 +145,7 @@ def build_parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=1x3x224x224",
-        help="fixes symbolic dimensions of an ONNX input; of other files only checked",
+        help=shape_help(),
     )
     group.add_argument(
         "--model-path", type=path_text, metavar="FILE", help="where the IR's weights are"
@@ -222,7 +224,7 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
     output: str = args.output or STDOUT
     job = Job(
         name=name,
-        is_model=Path(name).suffix in MODELS,
+        is_model=is_model(Path(name)),
         passes=tuple(passes),  # type: ignore[arg-type]
         options=options,
         target=args.target.kind,

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from memopt.driver import Shapes
+from memopt.frontends.core.registry import all_frontends
+from memopt.frontends.core.shapes import Shapes
 from memopt.rewrites import RULES
 from memopt.usage import UsageError
 
@@ -54,3 +55,9 @@ def parse_shapes(texts: Sequence[str]) -> Shapes:
         if shapes.setdefault(name, shape) != shape:
             raise UsageError(f"--shape={text}: {name!r} has another shape already")
     return shapes
+
+
+def shape_help() -> str:
+    """The line of `--shape`: which formats leave something to it."""
+    open_ = " or ".join(f.suffix for f in all_frontends().values() if f.fixes_shapes)
+    return f"fixes symbolic dimensions of an {open_} input; of other files only checked"

@@ -269,11 +269,13 @@ def is_converter(node: ast.FunctionDef) -> bool:
     return isinstance(first, ast.Name) and (first.id == "Node" or first.id.endswith("Op"))
 
 
-# Where operators may be listed: their own files, what sources call them, what computes them; and
-# two tables of what TensorFlow Lite Micro's kernels do besides computing, by its own names.
+# Where operators may be listed: their own files, what sources call them, what computes them, what
+# onnx itself evaluates, and two tables of what TensorFlow Lite Micro's kernels do besides that, by
+# its own names.
 LISTS = (
     "dialects/operators",
-    "frontends",
+    *(str(path.relative_to(ROOT)) for path in ROOT.glob("frontends/*/operators.py")),
+    "frontends/onnx/folding.py",
     "backends/c/kernels",
     "dialects/tflm_scratch.py",
     "backends/tflm/structs.py",
@@ -282,11 +284,16 @@ LISTS = (
 
 def listed(node: ast.AST) -> list[ast.expr]:
     """The elements of a list, tuple, set or union of types, the keys of a dictionary, the words of
-    a string that is split, the classes that a function asks for one after the other."""
+    a string that is split, the classes and names that a function asks for one after the other, by
+    `isinstance`, `==`, `is` or `case`."""
     if isinstance(node, ast.FunctionDef):
-        calls = [n for n in ast.walk(node) if isinstance(n, ast.Call) and len(n.args) == 2]
+        parts = list(ast.walk(node))
+        calls = [n for n in parts if isinstance(n, ast.Call) and len(n.args) == 2]
         return [
-            c.args[1] for c in calls if isinstance(c.func, ast.Name) and c.func.id == "isinstance"
+            *(c.args[1] for c in calls if getattr(c.func, "id", "") == "isinstance"),
+            *(e for n in parts if isinstance(n, ast.Compare) for e in (n.left, *n.comparators)),
+            *(n.cls for n in parts if isinstance(n, ast.MatchClass)),
+            *(n.value for n in parts if isinstance(n, ast.MatchValue)),
         ]
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
         return node.elts
@@ -312,12 +319,13 @@ def operators_in(path: Path) -> list[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         names = {
             e.id if isinstance(e, ast.Name) else e.attr if isinstance(e, ast.Attribute) else e.value
-            for e in listed(node)
+            for one in listed(node)
+            for e in (one.elts if isinstance(one, ast.Tuple) else [one])
             if isinstance(e, ast.Name | ast.Attribute | ast.Constant)
         }
         several = sorted(str(n) for n in names if str(n) in OPERATORS)
         if len(several) > 1:
-            found.append(f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}: {several}")
+            found.append(f"{path}:{getattr(node, 'lineno', 0)}: {several}")
     return found
 
 
@@ -342,6 +350,33 @@ def test_operators_are_listed_in_their_own_files_only() -> None:
     ]
     assert [place for path in checked for place in operators_in(path)] == []
     assert operators_in(ROOT / "frontends/tflite/operators.py")  # they are seen
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'A = {("CONV_2D", 1), "ADD"}',
+        'A = {("CONV_2D", "ADD"): 1}',
+        'A = {("CONV_2D", "s8"): 1, ("ADD", "s8"): 2}',
+        "A: tuple[type, ...] = (AddOp, operators.SubOp)",
+        'A = frozenset("Conv2d Add".split())',
+        'A = {"memgraph.add": 1, "memgraph.sub": 2}',
+        "def f(op): return isinstance(op, AddOp | SubOp)",
+        "def f(op): return isinstance(op, AddOp) or isinstance(op, SubOp)",
+        "def f(op): return op.name == 'memgraph.add' or op.name == 'memgraph.sub'",
+        "def f(op): return type(op) is AddOp or type(op) is SubOp",
+        "def f(op):\n    match op:\n        case AddOp() | SubOp(): return 1",
+        "def f(name):\n    match name:\n        case 'ADD': pass\n        case 'SUB': pass",
+    ],
+)
+def test_lists_of_operators_are_seen(text: str, tmp_path: Path) -> None:
+    assert not operators_in(_written(tmp_path / "one.py", 'A = {"CONV_2D": 1}'))
+    assert operators_in(_written(tmp_path / "two.py", text))
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
 
 
 def run_python(code: str) -> str:

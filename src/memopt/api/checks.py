@@ -9,11 +9,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.api.placing import Placed
 from memopt.api.plans import Plan
-from memopt.api.sources import Model, kind_of, load, told
+from memopt.api.sources import Model, load, told
 from memopt.certified import optimality_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
-from memopt.frontends.tflite.planned import read_planned
+from memopt.driver import IR
+from memopt.frontends.core.registry import frontend_of, frontend_of_bytes, with_plans
 from memopt.verify.buffers import verify_rows
 from memopt.verify.plan import verify_plan
 
@@ -85,15 +86,17 @@ def _planned(source: "str | os.PathLike[str] | bytes | Model | ModuleOp") -> tup
     """What messages call a plan, and its module."""
     if isinstance(source, bytes):
         with told("bytes"):
-            if kind_of(source, "bytes") == "tflite":
-                return "bytes", read_planned(source, "bytes")
+            frontend = frontend_of_bytes(source, "bytes")
+            if frontend is not None and frontend.planned:
+                return "bytes", frontend.read_planned(source, "bytes")
     elif isinstance(source, str | os.PathLike):
         path = Path(source)
-        if path.suffix not in (".mlir", ".tflite"):
-            raise MemoptError("a plan is an .mlir or a .tflite file", str(path))
-        if path.suffix == ".tflite":
+        frontend = frontend_of(path.suffix)
+        if frontend is not None and frontend.planned:
             with told(str(path)):
-                return str(path), read_planned(path.read_bytes(), str(path))
+                return str(path), frontend.read_planned(path.read_bytes(), str(path))
+        if path.suffix != IR:
+            raise MemoptError(f"a plan is an {with_plans(IR)} file", str(path))
     model = load(source)
     return model.name, model.module
 

@@ -34,6 +34,7 @@ from memopt.dialects.plan import (
     offsets_of,
 )
 from memopt.driver import new_context, set_model_path
+from memopt.frontends.core.registry import all_frontends
 from memopt.outputs import TARGETS as FORMS
 from memopt.outputs import Wanted, emit
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
@@ -141,7 +142,8 @@ def plan(
     model = prepared(source, pipeline, shapes)
     with told(model.name):
         module, numbers = _numbered(model)
-        is_tflite = model.kind == "tflite"
+        frontend = all_frontends().get(model.kind)
+        is_tflite = frontend is not None and frontend.interpreter == "tflm"
         try:
             how = target, choices, is_tflite, Seconds()
             _, after, known = plan_both(new_context(True), module, *how)

@@ -13,7 +13,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -27,24 +27,26 @@ from memopt.dialects.functions import functions
 from memopt.dialects.names import name_of, operator_name
 from memopt.dialects.plan import model_of
 from memopt.driver import (
-    MODELS,
+    IR,
     build_pipeline,
     check_module,
-    check_shapes,
     import_bytes,
     load_model,
     load_text,
     new_context,
+    unknown_kind,
 )
+from memopt.frontends.core.registry import all_frontends, frontend_of, frontend_of_bytes
+from memopt.frontends.core.shapes import check_shapes
 from memopt.solvers.errors import ProblemError
 from memopt.text import module_text
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-Kind = Literal["tflite", "onnx", "json", "mlir"]
+Kind: TypeAlias = str
+"""A frontend's name, or mlir."""
 Shapes = Mapping[str, Sequence[int]]
-SUFFIXES = (*MODELS, ".mlir")
 
 
 @dataclass(frozen=True)
@@ -171,17 +173,8 @@ def chosen(name: str, value: str, known: Sequence[str]) -> str:
 
 def kind_of(data: bytes, name: str) -> Kind:
     """What the bytes of a file are. Raises MemoptError if they are none of ours."""
-    if data[4:8] == b"TFL3":
-        return "tflite"
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        return "json"
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return "onnx"
-    if not text.strip():
-        raise MemoptError("is empty", name)
-    return "mlir" if all(c.isprintable() or c in "\t\r\n" for c in text[:4096]) else "onnx"
+    frontend = frontend_of_bytes(data, name)
+    return "mlir" if frontend is None else frontend.name
 
 
 def _label(source: object) -> str:
@@ -216,17 +209,16 @@ def _model(source: Any, name: str, shapes: dict[str, tuple[int, ...]]) -> Model:
         )
     if kind == "mlir":
         return Model(name, kind, load_text(new_context(True), data.decode(), name))
-    return Model(name, kind, import_bytes(data, f".{kind}", name, None, shapes), data)
+    suffix = all_frontends()[kind].suffix
+    return Model(name, kind, import_bytes(data, suffix, name, None, shapes), data)
 
 
 def _from_path(path: Path, name: str, shapes: dict[str, tuple[int, ...]]) -> Model:
-    if path.suffix in MODELS:
-        kind = cast("Kind", path.suffix.removeprefix("."))
-        return Model(name, kind, load_model(path, shapes))
-    if path.suffix != ".mlir":
-        raise MemoptError(
-            "unknown kind of file, expected .tflite, .onnx, .json or .mlir", str(path)
-        )
+    frontend = frontend_of(path.suffix)
+    if frontend is not None:
+        return Model(name, frontend.name, load_model(path, shapes))
+    if path.suffix != IR:
+        raise MemoptError(unknown_kind(), str(path))
     text = path.read_text(encoding="utf-8")
     return Model(name, "mlir", load_text(new_context(True), text, str(path)))
 

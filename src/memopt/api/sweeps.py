@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.api.peaks import peak
-from memopt.api.sources import SUFFIXES, Model, seconds
+from memopt.api.sources import Model, seconds
 from memopt.diagnostics import diagnose
-from memopt.driver import build_pipeline
+from memopt.driver import IR, build_pipeline
+from memopt.frontends.core.registry import suffixes
 from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.text import module_text
 
@@ -177,11 +178,12 @@ def files_below(path: Path) -> list[Path]:
     def fail(error: OSError) -> None:
         raise error
 
+    ends = (*suffixes(), IR)
     found = [
         Path(folder, name)
         for folder, _, names in os.walk(path, onerror=fail)
         for name in names
-        if Path(name).suffix in SUFFIXES
+        if Path(name).suffix in ends
     ]
     return sorted(found)
 

@@ -8,17 +8,19 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.dialects.errors import MemoptError
 from memopt.driver import (
-    MODELS,
+    IR,
     check_module,
-    check_shapes,
+    is_model,
     load_model,
     load_text,
     new_context,
     set_model_path,
+    unknown_kind,
 )
+from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds
-from memopt.shorthands import parse_shapes
+from memopt.shorthands import parse_shapes, shape_help
 from memopt.usage import path_text
 
 
@@ -54,7 +56,7 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=1x3x224x224",
-        help="fixes symbolic dimensions of an ONNX input; of other files only checked",
+        help=shape_help(),
     )
     parser.add_argument(
         "--model-path", type=path_text, metavar="FILE", help="where the weights of an .mlir are"
@@ -68,13 +70,13 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
 
     def read() -> None:
         shapes = parse_shapes(args.shape)
-        if path.suffix in MODELS:
+        if is_model(path):
             found.append(load_model(path, shapes))
-        elif path.suffix == ".mlir":
+        elif path.suffix == IR:
             found.append(load_text(context, path.read_text(encoding="utf-8"), str(path)))
             check_shapes(found[0], shapes)
         else:
-            raise MemoptError("unknown kind of file, expected .tflite, .onnx, .json or .mlir")
+            raise MemoptError(unknown_kind())
         if args.model_path:
             set_model_path(found[0], args.model_path)
         check_module(found[0])

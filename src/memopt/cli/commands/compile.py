@@ -20,7 +20,8 @@ from memopt.cli.target_facts import c_facts, check_target_ram, tflm_facts
 from memopt.cli.texts import bytes_of_text, sizes, stem_of
 from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
-from memopt.driver import model_files, relative_files
+from memopt.driver import IR, interpreter_of, model_files, relative_files
+from memopt.frontends.core.registry import listed
 from memopt.planning import Seconds, report_dict
 from memopt.targets.core.registry import target_names
 from memopt.text import module_text
@@ -35,7 +36,7 @@ def add_arguments(commands: Any) -> None:
         description="Plan a model; leave report.json and the planned .tflite or a C project.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", type=path_text, help=".tflite, .onnx, .json, or .mlir")
+    parser.add_argument("model", type=path_text, help=listed(IR))
     parser.add_argument(
         "--target", choices=target_names("c", "tflite"), default="host", help="default: host"
     )
@@ -62,8 +63,8 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
     check_folder(directory, args.force)
     context, module = read_model(args, path, seconds)
-    is_tflite = path.suffix == ".tflite"
-    if args.target == "tflm" and not is_tflite and path.suffix != ".mlir":
+    is_tflite = interpreter_of(path) == "tflm"
+    if args.target == "tflm" and not is_tflite and path.suffix != IR:
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
     how = args.target, choices_of(args), is_tflite, seconds
     before, after, known = plan_both(context, module, *how)

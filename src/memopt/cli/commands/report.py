@@ -18,7 +18,7 @@ from memopt.cli.target_facts import facts_without_a_build
 from memopt.diagnostics import write_output
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import plan_of
-from memopt.driver import model_files
+from memopt.driver import interpreter_of, model_files
 from memopt.planning import Seconds, as_it_was, report_dict
 from memopt.targets.core.registry import target_names
 from memopt.usage import STDOUT, UsageError, path_text
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
     path, seconds = Path(args.model), Seconds()
     context, module = read_model(args, path, seconds)
     func = only_function(module)
-    is_tflite = path.suffix == ".tflite"
+    is_tflite = interpreter_of(path) == "tflm"
     target = args.target or ("tflm" if is_tflite else "host")
     found = checked(func) if plan_of(func) is not None else None
     from_file = found is not None and found.plan.placed

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from memopt.api.sweeps import Row, Task, files_below, rows
 from memopt.dialects.errors import MemoptError
-from memopt.driver import build_pipeline
+from memopt.driver import IR, build_pipeline
+from memopt.frontends.core.registry import listed
 from memopt.shorthands import pipeline_text
 from memopt.usage import UsageError, path_text
 
@@ -31,7 +32,7 @@ def add_arguments(commands: Any) -> None:
         nargs="+",
         type=path_text,
         metavar="GRAPH",
-        help=".json, .onnx, .tflite, .mlir, or a folder of them",
+        help=f"{listed(IR)}, or a folder of them",
     )
     parser.add_argument("--jobs", type=int, metavar="N", help="processes; default: one per core")
     parser.add_argument("--json", action="store_true", help="one list instead of a table")
@@ -76,7 +77,7 @@ def paths(given: list[str]) -> list[str]:
     for text in given:
         below = [str(p) for p in files_below(Path(text))] if Path(text).is_dir() else [text]
         if not below:
-            raise MemoptError("there is no .tflite, .onnx, .json or .mlir in it", text)
+            raise MemoptError(f"there is no {listed(IR)} in it", text)
         found += below
     return found
 

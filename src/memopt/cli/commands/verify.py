@@ -10,9 +10,9 @@ from memopt.cli.claims import off_chip_claims, off_chip_lines, optimality_line
 from memopt.cli.texts import sizes
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
-from memopt.driver import check_module, load_text, new_context
+from memopt.driver import IR, check_module, load_text, new_context
 from memopt.formats.minimalloc import read_rows
-from memopt.frontends.tflite.planned import read_planned
+from memopt.frontends.core.registry import frontend_of, with_plans
 from memopt.usage import UsageError, path_text
 from memopt.verify.buffers import verify_rows
 from memopt.verify.plan import verify_plan
@@ -30,7 +30,7 @@ def add_arguments(commands: Any) -> None:
         "plan",
         type=path_text,
         metavar="PLAN",
-        help=".mlir with a plan, planned .tflite, placed .csv",
+        help=f"{with_plans(IR)} with a plan, placed .csv",
     )
     parser.add_argument("--json", action="store_true")
     parser.add_argument(
@@ -47,13 +47,14 @@ def run(args: argparse.Namespace) -> None:
     if path.suffix == ".csv":
         _verify_buffers(path, args)
         return
-    if path.suffix == ".tflite":
-        module = read_planned(path.read_bytes(), str(path))
-    elif path.suffix == ".mlir":
+    frontend = frontend_of(path.suffix)
+    if frontend is not None and frontend.planned:
+        module = frontend.read_planned(path.read_bytes(), str(path))
+    elif path.suffix == IR:
         module = load_text(new_context(True), path.read_text(encoding="utf-8"), str(path))
         check_module(module)
     else:
-        raise MemoptError("a plan is an .mlir, a .tflite or a .csv file")
+        raise MemoptError(f"a plan is an {with_plans(IR, '.csv')} file")
     found = list(functions(module))
     if not found:
         raise MemoptError("there is no function to verify")

@@ -1,0 +1,35 @@
+"""Shapes of inputs that the command line gives: `--shape=NAME=1x3x224x224`."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import functions
+from memopt.dialects.names import name_of
+from memopt.dialects.tensors import is_buffer, shape_of
+
+Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+
+
+def check_names(shapes: Shapes, names: Sequence[str], place: str = "") -> None:
+    """Raise MemoptError for a shape of an input that there is not."""
+    for given in shapes:
+        if given not in names:
+            text = f"--shape names {given!r}, but the inputs are: {', '.join(names) or 'none'}"
+            raise MemoptError(text, place)
+
+
+def check_shapes(module: ModuleOp, shapes: Shapes) -> None:
+    """Raise MemoptError unless `--shape` gives the inputs of a module the shapes that they have."""
+    inputs = [a for f in functions(module) for a in f.body.blocks[0].args if is_buffer(a.type)]
+    names = [name_of(a) for a in inputs]
+    check_names(shapes, names)
+    for value, name in zip(inputs, names, strict=True):
+        if name in shapes and shapes[name] != shape_of(value):
+            has, asked = ("x".join(map(str, s)) for s in (shape_of(value), shapes[name]))
+            raise MemoptError(
+                f"has the fixed shape {has or 'of a scalar'}, --shape gives {asked}",
+                f"input {name!r}",
+            )
