@@ -38,17 +38,18 @@ NUMBERS = ((0.05, 0), (1 / 256, -128), (1 / 128, 0))  # quantizations of results
 
 HEAD = """# Operators
 
-Every typed operation of the dialect, and what the project does with it. An operator that is not
-here, or does more than the operation of its name, is a `memgraph.opaque`: planned and written back,
-refused by the C backend. A test makes this page from the code; `make docs/operators.md` writes it.
+Every typed operation of the dialect, what it is, and what the project does with it. An operator
+that is not here, or does more than the operation of its name, is a `memgraph.opaque`: planned and
+written back, refused by the C backend. A test makes this page from the code, and so does
+`make docs/operators.md`.
 
 **types**: those of which `evaluate` knows the result: integers as TensorFlow Lite Micro computes
 them, bit for bit. Those with a C kernel are bold. **rows**: whether it can be computed row by row,
 and how a row is stored. **in place**: the result may take an operand's bytes. **constant**:
 computed when code is written, if all operands are constants. **activation**: applies a fused one.
 
-| operation | TFLite | ONNX | types | rows | in place | constant | activation |
-|---|---|---|---|---|---|---|---|
+| operation | what it is | TFLite | ONNX | types | rows | in place | constant | activation |
+|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -141,6 +142,7 @@ def row_of(kind: type[ComputeOp]) -> str:
     modes = sorted({op.rows_mode for op in made if op.rows_mode is not None})
     columns = (
         f"`{name}`",
+        vars(kind)["__doc__"].split("\n\n")[0].replace("\n   ", "").removesuffix("."),
         ", ".join(called(tflite.OPERATORS, kind)),
         ", ".join(called(onnx.OPERATORS, kind)),
         ", ".join(types_of(made)),

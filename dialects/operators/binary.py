@@ -108,17 +108,23 @@ class SumOp(BinaryOp):
 
 @irdl_op_definition
 class AddOp(SumOp):
+    """The sum, element-wise, with numpy's broadcasting."""
+
     name = "memgraph.add"
 
 
 @irdl_op_definition
 class SubOp(SumOp):
+    """The difference, element-wise, with numpy's broadcasting."""
+
     name = "memgraph.sub"
     SIGN: ClassVar[int] = -1
 
 
 @irdl_op_definition
 class MulOp(BinaryOp):
+    """The product, element-wise, with numpy's broadcasting."""
+
     name = "memgraph.mul"
 
     def macs(self) -> int:
@@ -156,6 +162,8 @@ class SelectOp(BinaryOp):
 
 @irdl_op_definition
 class MaximumOp(SelectOp):
+    """The larger element, with numpy's broadcasting."""
+
     name = "memgraph.maximum"
 
     def of_reals(self, a: Array, b: Array) -> Array:
@@ -166,6 +174,8 @@ class MaximumOp(SelectOp):
 
 @irdl_op_definition
 class MinimumOp(SelectOp):
+    """The smaller element, with numpy's broadcasting."""
+
     name = "memgraph.minimum"
 
     def of_reals(self, a: Array, b: Array) -> Array:

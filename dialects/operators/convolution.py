@@ -163,7 +163,7 @@ class ConvBase(WindowedOp):
 
 @irdl_op_definition
 class Conv2DOp(ConvBase):
-    """Two-dimensional convolution; `groups` > 1 splits channels."""
+    """Convolution, `groups` > 1 split channels; weights `ohwi` (NHWC) or `oihw` (NCHW)."""
 
     name = "memgraph.conv_2d"
 
@@ -201,7 +201,7 @@ class Conv2DOp(ConvBase):
 
 @irdl_op_definition
 class DepthwiseConv2DOp(ConvBase):
-    """Convolution of each channel by itself; `groups` is the number of input channels."""
+    """Each channel by itself, `groups` are the channels; weights `ihwo` (NHWC) or `oihw`."""
 
     name = "memgraph.depthwise_conv_2d"
     WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "oihw", "nhwc": "ihwo"}

@@ -94,6 +94,8 @@ class PoolBase(WindowedOp):
 
 @irdl_op_definition
 class AveragePool2DOp(PoolBase):
+    """The mean over a window; padding counts with `count_include_pad` only."""
+
     name = "memgraph.average_pool_2d"
 
     @property
@@ -130,6 +132,8 @@ class AveragePool2DOp(PoolBase):
 
 @irdl_op_definition
 class MaxPool2DOp(PoolBase):
+    """The largest element under a window."""
+
     name = "memgraph.max_pool_2d"
     MOVES: ClassVar[bool] = True
 

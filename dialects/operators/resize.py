@@ -61,6 +61,8 @@ class ResizeBase(ComputeOp):
 
 @irdl_op_definition
 class ResizeBilinearOp(ResizeBase):
+    """Another height and width, of the four nearest elements each."""
+
     name = "memgraph.resize_bilinear"
 
     def neighbours(self, size: int, out: int) -> tuple[Array, Array, Array]:
@@ -121,6 +123,8 @@ class ResizeBilinearOp(ResizeBase):
 
 @irdl_op_definition
 class ResizeNearestOp(ResizeBase):
+    """Another height and width, of the nearest element each."""
+
     name = "memgraph.resize_nearest"
 
     def nearest(self, size: int, out: int) -> Array:

@@ -107,6 +107,8 @@ def requantizer(op: UnaryOp, values: tuple[int, int], low: int, high: int) -> Ca
 
 @irdl_op_definition
 class ReluOp(FunctionOp):
+    """max(x, 0), element-wise."""
+
     name = "memgraph.relu"
     AS_ACTIVATION: ClassVar[str | None] = "relu"
     ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
@@ -125,6 +127,8 @@ class ReluOp(FunctionOp):
 
 @irdl_op_definition
 class Relu6Op(FunctionOp):
+    """x clamped to 0 .. 6, element-wise."""
+
     name = "memgraph.relu6"
     AS_ACTIVATION: ClassVar[str | None] = "relu6"
     ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
@@ -166,6 +170,8 @@ class SigmoidOp(FunctionOp):
 
 @irdl_op_definition
 class LogisticOp(SigmoidOp):
+    """1 / (1 + exp(-x)), element-wise."""
+
     name = "memgraph.logistic"
 
     def of_reals(self, x: Array) -> Array:
@@ -185,6 +191,8 @@ class LogisticOp(SigmoidOp):
 
 @irdl_op_definition
 class TanhOp(SigmoidOp):
+    """The hyperbolic tangent, element-wise."""
+
     name = "memgraph.tanh"
 
     def of_reals(self, x: Array) -> Array:
@@ -203,6 +211,8 @@ class TanhOp(SigmoidOp):
 
 @irdl_op_definition
 class HardSwishOp(FunctionOp):
+    """x * relu6(x + 3) / 6, element-wise."""
+
     name = "memgraph.hard_swish"
 
     def of_reals(self, x: Array) -> Array:
