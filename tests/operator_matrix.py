@@ -9,7 +9,6 @@ tests/property/test_rows_needed.py makes with random attributes.
 import importlib.util
 import sys
 from collections.abc import Iterable, Mapping
-from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,7 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
 from memopt.backends.c.call import element_kind
-from memopt.backends.c.lowering import lower
+from memopt.backends.c.registry import ANY, kernels_of
 from memopt.dialects.attributes import EncodingAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators import operations
@@ -96,34 +95,19 @@ def evaluates(op: ComputeOp) -> bool:
     return True
 
 
-def has_kernel(op: ComputeOp) -> bool:
-    """Whether the C backend has a portable kernel; weights and biases are constants there."""
-    read = op.operands[1:] if not op.ELEMENTWISE else ()
-    sets = [("c",)] if len(signature(lower).parameters) > 2 else []
-    try:
-        lower(op, lambda v: array_of(v, 1) if v in read else None, *sets)
-    except MemoptError:
-        return False
-    return True
-
-
 def array_of(value: SSAValue, number: int) -> Any:
     """A tensor of one number everywhere."""
     return np.full(shape_of(value), number).astype(dtype_of(value))
 
 
-def types_of(made: Iterable[ComputeOp]) -> list[str]:
-    """The element types of which the result is known; bold where a kernel computes it."""
+def types_of(kind: type[ComputeOp], made: Iterable[ComputeOp]) -> list[str]:
+    """The element types of which the result is known; bold where a portable kernel computes it."""
     known: set[str] = set()
-    computed: set[str] = set()
 
     def note(op: ComputeOp) -> None:
         ends = [element_kind(v) for v in (op.operands[0], op.results[0])]
-        name = " to ".join(dict.fromkeys(ends)).replace("i16", "s16")
         if evaluates(op):
-            known.add(name)
-        if has_kernel(op):
-            computed.add(name)
+            known.add(" to ".join(dict.fromkeys(ends)).replace("i16", "s16"))
 
     for op in made:
         note(op)
@@ -131,6 +115,8 @@ def types_of(made: Iterable[ComputeOp]) -> list[str]:
             for others in (8, 16):
                 for numbers in NUMBERS:
                     note(retyped(op, bits, others, numbers))
+    kernels = {k.types for k in kernels_of(kind) if k.isa == "c"}
+    computed = known if ANY in kernels else kernels
     return [f"**{t}**" if t in computed else t for t in sorted(known | computed)]
 
 
@@ -145,7 +131,7 @@ def row_of(kind: type[ComputeOp]) -> str:
         vars(kind)["__doc__"].split("\n\n")[0].replace("\n   ", "").removesuffix("."),
         ", ".join(called(tflite.OPERATORS, kind)),
         ", ".join(called(onnx.OPERATORS, kind)),
-        ", ".join(types_of(made)),
+        ", ".join(types_of(kind, made)),
         ", ".join(modes),
         "yes" if kind.ELEMENTWISE else "",
         "yes" if kind.FOLDS else "",

@@ -31,9 +31,10 @@ Workspace = Callable[[Any], int]
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a kernel computes: `op` on `types` (`s8`, or `f32 to s8` where they change), with the
-    first operand in `layout` and with one of the `roundings` (none: it does not matter), on a core
-    that has `isa`. `lower` makes its calls."""
+    """What a kernel computes: `op`, or all operations derived from it, on `types` (`s8`, or `f32 to
+    s8` where they change), with the first operand in `layout` and with one of the `roundings`
+    (none: it does not matter), on a core that has `isa`. `lower` makes its calls; `workspace` says
+    the bytes of scratch that they need."""
 
     op: type[Operation]
     types: str
@@ -80,6 +81,11 @@ def all_kernels() -> tuple[Kernel, ...]:
     return tuple(_REGISTERED)
 
 
+def kernels_of(op: type[Operation]) -> tuple[Kernel, ...]:
+    """The kernels for an operation, those for all of its kind included."""
+    return tuple(k for k in all_kernels() if issubclass(op, k.op))
+
+
 def _types(op: Operation) -> str:
     """The element types that decide the kernel: `s8`, or `f32 to s8` where they change. Those of
     constants that a kernel reads in its own way (weights, bias) do not."""
@@ -102,7 +108,7 @@ def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
     if isinstance(op, OpaqueOp):
         types = ", ".join(element_kind(v) for v in op.operands if is_buffer(v.type))
         raise refuse(op, f"no kernel for {op.op_name.data} on ({types})")
-    known = [k for k in all_kernels() if k.op is type(op)]
+    known = kernels_of(type(op))
     if not known:
         raise refuse(op, f"no kernel for {op.name}")
     types = _types(op)
@@ -111,7 +117,7 @@ def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
     if not found:
         there = ", ".join(sorted({str(k) for k in known}))
         raise refuse(op, f"no kernel for {op.name} on {types}, only on {there}")
-    best = min(found, key=lambda k: isa.index(k.isa))
+    best = min(found, key=lambda k: (isa.index(k.isa), type(op).mro().index(k.op)))
     need_rounding(op, best.roundings)
     if best.layout:
         need_layout(op, op.operands[0], best.layout)

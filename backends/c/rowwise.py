@@ -1,6 +1,5 @@
 """Calls that several families make: images row by row, bytes moved, one value made of one."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -47,9 +46,10 @@ def rowwise(op: UnaryOp, kernel: str, fields: Fields = ()) -> KernelCall:
     return KernelCall(kernel, fields, (op.input,), Rows.of(op, rows, row_n, row_n))
 
 
-def lookup(op: UnaryOp, function: Callable[[int], int]) -> KernelCall:
-    """An int8 function of one value as a table of 256."""
+def lookup(op: UnaryOp) -> KernelCall:
+    """An operation of one int8 as a table of 256: what it evaluates to. Raises MemoptError where
+    its numbers have no meaning."""
     import numpy as np
 
-    table = np.array([function(x) for x in range(-128, 128)], dtype=np.int8)
+    (table,) = op.evaluate([np.arange(-128, 128).astype(np.int8)])
     return rowwise(op, "lookup_s8", (("table", Table("int8_t", table)),))

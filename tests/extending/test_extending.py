@@ -38,11 +38,7 @@ EXTENSIONS = {
         ("tests/unit/test_newest_first.py", "tests/unit/test_scheduling.py"),
     ),
     "operator": Extension(
-        (
-            "dialects/operators/unary.py",
-            "frontends/tflite/operators.py",
-            "backends/c/kernels/unary/__init__.py",
-        ),
+        ("dialects/operators/unary.py", "frontends/tflite/operators.py"),
         ("docs/operators.md",),
         (
             "tests/models/test_evaluate_stored.py::test_int8_only",  # against TFLM, every int8

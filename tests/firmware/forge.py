@@ -251,13 +251,18 @@ def random_shape(forge: Forge, rank: int = 4, limit: int = 7) -> list[int]:
 
 
 def add_unary(forge: Forge, code: int) -> None:
-    """RELU, RELU6 or LOGISTIC."""
+    """RELU, RELU6, LOGISTIC, TANH or HARD_SWISH."""
     shape = random_shape(forge, int(forge.rng.integers(1, 5)))
     source = forge.input(shape)
-    if code == schema.BuiltinOperator.LOGISTIC and forge.quantized:
-        result = forge.tensor(shape, INT8, None, [1 / 256], [-128])
+    fixed = {
+        schema.BuiltinOperator.LOGISTIC: (1 / 256, -128),
+        schema.BuiltinOperator.TANH: (1 / 128, 0),
+    }
+    if code in fixed and forge.quantized:
+        scale, zero_point = fixed[code]
+        result = forge.tensor(shape, INT8, None, [scale], [zero_point])
     else:
-        same = code == schema.BuiltinOperator.RELU6
+        same = code in (schema.BuiltinOperator.RELU6, schema.BuiltinOperator.HARD_SWISH)
         result = forge.activation(shape, like=source if same else None)
     forge.operator(code, [source], result, None, schema.BuiltinOptions.NONE)
 
@@ -373,13 +378,6 @@ def add_split(forge: Forge) -> None:
     )
 
 
-def add_float_unary(forge: Forge, code: int) -> None:
-    """TANH or HARD_SWISH, which have float kernels only."""
-    shape = random_shape(forge)
-    source = forge.input(shape)
-    forge.operator(code, [source], forge.activation(shape), None, schema.BuiltinOptions.NONE)
-
-
 def add_mean(forge: Forge) -> None:
     shape = random_shape(forge)
     axes = forge.pick([1, 2], [1, 2], [3], [2], [1])
@@ -427,9 +425,7 @@ def add_random(forge: Forge) -> None:
         lambda: add_mean(forge),
         lambda: add_slice(forge),
         lambda: add_split(forge),
-        *(
-            (lambda code=code: add_float_unary(forge, code))
-            for code in (() if forge.quantized else (builtin.TANH, builtin.HARD_SWISH))
-        ),
+        lambda: add_unary(forge, builtin.TANH),
+        lambda: add_unary(forge, builtin.HARD_SWISH),
     )
     choices[int(forge.rng.integers(len(choices)))]()

@@ -7,11 +7,7 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.rowwise import lookup, rowwise
-from memopt.dialects.arithmetic import (
-    quantized_range,
-)
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
-from memopt.dialects.operators.unary import requantizer
 
 
 @kernel(QuantizeOp, "f32 to s8", rounding=("tflm_double", "onnx_even"))
@@ -25,8 +21,7 @@ def quantize_float(op: QuantizeOp, constants: Constants) -> KernelCall:
 @kernel(QuantizeOp, "s8")
 def requantize(op: QuantizeOp, constants: Constants) -> KernelCall:
     """Between int8 types."""
-    low, high = quantized_range("", *per_tensor(op, op.result))
-    return lookup(op, requantizer(op, (-128, 127), low, high))
+    return lookup(op)
 
 
 @kernel(DequantizeOp, "s8 to f32")
