@@ -63,8 +63,11 @@ class MemgraphFusePass(PlanningPass):
         check_seconds(self.time_limit)
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
+        started, deadline = clock.now(), clock.deadline(self.time_limit)
         extracted = undecided(func, known)
-        return None if contract(extracted, self.rule, self.time_limit) else Planned(extracted)
+        # the nodes have to be made too, which takes as long as it took to read the function
+        seconds = clock.left(clock.sooner(deadline, clock.now() - started))
+        return None if contract(extracted, self.rule, seconds) else Planned(extracted)
 
 
 def fuse_function(func: FuncOp, rule: str = "auto", time_limit: float | None = None) -> int:

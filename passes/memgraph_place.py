@@ -84,12 +84,14 @@ def place_known(
 
     Without an order it keeps its own. Raises PassFailedException if a solver refuses.
     """
-    deadline = clock.deadline(time_limit)
+    started, deadline = clock.now(), clock.deadline(time_limit)
     planned = known if known is not None and known.facts is not None else read_plan(func)
     if planned is None or planned.facts is None:
         planned, _ = order_function(func, known, "source", None)
     facts, extracted = planned.facts, planned.extracted
     assert facts is not None
+    # the offsets have to be written too, which takes no longer than it took to read the plan
+    deadline = clock.sooner(deadline, clock.now() - started)
     if options and (method in share.METHODS or method == "joint"):
         name = min(options).replace("_", "-")
         raise PassFailedException(f"memgraph-place: {method} has no option {name!r}")

@@ -147,48 +147,53 @@ def order_function(
 
     Raises PassFailedException if a solver refuses.
     """
-    deadline = clock.deadline(time_limit)
+    started, deadline = clock.now(), clock.deadline(time_limit)
     if drop_moves(func) or assume_pure:  # of a plan over several memories, which this one is not
         known = None
     extracted = undecided(func, known, assume_pure)
     parts = partition_of(extracted)
+    # the order has to be written too, which takes as long as it took to read the function
+    seconds = clock.left(clock.sooner(deadline, clock.now() - started))
     try:
         if parts is None:
-            answer = schedule(extracted.graph, method, clock.left(deadline), **options)
+            answer = schedule(extracted.graph, method, seconds, **options)
         else:
-            answer = partitioned.solve(
-                extracted.graph, parts, method, clock.left(deadline), **options
-            )
+            answer = partitioned.solve(extracted.graph, parts, method, seconds, **options)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
-    return write_order(extracted, answer, assume_pure)
+    return write_order(extracted, answer, assume_pure, clock.left(deadline))
 
 
 def write_order(
-    extracted: Extracted, answer: Schedule, assume_pure: bool = False
+    extracted: Extracted,
+    answer: Schedule,
+    assume_pure: bool = False,
+    time_limit: float | None = None,
 ) -> tuple[Planned, Schedule]:
     """Put a function whose plan was dropped into the order of `answer`.
 
     Hyper-nodes are opened, in-place results get their alias. Returns `answer` with the proof that
-    holds for the flat function. Raises MemoptError if a hyper-node was not safe.
+    holds for the flat function, as far as that is found within `time_limit` seconds. Raises
+    MemoptError if a hyper-node was not safe.
     """
     moved = reorder(extracted.memory, answer.order)
     flat = _flatten(extracted, answer, assume_pure, moved)
     if len(flat.graph) != len(extracted.graph):
-        answer = replace(answer, proof=_flat_proof(flat, answer))
+        answer = replace(answer, proof=_flat_proof(flat, answer, time_limit))
     if _write_inplace(flat):
         flat = extract(extracted.func, assume_pure)
     set_order(flat.memory.operations)
     return Planned(flat, Facts(answer.peak, answer.lower_bound, answer.proof)), answer
 
 
-def _flat_proof(flat: Extracted, answer: Schedule) -> Proof:
+def _flat_proof(flat: Extracted, answer: Schedule, time_limit: float | None) -> Proof:
     """A flow through hyper-nodes is none through the flat function, unless T6 there says as much:
     else the bound rests on the searches that contracted the modules."""
     if answer.proof != "flow":
         return answer.proof
-    bound = flow_bound(flat.graph, [tuple(range(len(flat.graph)))]).value
-    return "flow" if bound >= answer.lower_bound else "search"
+    order, enough = tuple(range(len(flat.graph))), answer.lower_bound
+    bound = flow_bound(flat.graph, [order], time_limit=time_limit, enough=enough).value
+    return "flow" if bound >= enough else "search"
 
 
 def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: bool) -> Extracted:

@@ -16,6 +16,7 @@ repetition. When scheduling opens the region, they become one again (reorder.py)
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import chain
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
@@ -78,8 +79,8 @@ def _needed_views(
     views: Set[Operation],
 ) -> set[Operation] | None:
     """The views inside through which one group is seen; None if it cannot cross the border."""
-    touchers = {*group.writers, *group.readers}
-    crosses = group.is_input or group.is_output or not touchers <= inside
+    touchers = chain(group.writers, group.readers)
+    crosses = group.is_input or group.is_output or any(v not in inside for v in touchers)
     whole = all(bytes_of(v.type) == group.size for v in seen)
     if crosses and len(seen) == 1 and whole:
         return set() if group.in_arena or _at_the_caller(*seen) else None
@@ -167,7 +168,11 @@ class Builder:
             for r in op.results
             if any(u.operation not in moved for u in r.uses)
         ]
-        kept = [i for i, v in enumerate(operands) if self._is_kept(v, members)]
+        done = set(members)
+        before = 0
+        for v in members:
+            before |= self.ancestors[v]
+        kept = [i for i, v in enumerate(operands) if self._is_kept(v, done, before)]
         body = Block(arg_types=[v.type for v in operands])
         types = [*(r.type for r in results), *([ChainType()] if goes_on else [])]
         kind = SegmentOp if chained else FusedOp
@@ -192,18 +197,17 @@ class Builder:
         body.add_op(YieldOp(results))
         return node
 
-    def _is_kept(self, value: SSAValue, members: Sequence[int]) -> bool:
-        """Whether the operand is still needed behind: by the result, or by a later reader."""
+    def _is_kept(self, value: SSAValue, members: set[int], before: int) -> bool:
+        """Whether the operand is still needed behind: by the result, or by one that reads it later
+        than `members`, whose ancestors are `before`, or may."""
         memory = self.extracted.memory
         at = memory.of_value.get(self.origin.get(value, value))
         if at is None:
             return False
-        before = 0
-        for v in members:
-            before |= self.ancestors[v]
         group = memory.groups[at[0]]
-        others = {*group.writers, *group.readers} - set(members)
-        return group.is_output or any(not before >> v & 1 for v in others)
+        return group.is_output or any(
+            v not in members and not before >> v & 1 for v in chain(group.writers, group.readers)
+        )
 
 
 def _repetition(op: Operation, inner: dict[SSAValue, SSAValue]) -> Operation:

@@ -38,6 +38,11 @@ def deadline(time_limit: float | None) -> float | None:
     return None if time_limit is None else now() + time_limit
 
 
+def sooner(deadline: float | None, seconds: float) -> float | None:
+    """A deadline that leaves so many seconds for what comes after; None if there is none."""
+    return None if deadline is None else deadline - seconds
+
+
 def late(deadline: float | None) -> bool:
     """Whether there is a deadline, and it is over."""
     return deadline is not None and now() >= deadline

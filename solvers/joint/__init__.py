@@ -2,7 +2,7 @@
 
 The least peak comes first: no arena is below it. Where the best arena of the order in hand is above
 the bound, other orders of no higher peak are placed; when those are spent, orders of a higher peak
-that is still below the arena. Small graphs go to an exact model (`joint_exact.py`), which may prove
+that is still below the arena. Small graphs go to an exact model (`exact.py`), which may prove
 that nothing is smaller.
 """
 
@@ -54,18 +54,17 @@ def solve(
     for the exact model. Without a time limit the work is bounded and the answer deterministic.
     Raises ProblemError if `order` is none.
     """
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
 
-    def left(share: float) -> float | None:
-        return None if deadline is None else max(0.01, share * (deadline - clock.now()))
-
-    placement = place(live_ranges(graph, order), method, left(0.25))
+    placement = place(live_ranges(graph, order), method, clock.left(deadline, 0.25))
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
     if not best.settled and len(graph) <= exact_operators:
         from memopt.solvers.joint import exact as joint_exact
 
         top = placement.arena - graph.alignment
-        found = joint_exact.search(graph, best.order, best.lower_bound, top, left(0.5))
+        found = joint_exact.search(
+            graph, best.order, best.lower_bound, top, clock.left(deadline, 0.5)
+        )
         if found.placement is None:
             best = replace(best, lower_bound=found.lower_bound)
         else:
@@ -88,10 +87,7 @@ def _among(
     share: float,
 ) -> Joint:
     """The best of the orders of a peak within `limit` (bytes), in `share` of the time left."""
-    end = None
-    if deadline is not None:
-        now = clock.now()
-        end = now + share * max(0.0, deadline - now)
+    end = clock.deadline(clock.left(deadline, share))
     order, placement, tried = best.order, best.placement, 0
     seen = {live_ranges(graph, order)}
     moves = WORK // len(graph) if end is None else None
@@ -101,7 +97,7 @@ def _among(
             continue
         seen.add(problem)
         tried += 1
-        found = place(problem, method, None if end is None else max(0.01, end - clock.now()))
+        found = place(problem, method, clock.left(end))
         if found.arena < placement.arena:
             order, placement = candidate, found
         if placement.arena <= best.lower_bound or (end is None and tried == ORDERS):

@@ -32,7 +32,7 @@ def reorderings(
     current = list(order)
     crowd = _crowd(profile(graph, current).steps, limit)
     kept, tried = 0, 0
-    while (moves is None or tried < moves) and (deadline is None or clock.now() < deadline):
+    while (moves is None or tried < moves) and not clock.late(deadline):
         tried += 1
         candidate = _moved(graph, current, random)
         if candidate is None:

@@ -6,7 +6,6 @@ First the loads alone (model.py), whose optimum bounds the cost; if the banks ca
 is the optimum. Else the whole program with offsets decides.
 """
 
-import time
 from typing import TYPE_CHECKING
 
 from memopt.solvers import clock
@@ -63,10 +62,10 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
 
     clock.check(time_limit)
     problem.check()
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = clock.deadline(time_limit)
 
     def left() -> float | None:
-        return None if deadline is None else max(0.01, deadline - time.monotonic())
+        return clock.left(deadline)
 
     best = first_answer(problem)
     bound = problem.least

@@ -80,7 +80,7 @@ class CornerSearch(Skyline):
         return None
 
     def _late(self) -> bool:
-        return self.deadline is not None and clock.now() >= self.deadline
+        return clock.late(self.deadline)
 
     def _prepare(self, turn: int, random: Random) -> None:
         """The order of branches in this run: what lives long lies low, in variations."""

@@ -102,7 +102,7 @@ class OrderSearch:
         return fits_lowest(i, self.items, self.near, self.offsets)
 
     def _late(self) -> bool:
-        return self.deadline is not None and clock.now() >= self.deadline
+        return clock.late(self.deadline)
 
     def _place(self, level: int, lowest: dict[int, int]) -> bool:
         """Place all of `lowest` (item: lowest free offset) from `level` up. True at the goal."""

@@ -56,6 +56,10 @@ class Model(Protocol):
     def add_at_most_one(self, literals: Iterable[Any]) -> None: ...
     def add_implication(self, a: Any, b: Any) -> None: ...
     def add_bool_or(self, positive: Iterable[Any], negative: Iterable[Any]) -> None: ...
+    def state_until(self, deadline: float | None) -> None:
+        """From now on what states the model raises TimeIsOverError after `deadline`."""
+        ...
+
     def add_hint(self, variable: Any, value: int) -> None:
         """A value to start from; hints are used if together they are a solution, with a value for
         every variable."""
@@ -85,7 +89,22 @@ def add_clause(model: Model, positive: Iterable[Any], negative: Iterable[Any]) -
     )
 
 
-class CpSat:
+class _Stated:
+    """Looks at the clock now and then while a model is stated."""
+
+    _deadline: float | None = None
+    _stated = 0
+
+    def state_until(self, deadline: float | None) -> None:
+        self._deadline = deadline
+
+    def _in_time(self) -> None:
+        self._stated += 1
+        if not self._stated % 256:
+            clock.in_time(self._deadline)
+
+
+class CpSat(_Stated):
     """CP-SAT, exact."""
 
     def __init__(self) -> None:
@@ -94,12 +113,15 @@ class CpSat:
         self._hint: list[tuple[Any, int]] = []
 
     def new_bool_var(self, name: str) -> Any:
+        self._in_time()
         return self._model.new_bool_var(name)
 
     def new_int_var(self, lower: int, upper: int, name: str) -> Any:
+        self._in_time()
         return self._model.new_int_var(lower, upper, name)
 
     def add(self, constraint: Any) -> None:
+        self._in_time()
         self._model.add(constraint)
 
     def add_exactly_one(self, literals: Iterable[Any]) -> None:
@@ -109,9 +131,11 @@ class CpSat:
         self._model.add_at_most_one(literals)
 
     def add_implication(self, a: Any, b: Any) -> None:
+        self._in_time()
         self._model.add_implication(a, b)
 
     def add_bool_or(self, positive: Iterable[Any], negative: Iterable[Any]) -> None:
+        self._in_time()
         self._model.add_bool_or([*positive, *(x.negated() for x in negative)])
 
     def add_hint(self, variable: Any, value: int) -> None:
@@ -143,7 +167,7 @@ def fulfils(program: Any, values: list[float]) -> bool:
     )
 
 
-class Highs:
+class Highs(_Stated):
     """HiGHS through MathOpt."""
 
     def __init__(self) -> None:
@@ -152,12 +176,15 @@ class Highs:
         self._hint: dict[Any, float] = {}
 
     def new_bool_var(self, name: str) -> Any:
+        self._in_time()
         return self._model.add_binary_variable(name=name)
 
     def new_int_var(self, lower: int, upper: int, name: str) -> Any:
+        self._in_time()
         return self._model.add_integer_variable(lb=lower, ub=upper, name=name)
 
     def add(self, constraint: Any) -> None:
+        self._in_time()
         if isinstance(constraint, bool):  # between two constants
             if not constraint:
                 self._model.add_linear_constraint(lb=1.0, ub=0.0, expr=0.0)
@@ -171,9 +198,11 @@ class Highs:
         self._model.add_linear_constraint(ub=1.0, expr=self._module.fast_sum(literals))
 
     def add_implication(self, a: Any, b: Any) -> None:
+        self._in_time()
         self._model.add_linear_constraint(a <= b)
 
     def add_bool_or(self, positive: Iterable[Any], negative: Iterable[Any]) -> None:
+        self._in_time()
         fast_sum, no = self._module.fast_sum, list(negative)
         self.add(fast_sum(positive) - fast_sum(no) >= 1 - len(no))
 

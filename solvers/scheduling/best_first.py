@@ -109,7 +109,7 @@ class Search:
     ) -> None:
         """Search until it is over, `states` more are taken, or time or `memory` bytes are spent."""
         closed = self._closed
-        if deadline is not None and clock.now() > deadline:
+        if clock.late(deadline):
             return
         if not self._begun and self.by_kills:  # not before it is needed: it takes long
             self._heap = [(*self._heap[0][:5], self.kills.start())]
@@ -119,7 +119,7 @@ class Search:
         while self._heap:
             if self.states == end or (memory is not None and self.memory > memory):
                 return
-            if deadline is not None and clock.now() > deadline:
+            if clock.late(deadline):
                 return
             peak, _, _, done, level, frontier = heapq.heappop(self._heap)
             if peak >= self.ceiling:

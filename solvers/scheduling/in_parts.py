@@ -23,7 +23,7 @@ def solve(
 
     `bound` is a proven lower bound in bytes (T6 if none is given).
     """
-    started = clock.now()
+    deadline = clock.deadline(time_limit)
     best = min(
         (search.greedy(graph), search.rpo(graph)), key=lambda order: profile(graph, order).peak
     )
@@ -34,9 +34,7 @@ def solve(
     peak = profile(graph, best).peak
     if bound >= peak:
         return Schedule(best, peak, bound, proof)
-    if time_limit is not None:
-        time_limit = max(0.0, time_limit - (clock.now() - started))
-    return explore(graph, bound, best, search.Limits(time_limit, max_states))
+    return explore(graph, bound, best, search.Limits(clock.left(deadline), max_states))
 
 
 def explore(
@@ -49,7 +47,7 @@ def explore(
     polish: search.Polish | None = None,
 ) -> Schedule:
     """As `search.explore`, part by part; `max_bytes` are for one part at a time."""
-    deadline = None if limits.time_limit is None else clock.now() + limits.time_limit
+    deadline = clock.deadline(limits.time_limit)
     most = limits.max_states
     bound = max(bound, graph.level(0))
     peak = profile(graph, incumbent).peak
@@ -79,7 +77,7 @@ def explore(
             floor - piece.through,
             tuple(place[v] for v in orders_of[i]),
             search.Limits(
-                None if deadline is None else max(0.0, deadline - clock.now()),
+                clock.left(deadline),
                 None if most is None else max(0, most - states),
                 limits.max_bytes,
             ),

@@ -1,10 +1,10 @@
 """What the two integer programs share: where they start, and how answers become schedules."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import (
     InPlace,
     MemoryGraph,
@@ -81,22 +81,27 @@ class Given:
 
 
 def given(
-    graph: MemoryGraph, bound: int | str | None, warm_start: tuple[int, ...] | str | None
+    graph: MemoryGraph,
+    bound: int | str | None,
+    warm_start: tuple[int, ...] | str | None,
+    time_limit: float | None = None,
 ) -> Given:
-    """The options `bound` (bytes, or "flow" for T6) and `warm_start` (an order, or a method).
+    """The options `bound` (bytes, or "flow" for T6) and `warm_start` (an order, or a method), what
+    they take of `time_limit` seconds each kept to a quarter.
 
     Raises ProblemError for another word, and for an order that is not one.
     """
     orders = [greedy.order(graph), rpo.order(graph)]
+    share = None if time_limit is None else time_limit / 4
     if isinstance(warm_start, str):
-        warm_start = schedule(graph, warm_start).order
+        warm_start = schedule(graph, warm_start, share).order
     if warm_start is not None:
         check_order(graph, warm_start)
         orders.append(warm_start)
     if isinstance(bound, str):
         if bound != "flow":
             raise ProblemError(f"bound={bound}: bytes, or flow")
-        bound = flow_bound(graph, orders).value
+        bound = flow_bound(graph, orders, time_limit=share).value
     return Given(bound, warm_start, tuple(orders))
 
 
@@ -105,11 +110,18 @@ def optimise(
 ) -> Schedule:
     """Build, solve and read the program; the peak is recomputed from the order.
 
-    The solver gets what building leaves of `time_limit` seconds.
+    The solver gets what building leaves of `time_limit` seconds; a program that takes more than
+    half of them to state is given up.
     """
-    started = time.monotonic()
+    deadline = clock.deadline(time_limit)
     graph, model = program.graph, program.model
-    objective = program.build()
+    # what has been stated has to be written out for the solver, which takes as long once more
+    model.state_until(None if deadline is None else clock.deadline(clock.left(deadline, 0.5)))
+    try:
+        objective = program.build()
+    except clock.TimeIsOverError:
+        return _without(program, start)
+    model.state_until(None)
     if start.bound is not None:
         model.add(objective >= -(-start.bound // program.unit))
     if start.warm_start is not None:
@@ -117,9 +129,7 @@ def optimise(
             model.add_hint(variable, value)
         known = profile(graph, start.warm_start).peak
         model.add_hint(objective, -(-max(known, trivial(graph), start.bound or 0) // program.unit))
-    if time_limit is not None:
-        time_limit = max(0.0, time_limit - (time.monotonic() - started))
-    answer = model.minimize(objective, time_limit, seed)
+    answer = model.minimize(objective, clock.left(deadline), seed)
     lower = max(trivial(graph), start.bound or 0, (answer.bound or 0) * program.unit)
     orders = list(start.orders)
     if answer.found:
@@ -128,3 +138,12 @@ def optimise(
     peak = profile(graph, best).peak
     proof = "ilp" if answer.optimal else "none"
     return Schedule(best, peak, min(lower, peak), proof, program.variables)
+
+
+def _without(program: IntegerProgram, start: Given) -> Schedule:
+    """The best of the known orders, when there was no time to state the program."""
+    graph = program.graph
+    best = min(start.orders, key=lambda o: profile(graph, o).peak)
+    peak = profile(graph, best).peak
+    lower = max(trivial(graph), start.bound or 0)
+    return Schedule(best, peak, min(lower, peak), "none", program.variables)

@@ -31,18 +31,17 @@ def improve(
     The peak never rises. `floor` in bytes is where it may stop: what is below does not matter.
     Ends early after `time_limit` seconds or `all_states` states.
     """
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
     states, window = 0, WINDOW
     while True:
         steps = profile(graph, order).steps
         peak = max(steps, default=0)
         hot = steps.index(peak) if steps else 0
-        left = None if deadline is None else deadline - clock.now()
-        if peak <= max(floor, graph.level(0)) or states >= all_states or (left or 1) <= 0:
+        if peak <= max(floor, graph.level(0)) or states >= all_states or clock.late(deadline):
             break
         low = max(0, hot - window // 2)
         high = min(len(order), low + window)
-        better, taken = _window(graph, order, low, high, floor, left)
+        better, taken = _window(graph, order, low, high, floor, clock.left(deadline))
         states += taken
         if better is not None:
             order, window = better, WINDOW

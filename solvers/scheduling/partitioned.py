@@ -117,7 +117,7 @@ def solve_parts(
     level before it, which no operator and no contracted module has, excepted).
     """
     partition.verify(graph)
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
     parts = split(graph, partition)
     if method in ("source", "greedy", "rpo", "fwd-rpo"):
         answers = [schedule(part.graph, method, **options) for part in parts]
@@ -130,9 +130,7 @@ def solve_parts(
     for rank, p in enumerate(ranking):
         if peaks[p] <= settled:
             break
-        share = None
-        if deadline is not None:
-            share = max(0.0, deadline - clock.now()) / (1 if rank == len(parts) - 1 else 2)
+        share = clock.left(deadline, 1 if rank == len(parts) - 1 else 1 / 2)
         answer = schedule(parts[p].graph, method, share, **options)
         solved.append(p)
         states += answer.states
@@ -200,13 +198,10 @@ def solve(
     if method not in METHODS:
         raise ProblemError(f"unknown method {method!r}: one of {', '.join(METHODS)}")
     graph.check()
-    started = clock.now()
+    deadline = clock.deadline(time_limit)
     found = solve_parts(graph, partition, method, time_limit, **options)
     peak = profile(graph, found.order).peak
-    left = None
-    if time_limit is not None:
-        left = max(0.0, time_limit - (clock.now() - started))
-    bound = flow_bound(graph, [found.order], left)
+    bound = flow_bound(graph, [found.order], clock.left(deadline))
     proof = bound.proof if bound.value == peak else "none"
     answer = Schedule(found.order, peak, bound.value, proof, found.states)
     answer.verify(graph)

@@ -73,6 +73,7 @@ class FlowBound:
     time_limit: float | None = None
     max_flows: int | None = None
     max_arcs: int | None = None
+    enough: int | None = None
 
     @cached_property
     def cuts(self) -> Cuts:
@@ -84,8 +85,8 @@ class FlowBound:
         A known order runs v at a step that is an upper bound of v's minimum; so does each ideal
         that an earlier cut found, after v's ancestors are added and v's descendants taken out.
         An operator whose upper bound does not exceed the bound so far needs no flow. Stopping at
-        `time_limit` seconds, after `max_flows`, or before a flow of more than `max_arcs` arcs only
-        leaves the bound lower.
+        `time_limit` seconds, after `max_flows`, before a flow of more than `max_arcs` arcs, or at a
+        bound that is `enough` bytes, only leaves the bound lower.
         """
         graph = self.graph
         deadline = clock.deadline(self.time_limit)
@@ -101,14 +102,16 @@ class FlowBound:
             return Bound(value, operator, 0)
         found: list[int] = []
         for v in sorted(range(len(graph)), key=lambda v: (-ceiling[v], v)):
-            if ceiling[v] <= value or (deadline is not None and clock.now() > deadline):
+            if ceiling[v] <= value or clock.late(deadline):
+                break
+            if self.enough is not None and value >= self.enough:
                 break
             if self._low_elsewhere(v, found, value):
                 continue
             if self.max_flows is not None and flows >= self.max_flows:
                 break
             if self.max_arcs is None and deadline is not None:
-                self.cuts.max_arcs = int(ARCS_PER_SECOND * max(0.0, deadline - clock.now()))
+                self.cuts.max_arcs = int(ARCS_PER_SECOND * (clock.left(deadline) or 0.0))
             try:
                 tried = [self.cuts.least_step(v, c) for c in (None, *graph.candidates[v])]
             except TooLargeError:
@@ -132,9 +135,10 @@ def flow_bound(
     time_limit: float | None = None,
     max_flows: int | None = None,
     max_arcs: int | None = None,
+    enough: int | None = None,
 ) -> Bound:
     """T6 for `graph`; `orders` (at least one legal order) only decide how soon it may stop."""
-    return FlowBound(graph, time_limit, max_flows, max_arcs).solve(orders)
+    return FlowBound(graph, time_limit, max_flows, max_arcs, enough).solve(orders)
 
 
 # A heuristic's answer carries a bound, but a bad order must not make it wait for every operator's

@@ -139,7 +139,7 @@ def chains(
     chain of one segment stands for such a module. `states` limits the search for each chain. After
     `time_limit` seconds those that have been found, which are as safe as all.
     """
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
     first = modules(graph, rules, time_limit) if known is None else known
     nodes = {m.operators: m for m in first}
     state = _State.of(graph, [(m.operators,) for m in first], nodes)
@@ -186,17 +186,18 @@ class _State:
 
         What was `tried` before, and has not been contracted since, is not looked at again.
         """
-        if deadline is not None and clock.now() > deadline:
+        if clock.late(deadline):
             return []
         graph, sides = self.graph, Sides.of(self.graph)
         flat = [sum(1 << v for v in ops) for ops in self.members]
         new: dict[int, Chain] = {}  # over the nodes of this round, by mask
+        owner: dict[int, int] = {}  # of each node the one of `new` that it is in
         for members in sorted(self._candidates(sides), key=int.bit_count):
             if members.bit_count() > DEEPEST:
                 break  # in the next round it is smaller
-            if deadline is not None and clock.now() > deadline:
+            if clock.late(deadline):
                 break
-            within = [m for m in new if m & members]
+            within = list(dict.fromkeys(owner[v] for v in bits(members) if v in owner))
             if members in self.units or any(m & ~members for m in within):
                 continue
             count = members.bit_count() - sum(m.bit_count() - len(new[m]) for m in within)
@@ -213,6 +214,7 @@ class _State:
                 for m in within:
                     del new[m]
                 new[members] = chain
+                owner.update(dict.fromkeys(bits(members), members))
         return [_chain(chain, dict(enumerate(self.members))) for chain in new.values()]
 
     def _candidates(self, sides: Sides) -> list[int]:

@@ -31,7 +31,7 @@ def search_proof(
 
     Raises NoCertificateError if the end is reached, or if time or size is spent in all directions.
     """
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
     numbered, old = renumber(graph)
     ways = [Way(numbered, lower_bound, old)]
     if not graph.inplace and min(graph.extra, default=0) >= 0 and reversible(numbered):
@@ -41,7 +41,7 @@ def search_proof(
         for way in list(ways):
             if way.run(turn, deadline, max_bytes):
                 return way.proof()
-            if deadline is not None and clock.now() > deadline:
+            if clock.late(deadline):
                 raise NoCertificateError(f"no certificate within {time_limit} s")
             if way.written > max_bytes:
                 ways.remove(way)
@@ -87,7 +87,7 @@ class Way:
         for count in range(states):
             if not waiting or self.written > max_bytes:
                 break
-            if count % 64 == 0 and deadline is not None and clock.now() > deadline:
+            if count % 64 == 0 and clock.late(deadline):
                 break
             done, level, frontier = waiting.pop()
             moves, frontier = self._moves(done, level, frontier)

@@ -349,7 +349,7 @@ def modules(
     Raises nothing for a graph without any. No two modules overlap. After `time_limit` seconds those
     that have been found, which are as safe as all.
     """
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
     current, old = renumber(graph)
     inner: list[tuple[int, ...]] = [(v,) for v in old]
     while True:
@@ -374,12 +374,12 @@ def modules(
 def _round(graph: MemoryGraph, rules: Rules, deadline: float | None) -> list[Module]:
     """Modules that do not overlap, smaller ones first; none after the deadline."""
     result: list[Module] = []
-    if deadline is not None and clock.now() > deadline:
+    if clock.late(deadline):
         return result
     sides = Sides.of(graph)
     used = 0
     for members in candidates(graph, sides.up, sides.down):
-        if deadline is not None and clock.now() > deadline:
+        if clock.late(deadline):
             break
         if members & used:
             continue

@@ -126,7 +126,7 @@ def commits(
         low, level = levels[at]
         if low not in safe:
             continue
-        if deadline is not None and clock.now() > deadline:
+        if clock.late(deadline):
             break
         for i in range(at, min(at + REACH, len(order) - 1)):
             step, _ = walker.run(*levels[i], order[i])
@@ -183,7 +183,7 @@ def splits(
     seconds a graph of more than `LARGE` operators is not asked for its least level, whose cuts
     cannot be interrupted, and T1 stops in time.
     """
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
     order = topological_order(graph) if order is None else order
     result = set(forced_cuts(graph, rules))
     if deadline is None or len(graph) <= LARGE:

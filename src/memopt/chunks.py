@@ -19,7 +19,9 @@ from memopt.driver import (
     unknown_kind,
 )
 from memopt.frontends.core.shapes import Shapes, check_shapes
+from memopt.in_time import in_time
 from memopt.outputs import Wanted, emit
+from memopt.solvers import clock
 
 SEPARATOR = re.compile(r"^// -----[ \t]*\r?$", re.MULTILINE)  # a line of its own
 
@@ -62,6 +64,7 @@ def read_chunks(job: Job, split: bool) -> list[tuple[str | None, int]]:
 
 def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
     """Parse one piece, run the pipeline, and give the target's text or bytes."""
+    started = clock.now()
     context = new_context(job.allow_unregistered)
     if text is None:
         module = load_model(Path(job.name), job.shapes)
@@ -70,7 +73,8 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
         check_shapes(module, job.shapes)
     if job.model_path is not None:
         set_model_path(module, job.model_path)
-    run_pipeline(context, module, job.passes, job.options)
+    passes = in_time(job.passes, clock.now() - started)
+    run_pipeline(context, module, passes, job.options)
     if job.explain:
         from memopt.explain import explain
 

@@ -138,7 +138,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--time-limit",
         type=float,
         metavar="SECONDS",
-        help="for each --fuse, --schedule, --place and --memory",
+        help="for each --fuse, --schedule, --place and --memory, with reading and printing",
     )
     group.add_argument(
         "--shape",

@@ -120,6 +120,14 @@ def test_fusion(name: str, limit: float) -> None:
 
 
 @pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("method", ["ilp", "ilp-olla"])
+def test_integer_programs_are_stated_in_time(method: str, limit: float) -> None:
+    graph = GRAPHS["chains"]
+    taken = work_of(lambda: schedule(graph, method, limit))
+    assert taken <= 1.1 * limit + 6 * overhead(graph), (taken, limit)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("method", ["auto", "exact", "hill-climb"])
 @pytest.mark.parametrize(("buffers", "live"), [(600, 60), (2_600, 100)])
 def test_placements(method: str, limit: float, buffers: int, live: int) -> None:

@@ -2,15 +2,20 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
-from memopt import cli, opt
+from memopt import chunks, cli, opt
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_traffic import MemgraphTrafficPass
+from memopt.passes.planned import Planned
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import assign
 from memopt.solvers.placement import place
@@ -89,6 +94,34 @@ def test_the_limit_is_for_fusion_too() -> None:
         "memgraph-fuse{time-limit=0.000010},memgraph-schedule{method=auto time-limit=0.000010},"
         'memgraph-memory{banks="a:1K" time-limit=0.000010}'
     )
+
+
+def test_a_limit_includes_reading_and_printing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reading takes three seconds of the clock here, and so may printing."""
+    text = "func.func @main(%x: tensor<8xi8>) -> tensor<8xi8> {\n  func.return %x : tensor<8xi8>\n}"
+    path = tmp_path / "net.mlir"
+    path.write_text(text)
+    seconds, given = [0.0], list[float | None]()
+    load = chunks.load_text
+
+    def slow(*args: Any) -> ModuleOp:
+        seconds[0] += 3.0
+        return load(*args)
+
+    def plan(step: Any, func: FuncOp, known: Planned | None) -> None:
+        given.append(step.time_limit)
+
+    monkeypatch.setattr(chunks, "load_text", slow)
+    for made in (MemgraphFusePass, MemgraphSchedulePass, MemgraphPlacePass):
+        monkeypatch.setattr(made, "plan", plan)
+    with clock.reading(lambda: seconds[0]):
+        for flags in (["--schedule=auto"], ["--fuse", "--schedule=auto", "--place=auto"]):
+            assert opt.main([*flags, "--time-limit=10", str(path)]) == 0
+        assert opt.main(["--schedule=auto", "--time-limit=1", str(path)]) == 0
+        assert opt.main(["--schedule=auto", str(path)]) == 0
+    assert given == [4.0, 7.0, 10.0, 7.0, pytest.approx(0.1), None]
 
 
 @pytest.mark.parametrize("rule", ["auto", "t3", "zhong"])

@@ -104,7 +104,7 @@ def improve(
     goal = floor if capacity is None else capacity
     if best.arena <= goal or goal < floor or len(items) > MOST:
         return Proven(best, floor)
-    deadline = None if seconds is None else clock.now() + seconds
+    deadline = clock.deadline(seconds)
     task = _Task(problem, items, best, floor, goal, rules or Rules(), progress)
     if not is_plain(items):
         task.by_orders(nodes, deadline)
@@ -173,7 +173,7 @@ class _Task:
         if crowded(self.items):
             return
         if self.bound < self.goal < self.best.arena - 1:  # a capacity, at first by itself
-            share = None if deadline is None else clock.now() + (clock.left(deadline, 0.75) or 0)
+            share = clock.deadline(clock.left(deadline, 0.75))
             self._below(self.goal + 1, nodes * 3 // 4, share)
             nodes //= 4
         if self.bound <= self.goal < self.best.arena:
@@ -194,7 +194,7 @@ class _Task:
     def by_heights(self, nodes: int, deadline: float | None) -> None:
         """Rectangles: first the goal; then rounds of more and more work, at heights all over the
         gap between the goal and the best answer, and at the goal again."""
-        first = None if deadline is None else clock.now() + (clock.left(deadline, 0.5) or 0)
+        first = clock.deadline(clock.left(deadline, 0.5))
         self._at_goal(min(PATIENCE, int(nodes * AT_GOAL)), first)
         share = ROUND
         more = 3 * HEIGHTS if self.goal > self.floor else HEIGHTS // 3  # a capacity is asked for

@@ -20,9 +20,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
-from time import monotonic
 from typing import Any
 
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import address_space, first_fit_in
 from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
@@ -60,14 +60,14 @@ class Program:
 
     def build(self, floor: int, deadline: float | None = None) -> Any:
         """Add all variables and constraints; returns the arena, at least `floor` bytes, or None
-        where that takes until `deadline` (`time.monotonic`)."""
+        where that takes until `deadline`."""
         model, unit = self.model, self.unit
         arena = model.new_int_var(-(-floor // unit), self.top // unit, "arena")
         for item in self.items:
             self.address.append(self._address(item))
             model.add(self.address[-1] + item.size // unit <= arena)
         for i, neighbours in enumerate(self.near):
-            if deadline is not None and monotonic() > deadline:
+            if clock.late(deadline):
                 return None
             for n in neighbours:
                 if i < n.item:
@@ -75,7 +75,7 @@ class Program:
         if not self.pruning:
             together = {(i, n.item) for i, near in enumerate(self.near) for n in near}
             for i, item in enumerate(self.items):
-                if deadline is not None and monotonic() > deadline:
+                if clock.late(deadline):
                     return None
                 for j in range(i + 1, len(self.items)):
                     if (i, j) not in together:
@@ -161,7 +161,7 @@ def prove(
     it has proven its answer. Raises ProblemError for more than
     `PAIRS` pairs, for an unknown solver, and for a pyramid over fixed offsets.
     """
-    deadline = None if time_limit is None else monotonic() + time_limit
+    deadline = clock.deadline(time_limit)
     items = items_of(problem)
     floor = floor_of(problem, items)
     at = {i.index: i.fixed for i in items if i.fixed is not None}
@@ -182,8 +182,7 @@ def prove(
     if arena is None:
         return Proven(start, floor)
     program.hint(arena, [start.offsets[i.members[0]] for i in items])
-    left = None if deadline is None else max(0.01, deadline - monotonic())
-    answer = model.minimize(arena, left, seed)
+    answer = model.minimize(arena, clock.left(deadline), seed)
     best = start
     if answer.found:
         found = placement_of(problem, items, _settled(program, answer.value))

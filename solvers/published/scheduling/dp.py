@@ -85,14 +85,14 @@ class Run:
             back: dict[int, tuple[int, int]] = {}
             for turn, (signature, state) in enumerate(memo.items(), 1):
                 self._extend(signature, state, following, back)
-                if turn % 256 == 0 and deadline is not None and clock.now() > deadline:
+                if turn % 256 == 0 and clock.late(deadline):
                     return "timeout"
                 if width is not None and len(following) > width:
                     return "timeout"
             self.states += len(following)
             if not following:
                 return "no solution"
-            if self.states > max_states or (deadline is not None and clock.now() > deadline):
+            if self.states > max_states or clock.late(deadline):
                 return "timeout"
             steps.append(back)
             memo = following
@@ -208,7 +208,7 @@ class Serenity:
         return low if start else max(low, graph.level(0))
 
     def _late(self) -> bool:
-        return self.deadline is not None and clock.now() > self.deadline
+        return clock.late(self.deadline)
 
     def _peak(self, done: int, order: tuple[int, ...]) -> int:
         """Largest step of `order` from the ideal `done` on; from the start, the level there too."""
@@ -237,7 +237,7 @@ def solve(
     """
     if max_states is None:
         max_states = MAX_BYTES // (SIGNATURE + 2 * mask_bytes(graph))
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
     numbered, old = renumber(graph)
     orders = [topological_order(numbered), greedy(numbered)]
     run = Serenity(numbered, budgets, width, max_states, deadline)

@@ -35,6 +35,7 @@ from functools import cached_property
 from math import gcd
 from typing import Any
 
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import (
     InPlace,
     MemoryGraph,
@@ -360,6 +361,8 @@ def solve(
     """
     if len(graph) == 0:
         return Schedule((), graph.level(0), graph.level(0), "ilp")
+    deadline = clock.deadline(time_limit)
     edges = tuple(control_edges(graph)) if control else ()
     program = Program(graph, new_model(solver), pruning, edges, pruning and precedence)
-    return optimise(program, given(graph, bound, warm_start), time_limit, seed)
+    start = given(graph, bound, warm_start, time_limit)
+    return optimise(program, start, clock.left(deadline), seed)

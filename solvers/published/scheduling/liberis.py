@@ -37,7 +37,7 @@ def solve(
     """
     if max_states is None:
         max_states = MAX_BYTES // (IDEAL + mask_bytes(graph))
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
     numbered, old = renumber(graph)
     full = (1 << len(graph)) - 1
     memo = _memo(numbered, max_states, deadline)
@@ -76,7 +76,7 @@ def _memo(
             stack.pop()
             continue
         turns += 1
-        if deadline is not None and turns % 256 == 0 and clock.now() > deadline:
+        if turns % 256 == 0 and clock.late(deadline):
             break
         lasts = last_of_some_order(done, followers)
         waiting = False

@@ -42,7 +42,7 @@ def solve(
     `backward` off searches from the start alone; a graph that cannot be searched from its end
     (`reversal.py`) is searched so in any case. Deterministic without a time limit.
     """
-    started = clock.now()
+    deadline = clock.deadline(time_limit)
     orders = [incumbent] if incumbent is not None else [greedy(graph), rpo(graph)]
     best = min(orders, key=lambda o: profile(graph, o).peak)
     peak = profile(graph, best).peak
@@ -55,10 +55,10 @@ def solve(
         raise ProblemError(f"bound={bound}: bytes, or flow")
     if lower >= peak:
         return Schedule(best, peak, lower, proof)
-    if time_limit is not None:
-        time_limit = max(0.0, time_limit - (clock.now() - started))
     switches = Switches(kill_moves, commits, dominance, backward)
-    return explore(graph, lower, best, Limits(time_limit, max_states, max_bytes), switches)
+    return explore(
+        graph, lower, best, Limits(clock.left(deadline), max_states, max_bytes), switches
+    )
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def explore(
         return Schedule(incumbent, peak, bound, "none")
     numbered, old = renumber(graph)
     new = {v: i for i, v in enumerate(old)}
-    end = None if limits.time_limit is None else clock.now() + limits.time_limit
+    end = clock.deadline(limits.time_limit)
     search = BothEnds.of(numbered, bound, top, switches)
     order = tuple(new[v] for v in incumbent)
     states = 0
@@ -115,7 +115,7 @@ def explore(
         better, taken = _descend(search, count, _share(end, 3), limits.max_bytes)
         order, states = better or order, states + taken
         if polish is not None and not search.exhausted:
-            left = None if end is None else max(0.0, (end - clock.now()) / 2)
+            left = clock.left(end, 1 / 2)
             better, taken = polish(numbered, order, search.lower_bound, left)
             search.lower_ceiling(min(search.ceiling, profile(numbered, better).peak))
             order, states = better, states + taken
@@ -139,10 +139,7 @@ def explore(
 
 def _share(deadline: float | None, parts: int) -> float | None:
     """The end of the first of so many equal parts of the time that is left."""
-    if deadline is None:
-        return None
-    now = clock.now()
-    return now + max(0.0, deadline - now) / parts
+    return clock.deadline(clock.left(deadline, 1 / parts))
 
 
 # States that the search proper gets before better incumbents are looked for, and each such look.
@@ -166,7 +163,7 @@ def _descend(
     taken = 0
     for _ in range(12):
         budget = (low + high) // 2
-        if budget <= low or (deadline is not None and clock.now() > deadline):
+        if budget <= low or clock.late(deadline):
             break
         look = search.again(budget, high)
         look.run(states, deadline, max_bytes - search.memory)

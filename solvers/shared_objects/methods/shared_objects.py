@@ -16,9 +16,9 @@ def prove(
 ) -> tuple[list[int], int]:
     """The objects of all items and a proven bound in bytes. `time_limit` in seconds bounds the
     exact search, which then runs up to `exact.LARGEST` items."""
-    deadline = None if time_limit is None else clock.now() + time_limit
+    deadline = clock.deadline(time_limit)
     best = best_greedy(items, bound)
-    left = None if deadline is None else deadline - clock.now()
+    left = clock.left(deadline)
     small = len(items) <= (EXACT if left is None else exact.LARGEST)
     if total(items, best) == bound or not small or (left is not None and left <= 0):
         return best, bound
