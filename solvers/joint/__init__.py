@@ -59,6 +59,7 @@ def solve(
     placement = place(live_ranges(graph, order), method, clock.left(deadline, 0.25))
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
     if not best.settled and len(graph) <= exact_operators:
+        # here, for it loads OR-Tools, which takes longer than most graphs; it is in no circle
         from memopt.solvers.joint import exact as joint_exact
 
         top = placement.arena - graph.alignment

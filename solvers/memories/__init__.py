@@ -58,7 +58,8 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
     Raises NoRoomError if there is none, and ProblemError if none was found in time though none of
     the bounds excludes one.
     """
-    from memopt.solvers.memories.shortfall import shortfall  # loads OR-Tools
+    # here, for it loads OR-Tools, which `--help` and other passes need not wait for; in no circle
+    from memopt.solvers.memories.shortfall import shortfall
 
     clock.check(time_limit)
     problem.check()
@@ -108,6 +109,7 @@ def _solve(
     seconds: float | None,
     offsets: bool,
 ) -> "Solved":
+    # as in `assign`: it loads OR-Tools
     from memopt.solvers.memories.program import add_offsets, hint, new_program, run
 
     program = new_program(problem)
