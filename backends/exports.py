@@ -25,6 +25,7 @@ from memopt.dialects.plan import (
     model_of,
     order_of,
     plan_of,
+    said_optimal,
     scratch_list,
 )
 from memopt.dialects.plan import offsets_of as places_of
@@ -44,11 +45,12 @@ def places_by_value(func: FuncOp) -> dict[SSAValue, Place | None]:
     return found
 
 
-def module_json(module: ModuleOp) -> str:
+def module_json(module: ModuleOp, claimed: bool = False) -> str:
     """The graph as JSON, as the frontend reads it; a plan adds `order`, `offset` and `plan`.
 
     Over several memories `memory` is the bank that a tensor is in. With shared objects `object` is
-    a tensor's, `offset` counts from its start, and the plan lists the bytes of `objects`.
+    a tensor's, `offset` counts from its start, and the plan lists the bytes of `objects`. Of a plan
+    that was read, bound and proof are `claimed`, and `optimal` is null where they say so.
     """
     func = only_function(module)
     plan = plan_of(func)
@@ -105,6 +107,8 @@ def module_json(module: ModuleOp) -> str:
             "peak": plan.peak.data,
             "lower_bound": plan.lower_bound.data,
             "proof": plan.proof.data,
+            "optimal": said_optimal(plan.optimal, claimed),
+            "claimed": claimed,
             "arena": plan.arena.data if plan.placed else None,
             "alignment": model_of(func).alignment.data,
         }

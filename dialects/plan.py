@@ -58,6 +58,12 @@ def plan_of(func: FuncOp) -> PlanAttr | None:
     return plan
 
 
+def said_optimal(optimal: bool, claimed: bool) -> bool | None:
+    """What JSON says under `optimal`: None where the bound and its proof are only claimed, since
+    they were read and nothing has shown them."""
+    return None if optimal and claimed else optimal
+
+
 def order_of(op: Operation) -> int | None:
     """The operation's place in the schedule, if it has one."""
     attr = op.attributes.get(ORDER)

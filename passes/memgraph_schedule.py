@@ -62,6 +62,7 @@ class MemgraphSchedulePass(PlanningPass):
     """
 
     name = "memgraph-schedule"
+    proves = True
 
     method: str = option("auto", "how the order is found", METHODS)
     time_limit: int | float | None = option(None, "seconds")

@@ -9,6 +9,7 @@ Between passes that `memopt-opt` runs one by one the IR is the only carrier: eac
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -63,7 +64,13 @@ class Planned:
 
 
 class PlanningPass(ModulePass):
-    """A pass that takes what the one before it derived of a function, and hands on what holds."""
+    """A pass that takes what the one before it derived of a function, and hands on what holds.
+
+    One that `proves` drops the plan that was there and bounds the peak itself; after any other the
+    bound and the proof of a plan that was read are still what its file says.
+    """
+
+    proves: ClassVar[bool] = False
 
     @abstractmethod
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:

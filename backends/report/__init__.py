@@ -7,6 +7,8 @@ Drawn from the plan in the IR, nothing is re-planned; a stale plan or one withou
 refused.
 """
 
+from dataclasses import replace
+
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.exports import module_csv, module_json
@@ -33,12 +35,14 @@ __all__ = [
 ]
 
 
-def module_svg(module: ModuleOp) -> str:
-    """`-t svg`: the plan of the module's only function. Raises MemoptError."""
-    return timeline_svg(timeline_of(only_function(module)))
+def module_svg(module: ModuleOp, claimed: bool = False) -> str:
+    """`-t svg`: the plan of the module's only function; `claimed` if it was read. Raises
+    MemoptError."""
+    return timeline_svg(replace(timeline_of(only_function(module)), claimed=claimed))
 
 
-def module_html(module: ModuleOp) -> str:
-    """`-t html`: one page about the plan of the module's only function. Raises MemoptError."""
-    timeline = timeline_of(only_function(module))
+def module_html(module: ModuleOp, claimed: bool = False) -> str:
+    """`-t html`: one page about the plan of the module's only function; `claimed` if it was read.
+    Raises MemoptError."""
+    timeline = replace(timeline_of(only_function(module)), claimed=claimed)
     return page_html(timeline.name, (Panel("Plan", "order and offsets of the IR", timeline),))

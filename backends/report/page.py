@@ -114,7 +114,12 @@ def report_html(name: str, before: Timeline, after: Timeline) -> str:
             Panel(
                 "Before",
                 "the file's own order, TensorFlow Lite Micro's planner",
-                replace(before, lower_bound=after.lower_bound, proof=after.proof),
+                replace(
+                    before,
+                    lower_bound=after.lower_bound,
+                    proof=after.proof,
+                    claimed=after.claimed,
+                ),
             ),
             Panel("After", "order and placement by memopt", after),
         ),
@@ -190,7 +195,9 @@ def _figures(panels: tuple[Panel, ...]) -> str:
         change(first.peak, last.peak, "peak"),
         figure(
             kib(last.lower_bound),
-            "lower bound of the peak" + (", met" if last.peak == last.lower_bound else ""),
+            ("claimed " if last.claimed else "")
+            + "lower bound of the peak"
+            + (", met" if last.peak == last.lower_bound else ""),
         ),
         figure(
             "optimal" if last.optimal else "claimed" if last.claimed else "open",

@@ -226,7 +226,10 @@ def _lines(t: Timeline, f: Frame) -> list[str]:
         names = values[value]
         y = f.y(value)
         x = right + 16
-        spans = " = ".join(f'<tspan class="name {n}">{n}</tspan>' for n in names)
+        spans = " = ".join(
+            f'<tspan class="name {n}">{"claimed " * (t.claimed and n == "bound")}{n}</tspan>'
+            for n in names
+        )
         out.append(
             f'<path class="leader" d="M{number(right + 6)} {number(y)}L{number(x - 3)} '
             f'{number(at)}"/>'

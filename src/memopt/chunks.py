@@ -74,9 +74,9 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
     if job.model_path is not None:
         set_model_path(module, job.model_path)
     passes = in_time(job.passes, clock.now() - started)
-    run_pipeline(context, module, passes, job.options)
+    claimed = run_pipeline(context, module, passes, job.options)
     if job.explain:
         from memopt.explain import explain
 
-        print(explain(module), file=sys.stderr)
-    return emit(module, job.target, Wanted(job.folder, job.generic, job.model_name))
+        print(explain(module, claimed), file=sys.stderr)
+    return emit(module, job.target, Wanted(job.folder, job.generic, job.model_name, bool(claimed)))

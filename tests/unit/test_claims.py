@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -124,3 +125,56 @@ def test_a_certificate_makes_the_report_optimal(
     other = tmp_path / "other.mlir"
     other.write_text(plan.read_text().replace("tensor<16xi8>", "tensor<32xi8>"))
     assert main(["report", str(other), "--certificate", str(proof)]) == 1
+
+
+READ = {
+    "verified": ["--verify-plan"],
+    "placed again": ["--place=best-fit"],
+    "only read": [],
+}
+
+
+@pytest.mark.parametrize("steps", READ)
+def test_what_is_written_of_a_plan_that_was_read_is_claimed(
+    steps: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`memopt-opt a | memopt-opt -t json`: the second run has proved nothing."""
+    source, plan = tmp_path / "s.mlir", tmp_path / "plan.mlir"
+    source.write_text(SOURCE)
+    capsys.readouterr()
+    assert opt([str(source), "--schedule=auto", "--place=auto", "-o", str(plan)]) == 0
+    found = _written(plan, READ[steps], capsys)
+    assert found["json"]["peak"] == found["json"]["lower_bound"] == 176
+    assert (found["json"]["optimal"], found["json"]["claimed"]) == (None, True)
+    assert "claimed lower bound 176 B" in found["svg"] and "optimal" not in found["svg"]
+    assert ">claimed bound<" in found["svg"]
+    assert "Claimed: no order" in found["html"] and ">claimed<" in found["html"]
+    assert "optimal" not in found["html"]
+    assert [s["optimal"] for s in found["stats"]] == [None] * len(READ[steps])
+
+
+def test_what_is_written_of_a_plan_that_was_made_is_optimal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, plan = tmp_path / "s.mlir", tmp_path / "plan.mlir"
+    source.write_text(SOURCE)
+    assert opt([str(source), "--schedule=source", "--place=auto", "-o", str(plan)]) == 0
+    for path, steps in ((source, []), (plan, ["--schedule=auto"])):
+        again = [*(steps or ["--schedule=auto"]), "--place=auto"]
+        found = _written(path, again, capsys)
+        assert (found["json"]["optimal"], found["json"]["claimed"]) == (True, False)
+        assert "optimal (flow)" in found["svg"] and "claimed" not in found["svg"]
+        assert ">optimal<" in found["html"] and "claimed" not in found["html"].lower()
+        assert [s["optimal"] for s in found["stats"]] == [True, True]
+
+
+def _written(path: Path, steps: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """The plan in every form that says whether it is optimal."""
+    capsys.readouterr()
+    found: dict[str, Any] = {}
+    for form in ("svg", "html", "json"):
+        assert opt([*steps, "--stats=json", "-t", form, str(path)]) == 0
+        out, error = capsys.readouterr()
+        found[form] = json.loads(out)["plan"] if form == "json" else out
+        found["stats"] = [json.loads(line) for line in error.splitlines()]
+    return found

@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.dialects.func import FuncOp
 
 from memopt.cli.texts import sizes
+from memopt.dialects.plan import said_optimal
 from memopt.passes.memgraph_traffic import check_traffic
 
 
@@ -17,14 +18,14 @@ def only_claimed(report: dict[str, Any], proven: bool = False) -> dict[str, Any]
     order is `proven` by a certificate, no peak is smaller, so an arena of that size neither."""
     plan, memories = dict(report["plan"]), report["memories"]
     for key in ("optimal", "arena_optimal"):
-        plan[key] = None if plan[key] else False
+        plan[key] = said_optimal(plan[key], claimed=True)
     shown = False
     if proven:
         one_arena = not plan["objects"] and memories is None
         shown = one_arena and plan["arena"] == plan["peak"]
         plan |= {"optimal": True, "arena_optimal": True if shown else plan["arena_optimal"]}
     if memories is not None:
-        memories = memories | {"optimal": None if memories["optimal"] else False}
+        memories = memories | {"optimal": said_optimal(memories["optimal"], claimed=True)}
     return report | {"plan": plan | {"claimed": not shown}, "memories": memories}
 
 
@@ -47,7 +48,7 @@ def off_chip_claims(func: FuncOp) -> dict[str, Any] | None:
         "moved": found.moved.data,
         "moved_claimed": claimed,
         "lower_bound": found.lower_bound.data,
-        "optimal": None if tight else False,
+        "optimal": said_optimal(tight, claimed=True),
     }
 
 

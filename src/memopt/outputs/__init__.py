@@ -31,12 +31,14 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True)
 class Wanted:
-    """The `folder` that the output is written to (None: stdout), MLIR's `generic` form, and what
-    begins the names of everything public in C."""
+    """The `folder` that the output is written to (None: stdout), MLIR's `generic` form, what begins
+    the names of everything public in C, and whether bound and proof are only `claimed`: the plan
+    was read, and nothing has proved them since."""
 
     folder: Path | None = None
     generic: bool = False
     name: str = "model"
+    claimed: bool = False
 
 
 def _form(kind: str) -> Any:

@@ -10,6 +10,7 @@ from memopt.cli.claims import off_chip_claims, off_chip_lines, optimality_line
 from memopt.cli.texts import sizes
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
+from memopt.dialects.plan import said_optimal
 from memopt.driver import IR, check_module, load_text, new_context
 from memopt.formats.minimalloc import read_rows
 from memopt.frontends.core.registry import frontend_of, with_plans
@@ -75,11 +76,8 @@ def run(args: argparse.Namespace) -> None:
                 "proof": verified.plan.proof.data,
                 "optimality": optimality
                 or optimality_line(verified.plan.proof.data, verified.plan.optimal),
-                "optimal": True
-                if is_proven(optimality)
-                else None
-                if verified.plan.optimal
-                else False,
+                "optimal": is_proven(optimality)
+                or said_optimal(verified.plan.optimal, claimed=True),
             }
         )
     if args.json:
