@@ -28,9 +28,14 @@ KEYS = (
 )
 
 
+OF_A_BUILD = ("stack", "static_ram", "flash", "instructions")
+NO_CYCLES = "the timing of no core and its memories is modelled"
+
+
 def empty_facts(name: str) -> dict[str, Any]:
     """All keys, null but for the name; `not_measured` says per key why."""
-    return {**dict.fromkeys(KEYS), "name": name, "not_measured": {}}
+    unknown = {"cycles_estimated": NO_CYCLES}
+    return {**dict.fromkeys(KEYS), "name": name, "not_measured": unknown}
 
 
 def tflm_facts(module: ModuleOp, arena: int, model_path: Path | None = None) -> dict[str, Any]:
@@ -39,10 +44,8 @@ def tflm_facts(module: ModuleOp, arena: int, model_path: Path | None = None) -> 
     facts = empty_facts("tflm")
     func = only_function(module)
     _, model, _ = source_of(module, model_path=model_path)
-    because = "TFLM is not built here"
-    reasons: dict[str, str] = {}
-    reasons |= dict.fromkeys(("stack", "static_ram", "flash", "instructions"), because)
-    facts["not_measured"] = reasons
+    reasons: dict[str, str] = facts["not_measured"]
+    reasons |= dict.fromkeys(OF_A_BUILD, "TFLM is not built here")
     hidden = unknown_scratch(func)
     if hidden:
         reasons["arena"] = f"the scratch of {', '.join(hidden)} in TFLM is not known"
@@ -68,8 +71,9 @@ def c_facts(module: ModuleOp, target: str, arena: int, measured: dict[str, Any])
     """For a C project: what `measure_project` found, and for a Cortex-M an upper bound of stack and
     static RAM where it found nothing; `bounds` names these."""
     board = target_named(target, "c")
-    facts = empty_facts(target) | measured | {"arena": arena}
-    facts["not_measured"] = dict(measured.get("not_measured", {}))
+    facts = empty_facts(target)
+    unknown = facts["not_measured"] | measured.get("not_measured", {})
+    facts |= measured | {"arena": arena, "not_measured": unknown}
     if not board.has_memories:
         facts["not_measured"]["ram"] = facts["not_measured"].get("stack", "")
         return facts
@@ -97,7 +101,7 @@ def facts_without_a_build(module: ModuleOp, target: str, arena: int) -> dict[str
         return tflm_facts(module, arena)
     except MemoptError as error:
         facts = empty_facts(target) | {"arena": arena}
-        facts["not_measured"] = dict.fromkeys(("tensor_arena", "ram"), error.text)
+        facts["not_measured"] |= dict.fromkeys((*OF_A_BUILD, "tensor_arena", "ram"), error.text)
         return facts
 
 
