@@ -264,7 +264,7 @@ def run_pipeline(
         options.runs.append(PassRun(step.name, seconds))
         if options.verify:
             check_module(module)
-        claimed = frozenset() if getattr(step, "proves", False) else claimed & _planned(module)
+        claimed = frozenset[str]() if getattr(step, "proves", False) else claimed & _planned(module)
         if options.time_passes:
             print(f"{seconds:10.4f} s  {step.name}", file=sys.stderr)
         if options.stats:

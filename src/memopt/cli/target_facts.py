@@ -100,7 +100,8 @@ def facts_without_a_build(module: ModuleOp, target: str, arena: int) -> dict[str
     try:
         return tflm_facts(module, arena)
     except MemoptError as error:
-        facts = empty_facts(target) | {"arena": arena}
+        facts = empty_facts(target)
+        facts["arena"] = arena
         facts["not_measured"] |= dict.fromkeys((*OF_A_BUILD, "tensor_arena", "ram"), error.text)
         return facts
 
