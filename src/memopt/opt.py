@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from memopt.arguments import MEMORY, add_model_path, add_shape, add_time_limit
 from memopt.chunks import Job, read_chunks, run_chunk
 from memopt.diagnostics import diagnose, unmatched, write_output
 from memopt.dialects.errors import MemoptError
@@ -27,7 +28,7 @@ from memopt.outputs import Target, is_binary, model_name, target_text
 from memopt.passes.option import choices, texts
 from memopt.plugin import PASSES
 from memopt.rewrites import RULES
-from memopt.shorthands import parse_shapes, pipeline_text, shape_help
+from memopt.shorthands import parse_shapes, pipeline_text
 from memopt.solvers.placement import METHODS as PLACEMENTS
 from memopt.solvers.scheduling import METHODS as SCHEDULES
 from memopt.solvers.shared_objects import METHODS as SHARED
@@ -37,6 +38,7 @@ from memopt.usage import (
     UsageError,
     check_time_limit,
     collect_rarely,
+    exit_code,
     path_text,
 )
 
@@ -122,10 +124,7 @@ def build_parser() -> argparse.ArgumentParser:
             f"joint (another order where that makes the arena smaller), {', '.join(PLACEMENTS)}; "
             f"or several objects instead of an arena: {', '.join(SHARED)}",
         ),
-        "--memory": (
-            "dtcm:64K,sram:320K",
-            "instead of --place: several memories, the fastest first, NAME:BYTES@COST",
-        ),
+        "--memory": MEMORY,
     }
     for flag, (metavar, text) in methods.items():
         group.add_argument(flag, action=_Step, metavar=metavar, help=text)
@@ -134,22 +133,11 @@ def build_parser() -> argparse.ArgumentParser:
         "--verify-plan", action=_Step, nargs=0, dest="verify_plan", help="check the plan"
     )
     group.add_argument("-p", "--passes", metavar="PIPELINE", help="the same, with every option")
-    group.add_argument(
-        "--time-limit",
-        type=float,
-        metavar="SECONDS",
-        help="for each --fuse, --schedule, --place and --memory, with reading and printing",
+    add_time_limit(
+        group, "for each --fuse, --schedule, --place and --memory, with reading and printing"
     )
-    group.add_argument(
-        "--shape",
-        action="append",
-        default=[],
-        metavar="NAME=1x3x224x224",
-        help=shape_help(),
-    )
-    group.add_argument(
-        "--model-path", type=path_text, metavar="FILE", help="where the IR's weights are"
-    )
+    add_shape(group)
+    add_model_path(group, "where the IR's weights are")
     show = parser.add_argument_group("showing")
     show.add_argument("--print-ir-before-all", action="store_true", help="to stderr")
     show.add_argument("--print-ir-after-all", action="store_true", help="to stderr")
@@ -175,17 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     collect_rarely()
     parser = build_parser()
     args = parser.parse_args(arguments)
-    try:
-        return run(args)
-    except UsageError as error:
-        print(f"memopt-opt: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("memopt-opt: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    return exit_code("memopt-opt", lambda: run(args))
 
 
 def run(args: argparse.Namespace) -> int:

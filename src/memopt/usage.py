@@ -2,6 +2,9 @@
 
 import argparse
 import gc
+import os
+import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 
@@ -13,6 +16,22 @@ def check_time_limit(seconds: float | None) -> None:
     """Raise UsageError for a `--time-limit` that is none: 0, negative, without end, no number."""
     if seconds is not None and not 0 < seconds < float("inf"):
         raise UsageError(f"--time-limit={seconds:g}: seconds, finite and more than 0")
+
+
+def exit_code(program: str, run: Callable[[], int]) -> int:
+    """What `run` gives back; 2 for wrong usage, 130 for Ctrl-C, each with its line on stderr, and 1
+    for a reader that went away."""
+    try:
+        return run()
+    except UsageError as error:
+        print(f"{program}: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"{program}: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def collect_rarely() -> None:

@@ -16,7 +16,7 @@ from importlib.metadata import version
 
 from memopt.diagnostics import diagnose
 from memopt.solvers.registry import methods_in
-from memopt.usage import Parser, UsageError, check_time_limit, collect_rarely
+from memopt.usage import Parser, UsageError, check_time_limit, collect_rarely, exit_code
 
 COMMANDS = methods_in("memopt.cli.commands")  # name -> module
 
@@ -62,20 +62,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.command is None:
         parser.print_help(sys.stderr)
         return 2
+    return exit_code("memopt", lambda: _run(args))
+
+
+def _run(args: argparse.Namespace) -> int:
+    """The command, and what is wrong with its input as one line on stderr."""
     name = next((str(vars(args)[k]) for k in ("model", "plan", "file") if vars(args).get(k)), "")
     try:
         check_time_limit(getattr(args, "time_limit", None))
         import_module(COMMANDS[args.command]).run(args)
         return 0
-    except UsageError as error:
-        print(f"memopt: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("memopt: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except (UsageError, BrokenPipeError):
+        raise
     except Exception as error:
         if os.environ.get("MEMOPT_DEBUG"):
             raise

@@ -6,6 +6,7 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.arguments import MEMORY, add_model_path, add_shape, add_time_limit
 from memopt.dialects.errors import MemoptError
 from memopt.driver import (
     IR,
@@ -20,8 +21,7 @@ from memopt.driver import (
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds
-from memopt.shorthands import parse_shapes, shape_help
-from memopt.usage import path_text
+from memopt.shorthands import parse_shapes
 
 
 def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,29 +38,17 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="METHOD",
         help="joint (default), auto, exact, shared-objects, ...: memopt-opt --help has all",
     )
-    parser.add_argument(
-        "--memory",
-        metavar="dtcm:64K,sram:320K",
-        help="instead of --place: several memories, the fastest first, NAME:BYTES@COST",
-    )
+    parser.add_argument("--memory", metavar=MEMORY[0], help=MEMORY[1])
     parser.add_argument("--no-fuse", action="store_true", help="schedule operator by operator")
-    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each solver")
+    add_time_limit(parser, "for each solver")
     parser.add_argument(
         "--io", choices=("arena", "kept", "caller"), help="where inputs and outputs live"
     )
     parser.add_argument(
         "--inplace", choices=("on", "off"), help="results over dying operands (C targets)"
     )
-    parser.add_argument(
-        "--shape",
-        action="append",
-        default=[],
-        metavar="NAME=1x3x224x224",
-        help=shape_help(),
-    )
-    parser.add_argument(
-        "--model-path", type=path_text, metavar="FILE", help="where the weights of an .mlir are"
-    )
+    add_shape(parser)
+    add_model_path(parser, "where the weights of an .mlir are")
 
 
 def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[Context, ModuleOp]:

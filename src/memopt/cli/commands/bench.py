@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from memopt.arguments import add_time_limit
 from memopt.diagnostics import write_output
 from memopt.usage import STDOUT, UsageError, path_text
 
@@ -51,9 +52,7 @@ def add_arguments(commands: Any) -> None:
         metavar="TABLE",
         help="such as zhong-2; for place such as strategies, shared-objects, traffic; default: all",
     )
-    parser.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="for each solver call; default: 10"
-    )
+    add_time_limit(parser, "for each solver call; default: 10")
 
 
 @contextmanager

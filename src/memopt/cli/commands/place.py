@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from memopt.arguments import add_time_limit
 from memopt.cli.texts import bytes_of_text, sizes
 from memopt.diagnostics import write_output
 from memopt.dialects.errors import MemoptError
@@ -46,7 +47,7 @@ def add_arguments(commands: Any) -> None:
         metavar="METHOD",
         help="a METHOD of memopt-opt --place, but joint; default: auto",
     )
-    parser.add_argument("--time-limit", type=float, metavar="SECONDS")
+    add_time_limit(parser)
     parser.add_argument(
         "-o",
         "--output",

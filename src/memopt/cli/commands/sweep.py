@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memopt.api.sweeps import Row, Task, files_below, rows
+from memopt.arguments import add_time_limit
 from memopt.dialects.errors import MemoptError
 from memopt.driver import IR, build_pipeline
 from memopt.frontends.core.registry import listed
@@ -40,7 +41,7 @@ def add_arguments(commands: Any) -> None:
         "--model", dest="memory_model", metavar="KEY=VALUE,...", help="as of memopt-opt"
     )
     parser.add_argument("--prepare", metavar="frelu,view", help="as of memopt-opt")
-    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each graph")
+    add_time_limit(parser, "for each graph")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,0 +1,33 @@
+"""Options that several commands have, each defined once; what each is for there is its help."""
+
+from typing import Any
+
+from memopt.shorthands import shape_help
+from memopt.usage import path_text
+
+MEMORY = (
+    "dtcm:64K,sram:320K",
+    "instead of --place: several memories, the fastest first, NAME:BYTES@COST",
+)
+"""Metavar and help of `--memory`."""
+
+
+def add_time_limit(parser: Any, text: str | None = None) -> None:
+    """`--time-limit`, which `memopt.usage.check_time_limit` looks at."""
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS", help=text)
+
+
+def add_shape(parser: Any) -> None:
+    """`--shape`, which `memopt.shorthands.parse_shapes` reads."""
+    parser.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="NAME=1x3x224x224",
+        help=shape_help(),
+    )
+
+
+def add_model_path(parser: Any, text: str) -> None:
+    """`--model-path`, for `memopt.driver.set_model_path`."""
+    parser.add_argument("--model-path", type=path_text, metavar="FILE", help=text)
