@@ -1,18 +1,19 @@
 """Buffers of a CSV, or of a program that calls `memopt.place`, placed by any strategy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import lcm
 from typing import Any
 
-from memopt.formats.minimalloc import Row
+from memopt.dialects.errors import MemoptError
+from memopt.formats.minimalloc import LARGEST, Row
 from memopt.solvers.placement import METHODS, prove
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.solvers.shared_objects import share
 from memopt.usage import UsageError
-from memopt.verify.buffers import spans
+from memopt.verify.buffers import spans, verify_rows
 
 STRATEGIES: tuple[str, ...] = (*METHODS, *SHARED)
 
@@ -61,6 +62,27 @@ def solve(
     offsets = tuple(found.placement.offsets[i] for i in first)
     bound = found.lower_bound
     return Answer(offsets, found.placement.arena, bound, bound)
+
+
+def placed(
+    rows: Sequence[Row],
+    strategy: str,
+    time_limit: float | None,
+    capacity: int | None,
+    name: str,
+) -> tuple[Answer, tuple[Row, ...]]:
+    """`solve`, and the rows with their offsets, checked from these rows alone.
+
+    Raises as `solve`, and MemoptError that says `name` for an arena that no file can say.
+    """
+    answer = solve(rows, strategy, time_limit, capacity)
+    if answer.arena > LARGEST:  # as an offset nobody could read it back
+        raise MemoptError(f"the arena of {answer.arena} B is too large", name)
+    found = tuple(replace(r, offset=o) for r, o in zip(rows, answer.offsets, strict=True))
+    arena = verify_rows(found)
+    if arena > answer.arena:
+        raise MemoptError(f"the rows end at {arena} B, the strategy said {answer.arena} B", name)
+    return answer, found
 
 
 def exact_nodes() -> int:

@@ -2,17 +2,15 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import index
 from pathlib import Path
 from typing import TypeAlias, cast
 
 from memopt.api.sources import chosen, seconds, told
-from memopt.dialects.errors import MemoptError
 from memopt.formats.minimalloc import LARGEST, Row, read_rows, write_rows
 from memopt.formats.sizes import parse_size
-from memopt.placing import STRATEGIES, solve
-from memopt.verify.buffers import verify_rows
+from memopt.placing import STRATEGIES, placed
 
 Buffers: TypeAlias = "str | os.PathLike[str] | bytes | Iterable[tuple[int, int, int] | Row]"
 
@@ -82,17 +80,9 @@ def place(
     else:
         name, rows = "buffers", tuple(_row(i, b) for i, b in enumerate(buffers))
     with told(name):
-        answer = solve(rows, strategy, time_limit, limit)
-        if answer.arena > LARGEST:
-            raise MemoptError(f"the arena of {answer.arena} B is too large", name)
-        placed = tuple(replace(r, offset=o) for r, o in zip(rows, answer.offsets, strict=True))
-        arena = verify_rows(placed)
-        if arena > answer.arena:
-            raise MemoptError(
-                f"the rows end at {arena} B, the strategy said {answer.arena} B", name
-            )
+        answer, found = placed(rows, strategy, time_limit, limit, name)
     infeasible = limit is not None and answer.floor > limit
-    return Placed(answer.offsets, answer.arena, answer.lower_bound, placed, limit, infeasible)
+    return Placed(answer.offsets, answer.arena, answer.lower_bound, found, limit, infeasible)
 
 
 def _row(number: int, buffer: tuple[int, int, int] | Row) -> Row:
