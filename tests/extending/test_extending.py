@@ -48,6 +48,11 @@ EXTENSIONS = {
             "tests/unit/test_operator_matrix.py",
         ),
     ),
+    "placement": Extension(
+        ("solvers/placement/methods/largest_area.py",),
+        ("tests/unit/test_largest_area.py",),
+        ("tests/unit/test_largest_area.py", "tests/unit/test_placement.py"),
+    ),
     "rule": Extension(
         ("rewrites/relu_twice.py",),
         (),
