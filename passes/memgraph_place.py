@@ -7,7 +7,6 @@ Arguments get theirs as an argument attribute, scratch in `memgraph.scratch`; wh
 arena is `#memgraph.unplaced<constant|caller|runtime>`. A function without a schedule keeps its
 order, as `--schedule=source` would. `method=shared-objects` and its kind give each buffer one of
 several objects instead of an offset (`share.py`). `method=joint` may change the order (`joint.py`).
-`solver`, `pruning`, `pyramid` and `seed` are for `method=ilp`.
 """
 
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ from memopt.passes.joint import (
     write_tried,
 )
 from memopt.passes.memgraph_schedule import order_function
-from memopt.passes.option import check_choices, option
+from memopt.passes.option import check_choices, method_options, option, with_options
 from memopt.passes.places import write_places
 from memopt.passes.planned import Facts, Planned, PlanningPass, read_plan
 from memopt.passes.seconds import check_seconds
@@ -40,27 +39,26 @@ from memopt.targets.tflm.arena import tflm_arena, write_scratch
 METHODS = (*placement.METHODS, "joint", *share.METHODS)
 
 
+@with_options(placement.options())
 @dataclass(frozen=True)
 class MemgraphPlacePass(PlanningPass):
-    """Give every buffer its offset in the arena."""
+    """Give every buffer its offset in the arena.
+
+    What the strategies' files declare goes to the strategy, which refuses by name what it does not
+    have.
+    """
 
     name = "memgraph-place"
 
     method: str = option("auto", "how the offsets are found", METHODS)
     time_limit: int | float | None = option(None, "seconds")
-    solver: str | None = option(None, "of the integer program")
-    pruning: bool | None = option(None, "ilp: leave out pairs that are never live together")
-    pyramid: bool | None = option(None, "ilp: the longest-lived buffers get addresses beforehand")
-    seed: int | None = option(None, "of the random choices")
 
     def __post_init__(self) -> None:
         check_choices(self)
         check_seconds(self.time_limit)
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned:
-        given = {name: getattr(self, name) for name in ("solver", "pruning", "pyramid", "seed")}
-        chosen = {name: value for name, value in given.items() if value is not None}
-        return place_known(func, known, self.method, self.time_limit, **chosen)
+        return place_known(func, known, self.method, self.time_limit, **method_options(self))
 
 
 def place_function(func: FuncOp, method: str, time_limit: float | None, **options: object) -> int:

@@ -18,7 +18,7 @@ on, the chosen in-place results get a `memgraph.alias`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -36,29 +36,26 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.moves import drop_moves
-from memopt.passes.option import check_choices, option
+from memopt.passes.option import check_choices, method_options, option, with_options
 from memopt.passes.planned import Facts, Planned, PlanningPass, undecided
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import ProblemError, Proof, Schedule, profile
-from memopt.solvers.scheduling import METHODS, partitioned, schedule
+from memopt.solvers.scheduling import METHODS, options, partitioned, schedule
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.fusion import Sides
 from memopt.solvers.theory.fusion_check import is_contraction, is_safe_chain
 from memopt.solvers.theory.segments import linked
 
 
+@with_options(options())
 @dataclass(frozen=True)
 class MemgraphSchedulePass(PlanningPass):
     """Choose the order of operators with the least peak, and say what is proven of it.
 
     `certificate` names a file that gets what proves the plan's bound to anyone (certificates.md).
-    The options below it go to the method, which refuses by name what it does not have:
-    `solver`, `warm_start` (a method), `bound` (bytes or flow), `pruning` and `seed` for the integer
-    programs, `control` and `precedence` for ilp-olla, `divide`, `budgets` and `width` for dp,
-    `max_states` for all that search, `max_bytes`, `kill_moves`, `commits`, `dominance` and
-    `backward` for search and auto, `fuse`, `segments`, `splits`, `flow` and `local` for auto.
+    What the methods' files declare goes to the method, which refuses by name what it does not have.
     """
 
     name = "memgraph-schedule"
@@ -68,39 +65,14 @@ class MemgraphSchedulePass(PlanningPass):
     time_limit: int | float | None = option(None, "seconds")
     assume_pure: bool = option(False, "operations of which nothing is known may move")
     certificate: str | None = option(None, "a file for what proves the bound to anyone")
-    solver: str | None = option(None, "of the integer program")
-    warm_start: str | None = option(None, "the method whose order the integer program starts from")
-    bound: int | str | None = option(None, "a known lower bound in bytes, or flow")
-    pruning: bool | None = option(None, "integer programs: leave out steps that cannot be")
-    control: bool | None = option(None, "ilp-olla: edges that hold back operators, section 4.3")
-    precedence: bool | None = option(None, "ilp-olla: spans from precedence, section 4.2")
-    seed: int | None = option(None, "of the random choices")
-    divide: bool | None = option(None, "dp: solve apart what single tensors divide")
-    budgets: bool | None = option(None, "dp: soft budgets on the peak")
-    width: int | None = option(None, "dp: states of a step above which the budget falls")
-    max_states: int | None = option(None, "states after which the search gives up")
-    kill_moves: bool | None = option(
-        None, "branch on the sets of operators that free a tensor only"
-    )
-    commits: bool | None = option(None, "go straight to ideals that T1 allows")
-    dominance: bool | None = option(None, "drop states that others cover")
-    backward: bool | None = option(None, "search from the end where it can be mirrored")
-    max_bytes: int | None = option(None, "memory of the search")
-    fuse: bool | None = option(None, "auto: contract modules first")
-    segments: bool | None = option(None, "auto: contract to chains of segments")
-    splits: bool | None = option(None, "auto: search part by part (T5)")
-    flow: bool | None = option(None, "auto: bound by min-cuts (T6)")
-    local: bool | None = option(None, "auto: improve the order by local search")
 
     def __post_init__(self) -> None:
         check_choices(self)
         check_seconds(self.time_limit)
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned:
-        given = {name: getattr(self, name) for name in OPTIONS}
-        chosen = {name: value for name, value in given.items() if value is not None}
         how = self.method, self.time_limit, self.assume_pure
-        return order_function(func, known, *how, **chosen)[0]
+        return order_function(func, known, *how, **method_options(self))[0]
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         found = list(functions(op))
@@ -112,14 +84,6 @@ class MemgraphSchedulePass(PlanningPass):
         super().apply(ctx, op)
         for func in found if self.certificate is not None else ():
             write_certificate(func, self.certificate or "", self.time_limit, self.assume_pure)
-
-
-# what the pass hands on to the method
-OPTIONS = tuple(
-    f.name
-    for f in fields(MemgraphSchedulePass)
-    if f.name not in ("method", "time_limit", "assume_pure", "certificate")
-)
 
 
 def schedule_function(

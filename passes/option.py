@@ -3,14 +3,17 @@
 alignment: int | None = option(None, "bytes of which every offset is a multiple")
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, fields, make_dataclass
 from typing import Any, TypeVar
 
 from xdsl.passes import ModulePass
 
+from memopt.solvers.registry import Option
+
 TEXT = "text"
 CHOICES = "choices"
+METHOD = "method"
 T = TypeVar("T")
 
 
@@ -24,6 +27,33 @@ def option(default: T, text: str, choices: Sequence[str] = ()) -> T:
 def required(text: str) -> Any:
     """A field of a pass without a default."""
     return field(metadata={TEXT: text})
+
+
+P = TypeVar("P", bound=ModulePass)
+
+
+def with_options(declared: Sequence[Option]) -> Callable[[type[P]], type[P]]:
+    """Gives a pass the options that its methods' files declare; None of one that was not given."""
+
+    def decorate(made: type[P]) -> type[P]:
+        more: list[tuple[str, Any, Any]] = []
+        for o in declared:
+            metadata = {TEXT: f"{', '.join(o.methods)}: {o.text}", METHOD: True}
+            first, *others = o.types
+            kind: Any = first
+            for other in (*others, None):
+                kind = kind | other
+            more.append((o.name, kind, field(default=None, metadata=metadata)))
+        kept = {key: getattr(made, key) for key in ("__doc__", "__module__", "__qualname__")}
+        return make_dataclass(made.__name__, more, bases=(made,), frozen=True, namespace=kept)
+
+    return decorate
+
+
+def method_options(made: ModulePass) -> dict[str, Any]:
+    """The options for its method that a pass was given."""
+    given = {f.name: getattr(made, f.name) for f in fields(made) if METHOD in f.metadata}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def texts(made: type[ModulePass]) -> Mapping[str, str]:

@@ -5,9 +5,14 @@
 So a new one is one new file, and nothing is imported before it is asked for.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from ast import FunctionDef, literal_eval, parse, unparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import signature
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
@@ -37,3 +42,51 @@ def function_of(
 def options_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a method's options: all parameters but the first, which is the problem."""
     return tuple(signature(function).parameters)[1:]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of methods: its types, one line for people, the methods that take it."""
+
+    name: str
+    types: tuple[type, ...]
+    text: str
+    methods: tuple[str, ...]
+
+
+def declared_options(methods: Mapping[str, str], *functions: str) -> tuple[Option, ...]:
+    """The options that the methods' files declare for people, each with every method that takes it.
+
+    A file has `OPTIONS = {parameter: line}` for parameters of the first of `functions` that it has;
+    what another method calls the same is the same. The files are read and not imported: that would
+    load numpy and OR-Tools for `--list-passes`.
+    """
+    found = {name: _declared(module, functions) for name, module in methods.items()}
+    options: dict[str, Option] = {}
+    for lines, parameters in found.values():
+        for name, text in lines.items():
+            takers = tuple(m for m, (_, taken) in found.items() if name in taken)
+            types = tuple(_TYPES[t] for t in parameters[name] if t in _TYPES)
+            options.setdefault(name, Option(name, types, text, takers))
+    return tuple(options.values())
+
+
+_TYPES = {"int": int, "str": str, "bool": bool, "float": float}
+
+
+def _declared(
+    module: str, functions: Sequence[str]
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """What a file declares, and its function's parameters with the names of their types."""
+    spec = find_spec(module)
+    assert spec is not None and spec.origin is not None
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    given = re.search(r"^OPTIONS = (\{.*?^\})", text, re.MULTILINE | re.DOTALL)
+    lines: dict[str, str] = literal_eval(given[1]) if given else {}
+    heads = (re.search(rf"^def {f}\(.*?\) -> ", text, re.MULTILINE | re.DOTALL) for f in functions)
+    head = next(h for h in heads if h is not None)
+    (function,) = parse(f"{head[0]}None: ...").body
+    assert isinstance(function, FunctionDef)
+    arguments = function.args.args[1:]
+    types = {a.arg: unparse(a.annotation).split(" | ") for a in arguments if a.annotation}
+    return lines, {name: tuple(found) for name, found in types.items()}

@@ -18,10 +18,16 @@ from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.items import floor_of, items_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
-from memopt.solvers.registry import function_of, methods_in, options_of
+from memopt.solvers.registry import Option, declared_options, function_of, methods_in, options_of
 
 _FOUND = methods_in("memopt.solvers.placement.methods", "memopt.solvers.published.placement")
 METHODS = tuple(_FOUND)
+
+
+def options() -> tuple[Option, ...]:
+    """What the strategies' files declare (`OPTIONS`)."""
+    return declared_options(_FOUND, "prove", "solve")
+
 
 Strategy = Callable[..., Placement | Proven]
 

@@ -10,12 +10,15 @@ from typing import Any
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph, ProblemError, Schedule
-from memopt.solvers.registry import function_of, methods_in, options_of
+from memopt.solvers.registry import Option, declared_options, function_of, methods_in, options_of
 
 _FOUND = methods_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
 METHODS = tuple(_FOUND)
 
-LIMITS = {"max_states", "max_bytes", "width"}
+
+def options() -> tuple[Option, ...]:
+    """What the methods' files declare (`OPTIONS`)."""
+    return declared_options(_FOUND, "solve")
 
 
 def schedule(
@@ -34,7 +37,7 @@ def schedule(
             raise ProblemError(f"method {method!r} has no option {name.replace('_', '-')!r}")
     clock.check(time_limit)
     for name, value in options.items():
-        if name in LIMITS and value is not None and value < 0:
+        if isinstance(value, int) and value < 0:
             raise ProblemError(f"{name}={value}: it must not be negative")
     if "time_limit" in known:
         options["time_limit"] = time_limit

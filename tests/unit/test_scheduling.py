@@ -10,7 +10,9 @@ from memopt.solvers.registry import function_of, methods_in, options_of
 from memopt.solvers.scheduling import METHODS, schedule
 
 FILES = methods_in("memopt.solvers.scheduling.methods", "memopt.solvers.published.scheduling")
-HEURISTICS = [m for m in METHODS if not options_of(function_of(FILES, m, "method", "solve"))]
+HEURISTICS = [
+    m for m in METHODS if "time_limit" not in options_of(function_of(FILES, m, "method", "solve"))
+]
 
 GRAPH = MemoryGraph(
     ("a", "b", "c"),

@@ -31,6 +31,13 @@ from memopt.solvers.placement.neighbours import Neighbour, neighbours_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 from memopt.solvers.programs.mathopt import Model, new_model
 
+OPTIONS = {
+    "solver": "of the integer program",
+    "pruning": "leave out pairs that are never live together",
+    "pyramid": "the longest-lived buffers get addresses beforehand",
+    "seed": "of the random choices",
+}
+
 PAIRS = 200_000  # more do not fit into a solver's memory
 
 

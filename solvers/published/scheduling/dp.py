@@ -34,6 +34,12 @@ from memopt.solvers.scheduling.methods.greedy import order as greedy
 from memopt.solvers.theory.bounds import trivial
 from memopt.solvers.theory.ideals import Walker, ancestors, descendants, mask_bytes, renumber
 
+OPTIONS = {
+    "divide": "solve apart what single tensors divide",
+    "budgets": "soft budgets on the peak",
+    "width": "states of a step above which the budget falls",
+}
+
 # Signatures in one step beyond which a run counts as timed out, at first.
 WIDTH = 10_000
 

@@ -50,6 +50,11 @@ from memopt.solvers.scheduling.integer import begun, given, optimise, others, ov
 from memopt.solvers.theory.bounds import trivial
 from memopt.solvers.theory.ideals import ancestors, descendants
 
+OPTIONS = {
+    "control": "edges that hold back operators, section 4.3",
+    "precedence": "spans from precedence, section 4.2",
+}
+
 
 def control_edges(graph: MemoryGraph) -> list[tuple[int, int]]:
     """(release, anchor): the release may run before the anchor without loss (section 4.3).

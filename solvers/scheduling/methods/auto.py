@@ -14,6 +14,14 @@ from memopt.solvers.theory.bounds import Bound, flow_bound, trivial
 from memopt.solvers.theory.chains import reduced
 from memopt.solvers.theory.fusion import contract, expand, modules
 
+OPTIONS = {
+    "fuse": "contract modules first",
+    "segments": "contract to chains of segments",
+    "splits": "search part by part (T5)",
+    "flow": "bound by min-cuts (T6)",
+    "local": "improve the order by local search",
+}
+
 
 def heuristics(graph: MemoryGraph, deadline: float | None = None) -> list[tuple[int, ...]]:
     """Orders worth knowing, best first: source (if it is an order), greedy and both post-orders;

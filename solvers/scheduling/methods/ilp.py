@@ -39,6 +39,13 @@ from memopt.solvers.scheduling.integer import begun, given, optimise, others, ov
 from memopt.solvers.theory.bounds import trivial
 from memopt.solvers.theory.ideals import ancestors, descendants
 
+OPTIONS = {
+    "warm_start": "the method whose order the integer program starts from",
+    "pruning": "leave out steps that cannot be",
+    "seed": "of the random choices",
+    "solver": "of the integer program",
+}
+
 
 @dataclass
 class Program:

@@ -16,6 +16,16 @@ from memopt.solvers.scheduling.methods.rpo import order as rpo
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.ideals import renumber
 
+OPTIONS = {
+    "bound": "a known lower bound in bytes, or flow",
+    "max_states": "states after which the search gives up",
+    "max_bytes": "memory of the search",
+    "kill_moves": "branch on the sets of operators that free a tensor only",
+    "commits": "go straight to ideals that T1 allows",
+    "dominance": "drop states that others cover",
+    "backward": "search from the end where it can be mirrored",
+}
+
 # What the states of one search may take, with all of Python's overhead: below 2 GB for sure.
 MAX_BYTES = 1_500_000_000
 
