@@ -22,9 +22,11 @@ from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.unary import FunctionOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.structure import OpaqueOp
 from memopt.driver import import_bytes, load_model
+from memopt.frontends.onnx.operators import OPERATORS
 
 Array = NDArray[Any]
 ort = pytest.importorskip("onnxruntime")
@@ -226,6 +228,23 @@ def test_one_operator(name: str, tmp_path: Path) -> None:
     found, names = run(data, tmp_path / "m.onnx", feeds)
     assert case[4] in names
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-5, atol=1e-5)
+
+
+FUNCTIONS = [
+    name
+    for name, entry in OPERATORS.items()
+    if len(entry.kinds) == 1 and issubclass(entry.kinds[0], FunctionOp)
+]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_one_number(name: str, tmp_path: Path) -> None:
+    """Whatever is in the table is looked at, as it is without attributes."""
+    data = model_of((name, X, [], {}, ""), 18).SerializeToString()
+    feeds = {"x": 3 * f32(*X)}
+    found, names = run(data, tmp_path / "m.onnx", feeds)
+    assert names == {OPERATORS[name].kinds[0].name.removeprefix("memgraph.")}
+    np.testing.assert_allclose(found[0], reference(data, feeds)[0], rtol=1e-5, atol=1e-5)
 
 
 def test_split(tmp_path: Path) -> None:

@@ -1,0 +1,38 @@
+"""Every function of one real number that has a kernel: its C against what it evaluates to."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region
+
+from memopt.backends.c.registry import all_kernels
+from memopt.dialects.operators import operations
+from memopt.dialects.operators.unary import FunctionOp
+from memopt.driver import check_module
+
+TYPE = TensorType(Float32Type(), [1, 4, 5, 8])
+
+
+def test_functions_of_one_real_number(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    known = {k.op for k in all_kernels() if k.types == "f32"}
+    kinds = [op for op in operations() if issubclass(op, FunctionOp) and op in known]
+    assert len(kinds) >= 5
+    block = Block(arg_types=[TYPE])
+    made = [kind.create(operands=[block.args[0]], result_types=[TYPE]) for kind in kinds]
+    block.add_ops([*made, ReturnOp(*(op.results[0] for op in made))])
+    func = FuncOp("main", ([TYPE], [TYPE] * len(made)), Region(block))
+    module = ModuleOp([func])
+    check_module(module)
+    lab.plan(module)
+    data = 4 * np.random.default_rng(1).normal(size=(1, *TYPE.get_shape())).astype(np.float32)
+    run = lab.run_project(lab.write(module, tmp_path / "c", "net", "host"), [data], trace=False)
+    assert run.code == 0, run.messages
+    found = np.frombuffer(run.output, np.float32).reshape(len(made), -1)
+    for kind, op, result in zip(kinds, made, found, strict=True):
+        assert isinstance(op, FunctionOp)
+        want = op.evaluate([data[0]])[0].reshape(-1)
+        np.testing.assert_allclose(result, want, rtol=1e-6, atol=1e-6, err_msg=kind.name)
