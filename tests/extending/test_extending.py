@@ -48,6 +48,22 @@ EXTENSIONS = {
             "tests/unit/test_operator_matrix.py",
         ),
     ),
+    "operator_float": Extension(
+        (
+            "dialects/operators/unary.py",
+            "frontends/tflite/operators.py",
+            "frontends/onnx/operators.py",
+            "backends/c/kernels/unary/__init__.py",
+            "backends/c/kernels/unary/memopt_elu_f32.c",
+        ),
+        ("docs/operators.md",),
+        (
+            "tests/firmware/test_c_functions.py",
+            "tests/models/test_onnx_meaning.py::test_functions_of_one_number",
+            "tests/unit/test_kernels.py",
+            "tests/unit/test_operator_matrix.py",
+        ),
+    ),
     "placement": Extension(
         ("solvers/placement/methods/largest_area.py",),
         ("tests/unit/test_largest_area.py",),
