@@ -28,10 +28,11 @@ from memopt.dialects.tensors import bytes_of, shape_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+from memopt.targets.core.registry import target_named, target_names
 
 Array = NDArray[Any]
 HERE = Path(__file__).parent
-CORTEX = ("cortex-m4", "cortex-m7", "cortex-m55")
+CORTEX = tuple(n for n in target_names("c") if target_named(n).has_memories)
 SANITIZE = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 

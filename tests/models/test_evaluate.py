@@ -4,15 +4,13 @@ Every tensor of every typed operator is compared, from the runtime's own operand
 operation answers for itself only.
 """
 
-import importlib.util
-import sys
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from firmware_helpers import load
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
@@ -23,23 +21,6 @@ from memopt.dialects.functions import functions
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.stored import dtype_of
 from memopt.frontends.tflite.read import read
-
-FIRMWARE = Path(__file__).resolve().parents[1] / "firmware"
-
-
-def load(name: str) -> ModuleType:
-    """A helper of tests/firmware, which is no package."""
-    found = sys.modules.get(f"memopt_firmware_{name}")
-    if found is not None:
-        return found
-    path = FIRMWARE / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"memopt_firmware_{name}", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
 
 lab, forge = load("lab"), load("forge")
 

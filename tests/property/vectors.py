@@ -5,37 +5,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from forgeries import Certificate, rehash
 from malformed import MALFORMED
+from one_way import ENDS_ABOVE, READ_BEFORE_WRITTEN, UNREAD, claim, search
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
-from memopt.solvers.theory.certificates import certificate, digest, graph_dict
+from memopt.solvers.theory.certificates import certificate
 from memopt.solvers.theory.closure import Way
 from memopt.solvers.theory.reversal import backward
 
 HONEST = Path(__file__).parents[1] / "unit" / "certificates" / "f1.src.cert"
-NOTHING: Certificate = {"kind": "flow", "operator": 0, "flows": []}  # proves a bound of 0
-
-
-def claim(
-    graph: MemoryGraph, peak: int, bound: int = 0, proof: Certificate = NOTHING
-) -> Certificate:
-    """A certificate of the order 0, 1, 2, ... in the right form, whatever it says."""
-    return {
-        "format": "memopt certificate 1",
-        "graph": graph_dict(graph),
-        "sha256": digest(graph),
-        "order": list(range(len(graph))),
-        "peak": peak,
-        "lower_bound": bound,
-        "proof": proof,
-    }
-
-
-def search(states: list[list[int]], commits: list[list[Any]], **more: bool) -> Certificate:
-    return {"kind": "search", "states": states, "commits": commits, **more}
 
 
 def texts() -> Iterator[str]:
@@ -103,31 +83,17 @@ def in_place() -> Iterator[Certificate]:
 
 def from_the_end() -> Iterator[Certificate]:
     """Graphs whose steps differ if they are read from the end, and what that seems to prove."""
-    unread = MemoryGraph(
-        ("a", "b"),
-        ((), (0,)),
-        (
-            Group("unread", 7, is_input=True),
-            Group("t", 4, writers=(0,), readers=(1,)),
-            Group("y", 5, writers=(1,), is_output=True),
-        ),
-    )
-    above = MemoryGraph(
-        ("v",), ((),), (Group("y", 10, writers=(0,), is_output=True),), workspace=(-5,)
-    )
-    early = MemoryGraph(
-        ("u", "z", "w"),
-        ((), (0,), (1,)),
-        (Group("g", 10, writers=(2,), readers=(0,)),),
-        workspace=(0, 8, 0),
-    )
-    for graph, peak, bound in ((unread, 11, 16), (above, 5, 10), (early, 10, 18)):
+    for graph, peak, bound in (
+        (UNREAD, 11, 16),
+        (ENDS_ABOVE, 5, 10),
+        (READ_BEFORE_WRITTEN, 10, 18),
+    ):
         order = range(len(graph))
         way = Way(backward(graph), bound, tuple(reversed(order)), True)
         proof = way.proof() if way.run(1000, None, 10_000) else search([], [], backward=True)
         yield claim(graph, peak, bound, proof)
         yield claim(graph, peak)
-    yield claim(early, 10) | {"lower_bound": 1, "proof": search([], [])}
+    yield claim(READ_BEFORE_WRITTEN, 10) | {"lower_bound": 1, "proof": search([], [])}
 
 
 def flows() -> Iterator[Certificate]:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from one_way import ENDS_ABOVE, READ_BEFORE_WRITTEN, UNREAD, claim, search
 
 from memopt.solvers.checker import RejectedError, check
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, profile
-from memopt.solvers.theory.certificates import certificate, certificate_text, digest, graph_dict
+from memopt.solvers.theory.certificates import certificate, certificate_text
 from memopt.solvers.theory.closure import Closure, Way, level_flow
 from memopt.solvers.theory.network import Network
 from memopt.solvers.theory.reversal import backward
@@ -264,28 +265,10 @@ def test_a_tampered_search_from_the_end_is_rejected(
 def one_way_graphs() -> list[tuple[str, str, MemoryGraph, int]]:
     """Name, why it is refused, graph, and a false bound that its steps seem to prove if they are
     read from the end."""
-    unread = MemoryGraph(
-        ("a", "b"),
-        ((), (0,)),
-        (
-            Group("unread", 7, is_input=True),
-            Group("t", 4, writers=(0,), readers=(1,)),
-            Group("y", 5, writers=(1,), is_output=True),
-        ),
-    )
-    ends_above = MemoryGraph(
-        ("v",), ((),), (Group("y", 10, writers=(0,), is_output=True),), workspace=(-5,)
-    )
-    read_before_written = MemoryGraph(
-        ("u", "z", "w"),
-        ((), (0,), (1,)),
-        (Group("g", 10, writers=(2,), readers=(0,)),),
-        workspace=(0, 8, 0),
-    )
     return [
-        ("unread", "nobody writes", unread, 16),
-        ("ends above", "cannot be read from its end", ends_above, 10),
-        ("read before written", "read before it is written", read_before_written, 18),
+        ("unread", "nobody writes", UNREAD, 16),
+        ("ends above", "cannot be read from its end", ENDS_ABOVE, 10),
+        ("read before written", "read before it is written", READ_BEFORE_WRITTEN, 18),
         ("in place", "cannot run in place", in_place(), 20),
     ]
 
@@ -297,20 +280,12 @@ def test_a_graph_that_cannot_be_read_from_its_end(
     order = list(range(len(graph)))
     peak = profile(graph, order).peak
     assert peak < bound, name
-    claim: dict[str, Any] = {
-        "format": "memopt certificate 1",
-        "graph": graph_dict(graph),
-        "sha256": digest(graph),
-        "order": order,
-        "peak": peak,
-        "lower_bound": bound,
-        "proof": {"kind": "search", "backward": True, "states": [], "commits": []},
-    }
+    claimed = claim(graph, peak, bound, search([], [], backward=True))
     way = Way(backward(graph), bound, tuple(reversed(order)), True)
     if way.run(1000, None, 10_000):
-        claim["proof"] = way.proof()
+        claimed["proof"] = way.proof()
     with pytest.raises(RejectedError, match=reason):
-        check(claim)
+        check(claimed)
     assert certificate(graph, order, peak)["proof"].get("backward", False) is False
 
 

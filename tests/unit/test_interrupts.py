@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from processes import HANG, gone
 
-HANG = 120  # seconds after which a test has failed, on any machine
 PYTHON = "import sys; from memopt.{} import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -57,19 +57,6 @@ def children(pid: int) -> list[int]:
         return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except FileNotFoundError:
         return []
-
-
-def gone(pid: int) -> bool:
-    """Whether the process ends, or has ended and nobody asked how, before the test has failed."""
-    end = time.monotonic() + HANG
-    while time.monotonic() < end:
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def command(module: str, arguments: list[str], folder: Path) -> "subprocess.Popen[str]":

@@ -7,19 +7,11 @@ export nothing of a plan that is wrong.
 from pathlib import Path
 
 import pytest
+from plan_source import SOURCE
 
 from memopt.cli import main
 from memopt.opt import main as opt
 
-SOURCE = """
-func.func @main(%x: tensor<64xi8>) -> tensor<16xi8> {
-  %a = memgraph.opaque "A"(%x) {memgraph.scratch = [#memgraph.scratch<16>]}
-    : (tensor<64xi8>) -> tensor<32xi8>
-  %b = memgraph.opaque "B"(%a) : (tensor<32xi8>) -> tensor<128xi8>
-  %c = memgraph.opaque "C"(%b, %a) : (tensor<128xi8>, tensor<32xi8>) -> tensor<16xi8>
-  func.return %c : tensor<16xi8>
-}
-"""
 STATES = {
     "scheduled": "memgraph-schedule",
     "partition": "memgraph-partition{k=2},memgraph-schedule",

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from ortools.sat.python import cp_model
+from processes import HANG, gone
 
 from memopt.solvers import clock, joint
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, live_ranges
@@ -21,7 +22,6 @@ from memopt.solvers.programs.mathopt import fulfils, new_model
 from memopt.solvers.scheduling import schedule
 
 GRAPHS = sorted((Path(__file__).parent / "joint").glob("*.json"))
-HANG = 120  # seconds after which a test has failed, on any machine
 CHAIN = MemoryGraph(
     ("a", "b"), ((), (0,)), (Group("x", 4, (0,), (1,)), Group("y", 4, (1,), is_output=True))
 )
@@ -41,20 +41,6 @@ def easy() -> tuple[cp_model.CpModel, Any]:
     model.add(2 * x >= 5)
     model.minimize(x)
     return model, x
-
-
-def gone(pid: int) -> bool:
-    """Whether the process ends, or has ended and nobody asked how, before the test has failed."""
-    end = time.monotonic() + HANG
-    while time.monotonic() < end:
-        try:
-            os.kill(pid, 0)
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def stub(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
