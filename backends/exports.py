@@ -16,12 +16,13 @@ from memopt.backends.checked import checked
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.names import name_of, place_of
-from memopt.dialects.place_attributes import ObjectAttr, SlotAttr
+from memopt.dialects.place_attributes import SlotAttr
 from memopt.dialects.plan import (
     Place,
     arena_offset,
     argument_offsets,
     bytes_offset,
+    memory_at,
     model_of,
     order_of,
     plan_of,
@@ -29,6 +30,7 @@ from memopt.dialects.plan import (
     scratch_list,
 )
 from memopt.dialects.plan import offsets_of as places_of
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.structure import ConstantOp, HyperNode, VariableOp
 from memopt.dialects.tensors import bytes_of, shape_of
 from memopt.formats.minimalloc import Gap, Row, write_rows
@@ -73,13 +75,7 @@ def module_json(module: ModuleOp, claimed: bool = False) -> str:
         names[value] = name
         row: dict[str, object] = {"name": name, "bytes": size, "is_weight": False}
         row["shape"] = list(shape_of(value))
-        place = places.get(value)
-        if isinstance(place, ObjectAttr):
-            row["object"] = place.index.data
-        if bytes_offset(place) is not None:
-            row["offset"] = bytes_offset(place)
-        if isinstance(place, SlotAttr):
-            row["memory"] = place.bank.data
+        row |= _where(places.get(value), plan)
         tensors.append(row)
 
     for argument in block.args:
@@ -107,16 +103,28 @@ def module_json(module: ModuleOp, claimed: bool = False) -> str:
             "peak": plan.peak.data,
             "lower_bound": plan.lower_bound.data,
             "proof": plan.proof.data,
+            "family": plan.family.data,
             "optimal": said_optimal(plan.optimal, claimed),
             "claimed": claimed,
-            "arena": plan.arena.data if plan.placed else None,
+            "arena": plan.arena if plan.placed else None,
             "alignment": model_of(func).alignment.data,
         }
-        if plan.object_sizes:
-            facts["objects"] = list(plan.object_sizes)
-            facts["objects_lower_bound"] = plan.objects_lower_bound.data
+        if plan.kind == "object":
+            facts["objects"] = [m.bytes.data for m in plan.memories]
+            facts["objects_lower_bound"] = plan.memories_lower_bound.data
         answer["plan"] = facts
     return json.dumps(answer, indent=1) + "\n"
+
+
+def _where(place: Place | None, plan: PlanAttr | None) -> dict[str, object]:
+    """A tensor's `offset` from the start of its memory, and which that is of several."""
+    offset = bytes_offset(place)
+    if offset is None or not isinstance(place, SlotAttr):
+        return {} if offset is None else {"offset": offset}
+    memory = memory_at(place)
+    if plan is not None and plan.kind == "object":
+        return {"object": plan.index(memory), "offset": offset}
+    return {"offset": offset, "memory": memory}
 
 
 def _node(op: Operation, names: dict[SSAValue, str], index: int) -> dict[str, object]:

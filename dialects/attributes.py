@@ -7,9 +7,9 @@ Everything prints in one way only, so equal attributes are equal bytes.
 """
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -60,12 +60,20 @@ def parse_word(parser: AttrParser) -> str:
     return text
 
 
-def parse_keys(parser: AttrParser, readers: dict[str, Callable[[], Any]]) -> dict[str, Any]:
-    """`key = value` pairs inside `<...>`, each key of `readers` at most once."""
+def parse_keys(
+    parser: AttrParser,
+    readers: dict[str, Callable[[], Any]],
+    delimiter: AttrParser.Delimiter = AttrParser.Delimiter.ANGLE,
+    old: Mapping[str, Callable[[], NoReturn]] | None = None,
+) -> dict[str, Any]:
+    """`key = value` pairs inside `<...>`, each key of `readers` at most once; a key of `old`, which
+    was written once, is refused as that says."""
     found: dict[str, Any] = {}
 
     def pair() -> None:
         key = parser.parse_identifier()
+        if old is not None and key in old:
+            old[key]()
         if key not in readers:
             parser.raise_error(f"unknown key {key!r}, expected one of: {', '.join(readers)}")
         if key in found:
@@ -73,7 +81,7 @@ def parse_keys(parser: AttrParser, readers: dict[str, Callable[[], Any]]) -> dic
         parser.parse_punctuation("=")
         found[key] = readers[key]()
 
-    parser.parse_comma_separated_list(parser.Delimiter.ANGLE, pair)
+    parser.parse_comma_separated_list(delimiter, pair)
     return found
 
 

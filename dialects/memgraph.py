@@ -3,8 +3,9 @@
 from xdsl.ir import Dialect
 
 from memopt.dialects.attributes import TENSOR_ATTRIBUTES
-from memopt.dialects.bank_attributes import BANK_ATTRIBUTES
 from memopt.dialects.model_attributes import MODEL_ATTRIBUTES
+from memopt.dialects.off_chip_attributes import OFF_CHIP_ATTRIBUTES
+from memopt.dialects.old_forms import OLD_FORMS
 from memopt.dialects.operators import operations
 from memopt.dialects.place_attributes import PLACE_ATTRIBUTES
 from memopt.dialects.plan_attributes import PLAN_ATTRIBUTES
@@ -18,6 +19,7 @@ MEMGRAPH = Dialect(
         *MODEL_ATTRIBUTES,
         *PLACE_ATTRIBUTES,
         *PLAN_ATTRIBUTES,
-        *BANK_ATTRIBUTES,
+        *OFF_CHIP_ATTRIBUTES,
+        *OLD_FORMS,
     ],
 )

@@ -1,7 +1,7 @@
-"""Where a buffer lies: in the arena (a number), in another memory, or in none that the plan has.
+"""Where a buffer lies: in the only arena (a number), in one of several memories, or in none.
 
-memgraph.offset = [1024, #memgraph.unplaced<caller>]    in one arena
-memgraph.offset = [#memgraph.object<3>]                 in one of several shared objects
+memgraph.offset = [1024, #memgraph.unplaced<caller>]
+memgraph.offset = [#memgraph.slot<dtcm, 1024>, #memgraph.slot<object3, 0>]
 """
 
 from collections.abc import Sequence
@@ -34,14 +34,14 @@ class UnplacedAttr(WordAttr):
 
 @irdl_attr_definition
 class SlotAttr(ParametrizedAttribute):
-    """A place in one of several memories: bank and bytes from its start."""
+    """A place in one of the plan's several memories: its name, and bytes from its start."""
 
     name = "memgraph.slot"
-    bank: StringAttr
+    memory: StringAttr
     offset: IntAttr
 
-    def __init__(self, bank: str, offset: int):
-        super().__init__(StringAttr(bank), IntAttr(offset))
+    def __init__(self, memory: str, offset: int):
+        super().__init__(StringAttr(memory), IntAttr(offset))
 
     def verify(self) -> None:
         if self.offset.data < 0:
@@ -51,79 +51,41 @@ class SlotAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            bank = parser.parse_identifier_or_str_literal()
+            memory = parser.parse_identifier_or_str_literal()
             parser.parse_punctuation(",")
-            return cls(bank, parser.parse_integer()).parameters
+            return cls(memory, parser.parse_integer()).parameters
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_identifier_or_string_literal(self.bank.data)
+            printer.print_identifier_or_string_literal(self.memory.data)
             printer.print_string(f", {self.offset.data}")
-
-
-@irdl_attr_definition
-class ObjectAttr(ParametrizedAttribute):
-    """A place in a shared object: its index in the plan's `objects`, and bytes from its start.
-
-    `<3>`, or `<3, 16>` for a view of a part of the buffer, which itself begins the object.
-    """
-
-    name = "memgraph.object"
-    index: IntAttr
-    offset: IntAttr
-
-    def __init__(self, index: int, offset: int = 0):
-        super().__init__(IntAttr(index), IntAttr(offset))
-
-    def verify(self) -> None:
-        if self.index.data < 0 or self.offset.data < 0:
-            raise VerifyException("object: negative index or offset")
-        need_counts("object", self.index.data, self.offset.data)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            index, offset = parser.parse_integer(), 0
-            if parser.parse_optional_punctuation(","):
-                offset = parser.parse_integer()
-        return cls(index, offset).parameters
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            tail = f", {self.offset.data}" if self.offset.data else ""
-            printer.print_string(f"{self.index.data}{tail}")
 
 
 @irdl_attr_definition
 class ScratchAttr(ParametrizedAttribute):
     """A buffer of one operator's own, live while it runs: bytes, and offset once placed.
 
-    `<96, 1024>`, or `<96>` before placement and where the run time plans it; in another memory than
-    the arena `<96, #memgraph.slot<sram, 1024>>` or `<96, #memgraph.object<3>>`, where `memory` is
-    the bank's name or the object's index.
+    `<96, 1024>`, or `<96>` before placement and where the run time plans it; in one of several
+    memories `<96, #memgraph.slot<sram, 1024>>`.
     """
 
     name = "memgraph.scratch"
     bytes: IntAttr
     offset: IntAttr  # -1: not placed
-    memory: StringAttr | IntAttr | NoneAttr
+    memory: StringAttr | NoneAttr
 
-    def __init__(self, bytes: int, place: int | SlotAttr | ObjectAttr = -1):  # noqa: A002
-        memory: StringAttr | IntAttr | NoneAttr = NoneAttr()
+    def __init__(self, bytes: int, place: int | SlotAttr = -1):  # noqa: A002
         if isinstance(place, SlotAttr):
-            memory = place.bank
-        elif isinstance(place, ObjectAttr):
-            memory = place.index
-        offset = IntAttr(place) if isinstance(place, int) else place.offset
-        super().__init__(IntAttr(bytes), offset, memory)
+            super().__init__(IntAttr(bytes), place.offset, place.memory)
+        else:
+            super().__init__(IntAttr(bytes), IntAttr(place), NoneAttr())
 
     @property
-    def place(self) -> int | SlotAttr | ObjectAttr:
-        """Where it lies: bytes in the arena (-1: not placed), or a place in another memory."""
+    def place(self) -> int | SlotAttr:
+        """Where it lies: bytes in the arena (-1: not placed), or a place in one of several
+        memories."""
         if isinstance(self.memory, StringAttr):
             return SlotAttr(self.memory.data, self.offset.data)
-        if isinstance(self.memory, IntAttr):
-            return ObjectAttr(self.memory.data, self.offset.data)
         return self.offset.data
 
     def verify(self) -> None:
@@ -135,15 +97,15 @@ class ScratchAttr(ParametrizedAttribute):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
             size = parser.parse_integer()
-            place: int | SlotAttr | ObjectAttr = -1
+            place: int | SlotAttr = -1
             if parser.parse_optional_punctuation(","):
                 found = parser.parse_optional_attribute()
-                if isinstance(found, SlotAttr | ObjectAttr):
+                if isinstance(found, SlotAttr):
                     place = found
                 elif isinstance(found, IntegerAttr):
                     place = found.value.data
                 else:
-                    parser.raise_error("expected an offset, a slot or an object")
+                    parser.raise_error("expected an offset or a slot")
         return cls(size, place).parameters
 
     def print_parameters(self, printer: Printer) -> None:
@@ -154,4 +116,4 @@ class ScratchAttr(ParametrizedAttribute):
                 printer.print_string(f", {place}")
 
 
-PLACE_ATTRIBUTES: tuple[type[Attribute], ...] = (ObjectAttr, ScratchAttr, SlotAttr, UnplacedAttr)
+PLACE_ATTRIBUTES: tuple[type[Attribute], ...] = (ScratchAttr, SlotAttr, UnplacedAttr)

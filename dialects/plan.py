@@ -10,12 +10,12 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.bank_attributes import MemoriesAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import argument_attributes, set_argument_attributes
+from memopt.dialects.memory_attributes import ARENA
 from memopt.dialects.model_attributes import AliasAttr, ModelAttr
 from memopt.dialects.names import place_of
-from memopt.dialects.place_attributes import ObjectAttr, ScratchAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.place_attributes import ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.structure import HyperNode
 
@@ -28,16 +28,13 @@ PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
 PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
 
 
-MEMORIES, OFF_CHIP = "memgraph.memories", "memgraph.off_chip"
+OFF_CHIP = "memgraph.off_chip"
 
 
 CHOSEN = "memgraph.chosen_inplace"  # on an operation whose in-place alias the scheduler wrote
 
 
-Place = IntegerAttr | SlotAttr | ObjectAttr | UnplacedAttr
-
-
-Memory = str | int  # "" the arena, another text a bank, a number a shared object
+Place = IntegerAttr | SlotAttr | UnplacedAttr
 
 
 def model_of(func: FuncOp) -> ModelAttr:
@@ -109,32 +106,26 @@ def set_places(func: FuncOp, where: Callable[[SSAValue], Attribute]) -> None:
 
 
 def bytes_offset(place: Place | None) -> int | None:
-    """The offset in bytes within the arena, its bank or its object, None if the value is not
-    placed."""
-    if isinstance(place, SlotAttr | ObjectAttr):
+    """The offset in bytes within the memory that it is in, None if the value is not placed."""
+    if isinstance(place, SlotAttr):
         return place.offset.data
     return place.value.data if is_number(place) else None
 
 
-def memory_at(place: Place | int | None) -> Memory:
-    """Which memory a place is in."""
-    if isinstance(place, ObjectAttr):
-        return place.index.data
-    return place.bank.data if isinstance(place, SlotAttr) else ""
+def memory_at(place: Place | int | None) -> str:
+    """The name of the memory that a place is in."""
+    return place.memory.data if isinstance(place, SlotAttr) else ARENA
 
 
 def arena_offset(place: Place | int | None, func: FuncOp) -> int | None:
-    """As `bytes_offset`, but shared objects, and several memories, are taken as one arena, each
-    behind the one before.
+    """As `bytes_offset`, but several memories are taken as one arena, each behind the one before.
 
     `place` may also be that of scratch: a number, -1 if there is none."""
     if isinstance(place, int):
         return place if place >= 0 else None
-    offset, plan, memories = bytes_offset(place), plan_of(func), func.attributes.get(MEMORIES)
-    if isinstance(place, ObjectAttr) and offset is not None and plan is not None:
-        offset += sum(plan.object_sizes[: place.index.data])
-    if isinstance(place, SlotAttr) and offset is not None and isinstance(memories, MemoriesAttr):
-        offset += memories.start(place.bank.data)
+    offset, plan = bytes_offset(place), plan_of(func)
+    if isinstance(place, SlotAttr) and offset is not None and plan is not None:
+        return plan.start(place.memory.data) + offset
     return offset
 
 
@@ -147,7 +138,6 @@ def drop_plan(func: FuncOp) -> bool:
     changed = False
     func.attributes.pop(PLAN, None)
     func.attributes.pop(SCHEDULES_TRIED, None)
-    func.attributes.pop(MEMORIES, None)
     func.attributes.pop(OFF_CHIP, None)
     arguments = argument_attributes(func)
     for a in arguments:

@@ -1,39 +1,80 @@
 """The one place that writes what was decided for a function: `#memgraph.plan`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.fingerprint import fingerprint
-from memopt.dialects.plan import MEMORIES, PLAN, SCHEDULES_TRIED
-from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.memory_attributes import MemoryAttr, TrafficAttr, one_arena
+from memopt.dialects.plan import PLAN, SCHEDULES_TRIED
+from memopt.dialects.plan_attributes import Family, PlanAttr, ProofKind
 
 
-def write_plan(
-    func: FuncOp,
-    peak: int,
-    lower_bound: int,
-    proof: str,
-    arena: tuple[int, int] | None = None,
-    objects: Sequence[int] = (),
-    objects_lower_bound: int = 0,
-) -> PlanAttr:
-    """Write the plan of a function that stands in its order, in bytes; `arena` is (bytes, bound) of
-    a function whose buffers have places, None before. Raises VerifyException for numbers that
-    contradict each other."""
+@dataclass(frozen=True)
+class Facts:
+    """What was decided for a function, as `PlanAttr` has it: bytes, -1 for what is open. Without
+    memories its buffers have no places yet."""
+
+    peak: int
+    lower_bound: int
+    proof: ProofKind
+    family: Family = "order"
+    memories: tuple[MemoryAttr, ...] = ()
+    arena_lower_bound: int = -1
+    memories_lower_bound: int = -1
+    traffic: TrafficAttr | None = None
+
+    @property
+    def arena(self) -> int:
+        """Bytes of all memories together."""
+        return sum(m.bytes.data for m in self.memories)
+
+    def placed(
+        self,
+        memories: Sequence[MemoryAttr],
+        arena_lower_bound: int,
+        memories_lower_bound: int = -1,
+        traffic: TrafficAttr | None = None,
+    ) -> "Facts":
+        """The same of a function whose buffers have places in `memories`."""
+        return replace(
+            self,
+            memories=tuple(memories),
+            arena_lower_bound=arena_lower_bound,
+            memories_lower_bound=memories_lower_bound,
+            traffic=traffic,
+        )
+
+    def in_one_arena(self, size: int, lower_bound: int) -> "Facts":
+        """The same of a function whose buffers have places in one arena; both in bytes."""
+        return self.placed(one_arena(size), lower_bound)
+
+
+def order_facts(plan: PlanAttr) -> Facts:
+    """What a plan says of the order; nothing of places."""
+    proof: ProofKind = plan.proof.data  # type: ignore[assignment]
+    family: Family = plan.family.data  # type: ignore[assignment]
+    return Facts(plan.peak.data, plan.lower_bound.data, proof, family)
+
+
+def write_plan(func: FuncOp, facts: Facts) -> PlanAttr:
+    """Write the plan of a function that stands in its order. Raises VerifyException for numbers
+    that contradict each other."""
     plan = PlanAttr(
-        peak,
-        lower_bound,
-        proof,
-        *(arena or (-1, -1)),
+        facts.peak,
+        facts.lower_bound,
+        facts.proof,
+        facts.family,
+        facts.memories,
+        facts.arena_lower_bound,
+        facts.memories_lower_bound,
+        facts.traffic,
         fingerprint(func),
-        objects,
-        objects_lower_bound,
     )
     # what belongs to a plan is printed behind it, whichever was decided first
-    beside = {
-        k: func.attributes.pop(k) for k in (SCHEDULES_TRIED, MEMORIES) if k in func.attributes
-    }
+    tried = func.attributes.pop(SCHEDULES_TRIED, None)
     func.attributes[PLAN] = plan
-    func.attributes.update(beside)
+    if tried is not None:
+        func.attributes[SCHEDULES_TRIED] = tried
     return plan

@@ -11,10 +11,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.plan import SCHEDULES_TRIED
+from memopt.dialects.write_plan import Facts
 from memopt.passes.extract import Extracted
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.memgraph_schedule import write_order
-from memopt.passes.planned import Facts, Planned, undecided
+from memopt.passes.planned import Planned, undecided
 from memopt.solvers import joint
 from memopt.solvers.problems.memory_graph import ProblemError, Schedule, profile
 

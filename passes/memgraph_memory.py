@@ -6,23 +6,24 @@ After:   %a = memgraph.relu %x {memgraph.order = 0 : i64,
 
 No memory overflows, and what the traffic costs is least: bytes that operators read and write,
 times the cost of a byte of their memory. A tensor may move between two uses (spill and reload):
-then there is a `memgraph.copy`, whose bytes count too. The function carries `memgraph.memories`,
-with what is proven. Model: `solvers/problems/memories.py`.
+then there is a `memgraph.copy`, whose bytes count too. The plan lists the memories, with what is
+proven of the traffic. Model: `solvers/problems/memories.py`.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.liveness import peak_of
-from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.memory_attributes import MemoryAttr, TrafficAttr
 from memopt.dialects.names import operator_name
 from memopt.dialects.place_attributes import SlotAttr
-from memopt.dialects.plan import MEMORIES, OFFSET, set_order
+from memopt.dialects.plan import OFFSET, set_order
+from memopt.dialects.write_plan import Facts
 from memopt.formats.sizes import parse_size
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import order_function
@@ -30,7 +31,7 @@ from memopt.passes.memory_tenants import Tenants, tenants_of
 from memopt.passes.moves import write_moves
 from memopt.passes.option import option, required
 from memopt.passes.places import write_places
-from memopt.passes.planned import Facts, Planned, PlanningPass, read_plan
+from memopt.passes.planned import Planned, PlanningPass, read_plan
 from memopt.passes.seconds import check_seconds
 from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
 from memopt.solvers.problems.memory_graph import ProblemError
@@ -184,14 +185,10 @@ def _facts(extracted: Extracted, tenants: Tenants, answer: Assignment, facts: Fa
     function without them no fewer bytes are live with them."""
     arenas = answer.arenas(tenants.problem)
     moved = moved_bytes(tenants.problem, answer.visits)
-    extracted.func.attributes[MEMORIES] = MemoriesAttr(
-        [
-            BankAttr(b.name, b.capacity, b.cost, arena, count)
-            for b, arena, count in zip(tenants.problem.banks, arenas, moved, strict=True)
-        ],
-        answer.cost,
-        answer.lower_bound,
-        answer.proof,
-    )
-    peak = peak_of(extracted.memory, extracted.model)
-    return Facts(peak, facts.lower_bound, facts.proof, (sum(arenas), facts.lower_bound))
+    memories = [
+        MemoryAttr(b.name, "bank", arena, b.capacity, b.cost, count)
+        for b, arena, count in zip(tenants.problem.banks, arenas, moved, strict=True)
+    ]
+    traffic = TrafficAttr(answer.cost, answer.lower_bound, answer.proof)
+    found = facts.placed(memories, facts.lower_bound, traffic=traffic)
+    return replace(found, peak=peak_of(extracted.memory, extracted.model))

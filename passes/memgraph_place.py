@@ -10,12 +10,13 @@ several objects instead of an offset (`share.py`). `method=joint` may change the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.cmsis_nn_scratch import requested
+from memopt.dialects.write_plan import Facts
 from memopt.passes import share
 from memopt.passes.extract import Extracted
 from memopt.passes.joint import (
@@ -28,7 +29,7 @@ from memopt.passes.joint import (
 from memopt.passes.memgraph_schedule import order_function
 from memopt.passes.option import check_choices, method_options, option, with_options
 from memopt.passes.places import write_places
-from memopt.passes.planned import Facts, Planned, PlanningPass, read_plan
+from memopt.passes.planned import Planned, PlanningPass, read_plan
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock, placement
 from memopt.solvers.placement import place
@@ -67,8 +68,8 @@ def place_function(func: FuncOp, method: str, time_limit: float | None, **option
     `options` are those of the placement strategy. Raises PassFailedException if a solver refuses.
     """
     planned = place_known(func, None, method, time_limit, **options).write()
-    assert planned.facts is not None and planned.facts.arena is not None
-    return planned.facts.arena[0]
+    assert planned.facts is not None
+    return planned.facts.arena
 
 
 def place_known(
@@ -109,7 +110,7 @@ def place_known(
         planned, arena, bound = _place_jointly(planned, facts, (arena, placed), around, deadline)
         bound = max(0, bound - dropped)
         facts = planned.facts or facts
-    return Planned(planned.extracted, replace(facts, arena=(arena, bound), objects=((), 0)))
+    return Planned(planned.extracted, facts.in_one_arena(arena, bound))
 
 
 def tflm_lays_scratch(extracted: Extracted) -> bool:

@@ -7,7 +7,7 @@ Before (peak 26: both branches' wide tensors are alive together):
     ...
 After: operations stand in the chosen order and carry it, the function carries what is proven
     func.func @main(...) attributes {memgraph.plan = #memgraph.plan<peak = 16, lower_bound = 16,
-        proof = flow, fingerprint = "...">}
+        proof = flow, family = order, fingerprint = "...">}
     %a = memgraph.opaque "wide"(%x) {memgraph.order = 0 : i64} : ...
     %c = memgraph.opaque "narrow"(%a) {memgraph.order = 1 : i64} : ...
 
@@ -31,13 +31,14 @@ from memopt.dialects.functions import functions
 from memopt.dialects.names import place_of
 from memopt.dialects.plan import set_order
 from memopt.dialects.structure import HyperNode
+from memopt.dialects.write_plan import Facts
 from memopt.passes.certify import write_certificate
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.moves import drop_moves
 from memopt.passes.option import check_choices, method_options, option, with_options
-from memopt.passes.planned import Facts, Planned, PlanningPass, undecided
+from memopt.passes.planned import Planned, PlanningPass, undecided
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock

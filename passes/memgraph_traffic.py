@@ -20,11 +20,11 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.function_memory import function_memory, memory_of
 from memopt.analysis.storage_groups import BlockMemory
-from memopt.dialects.bank_attributes import OffChipAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, functions, read_values
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
+from memopt.dialects.off_chip_attributes import OffChipAttr
 from memopt.dialects.plan import OFF_CHIP, model_of, plan_of
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import bytes_of
@@ -96,6 +96,9 @@ def check_traffic(func: FuncOp) -> OffChipAttr | None:
     place = f"@{func.sym_name.data}"
     if not isinstance(found, OffChipAttr):
         raise MemoptError("memgraph.off_chip must be a #memgraph.off_chip", place)
+    if found.rule.data not in RULES:
+        text = f"memgraph.off_chip: rule {found.rule.data!r} is not one of: {', '.join(RULES)}"
+        raise MemoptError(text, place)
     problem = traffic_problem(func, found.on_chip.data)
     try:
         most, least = least_traffic(problem, "belady").moved, least_moved(problem)

@@ -1,4 +1,4 @@
-"""Writing where every buffer lies: in one arena, in several memories, or in shared objects."""
+"""Writing where every buffer lies: in one arena, or in several memories."""
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, count
@@ -7,31 +7,29 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.operators.base import is_constant_expression
-from memopt.dialects.place_attributes import ObjectAttr, ScratchAttr, SlotAttr, UnplacedAttr
-from memopt.dialects.plan import MEMORIES, SCRATCH, set_places
+from memopt.dialects.place_attributes import ScratchAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.plan import SCRATCH, set_places
 from memopt.dialects.tensors import is_buffer
 from memopt.passes.extract import Extracted
 from memopt.solvers.problems.memory_graph import round_up
 
-PlaceAt = Callable[[int, int], int | SlotAttr | ObjectAttr]
-ScratchAt = Callable[[int, int], int | SlotAttr | ObjectAttr]
+PlaceAt = Callable[[int, int], int | SlotAttr]
 
 
 def write_places(
     extracted: Extracted,
     order: Sequence[int],
     place_at: PlaceAt,
-    scratch_at: ScratchAt | None = None,
+    scratch_at: PlaceAt | None = None,
 ) -> None:
     """Write the place of every value and of all scratch into the function.
 
     `place_at` takes a buffer of `live_ranges(extracted.graph, order)` and bytes from its start; it
-    answers an offset in the arena, or a place in another memory. `scratch_at` takes an operator and
-    the index of one of its scratches; without it they lie one behind the other in the operator's
-    workspace.
+    answers an offset in the only arena, or a place in one of several memories. `scratch_at` takes
+    an operator and the index of one of its scratches; without it they lie one behind the other in
+    the operator's workspace.
     """
     func, memory, model = extracted.func, extracted.memory, extracted.model
-    func.attributes.pop(MEMORIES, None)  # whoever places in memories says afterwards in which
 
     def where(value: SSAValue) -> Attribute:
         at = memory.of_value.get(value)

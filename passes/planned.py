@@ -8,7 +8,7 @@ Between passes that `memopt-opt` runs one by one the IR is the only carrier: eac
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -18,24 +18,11 @@ from xdsl.passes import ModulePass
 
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import MODEL, drop_plan, model_of, plan_of
-from memopt.dialects.plan_attributes import ProofKind
-from memopt.dialects.write_plan import write_plan
+from memopt.dialects.write_plan import Facts, order_facts, write_plan
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.moves import drop_moves
 from memopt.solvers.problems.memory_graph import profile
 from memopt.verify.plan import verify_plan
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What was decided for a function, in bytes: `arena` is (bytes, bound) once it is placed,
-    `objects` (bytes of each, bound of their sum) where shared objects take the arena's place."""
-
-    peak: int
-    lower_bound: int
-    proof: ProofKind
-    arena: tuple[int, int] | None = None
-    objects: tuple[tuple[int, ...], int] = field(default=((), 0))
 
 
 @dataclass(frozen=True)
@@ -55,11 +42,9 @@ class Planned:
 
     def write(self) -> "Planned":
         """Write the plan into the function, if there is one that is not there yet."""
-        facts = self.facts
-        if facts is None or self.is_written:
+        if self.facts is None or self.is_written:
             return self
-        known = facts.peak, facts.lower_bound, facts.proof, facts.arena
-        write_plan(self.func, *known, *facts.objects)
+        write_plan(self.func, self.facts)
         return replace(self, is_written=True)
 
 
@@ -100,12 +85,10 @@ def read_plan(func: FuncOp) -> Planned | None:
     carries none. Raises MemoptError for a plan that is wrong or stale."""
     if plan_of(func) is None:
         return None
-    plan = verify_plan(func).plan
+    facts = order_facts(verify_plan(func).plan)
     moved = drop_moves(func)
     extracted = extract(func)
-    peak, bound = plan.peak.data, plan.lower_bound.data
     if moved:  # the bound is that of the function without moves
         peak = profile(extracted.graph, range(len(extracted.graph))).peak
-        bound = min(peak, bound)
-    proof: ProofKind = plan.proof.data  # type: ignore[assignment]
-    return Planned(extracted, Facts(peak, bound, proof))
+        facts = replace(facts, peak=peak, lower_bound=min(peak, facts.lower_bound))
+    return Planned(extracted, facts)

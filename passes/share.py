@@ -1,19 +1,21 @@
 """`method=shared-objects` of memgraph-place, and its kind: an object for each buffer, no arena.
 
 Before:  %a = memgraph.relu %x {memgraph.order = 0 : i64} : (T) -> T
-After:   %a = memgraph.relu %x {memgraph.order = 0 : i64, memgraph.offset = [#memgraph.object<1>]}
+After:   %a = memgraph.relu %x {memgraph.order = 0 : i64,
+                                memgraph.offset = [#memgraph.slot<object1, 0>]} : (T) -> T
 
-The plan lists the bytes of the objects and what bounds their sum (solvers/shared_objects/).
+An object is a memory of the plan that holds one buffer at a time; the plan says what bounds the
+sum of their bytes (solvers/shared_objects/).
 """
-
-from dataclasses import replace
 
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.place_attributes import ObjectAttr
+from memopt.dialects.memory_attributes import MemoryAttr
+from memopt.dialects.place_attributes import SlotAttr
+from memopt.dialects.write_plan import Facts
 from memopt.passes.places import write_places
-from memopt.passes.planned import Facts, Planned
+from memopt.passes.planned import Planned
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
 from memopt.solvers.shared_objects import METHODS, share
 
@@ -39,10 +41,12 @@ def share_function(
     except ProblemError as error:
         raise PassFailedException(f"memgraph-place: {name}: {error}") from error
     # buffers of 0 bytes are in the first object; if all are, one arena of 0 bytes is the same
-    objects = [max(k, 0) for k in answer.objects]
-    if answer.sizes:
-        write_places(extracted, order, lambda buffer, inside: ObjectAttr(objects[buffer], inside))
-    else:
+    if not answer.sizes:
         write_places(extracted, order, lambda _, inside: inside)
-    arena, sizes = (answer.total, facts.lower_bound), (answer.sizes, answer.lower_bound)
-    return replace(planned, facts=replace(facts, arena=arena, objects=sizes), is_written=False)
+        return Planned(extracted, facts.in_one_arena(0, facts.lower_bound))
+    names = [f"object{k}" for k in range(len(answer.sizes))]
+    object_of = [names[max(k, 0)] for k in answer.objects]
+    write_places(extracted, order, lambda buffer, inside: SlotAttr(object_of[buffer], inside))
+    memories = [MemoryAttr(n, "object", s) for n, s in zip(names, answer.sizes, strict=True)]
+    found = facts.placed(memories, facts.lower_bound, answer.lower_bound)
+    return Planned(extracted, found)

@@ -11,8 +11,6 @@ from heapq import heappop, heappush
 
 from xdsl.ir import SSAValue
 
-from memopt.dialects.plan import Memory
-
 
 @dataclass(frozen=True)
 class Content:
@@ -20,7 +18,7 @@ class Content:
     `last`."""
 
     value: SSAValue | None
-    bank: Memory
+    memory: str
     start: int
     end: int
     last: int
@@ -33,8 +31,8 @@ class Contents:
     does in its first step."""
 
     all: dict[int, Content] = field(default_factory=dict[int, Content])
-    apart: dict[Memory, list[tuple[int, int]]] = field(
-        default_factory=dict[Memory, list[tuple[int, int]]]
+    apart: dict[str, list[tuple[int, int]]] = field(
+        default_factory=dict[str, list[tuple[int, int]]]
     )
     over: set[int] = field(default_factory=set[int])
     ends: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # a heap, by `last`
@@ -48,7 +46,7 @@ class Contents:
             if number in self.over:
                 self.over.discard(number)
             else:
-                row = self.apart[content.bank]
+                row = self.apart[content.memory]
                 del row[bisect_left(row, (content.start, number))]
         for number in sorted(self.over) if self.over else ():
             if not self._beside(self.all[number]):
@@ -75,11 +73,11 @@ class Contents:
 
     def _put_apart(self, number: int) -> None:
         content = self.all[number]
-        insort(self.apart.setdefault(content.bank, []), (content.start, number))
+        insort(self.apart.setdefault(content.memory, []), (content.start, number))
 
     def _beside(self, new: Content) -> list[int]:
         """Of `apart`, those that share a byte with `new`."""
-        row = self.apart.get(new.bank, [])
+        row = self.apart.get(new.memory, [])
         first = bisect_left(row, (new.start, -1))
         last = bisect_left(row, (new.end, -1))
         before: Iterable[tuple[int, int]] = row[max(first - 1, 0) : first]
@@ -87,4 +85,4 @@ class Contents:
 
 
 def _overlap(a: Content, b: Content) -> bool:
-    return a.bank == b.bank and a.start < b.end and b.start < a.end
+    return a.memory == b.memory and a.start < b.end and b.start < a.end

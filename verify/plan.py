@@ -17,11 +17,11 @@ from memopt.dialects.fingerprint import fingerprint
 from memopt.dialects.functions import body_of, read_values
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
+from memopt.dialects.old_forms import old_attribute
 from memopt.dialects.operators.base import is_constant_expression
-from memopt.dialects.place_attributes import UnplacedAttr
+from memopt.dialects.place_attributes import SlotAttr, UnplacedAttr
 from memopt.dialects.plan import (
     ORDER,
-    Memory,
     Place,
     argument_offsets,
     bytes_offset,
@@ -37,8 +37,7 @@ from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import bytes_of, is_buffer
 from memopt.verify.contents import Content, Contents
 from memopt.verify.groups import Reading, read_function
-from memopt.verify.memories import check_memories
-from memopt.verify.objects import check_kind_of_memory, check_sizes, check_turns
+from memopt.verify.memories import Where, check_memories, check_memory, check_turns, named_memories
 from memopt.verify.partition import check_parts
 from memopt.verify.unplaced import check_tried, check_unplaced
 
@@ -67,6 +66,8 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     plan = plan_of(func)
     if plan is None:
         raise MemoptError("the function has no plan; run --schedule and --place first", place)
+    if old := old_attribute(func):
+        raise MemoptError(old, place)
     model = model_of(func)
     block = body_of(func)
     check_definitions(block)
@@ -86,12 +87,13 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
             raise MemoptError("the plan has no offsets; run --place first", place)
         check_unplaced(func)
         return Verified(plan, peak, None)
-    ends = _check_places(func, block, memory, model, plan)
-    check_sizes(plan, ends, place)
-    arena = sum(ends.values())
-    if arena != plan.arena.data:
-        raise MemoptError(f"the arena needs {arena} B, the plan says {plan.arena.data} B", place)
-    return Verified(plan, peak, arena)
+    if model.target.data == "tflm" and plan.kind != "arena":
+        raise MemoptError("the plan has several memories, but TFLM has one arena", place)
+    where = _check_places(func, block, memory, model, plan)
+    check_turns(plan, memory, where)
+    ends = _run_on_paper(block, memory, where, model, plan)
+    check_memories(plan, memory, where, ends, place)
+    return Verified(plan, peak, plan.arena)
 
 
 def check_definitions(block: Block) -> None:
@@ -145,11 +147,10 @@ def _peak(memory: Reading, model: ModelAttr) -> int:
 
 def _check_places(
     func: FuncOp, block: Block, memory: Reading, model: ModelAttr, plan: PlanAttr
-) -> dict[Memory, int]:
-    """Places of all values, then the run on paper. Returns the bytes of every memory."""
-    where: dict[SSAValue, tuple[Memory, int]] = {}
-    ends: dict[Memory, int] = {}
-    a = model.alignment.data
+) -> dict[SSAValue, tuple[str, int]]:
+    """The memory and the offset of every value that is placed, each legal by itself."""
+    where: dict[SSAValue, tuple[str, int]] = {}
+    a, named = model.alignment.data, named_memories(plan)
 
     def check(value: SSAValue, place: Place | None, op: Operation) -> None:
         group = memory.of_value.get(value)
@@ -159,7 +160,7 @@ def _check_places(
         if offset is None:
             _check_unplaced(value, place, memory, model, op)
             return
-        check_kind_of_memory(memory_at(place), plan, model, name_of(value), op)
+        check_memory(place, named, value, op)
         if group is None or not memory.groups[group[0]].in_arena:
             raise MemoptError(
                 f"{name_of(value)} has an offset but is not in the arena", place_of(op)
@@ -168,9 +169,7 @@ def _check_places(
             raise MemoptError(f"{name_of(value)}: offset {offset} is not aligned", place_of(op))
         where[value] = (memory_at(place), offset)
         if bytes_of(value.type):
-            end = offset - group[1] + (memory.groups[group[0]].size + a - 1) // a * a
-            ends[memory_at(place)] = max(ends.get(memory_at(place), 0), end)
-            _check_reach(end, model, value, op)
+            _check_reach(_end(value, offset, memory, a), model, value, op)
 
     for argument, place in zip(block.args, argument_offsets(func), strict=True):
         check(argument, place, func)
@@ -184,10 +183,13 @@ def _check_places(
             raise MemoptError("memgraph.offset is missing", place_of(op))
         for value, place in zip(op.results, places, strict=True):
             check(value, place, op)
-    check_turns(memory, where)
-    _run_on_paper(block, memory, where, model, plan, ends)
-    check_memories(func, memory, where, ends)
-    return ends
+    return where
+
+
+def _end(value: SSAValue, offset: int, memory: Reading, alignment: int) -> int:
+    """The end of the buffer of a value that lies at `offset`, rounded up."""
+    index, inside = memory.of_value[value]
+    return offset - inside + (memory.groups[index].size + alignment - 1) // alignment * alignment
 
 
 def _check_reach(end: int, model: ModelAttr, value: SSAValue | None, op: Operation) -> None:
@@ -220,15 +222,15 @@ def _check_unplaced(
 
 
 def _run_on_paper(
-    block: Block,
-    memory: Reading,
-    where: dict[SSAValue, tuple[Memory, int]],
-    model: ModelAttr,
-    plan: PlanAttr,
-    ends: dict[Memory, int],
-) -> None:
-    """Every write against every content that is still read. Scratch counts in `ends`."""
-    alignment = model.alignment.data
+    block: Block, memory: Reading, where: Where, model: ModelAttr, plan: PlanAttr
+) -> dict[str, int]:
+    """Every write against every content that is still read. Returns the bytes that the buffers and
+    the scratch need of every memory."""
+    ends: dict[str, int] = {}
+    alignment, named = model.alignment.data, named_memories(plan)
+    for value, (name, offset) in where.items():
+        if bytes_of(value.type):
+            ends[name] = max(ends.get(name, 0), _end(value, offset, memory, alignment))
     position = {op: i for i, op in enumerate(memory.operations)}
     holds: dict[SSAValue, frozenset[SSAValue]] = {}  # of views; all else holds itself
     for op in memory.views:
@@ -260,22 +262,24 @@ def _run_on_paper(
         allowed = _overwritten(op, overwrites.get(step, ()), memory, holds, where)
         for r in op.results:
             _write(r, max(last.get(r, step), step), where, live, allowed, op)
-        for bank, start, size in _scratch_places(op, memory.memory[step].workspace, model):
-            check_kind_of_memory(bank, plan, model, "scratch", op)
+        for place, start, size in _scratch_places(op, memory.memory[step].workspace, model):
+            check_memory(place, named, None, op)
             if not size:
                 continue
             end = start + (size + alignment - 1) // alignment * alignment
-            content = Content(None, bank, start, end, step)
+            name = memory_at(place)
+            content = Content(None, name, start, end, step)
             _check_reach(end, model, None, op)
             _check_free(content, live, (), op)
             live.add(content)
-            ends[bank] = max(ends.get(bank, 0), end)
+            ends[name] = max(ends.get(name, 0), end)
+    return ends
 
 
 def _scratch_places(
     op: Operation, workspace: Sequence[int], model: ModelAttr
-) -> list[tuple[Memory, int, int]]:
-    """(memory, offset, bytes) of each scratch buffer. TFLM alone may be left to place some."""
+) -> list[tuple[int | SlotAttr, int, int]]:
+    """(place, offset, bytes) of each scratch buffer. TFLM alone may be left to place some."""
     scratch = scratch_list(op)
     own_planner = model.scratch.data == "tflm"
     if (scratch is None or any(s.offset.data < 0 for s in scratch)) and not own_planner:
@@ -283,7 +287,7 @@ def _scratch_places(
             raise MemoptError("scratch has no offset", place_of(op))
         return []
     found = [s for s in scratch or () if s.offset.data >= 0]
-    places = [(memory_at(s.place), s.offset.data, s.bytes.data) for s in found]
+    places = [(s.place, s.offset.data, s.bytes.data) for s in found]
     if any(offset % model.alignment.data for _, offset, _ in places):
         raise MemoptError("scratch is not aligned", place_of(op))
     return places
@@ -317,7 +321,7 @@ def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> lis
     return found
 
 
-def _check_view(op: Operation, where: dict[SSAValue, tuple[Memory, int]], memory: Reading) -> None:
+def _check_view(op: Operation, where: Where, memory: Reading) -> None:
     """A view lies where its alias says."""
     for r in op.results:
         for v in op.operands:
@@ -334,7 +338,7 @@ def _overwritten(
     overwrites: Sequence[tuple[int, int]],
     memory: Reading,
     holds: dict[SSAValue, frozenset[SSAValue]],
-    where: dict[SSAValue, tuple[Memory, int]],
+    where: Where,
 ) -> tuple[SSAValue, ...]:
     """Contents that `op` may write over: its in-place operands, which must be at the same place."""
     allowed: list[SSAValue] = []
@@ -357,15 +361,15 @@ def _overwritten(
 def _write(
     value: SSAValue,
     last: int,
-    where: dict[SSAValue, tuple[Memory, int]],
+    where: Where,
     live: Contents,
     allowed: Sequence[SSAValue],
     op: Operation,
 ) -> None:
     size = bytes_of(value.type) if value in where else 0
     if size:
-        bank, start = where[value]
-        content = Content(value, bank, start, start + size, last)
+        name, start = where[value]
+        content = Content(value, name, start, start + size, last)
         _check_free(content, live, allowed, op)
         live.add(content)
 

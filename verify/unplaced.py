@@ -9,7 +9,6 @@ from xdsl.ir import Operation
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import place_of
 from memopt.dialects.plan import (
-    MEMORIES,
     OFFSET,
     SCHEDULES_TRIED,
     argument_offsets,
@@ -20,14 +19,12 @@ from memopt.dialects.plan_attributes import PlanAttr
 
 
 def check_unplaced(func: FuncOp) -> None:
-    """Raise MemoptError if a function whose plan has no arena has a place, or memories."""
+    """Raise MemoptError if a function whose plan has no arena has a place."""
 
     def fail(what: str, op: Operation | None = None) -> None:
         place = f"@{func.sym_name.data}" if op is None else place_of(op)
         raise MemoptError(f"the plan says no arena, but there {what}", place)
 
-    if MEMORIES in func.attributes:
-        fail(f"is {MEMORIES}")
     if any(place is not None for place in argument_offsets(func)):
         fail("are offsets of arguments")
     for op in func.body.walk():

@@ -14,8 +14,7 @@ CANARIES = 128  # bytes that the program puts around each memory
 
 
 def _name(memory: Memory) -> str:
-    assert memory.bank is not None
-    return memory.bank.bank.data
+    return memory.planned.memory.data
 
 
 def _section(memory: Memory) -> str:
@@ -26,11 +25,10 @@ def bank_macros(layout: Layout, upper: str) -> str:
     """The macros of the header: bytes of every memory, and the attribute that puts it there."""
     lines: list[str] = []
     for m in layout.banks:
-        assert m.bank is not None
         prefix = f"{upper}_{_name(m).upper()}"
         lines += [
-            f"/* {_name(m)}: {m.bytes} B of {m.bank.capacity.data} B; a run reads and writes "
-            f"{m.bank.moved.data} B there */",
+            f"/* {_name(m)}: {m.bytes} B of {m.planned.capacity.data} B; a run reads and writes "
+            f"{m.planned.moved.data} B there */",
             f"#define {prefix}_BYTES {m.bytes}u",
             f"#define {prefix}_MEMORY "
             f'__attribute__((section("{_section(m)}"), aligned({layout.model.alignment.data})))',
@@ -106,8 +104,7 @@ def link_values(layout: Layout, target: Target) -> dict[str, str]:
     lines.append(f"  {ram} : ORIGIN = {start}, LENGTH = {half}")
     sections = ""
     for m in layout.banks:
-        assert m.bank is not None
-        need = -(-(m.bank.capacity.data + CANARIES) // 64) * 64
+        need = -(-(m.planned.capacity.data + CANARIES) // 64) * 64
         fitting = [k for k, (_, room) in enumerate(rooms) if room >= need]
         if not fitting:
             raise MemoptError(

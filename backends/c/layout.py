@@ -4,6 +4,7 @@ Nothing is decided here. The plan verifier has re-derived all of it from the IR 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -15,38 +16,48 @@ from memopt.analysis.liveness import live_ranges
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.backends.c.call import refuse
 from memopt.backends.checked import Checked, checked
-from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.memory_attributes import MemoryAttr, MemoryKind
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.place_attributes import ObjectAttr, SlotAttr
 from memopt.dialects.plan import (
     Place,
     alias_lists,
     argument_offsets,
     bytes_offset,
+    memory_at,
     model_of,
     offsets_of,
 )
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits
 from memopt.targets.core.registry import target_names
-from memopt.verify.memories import memories_of
 
 _C_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Memory of the plan by its name in C. It is `given` by the caller, or a static array. `bank`
-    is what the plan says of it, if it is one of several memories."""
+    """A memory of the plan by its name in C, and what the plan says of it."""
 
     name: str
-    bytes: int
-    given: bool
-    bank: BankAttr | None = None
+    planned: MemoryAttr
+
+    @property
+    def kind(self) -> MemoryKind:
+        kind: MemoryKind = self.planned.kind.data  # type: ignore[assignment]
+        return kind
+
+    @property
+    def bytes(self) -> int:
+        return self.planned.bytes.data
+
+    @property
+    def given(self) -> bool:
+        """Whether the caller gives it; a shared object is a static array of the model."""
+        return self.kind != "object"
 
 
 @dataclass(frozen=True)
@@ -81,12 +92,12 @@ class Layout:
     @property
     def banks(self) -> tuple[Memory, ...]:
         """The memories in use, where the plan is over several; none if there is one arena."""
-        return tuple(m for m in self.memories if m.bank is not None)
+        return tuple(m for m in self.memories if m.kind == "bank")
 
     @property
     def objects(self) -> tuple[Memory, ...]:
         """The shared objects, in the order of the plan; none if there is one arena."""
-        return tuple(m for m in self.memories if not m.given)
+        return tuple(m for m in self.memories if m.kind == "object")
 
     def planned(self, value: SSAValue) -> Address | None:
         """Where a value lies in the plan's memories; None for what is the caller's or constant."""
@@ -120,20 +131,20 @@ def _place(value: SSAValue, func: FuncOp) -> Place | None:
     return argument_offsets(func)[value.index]
 
 
-def _planned_base(func: FuncOp, group: Storage, alignment: int, first: Memory) -> tuple[int, str]:
-    """Bytes from the start of its memory to the start of a group, and the memory's name. A group
-    without bytes is said to be in `first`: its own may be one that nothing uses."""
+def _planned_base(
+    func: FuncOp, group: Storage, alignment: int, memories: Sequence[Memory]
+) -> tuple[int, str]:
+    """Bytes from the start of its memory to the start of a group, and the memory's name in C. A
+    group without bytes is said to be in the first: its own may be one that nothing uses."""
     value, inside = group.members[0]
     owner = place_of(value.op) if isinstance(value, OpResult) else name_of(value)
     place = _place(value, func)
     if group.size == 0:
-        return 0, first.name
-    name = object_name(place.index.data) if isinstance(place, ObjectAttr) else "arena"
-    if isinstance(place, SlotAttr):
-        name = bank_name(place.bank.data)
+        return 0, memories[0].name
     offset = bytes_offset(place)
     if offset is None:
         raise MemoptError(f"C backend: {name_of(value)} has no offset", owner)
+    name = next(m.name for m in memories if m.planned.memory.data == memory_at(place))
     for member, position in group.members:
         width = max(1, element_bits(cast("AnyTensor", member.type).element_type) // 8)
         if (offset - inside + position) % width or alignment % width:
@@ -143,34 +154,25 @@ def _planned_base(func: FuncOp, group: Storage, alignment: int, first: Memory) -
     return offset - inside, name
 
 
-def object_name(index: int) -> str:
-    return f"object_{index}"
+def _name_in_c(memory: MemoryAttr, index: int) -> str:
+    name = memory.memory.data
+    if memory.kind.data != "bank":
+        return f"object_{index}" if memory.kind.data == "object" else name
+    if not _C_WORD.fullmatch(name):
+        raise MemoptError(f"C backend: the memory {name!r} has no name for C")
+    return f"arena_{name}"
 
 
-def bank_name(bank: str) -> str:
-    return f"arena_{bank}"
-
-
-def _banks(memories: MemoriesAttr) -> tuple[Memory, ...]:
-    """The banks in use; of none, the first, so that there is one."""
-    for bank in memories.banks:
-        if not _C_WORD.fullmatch(bank.bank.data):
-            raise MemoptError(f"C backend: the memory {bank.bank.data!r} has no name for C")
-    used = [b for b in memories.banks if b.arena.data] or [memories.banks.data[0]]
-    return tuple(Memory(bank_name(b.bank.data), b.arena.data, True, b) for b in used)
-
-
-def _memories(plan: PlanAttr, memories: MemoriesAttr | None) -> tuple[Memory, ...]:
-    """The memories of a placed plan. Refuses one that kernels cannot count in."""
-    found = tuple(Memory(object_name(k), n, False) for k, n in enumerate(plan.object_sizes))
-    if memories is not None:
-        found = _banks(memories)
-    found = found or (Memory("arena", plan.arena.data, True),)
+def _memories(plan: PlanAttr) -> tuple[Memory, ...]:
+    """The memories of a placed plan, of banks those in use; if none is, the first, so that there is
+    one. Refuses one that kernels cannot count in."""
+    named = [Memory(_name_in_c(m, k), m) for k, m in enumerate(plan.memories)]
+    found = [m for m in named if m.bytes or m.kind != "bank"] or named[:1]
     for memory in found:
         if memory.bytes >= 1 << 31:
             what = "an arena" if memory.given else "a shared object"
             raise MemoptError(f"C backend: {what} of {memory.bytes} B, kernels count in int32")
-    return found
+    return tuple(found)
 
 
 def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None = None) -> Layout:
@@ -188,11 +190,11 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
         raise MemoptError("C backend: the function does not end in func.return")
     memory = known.memory
     inputs, outputs = tuple(block.args), tuple(returned.operands)
-    memories = _memories(known.plan, memories_of(func))
+    memories = _memories(known.plan)
     addresses: dict[SSAValue, Address] = {}
     for group in memory.groups:
         if group.in_arena:
-            base, name = _planned_base(func, group, model.alignment.data, memories[0])
+            base, name = _planned_base(func, group, model.alignment.data, memories)
         else:
             base, name = _caller_base(group.members, inputs, outputs)
         for value, inside in group.members:
@@ -208,7 +210,7 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
-    arena = known.plan.arena.data
+    arena = known.plan.arena
     return Layout(func, model, arena, memories, memory, inputs, outputs, addresses)
 
 

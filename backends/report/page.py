@@ -12,6 +12,7 @@ from memopt.backends.report.svg import default_width, timeline_svg
 from memopt.backends.report.table import counted
 from memopt.backends.report.timeline import Timeline, bytes_held
 from memopt.backends.report.wording import both, kib, share, short, xml
+from memopt.dialects.plan_attributes import FAMILIES
 
 WIDE = 150  # from this many steps on the pictures stand one above the other
 CHIPS = 16  # tensors named in one row of the table
@@ -196,7 +197,7 @@ def _figures(panels: tuple[Panel, ...]) -> str:
         figure(
             kib(last.lower_bound),
             ("claimed " if last.claimed else "")
-            + "lower bound of the peak"
+            + f"lower bound of the peak {FAMILIES[last.family]}"
             + (", met" if last.peak == last.lower_bound else ""),
         ),
         figure(

@@ -12,6 +12,7 @@ from memopt.backends.report.style import DRAWING, colours
 from memopt.backends.report.timeline import Lane, Rect, Timeline
 from memopt.backends.report.wording import both, kib, short, xml
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.plan_attributes import FAMILIES
 
 LEFT, RIGHT, TOP = 62.0, 168.0, 14.0
 HEIGHT, STRIP, GAP, FOOT = 340.0, 44.0, 26.0, 34.0
@@ -86,7 +87,9 @@ def default_width(steps: int) -> float:
 
 
 def _headline(t: Timeline) -> str:
-    proof = f"optimal ({t.proof})" if t.optimal else f"lower bound {both(t.lower_bound)}"
+    family = FAMILIES[t.family]
+    bound = f"lower bound {both(t.lower_bound)} {family}"
+    proof = f"optimal {family} ({t.proof})" if t.optimal else bound
     said = "claimed " if t.claimed else ""
     listed = ", ".join(f"{lane.name} {both(lane.bytes)}" for lane in t.lanes[:8])
     more = f" and {len(t.lanes) - 8} more" if len(t.lanes) > 8 else ""

@@ -35,7 +35,6 @@ from memopt.dialects.plan import (
     scratch_list,
 )
 from memopt.dialects.plan_attributes import PlanAttr
-from memopt.verify.memories import memories_of
 
 Kind = Literal["input", "output", "activation", "scratch"]
 
@@ -106,6 +105,7 @@ class Timeline:
     objects: int = 0
     claimed: bool = False  # read from a file: bound and proof are what it says
     lanes: tuple[Lane, ...] = ()
+    family: str = "order"  # what the bound ranges over
 
     @property
     def optimal(self) -> bool:
@@ -183,10 +183,11 @@ def timeline_of(func: FuncOp, known: Checked | None = None) -> Timeline:
         plan.peak.data,
         plan.lower_bound.data,
         plan.proof.data,
-        plan.arena.data if plan.placed else -1,
+        plan.arena if plan.placed else -1,
         model.alignment.data,
-        len(plan.object_sizes),
-        lanes=_lanes(func, plan),
+        len(plan.memories) if plan.kind == "object" else 0,
+        lanes=_lanes(plan),
+        family=plan.family.data,
     )
 
 
@@ -209,16 +210,17 @@ def _totals(rects: Sequence[Rect], steps: int) -> list[int]:
     return totals
 
 
-def _lanes(func: FuncOp, plan: PlanAttr) -> tuple[Lane, ...]:
+def _lanes(plan: PlanAttr) -> tuple[Lane, ...]:
     """The memories of a plan with several, none where there is one arena."""
-    memories = memories_of(func)
-    if memories is not None:
-        return tuple(
-            Lane(b.bank.data, memories.start(b.bank.data), b.arena.data, b.capacity.data)
-            for b in memories.banks
-        )
-    sizes = plan.object_sizes
-    return tuple(Lane(f"object {i}", sum(sizes[:i]), size) for i, size in enumerate(sizes))
+    if plan.kind in (None, "arena"):
+        return ()
+    starts = accumulate((m.bytes.data for m in plan.memories), initial=0)
+    return tuple(
+        Lane(m.memory.data, start, m.bytes.data, m.capacity.data)
+        if m.kind.data == "bank"
+        else Lane(f"object {k}", start, m.bytes.data)
+        for k, (m, start) in enumerate(zip(plan.memories, starts, strict=False))
+    )
 
 
 def numbers_of(operations: list[Operation]) -> list[int]:

@@ -154,7 +154,9 @@ def tensor_offsets(func: FuncOp, count: int) -> list[int]:
     for value, index in tensor_indices(func).items():
         place = places.get(value)
         if isinstance(place, SlotAttr):
-            raise MemoptError(f"TFLM has one arena, tensor {index} is placed in {place.bank.data}")
+            raise MemoptError(
+                f"TFLM has one arena, tensor {index} is placed in {place.memory.data}"
+            )
         offset = bytes_offset(place)
         offsets[index] = -1 if offset is None or is_unread(value) else offset
     return offsets

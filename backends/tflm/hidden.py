@@ -22,7 +22,7 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.place_attributes import UnplacedAttr
 from memopt.dialects.plan import argument_offsets, model_of, offsets_of, plan_of, set_places
 from memopt.dialects.structure import OpaqueOp
-from memopt.dialects.write_plan import write_plan
+from memopt.dialects.write_plan import order_facts, write_plan
 from memopt.targets.tflm.arena import (
     ALIGNMENT,
     Request,
@@ -103,8 +103,7 @@ def make_safe(func: FuncOp) -> bool:
     runtime = UnplacedAttr("runtime")
     set_places(func, lambda value: place(value, old.get(value, runtime)))
     head = write_scratch(func)
-    facts = plan.peak.data, plan.lower_bound.data, plan.proof.data
-    write_plan(func, *facts, (head, plan.arena_lower_bound.data))
+    write_plan(func, order_facts(plan).in_one_arena(head, plan.arena_lower_bound.data))
     return True
 
 

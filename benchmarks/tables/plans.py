@@ -70,7 +70,7 @@ def _model(path: Path, limit: float) -> tuple[Any, ...]:
         plan.peak.data,
         plan.lower_bound.data,
         plan.proof.data,
-        *_placed(plan.peak.data, plan.arena.data, plan.arena_lower_bound.data),
+        *_placed(plan.peak.data, plan.arena, plan.arena_lower_bound.data),
         tried.value.data if tried is not None else 1,
         round(ordering, 4),
         round(seconds.stages["place"], 4),

@@ -19,7 +19,7 @@ from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.place_attributes import UnplacedAttr
 from memopt.dialects.plan import MODEL, set_order, set_places
 from memopt.dialects.tensors import is_buffer
-from memopt.dialects.write_plan import write_plan
+from memopt.dialects.write_plan import Facts, write_plan
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite.read import read
 from memopt.targets.tflm.arena import (
@@ -52,7 +52,7 @@ def read_planned(data: bytes, name: str) -> ModuleOp:
     memory = function_memory(func, model)
     set_order(memory.operations)
     peak = peak_of(memory, model)
-    write_plan(func, peak, 0, "none", (head, 0))
+    write_plan(func, Facts(peak, 0, "none").in_one_arena(head, 0))
     return module
 
 

@@ -41,7 +41,7 @@ def plan_both(
     func = only_function(after)
     old, new = plan_facts(only_function(before)), plan_facts(func)
     if target == "tflm":
-        needs_more = is_tflite and new.arena.data > old.arena.data
+        needs_more = is_tflite and new.arena > old.arena
         if needs_more or not (is_safe(func) or make_safe(func)):
             after = before.clone()
         now = only_function(after)

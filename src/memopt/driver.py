@@ -19,9 +19,9 @@ from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
 from memopt.diagnostics import verify_module
-from memopt.dialects.bank_attributes import OffChipAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
+from memopt.dialects.off_chip_attributes import OffChipAttr
 from memopt.dialects.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
 from memopt.frontends.core.registry import frontend_of, listed
 from memopt.frontends.core.shapes import Shapes
@@ -30,7 +30,6 @@ from memopt.progress import Spinner
 from memopt.targets.core.planned_for import target_of
 from memopt.text import module_text, parse_module
 from memopt.usage import UsageError
-from memopt.verify.memories import memories_of
 from memopt.verify.plan import check_definitions
 
 if TYPE_CHECKING:
@@ -297,12 +296,12 @@ def statistics(
             "lower_bound": plan.lower_bound.data if plan else None,
             "proof": plan.proof.data if plan else "none",
             "optimal": said_optimal(bool(plan and plan.optimal), func.sym_name.data in claimed),
-            "arena": plan.arena.data if plan and plan.placed else None,
+            "arena": plan.arena if plan and plan.placed else None,
             "seconds": round(seconds, 6),
         }
-        memories, off_chip = memories_of(func), func.attributes.get(OFF_CHIP)
-        if memories is not None:
-            row["traffic"] = memories.cost.data
+        off_chip = func.attributes.get(OFF_CHIP)
+        if plan is not None and plan.costs is not None:
+            row["traffic"] = plan.costs.cost.data
         if isinstance(off_chip, OffChipAttr):
             row["off_chip"] = off_chip.moved.data
         lines.append(json.dumps(row))

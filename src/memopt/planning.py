@@ -20,7 +20,6 @@ from memopt.dialects.tensors import is_buffer
 from memopt.driver import check_module, progress
 from memopt.passes.pipelines import Choices, Step, plan, source
 from memopt.passes.planned import Planned, PlanningPass
-from memopt.verify.memories import memories_of
 
 
 @dataclass
@@ -101,7 +100,8 @@ def report_dict(
     tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
     stages = ("import", "rewrite", "fuse", "schedule", "place", "emit")
     hidden = unknown_scratch(func) if model_of(func).target.data == "tflm" else []
-    arena_optimal = new.proof.data != "none" and new.arena.data == new.arena_lower_bound.data
+    objects = [m.bytes.data for m in new.memories] if new.kind == "object" else None
+    arena_optimal = new.proof.data != "none" and new.arena == new.arena_lower_bound.data
     return {
         "model": name,
         "operators": len(memory.operations),
@@ -109,46 +109,46 @@ def report_dict(
         "macs": work.macs,
         "macs_unknown": list(work.unknown),  # kinds of operators that are not among `macs`
         "weights": work.weights,
-        "source": {"peak": old.peak.data, "arena": old.arena.data},
+        "source": {"peak": old.peak.data, "arena": old.arena},
         "plan": {
             "peak": new.peak.data,
             "lower_bound": new.lower_bound.data,
             "proof": new.proof.data,
             "optimal": new.optimal and not hidden,
-            "arena": new.arena.data,
+            "family": new.family.data,  # what the bounds range over
+            "arena": new.arena,
             "arena_lower_bound": new.arena_lower_bound.data,
             "arena_optimal": arena_optimal and not hidden,
             "schedules_tried": tried.value.data if isinstance(tried, IntegerAttr) else None,
-            "objects": list(new.object_sizes) or None,  # bytes each, in place of one arena
-            "objects_lower_bound": new.objects_lower_bound.data if new.object_sizes else None,
+            "objects": objects,  # bytes each, in place of one arena
+            "objects_lower_bound": new.memories_lower_bound.data if objects else None,
             "alignment": model_of(func).alignment.data,
             "unknown_scratch": hidden,  # operators whose scratch is not in any of these figures
         },
-        "memories": memories_dict(func),
+        "memories": memories_dict(new),
         "target": target,
         "seconds": {stage: round(seconds.stages.get(stage, 0.0), 6) for stage in stages},
     }
 
 
-def memories_dict(func: FuncOp) -> dict[str, Any] | None:
-    """`memories` of `report.json`: bytes of each memory, and what its traffic costs; None for one
-    arena."""
-    found = memories_of(func)
-    if found is None:
+def memories_dict(plan: PlanAttr) -> dict[str, Any] | None:
+    """`memories` of `report.json`: bytes of each bank, and what their traffic costs; None for a
+    plan without banks."""
+    if plan.costs is None:
         return None
     return {
         "banks": [
             {
-                "name": b.bank.data,
-                "capacity": b.capacity.data,
-                "cost": b.cost.data,
-                "arena": b.arena.data,
-                "moved": b.moved.data,
+                "name": m.memory.data,
+                "capacity": m.capacity.data,
+                "cost": m.cost.data,
+                "arena": m.bytes.data,
+                "moved": m.moved.data,
             }
-            for b in found.banks
+            for m in plan.memories
         ],
-        "cost": found.cost.data,
-        "lower_bound": found.lower_bound.data,
-        "proof": found.proof.data,
-        "optimal": found.optimal,
+        "cost": plan.costs.cost.data,
+        "lower_bound": plan.costs.lower_bound.data,
+        "proof": plan.costs.proof.data,
+        "optimal": plan.costs.optimal,
     }

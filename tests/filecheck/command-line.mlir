@@ -9,7 +9,7 @@
 // RUN: memopt-opt -p "builtin.module( memgraph-model { alignment = 4 }, memgraph-fuse, memgraph-schedule{method=search},memgraph-place{method=auto}, memgraph-verify-plan )" %s -o %t.anchored.mlir
 // RUN: cmp %t.flags.mlir %t.anchored.mlir
 // RUN: memopt-opt -p "memgraph-schedule, memgraph-memory{ banks = a:64@1, b:1K@2 }" %s -o - | filecheck %s --check-prefix=BANKS
-// BANKS: #memgraph.bank<b, capacity = 1024, cost = 2,
+// BANKS: #memgraph.memory<b, kind = bank, bytes = {{[0-9]+}}, capacity = 1024, cost = 2,
 
 // Every option has a line of text.
 // RUN: memopt-opt --list-passes | filecheck %s --check-prefix=LIST
@@ -41,7 +41,7 @@
 
 // Stock xdsl-opt finds the dialect and the passes.
 // RUN: xdsl-opt -p memgraph-fuse,memgraph-schedule{method=search},memgraph-place,memgraph-verify-plan{placed=true} %s | filecheck %s --check-prefix=STOCK
-// STOCK: memgraph.plan<peak = 32, lower_bound = 32, proof = {{[a-z]+}}, arena = 32
+// STOCK: memgraph.plan<peak = 32, lower_bound = 32, proof = {{[a-z]+}}, family = order, arena = 32
 
 // What is shown goes to stderr, so that stdout stays IR.
 // RUN: memopt-opt --schedule=source --print-ir-before-all --print-ir-after-all --time-passes --stats=json %s 2>%t.err | memopt-opt --verify-plan | filecheck %s --check-prefix=CLEAN

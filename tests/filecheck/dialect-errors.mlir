@@ -411,16 +411,82 @@ func.func @alignment() attributes {a = #memgraph.model<alignment = 0>}
 func.func @model_key() attributes {a = #memgraph.model<align = 4>}
 // -----
 // expected-error@+1 {{proof 'yes' is not one of: flow, search, ilp, none}}
-func.func @proof() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = yes, fingerprint = "">}
+func.func @proof() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = yes, family = order, fingerprint = "">}
 // -----
 // expected-error@+1 {{plan: lower_bound must be between 0 and peak}}
-func.func @plan_bound() attributes {a = #memgraph.plan<peak = 1, lower_bound = 2, proof = flow, fingerprint = "">}
+func.func @plan_bound() attributes {a = #memgraph.plan<peak = 1, lower_bound = 2, proof = flow, family = order, fingerprint = "">}
 // -----
 // expected-error@+1 {{plan: arena below arena_lower_bound}}
-func.func @plan_arena() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = flow, arena = 2, arena_lower_bound = 3, fingerprint = "">}
+func.func @plan_arena() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = flow, family = order, arena = 2, arena_lower_bound = 3, fingerprint = "">}
 // -----
 // expected-error@+1 {{key 'fingerprint' is missing}}
-func.func @plan_missing() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = flow>}
+func.func @plan_missing() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = flow, family = order>}
 // -----
 // expected-error@+1 {{plan: lower_bound must be between 0 and peak}}
-func.func @plan_negative() attributes {a = #memgraph.plan<peak = -1, lower_bound = -1, proof = flow, fingerprint = "">}
+func.func @plan_negative() attributes {a = #memgraph.plan<peak = -1, lower_bound = -1, proof = flow, family = order, fingerprint = "">}
+// -----
+// expected-error@+1 {{family 'rows' is not one of: order}}
+func.func @plan_family() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = flow, family = rows, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: arena must be the sum of the memories' bytes}}
+func.func @plan_sum() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 9, arena_lower_bound = 9, memories = [#memgraph.memory<object0, kind = object, bytes = 8>], memories_lower_bound = 8, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: arena and memories come together}}
+func.func @plan_no_sum() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, memories = [#memgraph.memory<object0, kind = object, bytes = 8>], memories_lower_bound = 8, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: memories need different names}}
+func.func @plan_twice() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 16, arena_lower_bound = 9, memories = [#memgraph.memory<a, kind = object, bytes = 8>, #memgraph.memory<a, kind = object, bytes = 8>], memories_lower_bound = 8, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: memories need different names}}
+func.func @plan_no_name() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 8, arena_lower_bound = 8, memories = [#memgraph.memory<"", kind = object, bytes = 8>], memories_lower_bound = 8, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: memories of different kinds}}
+func.func @plan_kinds() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 16, arena_lower_bound = 9, memories = [#memgraph.memory<a, kind = object, bytes = 8>, #memgraph.memory<b, kind = bank, bytes = 8, capacity = 64, cost = 1, moved = 8>], memories_lower_bound = 8, traffic = #memgraph.traffic<cost = 8, lower_bound = 8, proof = ilp>, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: memories_lower_bound must be between 0 and arena}}
+func.func @plan_bound_of_objects() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 9, arena_lower_bound = 9, memories = [#memgraph.memory<a, kind = object, bytes = 9>], memories_lower_bound = 10, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: memories_lower_bound must be between 0 and arena}}
+func.func @plan_no_bound_of_objects() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 9, arena_lower_bound = 9, memories = [#memgraph.memory<a, kind = object, bytes = 9>], fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: only shared objects have a memories_lower_bound}}
+func.func @plan_bound_of_banks() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 9, arena_lower_bound = 9, memories = [#memgraph.memory<a, kind = bank, bytes = 9, capacity = 64, cost = 1, moved = 8>], memories_lower_bound = 9, traffic = #memgraph.traffic<cost = 8, lower_bound = 8, proof = ilp>, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: only shared objects have a memories_lower_bound}}
+func.func @plan_bound_of_an_arena() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 9, arena_lower_bound = 9, memories_lower_bound = 9, fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: banks and traffic come together}}
+func.func @plan_no_traffic() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 9, arena_lower_bound = 9, memories = [#memgraph.memory<a, kind = bank, bytes = 9, capacity = 64, cost = 1, moved = 8>], fingerprint = "">}
+// -----
+// expected-error@+1 {{plan: banks and traffic come together}}
+func.func @plan_traffic() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 9, arena_lower_bound = 9, traffic = #memgraph.traffic<cost = 8, lower_bound = 8, proof = ilp>, fingerprint = "">}
+// -----
+// expected-error@+1 {{expected a list of #memgraph.memory of kind object or bank}}
+func.func @plan_arena_in_a_list() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 9, arena_lower_bound = 9, memories = [#memgraph.memory<arena, kind = arena, bytes = 9>], fingerprint = "">}
+// -----
+// expected-error@+1 {{expected a list of #memgraph.memory of kind object or bank}}
+func.func @plan_empty_list() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 0, arena_lower_bound = 0, memories = [], fingerprint = "">}
+// -----
+// expected-error@+1 {{expected a #memgraph.traffic}}
+func.func @plan_no_such_traffic() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, traffic = 8, fingerprint = "">}
+// -----
+// expected-error@+1 {{memory a: kind 'heap' is not one of: arena, object, bank}}
+func.func @memory_kind() attributes {a = #memgraph.memory<a, kind = heap, bytes = 8>}
+// -----
+// expected-error@+1 {{key 'capacity' is missing}}
+func.func @memory_bank() attributes {a = #memgraph.memory<a, kind = bank, bytes = 8, cost = 1, moved = 8>}
+// -----
+// expected-error@+1 {{memory a: only a bank has moved}}
+func.func @memory_object() attributes {a = #memgraph.memory<a, kind = object, bytes = 8, moved = 8>}
+// -----
+// expected-error@+1 {{memory a: -8 is negative}}
+func.func @memory_negative() attributes {a = #memgraph.memory<a, kind = object, bytes = -8>}
+// -----
+// expected-error@+1 {{memory a: -1 is negative}}
+func.func @memory_negative_cost() attributes {a = #memgraph.memory<a, kind = bank, bytes = 8, capacity = 8, cost = -1, moved = 8>}
+// -----
+// expected-error@+1 {{traffic: lower_bound must be between 0 and cost}}
+func.func @traffic_bound() attributes {a = #memgraph.traffic<cost = 8, lower_bound = 9, proof = ilp>}
+// -----
+// expected-error@+1 {{proof 'flow' is not one of: ilp, none}}
+func.func @traffic_proof() attributes {a = #memgraph.traffic<cost = 8, lower_bound = 8, proof = flow>}

@@ -4,7 +4,7 @@
 // RUN: filecheck %s --check-prefix=IR < %t.mlir
 
 // IR-LABEL: func.func @proven_by_a_cut
-// IR-SAME: memgraph.plan<peak = 24, lower_bound = 24, proof = flow
+// IR-SAME: memgraph.plan<peak = 24, lower_bound = 24, proof = flow, family = order
 
 // CHECK-LABEL: @proven_by_a_cut: peak 24 B in step 1 of 0 .. 2, at "narrow (u)"; live there:
 // CHECK-NEXT:              16 B  t

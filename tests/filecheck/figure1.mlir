@@ -5,7 +5,7 @@
 // RUN: memopt-opt --schedule=source --verify-plan %s | filecheck %s --check-prefix=SOURCE
 // RUN: memopt-opt --fuse --schedule=auto %s | memopt-opt --place=auto --verify-plan | filecheck %s --check-prefix=PLACED
 
-// CHECK: memgraph.plan<peak = 4960, lower_bound = 4960, proof = {{(ilp|flow|search)}}, fingerprint
+// CHECK: memgraph.plan<peak = 4960, lower_bound = 4960, proof = {{(ilp|flow|search)}}, family = order, fingerprint
 // CHECK-NEXT: memgraph.opaque "op1"(%x) {memgraph.order = 0 : i64}
 // CHECK-NEXT: memgraph.opaque "op4"(%{{.*}}) {memgraph.order = 1 : i64}
 // CHECK-NEXT: memgraph.opaque "op6"(%{{.*}}) {memgraph.order = 2 : i64}

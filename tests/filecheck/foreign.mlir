@@ -106,7 +106,7 @@ func.func @barrier(%x: tensor<16xi8>, %n: i1) -> (tensor<16xi8>, tensor<16xi8>) 
 // Views of the tensor dialect cost nothing.
 // CHECK-LABEL: @foreign_view
 // CHECK-SAME: peak = 32
-// CHECK-NOT: order
+// CHECK-NOT: memgraph.order
 // CHECK: tensor.expand_shape
 // CHECK: "other.use"(%{{.*}}) {memgraph.order = 0 : i64
 func.func @foreign_view(%x: tensor<16xi8>) -> tensor<16xi8> {

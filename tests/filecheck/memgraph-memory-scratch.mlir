@@ -6,7 +6,7 @@
 // RUN: memopt-opt --split-input-file --memory=a:48@1,b:64@2 --place=auto --verify-plan %s | filecheck %s --check-prefix=ARENA
 
 // CHECK-LABEL: @split
-// CHECK-SAME: #memgraph.bank<a, capacity = 48, cost = 1, arena = 48, moved = 56>, #memgraph.bank<b, capacity = 64, cost = 2, arena = 16, moved = 10>], cost = 76, lower_bound = 76, proof = ilp>
+// CHECK-SAME: #memgraph.memory<a, kind = bank, bytes = 48, capacity = 48, cost = 1, moved = 56>, #memgraph.memory<b, kind = bank, bytes = 16, capacity = 64, cost = 2, moved = 10>], traffic = #memgraph.traffic<cost = 76, lower_bound = 76, proof = ilp>
 // CHECK: memgraph.scratch = [#memgraph.scratch<20, #memgraph.slot<a, {{[0-9]+}}>>, #memgraph.scratch<5, #memgraph.slot<b, 0>>]
 // ARENA-LABEL: @split
 // ARENA-SAME: arena = 64

@@ -5,7 +5,7 @@
 // RUN: memopt-opt --split-input-file --memory=fast:96,slow:1K@4 --memory=fast:96,slow:1K@4 --verify-plan %s | filecheck %s --check-prefixes=CHECK,SPILL
 // One arena again: the memories are gone.
 // RUN: memopt-opt --split-input-file --memory=fast:96,slow:1K@4 --place=auto --verify-plan %s | filecheck %s --check-prefix=PLACE
-// PLACE-NOT: memgraph.memories
+// PLACE-NOT: memories =
 // PLACE-NOT: memgraph.slot
 // PLACE-NOT: memgraph.copy
 // So are the moves, whatever plans next: @spill needs 128 B without them.
@@ -21,11 +21,11 @@
 // The wide one does not fit into the fast memory, the others do. Costs: K = 1024, the second twice the first.
 // RUN: memopt-opt --split-input-file --memory=fast:96,slow:1K %s | filecheck %s --check-prefix=DEFAULT
 // DEFAULT-LABEL: @wide
-// DEFAULT-SAME: #memgraph.bank<fast, capacity = 96, cost = 1, arena = 96, moved = 176>, #memgraph.bank<slow, capacity = 1024, cost = 2, arena = 128, moved = 256>
+// DEFAULT-SAME: #memgraph.memory<fast, kind = bank, bytes = 96, capacity = 96, cost = 1, moved = 176>, #memgraph.memory<slow, kind = bank, bytes = 128, capacity = 1024, cost = 2, moved = 256>
 // CHECK-LABEL: @wide
 // CHECK-SAME: %x: tensor<64xi8> {memgraph.offset = #memgraph.slot<fast, {{[0-9]+}}>}
 // CHECK-SAME: arena = 224, arena_lower_bound = 176
-// CHECK-SAME: memgraph.memories = #memgraph.memories<banks = [#memgraph.bank<fast, capacity = 96, cost = 1, arena = 96, moved = 176>, #memgraph.bank<slow, capacity = 1024, cost = 4, arena = 128, moved = 256>], cost = 1200, lower_bound = 1200, proof = ilp>
+// CHECK-SAME: memories = [#memgraph.memory<fast, kind = bank, bytes = 96, capacity = 96, cost = 1, moved = 176>, #memgraph.memory<slow, kind = bank, bytes = 128, capacity = 1024, cost = 4, moved = 256>], traffic = #memgraph.traffic<cost = 1200, lower_bound = 1200, proof = ilp>
 // CHECK: "A"{{.*}}memgraph.offset = [#memgraph.slot<fast, {{[0-9]+}}>]
 // CHECK: "B"{{.*}}memgraph.offset = [#memgraph.slot<slow, 0>]
 // CHECK: "C"{{.*}}memgraph.offset = [#memgraph.slot<fast, {{[0-9]+}}>]

@@ -30,7 +30,7 @@ func.func @kept() attributes {memgraph.model = #memgraph.model<target = host, al
 // CHECK-NOT: memgraph.order
 // CHECK-NOT: memgraph.offset
 // CHECK: {memgraph.scratch = [#memgraph.scratch<8>]}
-func.func @planned(%x: tensor<32xi8> {memgraph.offset = 0 : i64}) attributes {memgraph.plan = #memgraph.plan<peak = 64, lower_bound = 64, proof = flow, arena = 64, arena_lower_bound = 64, fingerprint = "">} {
+func.func @planned(%x: tensor<32xi8> {memgraph.offset = 0 : i64}) attributes {memgraph.plan = #memgraph.plan<peak = 64, lower_bound = 64, proof = flow, family = order, arena = 64, arena_lower_bound = 64, fingerprint = "">} {
   %a = memgraph.opaque "A"(%x) {memgraph.scratch = [#memgraph.scratch<8, 48>], memgraph.order = 0 : i64, memgraph.offset = [32 : i64]} : (tensor<32xi8>) -> tensor<16xi8>
   func.return
 }
@@ -38,6 +38,6 @@ func.func @planned(%x: tensor<32xi8> {memgraph.offset = 0 : i64}) attributes {me
 // The same model again changes nothing.
 // CHECK-LABEL: @same
 // CHECK-SAME: memgraph.plan
-func.func @same() attributes {memgraph.model = #memgraph.model<alignment = 4, io = caller>, memgraph.plan = #memgraph.plan<peak = 0, lower_bound = 0, proof = flow, fingerprint = "">} {
+func.func @same() attributes {memgraph.model = #memgraph.model<alignment = 4, io = caller>, memgraph.plan = #memgraph.plan<peak = 0, lower_bound = 0, proof = flow, family = order, fingerprint = "">} {
   func.return
 }

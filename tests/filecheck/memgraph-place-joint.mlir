@@ -7,9 +7,9 @@
 
 // Another order of the same peak fits into it.
 // AUTO-LABEL: @another_order
-// AUTO-SAME: peak = 24, lower_bound = 24, proof = search, arena = 25, arena_lower_bound = 24
+// AUTO-SAME: peak = 24, lower_bound = 24, proof = search, family = order, arena = 25, arena_lower_bound = 24
 // JOINT-LABEL: @another_order
-// JOINT-SAME: peak = 24, lower_bound = 24, proof = search, arena = 24, arena_lower_bound = 24
+// JOINT-SAME: peak = 24, lower_bound = 24, proof = search, family = order, arena = 24, arena_lower_bound = 24
 func.func @another_order(%x: tensor<2xi8>) -> (tensor<1xi8>, tensor<5xi8>, tensor<4xi8>, tensor<4xi8>, tensor<6xi8>) {
   %t0 = memgraph.opaque "o0"(%x) : (tensor<2xi8>) -> tensor<4xi8>
   %t1 = memgraph.opaque "o1"(%t0) : (tensor<4xi8>) -> tensor<5xi8>
@@ -28,10 +28,10 @@ func.func @another_order(%x: tensor<2xi8>) -> (tensor<1xi8>, tensor<5xi8>, tenso
 // -----
 // No order fits into 14 bytes, and that is proven.
 // AUTO-LABEL: @none_fits
-// AUTO-SAME: peak = 14, lower_bound = 14, proof = flow, arena = 15, arena_lower_bound = 14
+// AUTO-SAME: peak = 14, lower_bound = 14, proof = flow, family = order, arena = 15, arena_lower_bound = 14
 // JOINT-LABEL: @none_fits
 // JOINT-NOT: schedules_tried
-// JOINT-SAME: peak = 14, lower_bound = 14, proof = flow, arena = 15, arena_lower_bound = 15
+// JOINT-SAME: peak = 14, lower_bound = 14, proof = flow, family = order, arena = 15, arena_lower_bound = 15
 func.func @none_fits(%x: tensor<6xi8>) -> (tensor<3xi8>, tensor<3xi8>, tensor<6xi8>, tensor<1xi8>) {
   %t0 = memgraph.opaque "o0"(%x) : (tensor<6xi8>) -> tensor<4xi8>
   %t1 = memgraph.opaque "o1"(%x) : (tensor<6xi8>) -> tensor<2xi8>

@@ -14,7 +14,7 @@
 // Without a schedule the order is kept. The constant has no place in the arena, the dead result has.
 // CHECK-LABEL: @plain
 // CHECK-SAME: %x: tensor<32xi8> {memgraph.offset = {{[0-9]+}} : i64}
-// AUTO-SAME: peak = 112, lower_bound = {{[0-9]+}}, proof = {{[a-z]+}}, arena = 112, arena_lower_bound = {{[0-9]+}}
+// AUTO-SAME: peak = 112, lower_bound = {{[0-9]+}}, proof = {{[a-z]+}}, family = order, arena = 112, arena_lower_bound = {{[0-9]+}}
 // CHECK-NEXT: memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
 // CHECK-NEXT: "A"(%x, %{{.*}}) {memgraph.order = 0 : i64, memgraph.offset = [{{[0-9]+}} : i64, {{[0-9]+}} : i64]}
 // CHECK-NEXT: "B"(%{{.*}}) {memgraph.order = 1 : i64, memgraph.offset = [{{[0-9]+}} : i64]}
@@ -60,7 +60,7 @@ func.func @caller_slice(%x: tensor<8xi8>) -> tensor<8xi8> attributes {memgraph.m
 // CHECK-LABEL: @caller_concat
 // CHECK: "A"{{.*}}memgraph.offset = [#memgraph.unplaced<caller>]
 // CHECK: "B"{{.*}}memgraph.offset = [#memgraph.unplaced<caller>]
-// CHECK-NOT: order
+// CHECK-NOT: memgraph.order
 // CHECK: memgraph.concat {{.*}}memgraph.offset = [#memgraph.unplaced<caller>]
 func.func @caller_concat(%x: tensor<8xi8>) -> tensor<16xi8> attributes {memgraph.model = #memgraph.model<io = caller>} {
   %a = memgraph.opaque "A"(%x) : (tensor<8xi8>) -> tensor<8xi8>

@@ -29,7 +29,7 @@ func.func @branches(%x: tensor<16xi8>) -> (tensor<16xi8>, tensor<16xi8>) {
 // -----
 // Constants and views have no order and go right before their first user.
 // CHECK-LABEL: @views
-// CHECK-NOT: order
+// CHECK-NOT: memgraph.order
 // CHECK: memgraph.constant
 // CHECK-NEXT: "A"{{.*}}memgraph.order = 0
 // CHECK-NEXT: memgraph.reshape %{{.*}} : (

@@ -28,7 +28,7 @@ func.func @plan_kind(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<
 }
 // -----
 // expected-error@unknown {{memgraph.model must be a #memgraph.model}}
-func.func @model_kind(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = "generic", memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @model_kind(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = "generic", memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -40,7 +40,7 @@ func.func @model_kind(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor
 }
 // -----
 // expected-error@unknown {{stale plan: the function has changed since it was planned}}
-func.func @stale_operation(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @stale_operation(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -52,7 +52,7 @@ func.func @stale_operation(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: t
 }
 // -----
 // expected-error@unknown {{stale plan}}
-func.func @stale_type(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @stale_type(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -64,7 +64,7 @@ func.func @stale_type(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor
 }
 // -----
 // expected-error@unknown {{stale plan}}
-func.func @stale_model(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<alignment = 32>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @stale_model(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<alignment = 32>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -76,7 +76,7 @@ func.func @stale_model(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tenso
 }
 // -----
 // expected-error@unknown {{stale plan}}
-func.func @stale_alias(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @stale_alias(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -88,7 +88,7 @@ func.func @stale_alias(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tenso
 }
 // -----
 // expected-error@unknown {{stale plan}}
-func.func @stale_order(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @stale_order(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -100,7 +100,7 @@ func.func @stale_order(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tenso
 }
 // -----
 // expected-error@unknown {{stale plan}}
-func.func @stale_scratch(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @stale_scratch(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -111,7 +111,7 @@ func.func @stale_scratch(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: ten
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @order_gap(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "3ff5571c44fa17d281b19b2f5e4dd286">} {
+func.func @order_gap(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "3ff5571c44fa17d281b19b2f5e4dd286">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -123,7 +123,7 @@ func.func @order_gap(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @order_not_block_order(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "3958f9d0c267e0692fb2719b50b0f500">} {
+func.func @order_not_block_order(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "3958f9d0c267e0692fb2719b50b0f500">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -135,7 +135,7 @@ func.func @order_not_block_order(%x: tensor<32xi8> {memgraph.offset = 64 : i64},
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @order_missing(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "25bb9cdd7da0e9752eac93a4fcdf9686">} {
+func.func @order_missing(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "25bb9cdd7da0e9752eac93a4fcdf9686">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -147,7 +147,7 @@ func.func @order_missing(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: ten
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @order_kind(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "0fd2de447eb67741788ae44e197ebcf0">} {
+func.func @order_kind(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "0fd2de447eb67741788ae44e197ebcf0">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -159,7 +159,7 @@ func.func @order_kind(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @order_on_view(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "fd70802d8c988d25b3c93347f4059eac">} {
+func.func @order_on_view(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "fd70802d8c988d25b3c93347f4059eac">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   // expected-error@+1 {{memgraph.order on an operation that does not execute}}
@@ -171,7 +171,7 @@ func.func @order_on_view(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: ten
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @order_on_constant(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "97eb7011a8dea19cfb90cf5b2d0cd480">} {
+func.func @order_on_constant(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "97eb7011a8dea19cfb90cf5b2d0cd480">} {
   // expected-error@+1 {{memgraph.order on an operation that does not execute}}
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.order = 0 : i64, memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
@@ -184,7 +184,7 @@ func.func @order_on_constant(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y:
 }
 // -----
 // expected-error@unknown {{the peak is 176 B, the plan says 160 B}}
-func.func @peak(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 160, lower_bound = 160, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @peak(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 160, lower_bound = 160, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -196,7 +196,7 @@ func.func @peak(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8
 }
 // -----
 // expected-error@unknown {{the arena needs 176 B, the plan says 192 B}}
-func.func @arena_too_large(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 192, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @arena_too_large(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 192, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -208,7 +208,7 @@ func.func @arena_too_large(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: t
 }
 // -----
 // expected-error@unknown {{the arena needs 176 B, the plan says 160 B}}
-func.func @arena_one_unit_too_small(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 160, arena_lower_bound = 160, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @arena_one_unit_too_small(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 160, arena_lower_bound = 160, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -220,7 +220,7 @@ func.func @arena_one_unit_too_small(%x: tensor<32xi8> {memgraph.offset = 64 : i6
 }
 // -----
 // expected-error@unknown {{the plan has no offsets; run --place first}}
-func.func @not_placed(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @not_placed(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -231,7 +231,7 @@ func.func @not_placed(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @offset_missing(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @offset_missing(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -243,7 +243,7 @@ func.func @offset_missing(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: te
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @offset_count(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @offset_count(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -255,7 +255,7 @@ func.func @offset_count(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tens
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @offset_list(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @offset_list(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -267,7 +267,7 @@ func.func @offset_list(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tenso
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @offset_kind(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @offset_kind(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -280,7 +280,7 @@ func.func @offset_kind(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tenso
 }
 // -----
 // expected-error@+1 {{x has no place}}
-func.func @argument_missing(%x: tensor<32xi8>, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @argument_missing(%x: tensor<32xi8>, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -291,7 +291,7 @@ func.func @argument_missing(%x: tensor<32xi8>, %y: tensor<32xi8> {memgraph.offse
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @unaligned(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @unaligned(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -303,7 +303,7 @@ func.func @unaligned(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @negative(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @negative(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -315,7 +315,7 @@ func.func @negative(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<3
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @overlap_operand(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @overlap_operand(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   // expected-error@+1 {{a at [48, 112) overwrites x at [64, 96), which is live until step 0}}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [48 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
@@ -328,7 +328,7 @@ func.func @overlap_operand(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: t
 }
 // -----
 // expected-error@+1 {{y at [80, 112) overwrites x at [64, 96), which is live until step 0}}
-func.func @overlap_inputs(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 80 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @overlap_inputs(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 80 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -339,7 +339,7 @@ func.func @overlap_inputs(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: te
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @overlap_dead_result(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @overlap_dead_result(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -351,7 +351,7 @@ func.func @overlap_dead_result(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @overlap_through_view(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @overlap_through_view(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -363,7 +363,7 @@ func.func @overlap_through_view(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, 
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @view_elsewhere(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @view_elsewhere(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   // expected-error@+1 {{v is a view of a but lies elsewhere}}
@@ -375,7 +375,7 @@ func.func @view_elsewhere(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: te
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @inplace_elsewhere(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @inplace_elsewhere(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -387,7 +387,7 @@ func.func @inplace_elsewhere(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y:
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @inplace_of_live(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "76f0c99bed0343483f356fdc1713d069">} {
+func.func @inplace_of_live(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "76f0c99bed0343483f356fdc1713d069">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -399,7 +399,7 @@ func.func @inplace_of_live(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: t
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @inplace_of_returned(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "915d0ac4780864ef2af460592c8e03f5">} {
+func.func @inplace_of_returned(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "915d0ac4780864ef2af460592c8e03f5">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -411,7 +411,7 @@ func.func @inplace_of_returned(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %
   func.return %c, %b : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @scratch_on_operand(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @scratch_on_operand(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -423,7 +423,7 @@ func.func @scratch_on_operand(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @scratch_on_result(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @scratch_on_result(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -435,7 +435,7 @@ func.func @scratch_on_result(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y:
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @scratch_on_scratch(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @scratch_on_scratch(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -447,7 +447,7 @@ func.func @scratch_on_scratch(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @scratch_unaligned(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @scratch_unaligned(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -459,7 +459,7 @@ func.func @scratch_unaligned(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y:
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @scratch_without_offset(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @scratch_without_offset(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -472,7 +472,7 @@ func.func @scratch_without_offset(%x: tensor<32xi8> {memgraph.offset = 64 : i64}
 }
 // -----
 // expected-error@unknown {{the arena needs 192 B, the plan says 176 B}}
-func.func @scratch_above_arena(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @scratch_above_arena(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -483,7 +483,7 @@ func.func @scratch_above_arena(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @constant_with_offset(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @constant_with_offset(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   // expected-error@+1 {{w has an offset but is not in the arena}}
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [176 : i64]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
@@ -495,7 +495,7 @@ func.func @constant_with_offset(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, 
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @buffer_as_constant(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @buffer_as_constant(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -508,7 +508,7 @@ func.func @buffer_as_constant(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y
 }
 // -----
 // expected-error@+1 {{x is a buffer of the arena, not #memgraph.unplaced<caller>}}
-func.func @buffer_as_caller(%x: tensor<32xi8> {memgraph.offset = #memgraph.unplaced<caller>}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @buffer_as_caller(%x: tensor<32xi8> {memgraph.offset = #memgraph.unplaced<caller>}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -519,7 +519,7 @@ func.func @buffer_as_caller(%x: tensor<32xi8> {memgraph.offset = #memgraph.unpla
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @buffer_as_runtime(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @buffer_as_runtime(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -532,7 +532,7 @@ func.func @buffer_as_runtime(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y:
 }
 // -----
 // expected-error@+1 {{x has an offset but is not in the arena}}
-func.func @caller_with_offset(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<io = caller>, memgraph.plan = #memgraph.plan<peak = 144, lower_bound = 144, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "69fa05d293ece12da41eebbe87871b0e">} {
+func.func @caller_with_offset(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<io = caller>, memgraph.plan = #memgraph.plan<peak = 144, lower_bound = 144, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "69fa05d293ece12da41eebbe87871b0e">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -543,7 +543,7 @@ func.func @caller_with_offset(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @kept_overwritten(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<io = kept>, memgraph.plan = #memgraph.plan<peak = 208, lower_bound = 208, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "07e8dd25eef7260c10ca7db2bbb02d73">} {
+func.func @kept_overwritten(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<io = kept>, memgraph.plan = #memgraph.plan<peak = 208, lower_bound = 208, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "07e8dd25eef7260c10ca7db2bbb02d73">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -555,7 +555,7 @@ func.func @kept_overwritten(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: 
   func.return %c, %r : tensor<16xi8>, tensor<32xi8>
 }
 // -----
-func.func @used_before_made(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @used_before_made(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -568,7 +568,7 @@ func.func @used_before_made(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: 
 }
 // -----
 // expected-error@unknown {{the function has hyper-nodes; run --schedule to get a flat one}}
-func.func @hyper_node(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
+func.func @hyper_node(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor<32xi8> {memgraph.offset = 112 : i64}) -> (tensor<16xi8>, tensor<32xi8>) attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 176, lower_bound = 176, proof = flow, family = order, arena = 176, arena_lower_bound = 176, fingerprint = "e3690776ad6aca80935fb40a939186a1">} {
   %w = memgraph.constant dense<1> : tensor<4xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   %a = memgraph.opaque "A"(%x, %w) {memgraph.order = 0 : i64, memgraph.offset = [0 : i64]} : (tensor<32xi8>, tensor<4xi8>) -> tensor<64xi8>
   %v = memgraph.reshape %a {memgraph.offset = [0 : i64]} : (tensor<64xi8>) -> tensor<8x8xi8>
@@ -583,7 +583,7 @@ func.func @hyper_node(%x: tensor<32xi8> {memgraph.offset = 64 : i64}, %y: tensor
 }
 // -----
 // expected-error@unknown {{a function of 2 blocks cannot be planned, only of one}}
-func.func @blocks(%x: tensor<4xi8>) attributes {memgraph.plan = #memgraph.plan<peak = 16, lower_bound = 16, proof = none, fingerprint = "">} {
+func.func @blocks(%x: tensor<4xi8>) attributes {memgraph.plan = #memgraph.plan<peak = 16, lower_bound = 16, proof = none, family = order, fingerprint = "">} {
   cf.br ^bb1
 ^bb1:
   func.return

@@ -124,10 +124,10 @@ builtin.module attributes {memgraph.files = {sha = "net.tflite"}} {
 // -----
 
 // The plan's attributes: they may sit on any operation.
-// CHECK: attributes {memgraph.model = #memgraph.model<target = cortex-m4, alignment = 8, io = kept, views = off, inplace = on, scratch = tflm>, memgraph.plan = #memgraph.plan<peak = 64, lower_bound = 48, proof = flow, arena = 80, arena_lower_bound = 64, fingerprint = "00">}
+// CHECK: attributes {memgraph.model = #memgraph.model<target = cortex-m4, alignment = 8, io = kept, views = off, inplace = on, scratch = tflm>, memgraph.plan = #memgraph.plan<peak = 64, lower_bound = 48, proof = flow, family = order, arena = 80, arena_lower_bound = 64, fingerprint = "00">}
 func.func @plan(%x: tensor<8xi8> {memgraph.offset = #memgraph.unplaced<caller>}) -> tensor<4xi8> attributes {
     memgraph.model = #memgraph.model<alignment = 8, target = cortex-m4, io = kept, views = off, inplace = on, scratch = tflm>,
-    memgraph.plan = #memgraph.plan<lower_bound = 48, peak = 64, proof = flow, arena = 80, arena_lower_bound = 64, fingerprint = "00">} {
+    memgraph.plan = #memgraph.plan<lower_bound = 48, peak = 64, proof = flow, family = order, arena = 80, arena_lower_bound = 64, fingerprint = "00">} {
   // CHECK: {memgraph.offset = [#memgraph.unplaced<constant>]}
   %w = memgraph.constant dense<1> : tensor<8xi8> {memgraph.offset = [#memgraph.unplaced<constant>]}
   // CHECK: memgraph.alias = {{\[\[}}#memgraph.alias<operand = 1, kind = inplace>], [#memgraph.alias<operand = 0, kind = slice, byte_offset = 4>, #memgraph.alias<operand = 1, kind = slice, byte_offset = -4, strides = [8, 1]>]]
@@ -140,18 +140,18 @@ func.func @plan(%x: tensor<8xi8> {memgraph.offset = #memgraph.unplaced<caller>})
 }
 // -----
 // Shared objects; scratch in another memory.
-// CHECK: @objects(%x: tensor<8xi8> {memgraph.offset = #memgraph.object<1>})
-// CHECK-SAME: #memgraph.plan<peak = 16, lower_bound = 16, proof = flow, arena = 24, arena_lower_bound = 16, objects = [16, 8], objects_lower_bound = 20, fingerprint = "b">
-func.func @objects(%x: tensor<8xi8> {memgraph.offset = #memgraph.object<1, 0>}) -> tensor<4xi8> attributes {memgraph.plan = #memgraph.plan<objects_lower_bound = 20, objects = [16, 8], peak = 16, lower_bound = 16, proof = flow, arena = 24, arena_lower_bound = 16, fingerprint = "b">} {
-  // CHECK: memgraph.offset = [#memgraph.object<0, 12>], memgraph.scratch = [#memgraph.scratch<9, #memgraph.object<2>>, #memgraph.scratch<8, #memgraph.object<2, 16>>, #memgraph.scratch<4, #memgraph.slot<dtcm, 32>>]
-  %a = memgraph.opaque "one"(%x) {memgraph.offset = [#memgraph.object<0, 12>], memgraph.scratch = [#memgraph.scratch<9, #memgraph.object<2>>, #memgraph.scratch<8, #memgraph.object<2, 16>>, #memgraph.scratch<4, #memgraph.slot<dtcm, 32>>]} : (tensor<8xi8>) -> tensor<4xi8>
+// CHECK: @objects(%x: tensor<8xi8> {memgraph.offset = #memgraph.slot<object1, 0>})
+// CHECK-SAME: #memgraph.plan<peak = 16, lower_bound = 16, proof = flow, family = order, arena = 24, arena_lower_bound = 16, memories = [#memgraph.memory<object0, kind = object, bytes = 16>, #memgraph.memory<object1, kind = object, bytes = 8>], memories_lower_bound = 20, fingerprint = "b">
+func.func @objects(%x: tensor<8xi8> {memgraph.offset = #memgraph.slot<object1, 0>}) -> tensor<4xi8> attributes {memgraph.plan = #memgraph.plan<memories_lower_bound = 20, memories = [#memgraph.memory<object0, bytes = 16, kind = object>, #memgraph.memory<"object1", kind = object, bytes = 8>], peak = 16, lower_bound = 16, family = order, proof = flow, arena = 24, arena_lower_bound = 16, fingerprint = "b">} {
+  // CHECK: memgraph.offset = [#memgraph.slot<object0, 12>], memgraph.scratch = [#memgraph.scratch<9, #memgraph.slot<object2, 0>>, #memgraph.scratch<8, #memgraph.slot<object2, 16>>, #memgraph.scratch<4, #memgraph.slot<dtcm, 32>>]
+  %a = memgraph.opaque "one"(%x) {memgraph.offset = [#memgraph.slot<object0, 12>], memgraph.scratch = [#memgraph.scratch<9, #memgraph.slot<object2, 0>>, #memgraph.scratch<8, #memgraph.slot<object2, 16>>, #memgraph.scratch<4, #memgraph.slot<dtcm, 32>>]} : (tensor<8xi8>) -> tensor<4xi8>
   func.return %a : tensor<4xi8>
 }
 // -----
 
 // Proof words, and what is left out of a model is the default.
-// CHECK: @default() attributes {memgraph.model = #memgraph.model<target = generic, alignment = 16, io = arena, views = on, inplace = off, scratch = none>, memgraph.plan = #memgraph.plan<peak = 0, lower_bound = 0, proof = none, fingerprint = "">}
-func.func @default() attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 0, lower_bound = 0, proof = none, fingerprint = "">} {
+// CHECK: @default() attributes {memgraph.model = #memgraph.model<target = generic, alignment = 16, io = arena, views = on, inplace = off, scratch = none>, memgraph.plan = #memgraph.plan<peak = 0, lower_bound = 0, proof = none, family = order, fingerprint = "">}
+func.func @default() attributes {memgraph.model = #memgraph.model<>, memgraph.plan = #memgraph.plan<peak = 0, lower_bound = 0, proof = none, family = order, fingerprint = "">} {
   func.return
 }
 // CHECK: @empty_encoding(%{{.*}}: tensor<4xi8>, %{{.*}}: !a{{[0-9]+}})
@@ -170,9 +170,9 @@ func.func @targets() attributes {
 // -----
 
 // Memories, and traffic off the chip. Names that are no words are in quotes.
-// CHECK: @memories() attributes {memgraph.memories = #memgraph.memories<banks = [#memgraph.bank<dtcm, capacity = 64, cost = 1, arena = 48, moved = 20>, #memgraph.bank<"odd bank", capacity = 128, cost = 2, arena = 0, moved = 0>], cost = 20, lower_bound = 16, proof = none>, memgraph.off_chip = #memgraph.off_chip<on_chip = 256, rule = belady, moved = 40, lower_bound = 32, proof = ilp>}
+// CHECK: @memories() attributes {memgraph.plan = #memgraph.plan<peak = 48, lower_bound = 48, proof = flow, family = order, arena = 48, arena_lower_bound = 48, memories = [#memgraph.memory<dtcm, kind = bank, bytes = 48, capacity = 64, cost = 1, moved = 20>, #memgraph.memory<"odd bank", kind = bank, bytes = 0, capacity = 128, cost = 2, moved = 0>], traffic = #memgraph.traffic<cost = 20, lower_bound = 16, proof = none>, fingerprint = "c">, memgraph.off_chip = #memgraph.off_chip<on_chip = 256, rule = belady, moved = 40, lower_bound = 32, proof = ilp>}
 func.func @memories() attributes {
-    memgraph.memories = #memgraph.memories<proof = none, lower_bound = 16, cost = 20, banks = [#memgraph.bank<dtcm, capacity = 64, cost = 1, arena = 48, moved = 20>, #memgraph.bank<"odd bank", capacity = 128, cost = 2, arena = 0, moved = 0>]>,
+    memgraph.plan = #memgraph.plan<fingerprint = "c", traffic = #memgraph.traffic<proof = none, lower_bound = 16, cost = 20>, memories = [#memgraph.memory<dtcm, cost = 1, moved = 20, kind = bank, capacity = 64, bytes = 48>, #memgraph.memory<"odd bank", kind = bank, bytes = 0, capacity = 128, cost = 2, moved = 0>], arena_lower_bound = 48, arena = 48, family = order, proof = flow, lower_bound = 48, peak = 48>,
     memgraph.off_chip = #memgraph.off_chip<on_chip = 256, moved = 40, lower_bound = 32, proof = ilp, rule = belady>} {
   func.return
 }

@@ -35,7 +35,7 @@ def test_planned_demo_answers_the_same_in_less_ram(
     data = demo_model(kind, size)
     module, func = planned(data)
     plan = plan_of(func)
-    assert plan is not None and plan.optimal and plan.arena.data == after
+    assert plan is not None and plan.optimal and plan.arena == after
     inputs = random_inputs(data, RUNS, 1)
     old, new = run([Job("tflm", data, inputs), Job("tflm", write(module, data), inputs)], tmp_path)
     assert old.error == new.error == ""

@@ -110,7 +110,7 @@ def test_a_plan_around_unknown_scratch_is_safe_or_left_alone(wide: int, tmp_path
         verify_plan(func, placed=True)
         assert write(module, hidden(wide))
         plan = plan_of(func)
-        assert plan is not None and plan.arena.data >= plan.peak.data
+        assert plan is not None and plan.arena >= plan.peak.data
 
 
 def test_opt_refuses_a_plan_that_might_need_more(

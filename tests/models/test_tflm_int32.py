@@ -21,7 +21,7 @@ def with_result_at(offset: int) -> tuple[Context, ModuleOp, str]:
     text = module_text(module)
     plan = plan_of(func)
     assert plan is not None
-    arena = f"arena = {plan.arena.data},"
+    arena = f"arena = {plan.arena},"
     last = text.rindex("memgraph.offset = [")
     end = text.index("]", last)
     text = f"{text[:last]}memgraph.offset = [{offset} : i64{text[end:]}"

@@ -134,7 +134,7 @@ def test_planned_kernels_with_scratch_stay_within_their_plan(tmp_path: Path) -> 
         module, func = planned(data)
         plan = plan_of(func)
         assert plan is not None
-        arenas.append(plan.arena.data)
+        arenas.append(plan.arena)
         inputs = random_inputs(data, 2, 1)
         jobs += [Job("tflm", d, inputs) for d in (data, write(module, data))]
     found = run(jobs, tmp_path)
@@ -238,7 +238,7 @@ def test_results_may_take_their_operands_place_in_tflm(
         module, func = planned(data)
         plan = plan_of(func)
         assert plan is not None
-        arenas.append(plan.arena.data)
+        arenas.append(plan.arena)
         inputs = random_inputs(data, 2, 3)
         jobs += [Job("tflm", d, inputs) for d in (data, write(module, data))]
     found = run(jobs, tmp_path)

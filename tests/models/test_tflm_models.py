@@ -65,7 +65,7 @@ def cases(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[di
         assert plan is not None
         scratch = any(scratch_bytes(op) for op, _ in file_operators(func))
         baseline = tflm_arena(func, planned=False, source_order=True).head
-        plans.append((plan.arena.data, tflm_arena(func).head, baseline, scratch))
+        plans.append((plan.arena, tflm_arena(func).head, baseline, scratch))
         inputs = random_inputs(data, RUNS, seed)
         runtime = "litert" if name in IN_LITERT else "tflm"
         jobs += [Job(runtime, data, inputs), Job(runtime, write(module, data), inputs)]
@@ -112,7 +112,7 @@ def test_swiftnet_goes_from_351_to_301_kb(shared: Path) -> None:
     _, best = planned(data)
     before, after = plan_of(source), plan_of(best)
     assert before is not None and after is not None
-    assert (before.peak.data, after.peak.data, after.arena.data) == (351_232, 301_056, 301_056)
+    assert (before.peak.data, after.peak.data, after.arena) == (351_232, 301_056, 301_056)
     assert after.optimal
     assert tflm_arena(best, planned=False, source_order=True).head == 376_320
 

@@ -188,6 +188,7 @@ def test_a_plan_that_makes_tflm_need_more_is_refused() -> None:
     assert plan is not None
     # The same plan 64 bytes further up: valid, and worse than no plan.
     from memopt.dialects.functions import argument_attributes, set_argument_attributes
+    from memopt.dialects.memory_attributes import one_arena
     from memopt.dialects.place_attributes import ScratchAttr
     from memopt.dialects.plan_attributes import PlanAttr
 
@@ -209,9 +210,10 @@ def test_a_plan_that_makes_tflm_need_more_is_refused() -> None:
         plan.peak.data,
         plan.lower_bound.data,
         plan.proof.data,
-        plan.arena.data + 64,
+        plan.family.data,
+        one_arena(plan.arena + 64),
         plan.arena_lower_bound.data,
-        plan.fingerprint.data,
+        fingerprint=plan.fingerprint.data,
     )
     refused(module, data, r"with this plan TFLM needs \d+ B, with the file as it is \d+ B")
 

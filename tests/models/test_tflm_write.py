@@ -57,7 +57,7 @@ def test_only_order_and_plan_change() -> None:
     plan = plan_of(func)
     sizes = [64, 1024, 1024, 16, 16, 32]
     assert plan is not None
-    assert max(o + s for o, s in zip(offsets, sizes, strict=False)) == plan.arena.data
+    assert max(o + s for o, s in zip(offsets, sizes, strict=False)) == plan.arena
 
 
 @pytest.mark.parametrize(

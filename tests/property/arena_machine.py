@@ -16,11 +16,10 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, IntegerAt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from memopt.dialects.bank_attributes import MemoriesAttr
 from memopt.dialects.model_attributes import AliasAttr
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
-from memopt.dialects.place_attributes import ObjectAttr, ScratchAttr, SlotAttr, UnplacedAttr
+from memopt.dialects.place_attributes import ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 
@@ -92,15 +91,14 @@ class Machine:
         self.func = func
         plan = func.attributes["memgraph.plan"]
         assert isinstance(plan, PlanAttr)
-        memories = func.attributes.get("memgraph.memories")
-        several = memories is not None or plan.object_sizes
-        self.arena = bytearray(b"\xa5" * (0 if several else plan.arena.data))
-        self.banks: dict[str | int, bytearray] = {
-            k: bytearray(b"\xa5" * size) for k, size in enumerate(plan.object_sizes)
-        }
-        if isinstance(memories, MemoriesAttr):
-            for b in memories.banks:
-                self.banks[b.bank.data] = bytearray(b"\xa5" * min(b.capacity.data, b.arena.data))
+        self.arena = bytearray()
+        self.memories: dict[str, bytearray] = {}
+        for m in plan.memories:
+            held = min(m.bytes.data, m.capacity.data) if m.kind.data == "bank" else m.bytes.data
+            if m.kind.data == "arena":
+                self.arena = bytearray(b"\xa5" * held)
+            else:
+                self.memories[m.memory.data] = bytearray(b"\xa5" * held)
         self.places = self._places()
         self.bases = self._caller_bases()
         self.caller: dict[SSAValue, bytearray] = {}
@@ -152,11 +150,11 @@ class Machine:
             if start < 0 or start + size_of(value) > len(self.arena):
                 raise ArenaError(f"{value} leaves the arena")
             return self.arena, start
-        if isinstance(place, SlotAttr | ObjectAttr):
-            bank, start = self.bank(place), place.offset.data
-            if start < 0 or start + size_of(value) > len(bank):
+        if isinstance(place, SlotAttr):
+            memory, start = self.memory(place), place.offset.data
+            if start < 0 or start + size_of(value) > len(memory):
                 raise ArenaError(f"{value} leaves its memory: {place}")
-            return bank, start
+            return memory, start
         if isinstance(place, UnplacedAttr) and place.data == "caller":
             root, offset = self.bases.get(value, (value, 0))
             # offsets from the root may be negative: 1000 bytes of room on either side
@@ -165,10 +163,9 @@ class Machine:
             return None
         raise ArenaError(f"{value} has no place: {place}")
 
-    def bank(self, place: SlotAttr | ObjectAttr) -> bytearray:
+    def memory(self, place: SlotAttr) -> bytearray:
         """One of several memories; one that the plan does not have is empty."""
-        key = place.bank.data if isinstance(place, SlotAttr) else place.index.data
-        return self.banks.get(key, bytearray())
+        return self.memories.get(place.memory.data, bytearray())
 
     def constant(self, value: SSAValue) -> bytes:
         if value not in self.constants:
@@ -241,7 +238,7 @@ class Machine:
         def spoil_scratch() -> None:
             for s in entries:
                 if s.bytes.data:
-                    memory = self.arena if isinstance(s.place, int) else self.bank(s.place)
+                    memory = self.arena if isinstance(s.place, int) else self.memory(s.place)
                     self.spoil(memory, s.offset.data, s.bytes.data)
 
         spoil_scratch()

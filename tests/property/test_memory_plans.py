@@ -15,13 +15,14 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
+from memopt.dialects.memory_attributes import MemoryAttr
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.movement import CopyOp
 from memopt.dialects.place_attributes import SlotAttr
-from memopt.dialects.plan import plan_of
+from memopt.dialects.plan import PLAN, plan_of
+from memopt.dialects.plan_attributes import PlanAttr
 from memopt.passes import memgraph_memory
 from memopt.passes.memgraph_memory import assign_function
 from memopt.passes.memgraph_schedule import schedule_function
@@ -100,32 +101,40 @@ def test_plans_over_memories_verify_and_compute_the_same(fuzz: float) -> None:
         before, func = answer
         verify_plan(func, placed=True)
         assert same_results(rng, before, func), f"seed {seed}"
-        memories = func.attributes["memgraph.memories"]
-        assert isinstance(memories, MemoriesAttr)
+        plan = plan_of(func)
+        assert plan is not None and plan.costs is not None
         seen["planned"] += 1
         seen["moved"] += any(isinstance(op, CopyOp) for op in func.body.block.ops)
-        seen["in several"] += sum(b.arena.data > 0 for b in memories.banks) > 1
+        seen["in several"] += sum(m.bytes.data > 0 for m in plan.memories) > 1
         again = func.clone()
-        banks = tuple(Bank(b.bank.data, b.capacity.data, b.cost.data) for b in memories.banks)
+        banks = tuple(Bank(m.memory.data, m.capacity.data, m.cost.data) for m in plan.memories)
         assign_function(again, banks)  # drops the moves and finds the least cost
-        best = again.attributes["memgraph.memories"]
-        assert isinstance(best, MemoriesAttr) and best.optimal, f"seed {seed}"
-        assert best.cost.data <= memories.cost.data, f"seed {seed}"
+        best = plan_of(again)
+        assert best is not None and best.costs is not None and best.costs.optimal, f"seed {seed}"
+        assert best.costs.cost.data <= plan.costs.cost.data, f"seed {seed}"
     assert all(seen[k] for k in ("planned", "moved", "in several", "no room")), seen
 
 
 def change(rng: random.Random, func: FuncOp) -> None:
     """One slot elsewhere, or one number of the memories wrong."""
-    memories = cast("MemoriesAttr", func.attributes["memgraph.memories"])
-    banks = list(memories.banks)
+    plan = plan_of(func)
+    assert plan is not None
+    banks = list(plan.memories)
     if rng.random() < 0.4:
         k = rng.randrange(len(banks))
         b = banks[k]
-        old = [b.capacity.data, b.cost.data, b.arena.data, b.moved.data]
+        old = [b.bytes.data, b.capacity.data, b.cost.data, b.moved.data]
         old[rng.randrange(4)] += rng.choice((-16, -1, 1, 16))
-        banks[k] = BankAttr(b.bank.data, *(max(0, v) for v in old))
-        func.attributes["memgraph.memories"] = MemoriesAttr(
-            banks, memories.cost.data, memories.lower_bound.data, memories.proof.data
+        banks[k] = MemoryAttr(b.memory.data, "bank", *(max(0, v) for v in old))
+        func.attributes[PLAN] = PlanAttr(
+            plan.peak.data,
+            0,
+            "none",
+            "order",
+            banks,
+            0,
+            traffic=plan.costs,
+            fingerprint=plan.fingerprint.data,
         )
         return
     holders = [op for op in func.body.block.ops if "memgraph.offset" in op.attributes]
@@ -136,7 +145,7 @@ def change(rng: random.Random, func: FuncOp) -> None:
     k = rng.randrange(len(places))
     place = places[k]
     if isinstance(place, SlotAttr):
-        bank = rng.choice([b.bank.data for b in banks])
+        bank = rng.choice([b.memory.data for b in banks])
         offset = rng.choice((place.offset.data, 16 * rng.randrange(8)))
         places[k] = SlotAttr(bank, offset)
         op.attributes["memgraph.offset"] = ArrayAttr(places)
@@ -162,8 +171,10 @@ def test_a_changed_plan_is_refused_or_still_right(fuzz: float) -> None:
             continue
         same += 1
         assert same_results(rng, before, func), f"seed {seed}"
-        for b in cast("MemoriesAttr", func.attributes["memgraph.memories"]).banks:
-            assert b.arena.data <= b.capacity.data
+        plan = plan_of(func)
+        assert plan is not None
+        for m in plan.memories:
+            assert m.bytes.data <= m.capacity.data
     assert refused > same
 
 

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Operation
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.fingerprint import fingerprint
 from memopt.dialects.functions import argument_attributes, functions, set_argument_attributes
+from memopt.dialects.memory_attributes import one_arena
 from memopt.dialects.model_attributes import AliasAttr, ModelAttr
 from memopt.dialects.place_attributes import ScratchAttr, UnplacedAttr
 from memopt.dialects.plan_attributes import PlanAttr
@@ -86,12 +87,17 @@ def plan_of(func: FuncOp) -> PlanAttr:
     return plan
 
 
+def figures(peak: int, arena: int, text: str) -> PlanAttr:
+    """A plan that claims no bounds, of one arena."""
+    return PlanAttr(peak, 0, "none", "order", one_arena(arena), 0, fingerprint=text)
+
+
 def new_offset(rng: random.Random, func: FuncOp) -> Attribute:
     plan = plan_of(func)
     kind = rng.random()
     if kind < 0.08:
         return UnplacedAttr(rng.choice(("constant", "caller", "runtime")))
-    top = plan.arena.data + 16
+    top = plan.arena + 16
     step = 1 if kind < 0.2 else rng.choice((4, 16))
     return IntegerAttr(rng.randrange(-step, top + step, step), i64)
 
@@ -123,7 +129,7 @@ def move_scratch(rng: random.Random, func: FuncOp) -> None:
     entries = list(cast("ArrayAttr[ScratchAttr]", op.attributes[SCRATCH]).data)
     k = rng.randrange(len(entries))
     step = rng.choice((1, 4, 16))
-    offset = rng.randrange(-1, plan_of(func).arena.data + 16, step)
+    offset = rng.randrange(-1, plan_of(func).arena + 16, step)
     entries[k] = ScratchAttr(entries[k].bytes.data, max(-1, offset))
     op.attributes[SCRATCH] = ArrayAttr(entries)
     return None
@@ -193,12 +199,12 @@ def change_alias(rng: random.Random, func: FuncOp) -> None:
 def change_figures(rng: random.Random, func: FuncOp) -> None:
     plan = plan_of(func)
     step = rng.choice((-16, -4, -1, 1, 4, 16))
-    peak, arena = plan.peak.data, plan.arena.data
+    peak, arena = plan.peak.data, plan.arena
     if rng.random() < 0.5:
         peak = max(0, peak + step)
     else:
         arena = max(0, arena + step)
-    func.attributes["memgraph.plan"] = PlanAttr(peak, 0, "none", arena, 0, plan.fingerprint.data)
+    func.attributes["memgraph.plan"] = figures(peak, arena, plan.fingerprint.data)
 
 
 CHANGES: tuple[Callable[[random.Random, FuncOp], None], ...] = (
@@ -220,20 +226,20 @@ def settle(func: FuncOp) -> str | None:
     for _ in range(3):
         plan = plan_of(func)
         try:
-            func.attributes["memgraph.plan"] = PlanAttr(
-                plan.peak.data, 0, "none", plan.arena.data, 0, fingerprint(func)
+            func.attributes["memgraph.plan"] = figures(
+                plan.peak.data, plan.arena, fingerprint(func)
             )
             verify_plan(func, placed=True)
         except MemoptError as error:
             known = re.match(r"the (peak is|arena needs) (\d+) B", error.text)
             if known is None:
                 return error.text
-            peak, arena = plan.peak.data, plan.arena.data
+            peak, arena = plan.peak.data, plan.arena
             if known.group(1) == "peak is":
                 peak = int(known.group(2))
             else:
                 arena = int(known.group(2))
-            func.attributes["memgraph.plan"] = PlanAttr(peak, 0, "none", arena, 0, "")
+            func.attributes["memgraph.plan"] = figures(peak, arena, "")
         else:
             return None
     return "does not settle"

@@ -12,9 +12,10 @@ from xdsl.printer import Printer
 
 from memopt.cli.texts import bytes_of_text
 from memopt.dialects.attributes import EncodingAttr, SourceAttr, WeightsAttr, WindowAttr
-from memopt.dialects.bank_attributes import BankAttr, MemoriesAttr, OffChipAttr
 from memopt.dialects.memgraph import MEMGRAPH
+from memopt.dialects.memory_attributes import MemoryAttr, TrafficAttr, one_arena
 from memopt.dialects.model_attributes import AliasAttr, ModelAttr
+from memopt.dialects.off_chip_attributes import OffChipAttr
 from memopt.dialects.place_attributes import ScratchAttr, SlotAttr
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.solvers.problems.memory_graph import bits, round_up
@@ -72,9 +73,8 @@ def test_windows(rank: int, data: st.DataObject) -> None:
 @given(SIZES, SIZES, st.sampled_from(["flow", "search", "ilp", "none"]), st.booleans(), HEX)
 def test_plans(a: int, b: int, proof: str, placed: bool, fingerprint: str) -> None:
     low, high = sorted((a, b))
-    same_after_text(
-        PlanAttr(high, low, proof, *((high, low) if placed else ()), fingerprint=fingerprint)
-    )
+    memories, bound = (one_arena(high), low) if placed else ((), -1)
+    same_after_text(PlanAttr(high, low, proof, "order", memories, bound, fingerprint=fingerprint))
 
 
 @given(st.integers(0, 9), st.integers(-(2**40), 2**40), st.lists(st.integers(-9, 9), max_size=4))
@@ -85,10 +85,15 @@ def test_slices(operand: int, offset: int, strides: list[int]) -> None:
 @given(NAMES, SIZES, SIZES, st.sampled_from(["ilp", "none"]))
 def test_memories(name: str, a: int, b: int, proof: str) -> None:
     low, high = sorted((a, b))
-    banks = [BankAttr("dtcm", high, 1, low, a)] + [BankAttr(name, b, 2, 0, 0)] * (
-        name not in ("", "dtcm")
-    )
-    same_after_text(MemoriesAttr(banks, high, low, proof))
+    low //= 2  # their sum is a number of 64 bits too
+    other = [name] * (name not in ("", "dtcm"))
+    banks = [MemoryAttr(n, "bank", low, high, 1, a) for n in ("dtcm", *other)]
+    traffic = TrafficAttr(high, low, proof)
+    size = len(banks) * low
+    same_after_text(PlanAttr(high, low, "flow", "order", banks, size, -1, traffic))
+    objects = [MemoryAttr(n, "object", low) for n in ("object0", *other)]
+    same_after_text(PlanAttr(high, low, "none", "order", objects, 0, low))
+    same_after_text(traffic)
     same_after_text(OffChipAttr(a, "belady" if a > b else "exact", high, low, proof))
     if name:
         same_after_text(ScratchAttr(a, SlotAttr(name, b)))

@@ -7,8 +7,8 @@ from memopt.verify.contents import Content, Contents
 
 def _draw(random: Random, step: int) -> Content:
     start = random.randrange(40)
-    bank = random.choice(["", "", "slow", 1])
-    return Content(None, bank, start, start + random.randint(1, 12), step + random.randrange(6))
+    memory = random.choice(["arena", "arena", "slow", "object1"])
+    return Content(None, memory, start, start + random.randint(1, 12), step + random.randrange(6))
 
 
 def test_as_a_list_of_all_that_lives() -> None:
@@ -24,7 +24,7 @@ def test_as_a_list_of_all_that_lives() -> None:
                 wanted = [
                     c
                     for c in plain
-                    if c.bank == new.bank and c.start < new.end and new.start < c.end
+                    if c.memory == new.memory and c.start < new.end and new.start < c.end
                 ]
                 assert live.in_the_way(new) == wanted
                 met += len(wanted)

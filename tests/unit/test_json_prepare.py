@@ -176,7 +176,7 @@ def test_a_plan_is_dropped() -> None:
     from memopt.dialects.plan_attributes import PlanAttr
 
     set_order(list(func.body.block.ops)[:-1])
-    func.attributes[PLAN] = PlanAttr(16, 16, "flow", fingerprint=fingerprint(func))
+    func.attributes[PLAN] = PlanAttr(16, 16, "flow", "order", fingerprint=fingerprint(func))
     prepare(module, "frelu")
     assert plan_of(func) is None and "memgraph.order" not in module_text(module)
 

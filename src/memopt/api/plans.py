@@ -33,6 +33,7 @@ from memopt.dialects.plan import (
     model_of,
     offsets_of,
 )
+from memopt.dialects.plan_attributes import Family, PlanAttr
 from memopt.driver import new_context, set_model_path
 from memopt.frontends.core.registry import all_frontends
 from memopt.outputs import TARGETS as FORMS
@@ -55,8 +56,9 @@ class Plan:
     below `lower_bound`, as `proof` says: flow, search, ilp or none.
     `offsets` maps the names of the tensors in RAM to bytes from the start of the arena (a name that
     is there twice gets `#2` behind it); with several memories, or shared objects, to bytes from the
-    start of its own, and `memories` says which that is. `module` is the plan as IR, `data` the
-    bytes of the file if no path says where they are.
+    start of its own, and `memories` says which that is. `family` is what the bounds range over:
+    `order`, all orders of these operators. `module` is the plan as IR, `data` the bytes of the file
+    if no path says where they are.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Plan:
     alignment: int
     offsets: Mapping[str, int] = field(repr=False)
     memories: Mapping[str, str] = field(repr=False)
+    family: Family = field(repr=False)
     module: ModuleOp = field(repr=False, compare=False)
     data: bytes | None = field(default=None, repr=False, compare=False)
 
@@ -180,8 +183,9 @@ def _answer(
     func, facts, executing = known.func, known.plan, known.memory.operations
     ran = [(title(op), n) for op in executing if (n := numbers.get(_origin(op))) is not None]
     places = dict(_places(func))
-    memories = {name: str(where) for name, (_, where) in places.items() if where != ""}
+    memories = {name: _called(where, facts) for name, (_, where) in places.items()}
     proof: Proof = facts.proof.data  # type: ignore[assignment]
+    family: Family = facts.family.data  # type: ignore[assignment]
     return Plan(
         model.name,
         target,
@@ -190,17 +194,23 @@ def _answer(
         facts.peak.data,
         facts.lower_bound.data,
         proof,
-        facts.arena.data,
+        facts.arena,
         facts.arena_lower_bound.data,
         model_of(func).alignment.data,
         MappingProxyType({name: offset for name, (offset, _) in places.items()}),
-        MappingProxyType(memories),
+        MappingProxyType({} if facts.kind == "arena" else memories),
+        family,
         after,
         model.data,
     )
 
 
-def _places(func: FuncOp) -> Iterator[tuple[str, tuple[int, str | int]]]:
+def _called(memory: str, plan: PlanAttr) -> str:
+    """What `Plan.memories` calls a memory: a bank by its name, a shared object by its number."""
+    return str(plan.index(memory)) if plan.kind == "object" else memory
+
+
+def _places(func: FuncOp) -> Iterator[tuple[str, tuple[int, str]]]:
     """(name, (bytes, memory)) of every placed value, each name once."""
     seen: dict[str, int] = {}
     values: list[tuple[str, Place | None]] = [

@@ -4,23 +4,24 @@ from typing import Any
 
 from memopt.cli.target_facts import target_lines
 from memopt.cli.texts import sizes
+from memopt.dialects.plan_attributes import FAMILIES
 
 
 def summary(report: dict[str, Any]) -> str:
     """Before and after, for people."""
     source, plan = report["source"], report["plan"]
-    claimed = "claimed " if plan.get("claimed") else ""
+    claimed, family = "claimed " if plan.get("claimed") else "", FAMILIES[plan["family"]]
     verdict = (
-        f"{'' if plan['optimal'] else claimed}optimal, proof = {plan['proof']}"
+        f"{'' if plan['optimal'] else claimed}optimal {family}, proof = {plan['proof']}"
         if plan["optimal"] is not False
-        else (f"{claimed}bound {sizes(plan['lower_bound'])}, proof = {plan['proof']}")
+        else f"{claimed}bound {sizes(plan['lower_bound'])} {family}, proof = {plan['proof']}"
     )
     if plan["arena_optimal"] is not False:
-        size = f", {claimed}smallest possible"
+        size = f", {claimed}smallest possible {family}"
     elif plan["objects"] or report["memories"]:  # sums, to which the bound of one arena says little
         size = ""
     else:
-        size = f", {claimed}bound {sizes(plan['arena_lower_bound'])}"
+        size = f", {claimed}bound {sizes(plan['arena_lower_bound'])} {family}"
     lines = [
         f"model     {report['model']}: {report['operators']} operators, "
         f"{report['tensors']} tensors",

@@ -89,7 +89,7 @@ def _emit(
     module: ModuleOp, known: Checked, directory: Path, path: Path, target: str
 ) -> dict[str, Any]:
     """Write the target's files; returns the report's `target` entry."""
-    arena = known.plan.arena.data
+    arena = known.plan.arena
     if target == "tflm":
         data = write_tflm(module, at_run_time=not is_safe(known.func))
         write_file(directory / f"{path.stem}.tflite", data)
@@ -100,7 +100,7 @@ def _emit(
 
 def check_ram(known: Checked, ram: int) -> None:
     """Raise MemoptError with operator, tensors and missing bytes if the arena exceeds `ram`."""
-    arena = known.plan.arena.data
+    arena = known.plan.arena
     if arena <= ram:
         return
     line = timeline_of(known.func, known)

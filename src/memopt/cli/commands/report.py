@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         how = target, choices_of(args), is_tflite, seconds
         before, after, known = plan_both(context, module, *how)
-    facts = facts_without_a_build(after, target, known.plan.arena.data)
+    facts = facts_without_a_build(after, target, known.plan.arena)
     report = report_dict(path.name, before, known, facts, seconds)
     old, new = timeline_of(only_function(before)), timeline_of(known.func, known)
     off_chip = off_chip_claims(func)

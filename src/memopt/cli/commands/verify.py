@@ -11,6 +11,7 @@ from memopt.cli.texts import sizes
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import said_optimal
+from memopt.dialects.plan_attributes import FAMILIES
 from memopt.driver import IR, check_module, load_text, new_context
 from memopt.formats.minimalloc import read_rows
 from memopt.frontends.core.registry import frontend_of, with_plans
@@ -74,6 +75,7 @@ def run(args: argparse.Namespace) -> None:
                 "arena": verified.arena,
                 "lower_bound": verified.plan.lower_bound.data,
                 "proof": verified.plan.proof.data,
+                "family": verified.plan.family.data,
                 "optimality": optimality
                 or optimality_line(verified.plan.proof.data, verified.plan.optimal),
                 "optimal": is_proven(optimality)
@@ -87,7 +89,10 @@ def run(args: argparse.Namespace) -> None:
         arena = row["arena"]
         placed = f"arena {sizes(arena)}" if arena is not None else "no offsets"
         print(f"@{func.sym_name.data}: plan is correct: peak {sizes(row['peak'])}, {placed}")
-        print("\n".join([f"optimality: {row['optimality']}", *off_chip_lines(row.get("off_chip"))]))
+        said = row["optimality"]
+        if row["optimal"] is not False:  # proven or claimed
+            said += f" {FAMILIES[row['family']]}"
+        print("\n".join([f"optimality: {said}", *off_chip_lines(row.get("off_chip"))]))
 
 
 def _verify_buffers(path: Path, args: argparse.Namespace) -> None:
