@@ -157,7 +157,7 @@ def test_what_is_written_of_a_plan_that_was_made_is_optimal(
         again = [*(steps or ["--schedule=auto"]), "--place=auto"]
         found = _written(path, again, capsys)
         assert (found["json"]["optimal"], found["json"]["claimed"]) == (True, False)
-        assert "optimal (flow)" in found["svg"] and "claimed" not in found["svg"]
+        assert "optimal over all orders (flow)" in found["svg"] and "claimed" not in found["svg"]
         assert ">optimal<" in found["html"] and "claimed" not in found["html"].lower()
         assert [s["optimal"] for s in found["stats"]] == [True, True]
 
