@@ -77,7 +77,9 @@ def _lane_text(lane: Lane, f: Frame) -> list[str]:
     of = "" if lane.capacity is None else f" of {both(lane.capacity)}"
     return [
         f'<text class="name" x="{number(f.left)}" y="{number(f.top - 8)}">'
-        f"{xml(lane.name)}: {both(lane.bytes)}{of}</text>"
+        f"{xml(lane.name)}: {both(lane.bytes)}{of}</text>",
+        f'<line class="axis" x1="{number(f.left)}" x2="{number(f.left + f.width)}" '
+        f'y1="{number(f.y(0))}" y2="{number(f.y(0))}"/>',
     ]
 
 
@@ -230,7 +232,7 @@ def _lines(t: Timeline, f: Frame) -> list[str]:
         y = f.y(value)
         x = right + 16
         spans = " = ".join(
-            f'<tspan class="name {n}">{"claimed " * (t.claimed and n == "bound")}{n}</tspan>'
+            f'<tspan class="name {n}">{"claim" if t.claimed and n == "bound" else n}</tspan>'
             for n in names
         )
         out.append(
