@@ -137,14 +137,15 @@ class Search:
         """Take one state and what it commits to; put the branches aside. True at the end."""
         closed, best, dominance = self._closed, self._best, self.switches.dominance
         closed.add(done)
-        reached_by, frontier = frontier, self.kills.advance(frontier, done)
-        try:
-            branches = self._expand(done, level, peak, frontier)
-        except clock.TimeIsOverError:
-            self._put_back(peak, done, level, reached_by)
-            return False
-        for _ in range(CHAIN):
-            if len(branches) != 1 or branches[0][0] > peak:
+        taken = 0
+        while True:
+            reached_by, frontier = frontier, self.kills.advance(frontier, done)
+            try:
+                branches = self._expand(done, level, peak, frontier)
+            except clock.TimeIsOverError:
+                self._put_back(peak, done, level, reached_by)
+                return False
+            if taken == CHAIN or len(branches) != 1 or branches[0][0] > peak:
                 break
             _, move, last, level = branches[0]  # the one way on costs nothing
             child = done | move
@@ -154,13 +155,8 @@ class Search:
                 return False
             closed.add(child)
             done = child
+            taken += 1
             self.memory += self._state
-            reached_by, frontier = frontier, self.kills.advance(frontier, done)
-            try:
-                branches = self._expand(done, level, peak, frontier)
-            except clock.TimeIsOverError:
-                self._put_back(peak, done, level, reached_by)
-                return False
         if done == self.full:
             self.order = self._path()
             self.exhausted = True

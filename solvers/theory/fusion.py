@@ -15,7 +15,7 @@ Modules are contracted and found again until nothing changes. The contracted ope
 In place inside U is decided by U alone, because of (3), and is part of the hill.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -350,12 +350,17 @@ def modules(
     that have been found, which are as safe as all.
     """
     deadline = clock.deadline(time_limit)
+    return to_fixed_point(graph, lambda current: _round(current, rules, deadline))
+
+
+def to_fixed_point(graph: MemoryGraph, fuse: Callable[[MemoryGraph], list[Module]]) -> list[Module]:
+    """What `fuse` finds in the graph, then in what that leaves, until nothing, over `graph`.
+
+    `fuse` gives modules of which no two overlap.
+    """
     current, old = renumber(graph)
     inner: list[tuple[int, ...]] = [(v,) for v in old]
-    while True:
-        found = _round(current, rules, deadline)
-        if not found:
-            break
+    while found := fuse(current):
         contracted, members = contract(current, found)
         inner = [tuple(v for i in ops for v in inner[i]) for ops in members]
         current, order = renumber(contracted)

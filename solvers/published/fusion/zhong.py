@@ -25,12 +25,11 @@ from memopt.solvers.theory.fusion import (
     STATES,
     Module,
     Sides,
-    contract,
     inside,
     least_inner_level,
     separable,
+    to_fixed_point,
 )
-from memopt.solvers.theory.ideals import renumber
 
 # The paper's M: a sub-graph of more operators is not looked for.
 LARGEST = 32
@@ -65,22 +64,7 @@ def modules(
     After `time_limit` seconds those that have been found.
     """
     deadline = clock.deadline(time_limit)
-    current, old = renumber(graph)
-    inner: list[tuple[int, ...]] = [(v,) for v in old]
-    while found := _round(current, largest, rules, deadline):
-        contracted, members = contract(current, found)
-        inner = [tuple(v for i in ops for v in inner[i]) for ops in members]
-        current, order = renumber(contracted)
-        inner = [inner[i] for i in order]
-    sides = Sides.of(graph)
-    result: list[Module] = []
-    for ops in inner:
-        if len(ops) > 1:
-            sub, operators = inside(graph, sum(1 << v for v in ops), sides)
-            place = {v: i for i, v in enumerate(operators)}
-            facts = profile(sub, tuple(place[v] for v in ops))
-            result.append(Module(ops, max(facts.steps), facts.levels[0], facts.levels[-1]))
-    return sorted(result, key=lambda m: min(m.operators))
+    return to_fixed_point(graph, lambda current: _round(current, largest, rules, deadline))
 
 
 def _round(
