@@ -1,0 +1,185 @@
+"""The plan verifier's run on paper: every executing operation writes the bytes of its results.
+
+No byte that somebody still reads may be overwritten.
+"""
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import read_values
+from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.place_attributes import SlotAttr
+from memopt.dialects.plan import memory_at, scratch_list
+from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.tensors import bytes_of
+from memopt.verify.contents import Content, Contents
+from memopt.verify.groups import Reading
+from memopt.verify.memories import Where, check_memory, named_memories
+from memopt.verify.places import check_reach, end_of
+
+
+def run_on_paper(
+    block: Block, memory: Reading, where: Where, model: ModelAttr, plan: PlanAttr
+) -> dict[str, int]:
+    """Every write against every content that is still read. Returns the bytes that the buffers and
+    the scratch need of every memory."""
+    ends: dict[str, int] = {}
+    alignment, named = model.alignment.data, named_memories(plan)
+    for value, (name, offset) in where.items():
+        if bytes_of(value.type):
+            ends[name] = max(ends.get(name, 0), end_of(value, offset, memory, alignment))
+    position = {op: i for i, op in enumerate(memory.operations)}
+    holds: dict[SSAValue, frozenset[SSAValue]] = {}  # of views; all else holds itself
+    for op in memory.views:
+        holds.update(_view_sources(op, memory))
+    last: dict[SSAValue, int] = {}
+    for op in block.ops:
+        step = len(position) if op is block.last_op else position.get(op)
+        for v in read_values(op) if step is not None else ():
+            for content in _flatten(v, holds):
+                last[content] = max(last.get(content, 0), step or 0)
+    if memory.groups and any(g.is_input and g.is_output for g in memory.groups):
+        for v in block.args:  # kept inputs
+            if v in memory.of_value and memory.groups[memory.of_value[v][0]].is_output:
+                last[v] = len(position)
+
+    live = Contents()
+    overwrites: dict[int, list[tuple[int, int]]] = {}
+    for at, result, operand in memory.overwrites:
+        overwrites.setdefault(at, []).append((result, operand))
+    for v in block.args:
+        _write(v, last.get(v, 0), where, live, (), func_op(block))
+    for op in block.ops:
+        step = position.get(op)
+        if step is None:
+            if op in memory.views:
+                _check_view(op, where, memory)
+            continue
+        live.expire(step)
+        allowed = _overwritten(op, overwrites.get(step, ()), memory, holds, where)
+        for r in op.results:
+            _write(r, max(last.get(r, step), step), where, live, allowed, op)
+        for place, start, size in _scratch_places(op, memory.memory[step].workspace, model):
+            check_memory(place, named, None, op)
+            if not size:
+                continue
+            end = start + (size + alignment - 1) // alignment * alignment
+            name = memory_at(place)
+            content = Content(None, name, start, end, step)
+            check_reach(end, model, None, op)
+            _check_free(content, live, (), op)
+            live.add(content)
+            ends[name] = max(ends.get(name, 0), end)
+    return ends
+
+
+def _scratch_places(
+    op: Operation, workspace: Sequence[int], model: ModelAttr
+) -> list[tuple[int | SlotAttr, int, int]]:
+    """(place, offset, bytes) of each scratch buffer. TFLM alone may be left to place some."""
+    scratch = scratch_list(op)
+    own_planner = model.scratch.data == "tflm"
+    if (scratch is None or any(s.offset.data < 0 for s in scratch)) and not own_planner:
+        if any(workspace):
+            raise MemoptError("scratch has no offset", place_of(op))
+        return []
+    found = [s for s in scratch or () if s.offset.data >= 0]
+    places = [(s.place, s.offset.data, s.bytes.data) for s in found]
+    if any(offset % model.alignment.data for _, offset, _ in places):
+        raise MemoptError("scratch is not aligned", place_of(op))
+    return places
+
+
+def func_op(block: Block) -> Operation:
+    op = block.parent_op()
+    assert op is not None
+    return op
+
+
+def _view_sources(op: Operation, memory: Reading) -> dict[SSAValue, frozenset[SSAValue]]:
+    """For a view, the operands whose bytes each result shows."""
+    found: dict[SSAValue, set[SSAValue]] = {}
+    for alias in memory.views.get(op, ()):
+        found.setdefault(op.results[alias.result], set()).add(op.operands[alias.operand])
+    return {r: frozenset(v) for r, v in found.items()}
+
+
+def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> list[SSAValue]:
+    """The written values whose bytes `value` shows."""
+    found: list[SSAValue] = []
+    waiting = [value]
+    while waiting:
+        v = waiting.pop()
+        sources = holds.get(v)
+        if sources is None:
+            found.append(v)
+        else:
+            waiting.extend(sources)
+    return found
+
+
+def _check_view(op: Operation, where: Where, memory: Reading) -> None:
+    """A view lies where its alias says."""
+    for r in op.results:
+        for v in op.operands:
+            if v in where and r in where and memory.of_value[v][0] == memory.of_value[r][0]:
+                shift = memory.of_value[r][1] - memory.of_value[v][1]
+                if where[r] != (where[v][0], where[v][1] + shift):
+                    raise MemoptError(
+                        f"{name_of(r)} is a view of {name_of(v)} but lies elsewhere", place_of(op)
+                    )
+
+
+def _overwritten(
+    op: Operation,
+    overwrites: Sequence[tuple[int, int]],
+    memory: Reading,
+    holds: dict[SSAValue, frozenset[SSAValue]],
+    where: Where,
+) -> tuple[SSAValue, ...]:
+    """Contents that `op` may write over: its in-place operands, which must be at the same place."""
+    allowed: list[SSAValue] = []
+    for result, operand in overwrites:
+        for r in op.results:
+            for v in op.operands:
+                groups = memory.of_value.get(r), memory.of_value.get(v)
+                if groups[0] is None or groups[1] is None:
+                    continue
+                if groups[0][0] == result and groups[1][0] == operand:
+                    if where.get(r) != where.get(v):
+                        raise MemoptError(
+                            f"{name_of(r)} is in place of {name_of(v)} but lies elsewhere",
+                            place_of(op),
+                        )
+                    allowed.extend(_flatten(v, holds))
+    return tuple(allowed)
+
+
+def _write(
+    value: SSAValue,
+    last: int,
+    where: Where,
+    live: Contents,
+    allowed: Sequence[SSAValue],
+    op: Operation,
+) -> None:
+    size = bytes_of(value.type) if value in where else 0
+    if size:
+        name, start = where[value]
+        content = Content(value, name, start, start + size, last)
+        _check_free(content, live, allowed, op)
+        live.add(content)
+
+
+def _check_free(new: Content, live: Contents, allowed: Sequence[SSAValue], op: Operation) -> None:
+    for old in live.in_the_way(new):
+        if old.value not in allowed:
+            name, held = (name_of(c.value) if c.value else "scratch" for c in (new, old))
+            raise MemoptError(
+                f"{name} at [{new.start}, {new.end}) overwrites {held} at "
+                f"[{old.start}, {old.end}), which is live until step {old.last}",
+                place_of(op),
+            )

@@ -1,0 +1,99 @@
+"""The plan verifier on the places: every value has one, and each is legal by itself."""
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.operators.base import is_constant_expression
+from memopt.dialects.place_attributes import UnplacedAttr
+from memopt.dialects.plan import (
+    Place,
+    argument_offsets,
+    bytes_offset,
+    memory_at,
+    offsets_of,
+)
+from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.tensors import bytes_of, is_buffer
+from memopt.verify.groups import Reading
+from memopt.verify.memories import check_memory, named_memories
+
+TFLM_LARGEST = (1 << 31) - 1  # bytes
+
+
+def check_places(
+    func: FuncOp, block: Block, memory: Reading, model: ModelAttr, plan: PlanAttr
+) -> dict[SSAValue, tuple[str, int]]:
+    """The memory and the offset of every value that is placed, each legal by itself."""
+    where: dict[SSAValue, tuple[str, int]] = {}
+    a, named = model.alignment.data, named_memories(plan)
+
+    def check(value: SSAValue, place: Place | None, op: Operation) -> None:
+        group = memory.of_value.get(value)
+        if place is None:
+            raise MemoptError(f"{name_of(value)} has no place", place_of(op))
+        offset = bytes_offset(place)
+        if offset is None:
+            _check_unplaced(value, place, memory, model, op)
+            return
+        check_memory(place, named, value, op)
+        if group is None or not memory.groups[group[0]].in_arena:
+            raise MemoptError(
+                f"{name_of(value)} has an offset but is not in the arena", place_of(op)
+            )
+        if offset < 0 or (offset - group[1]) % a:
+            raise MemoptError(f"{name_of(value)}: offset {offset} is not aligned", place_of(op))
+        where[value] = (memory_at(place), offset)
+        if bytes_of(value.type):
+            check_reach(end_of(value, offset, memory, a), model, value, op)
+
+    for argument, place in zip(block.args, argument_offsets(func), strict=True):
+        check(argument, place, func)
+    for op in block.ops:
+        places = offsets_of(op)
+        if not op.results:
+            continue
+        if places is None:
+            if not any(r in memory.of_value for r in op.results):
+                continue  # `tensor.empty` and its like do not even print attributes
+            raise MemoptError("memgraph.offset is missing", place_of(op))
+        for value, place in zip(op.results, places, strict=True):
+            check(value, place, op)
+    return where
+
+
+def end_of(value: SSAValue, offset: int, memory: Reading, alignment: int) -> int:
+    """The end of the buffer of a value that lies at `offset`, rounded up."""
+    index, inside = memory.of_value[value]
+    return offset - inside + (memory.groups[index].size + alignment - 1) // alignment * alignment
+
+
+def check_reach(end: int, model: ModelAttr, value: SSAValue | None, op: Operation) -> None:
+    """Raise MemoptError if TFLM, whose planner counts bytes in 32 bits with a sign, cannot say
+    where the buffer ends; without a value it is scratch."""
+    if model.target.data == "tflm" and end > TFLM_LARGEST:
+        name = name_of(value) if value else "scratch"
+        text = f"{name} ends at {end} B, beyond the {TFLM_LARGEST} B that TFLM's int32 can say"
+        raise MemoptError(text, place_of(op))
+
+
+def _check_unplaced(
+    value: SSAValue, place: Place, memory: Reading, model: ModelAttr, op: Operation
+) -> None:
+    if not isinstance(place, UnplacedAttr):
+        raise MemoptError(f"{name_of(value)}: {place} is no place", place_of(op))
+    group = memory.of_value.get(value)
+    if group is None:
+        constant = is_buffer(value.type) and is_constant_expression(value, model)
+        expected = "constant" if constant else "runtime"
+        if place.data != expected:
+            raise MemoptError(f"{name_of(value)} is {expected}, not {place}", place_of(op))
+    elif not memory.groups[group[0]].in_arena:
+        if place.data != "caller":
+            raise MemoptError(f"{name_of(value)} is the caller's, not {place}", place_of(op))
+    elif bytes_of(value.type) and not (
+        place.data == "runtime" and model.target.data == "tflm"  # which has a planner of its own
+    ):
+        raise MemoptError(f"{name_of(value)} is a buffer of the arena, not {place}", place_of(op))
