@@ -33,6 +33,7 @@ from memopt.passes.option import option, required
 from memopt.passes.places import write_places
 from memopt.passes.planned import Planned, PlanningPass, read_plan
 from memopt.passes.seconds import check_seconds
+from memopt.solvers import clock
 from memopt.solvers.memories import Assignment, Bank, NoRoomError, assign, moved_bytes
 from memopt.solvers.problems.memory_graph import ProblemError
 
@@ -77,7 +78,7 @@ class MemgraphMemoryPass(PlanningPass):
 
     banks: str = required("memories NAME:CAPACITY@COST, the fastest first")
     spill: bool = option(True, "tensors may move between two uses")
-    time_limit: int | float | None = option(None, "seconds for each solver")
+    time_limit: int | float | None = option(None, "seconds")
 
     def __post_init__(self) -> None:
         check_seconds(self.time_limit)
@@ -90,7 +91,7 @@ class MemgraphMemoryPass(PlanningPass):
 def assign_function(
     func: FuncOp, banks: tuple[Bank, ...], spill: bool = True, time_limit: float | None = None
 ) -> Assignment:
-    """Assign one function's buffers; `time_limit` in seconds for each solver.
+    """Assign one function's buffers; `time_limit` in seconds.
 
     Raises MemoptError where they do not fit, with what is missing and where, and
     PassFailedException if nothing was found in time.
@@ -108,6 +109,7 @@ def assign_known(
     time_limit: float | None = None,
 ) -> tuple[Planned, Assignment]:
     """As `assign_function`, from what is known; the plan is not written yet."""
+    started, deadline = clock.now(), clock.deadline(time_limit)
     planned = known if known is not None and known.facts is not None else read_plan(func)
     if planned is None or planned.facts is None:
         planned, _ = order_function(func, known, "source", None)
@@ -117,8 +119,10 @@ def assign_known(
     if extracted.model.target.data == "tflm":
         raise MemoptError("planned for target tflm, which has one arena", place)
     tenants = tenants_of(extracted, banks, spill)
+    # the places have to be written too, which takes no longer than it took to read the plan
+    seconds = clock.left(clock.sooner(deadline, clock.now() - started))
     try:
-        answer = assign(tenants.problem, time_limit)
+        answer = assign(tenants.problem, seconds)
     except NoRoomError as error:
         raise MemoptError(_refusal(extracted, banks, facts, error), place) from error
     except ProblemError as error:

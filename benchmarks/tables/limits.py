@@ -24,7 +24,10 @@ ROWS: tuple[tuple[str, str, int, int], ...] = (
     ("--schedule=search", "butterfly", 10, 7),
     ("--schedule=auto", "chains", 1_000, 100),
     ("--fuse", "chains", 1_000, 100),
+    ("--schedule=ilp", "chains", 1_000, 100),
     ("--place=auto", "chains", 1_000, 100),
+    ("--place=auto", "butterfly", 10, 7),
+    ("--memory=a:64K@1,b:64M@2", "butterfly", 10, 7),
     ("place", "buffers", 20_000, 3_000),
     ("place --strategy=hill-climb", "buffers", 20_000, 3_000),
     ("place --strategy=exact", "buffers", 20_000, 3_000),
@@ -53,6 +56,11 @@ def limits(time_limit: float, quick: bool, tick: Callable[[str], None]) -> Table
             kept = "yes" if wall <= OVER * time_limit + MORE else "no"
             table.add(command, f"{family} {size:,}", time_limit, round(wall, 2), cpu, kept)
     return table
+
+
+def missed(table: Table) -> list[str]:
+    """The rows whose limit was not kept."""
+    return [f"{row[0]} of {row[1]}" for row in table.rows if row[-1] == "no"]
 
 
 def _seconds(command: str, path: Path, time_limit: float) -> tuple[float, float]:

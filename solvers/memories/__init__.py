@@ -68,7 +68,7 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
     def left() -> float | None:
         return clock.left(deadline)
 
-    best = first_answer(problem)
+    best = first_answer(problem, deadline)
     bound = problem.least
     if best is not None and cost_of(problem, best) == bound:
         return _checked(problem, best, bound, "ilp", left())

@@ -3,10 +3,13 @@ the cheapest bank where it fits. Nothing moves. It is where the exact method sta
 where that runs out of time.
 """
 
-from bisect import insort
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from memopt.solvers import clock
+from memopt.solvers.placement.address_space import address_space
+from memopt.solvers.placement.items import Item
 from memopt.solvers.problems.memories import MemoryProblem, Tenant, Visit, cost_of
+from memopt.solvers.problems.placement import Piece
 
 Key = Callable[[Tenant], tuple[float, ...]]
 
@@ -23,40 +26,43 @@ ORDERS: tuple[Key, ...] = (
 )
 
 
-def first_answer(problem: MemoryProblem) -> tuple[tuple[Visit, ...], ...] | None:
-    """The cheapest of a few greedy assignments that fit, None if none does."""
-    found = [f for key in ORDERS if (f := _fill(problem, key)) is not None]
+def first_answer(
+    problem: MemoryProblem, deadline: float | None = None
+) -> tuple[tuple[Visit, ...], ...] | None:
+    """The cheapest of a few greedy assignments that fit, None if none does. After `deadline` those
+    that are there, if one is."""
+    items = [_item(i, t) for i, t in enumerate(problem.tenants)]
+    found: list[tuple[tuple[Visit, ...], ...]] = []
+    for key in ORDERS:
+        if found and clock.late(deadline):
+            break
+        filled = _fill(problem, items, key)
+        if filled is not None:
+            found.append(filled)
     return min(found, key=lambda visits: cost_of(problem, visits), default=None)
 
 
-def _fill(problem: MemoryProblem, key: Key) -> tuple[tuple[Visit, ...], ...] | None:
+def _item(index: int, tenant: Tenant) -> Item:
+    """The tenant for a placement; its heights taken as the largest."""
+    size, lower, upper = tenant.size, tenant.lower, tenant.upper
+    pieces = (Piece(lower, upper, size, index),) if size else ()
+    return Item(index, (index,), pieces, lower, upper, size, tenant.alignment, None)
+
+
+def _fill(
+    problem: MemoryProblem, items: Sequence[Item], key: Key
+) -> tuple[tuple[Visit, ...], ...] | None:
     banks = sorted(range(len(problem.banks)), key=lambda b: (problem.banks[b].cost, b))
-    taken: list[list[tuple[int, Tenant]]] = [[] for _ in problem.banks]  # by offset
+    spaces = [address_space(items) for _ in problem.banks]
     visits: list[tuple[Visit, ...]] = [()] * len(problem.tenants)
     for i in sorted(range(len(problem.tenants)), key=lambda i: (*key(problem.tenants[i]), i)):
-        tenant = problem.tenants[i]
+        item = items[i]
         for b in banks:
-            offset = _lowest(taken[b], tenant)
-            if offset + tenant.size <= problem.banks[b].capacity:
+            offset = spaces[b].first_fit(item) if item.size else 0
+            if offset + item.size <= problem.banks[b].capacity:
                 break
         else:
             return None
-        visits[i] = (Visit(b, offset, tenant.lower, tenant.upper),)
-        if tenant.size:
-            insort(taken[b], (offset, tenant), key=lambda entry: entry[0])
+        visits[i] = (Visit(b, offset, item.lower, item.upper),)
+        spaces[b].put(item, offset)
     return tuple(visits)
-
-
-def _lowest(taken: list[tuple[int, Tenant]], tenant: Tenant) -> int:
-    """The lowest aligned offset at which the tenant meets nobody; heights taken as the largest."""
-    offset = 0
-    if not tenant.size:
-        return 0
-    for at, other in taken:
-        if at >= offset + tenant.size:
-            break
-        if other.lower < tenant.upper and tenant.lower < other.upper:
-            end = at + other.size
-            if end > offset:
-                offset = -(-end // tenant.alignment) * tenant.alignment
-    return offset

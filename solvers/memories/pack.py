@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from memopt.solvers import clock
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memories import MemoryProblem, Visit, bank_problem, heights_of
 
@@ -10,14 +11,15 @@ def pack(
     problem: MemoryProblem, visits: Sequence[Sequence[Visit]], seconds: float | None
 ) -> tuple[tuple[Visit, ...], ...] | None:
     """The visits with offsets that fit, None if for some bank none were found."""
+    deadline = clock.deadline(seconds)
     at: dict[tuple[int, int, int], int] = {}  # (tenant, bank, lower) -> offset
     for b, bank in enumerate(problem.banks):
         packed, owners = bank_problem(problem, visits, b)
         if not owners:
             continue
-        answer = place(packed, "auto", seconds)
+        answer = place(packed, "auto", clock.left(deadline))
         if answer.arena > bank.capacity:
-            answer = place(packed, "exact", seconds)
+            answer = place(packed, "exact", clock.left(deadline))
         if answer.arena > bank.capacity:
             return None
         offsets = iter(answer.offsets)

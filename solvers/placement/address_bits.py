@@ -20,7 +20,7 @@ MOST = 1 << 27  # units by starts: what the tree may hold, four integers of so m
 def unit_of(items: Sequence[Item]) -> int:
     """Bytes that divide all sizes, alignments and fixed offsets."""
     sizes = (p.size for i in items for p in i.pieces)
-    return gcd(*sizes, *(i.alignment for i in items), *(i.fixed or 0 for i in items))
+    return gcd(*sizes, *(i.alignment for i in items), *(i.fixed or 0 for i in items)) or 1
 
 
 def few_bits(items: Sequence[Item]) -> bool:

@@ -211,6 +211,12 @@ def test_limits_prints_seconds(
     out = capsys.readouterr().out
     assert "Large problems within 60 s" in out
     assert "| butterfly 3 |" in out and "| buffers 30 " in out and out.count("| yes") == 2
+    monkeypatch.setattr(limits, "OVER", 0.0)
+    monkeypatch.setattr(limits, "MORE", 0.0)
+    assert main(["bench", "limits", "--quick", "--time-limit=60"]) == 1
+    streams = capsys.readouterr()
+    assert streams.out.count("| no") == 2
+    assert "2 limits were not kept: --schedule=auto of butterfly 3; place of" in streams.err
 
 
 def test_passes_prints_a_column_per_family(

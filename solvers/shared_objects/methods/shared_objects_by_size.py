@@ -14,7 +14,7 @@ def solve(items: Sequence[Item]) -> list[int]:
     """The object of every item."""
     objects = Objects()
     for item in sorted(items, key=lambda i: (-i.size, i.lower - i.upper, i.index)):
-        free = objects.suitable(item)
         # sizes fall, so the last one is the smallest, as in the loop of Algorithm 2
-        objects.put(item, free[-1] if free else None)
+        newest = reversed(range(len(objects.sizes)))
+        objects.put(item, next((k for k in newest if objects.gap(k, item) is not None), None))
     return [objects.of[item.index] for item in items]

@@ -53,8 +53,11 @@ def _assign(objects: Objects, stage: list[Item]) -> None:
                 row.append(NEVER)
             elif row[k] == NEVER:
                 continue  # not free before, so not free now
-            row[k] = _gap(objects, k, other)
-            best[i] = min(row)
+            before, row[k] = row[k], _gap(objects, k, other)
+            if row[k] <= best[i]:
+                best[i] = row[k]
+            elif before == best[i]:
+                best[i] = min(row)
 
 
 def _gap(objects: Objects, k: int, item: Item) -> int:

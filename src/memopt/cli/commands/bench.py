@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memopt.arguments import add_time_limit
 from memopt.diagnostics import write_output
+from memopt.dialects.errors import MemoptError
 from memopt.usage import STDOUT, UsageError, path_text
 
 if TYPE_CHECKING:
@@ -90,6 +91,11 @@ def run(args: argparse.Namespace) -> None:
         write_output(args.markdown, text)
     elif not args.json:
         print(text, end="")
+    if args.what == "limits":
+        from memopt.benchmarks.limits import missed
+
+        if late := missed(done[0]):
+            raise MemoptError(f"{len(late)} limits were not kept: {'; '.join(late)}")
 
 
 def _schedule(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
