@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.memories.greedy import first_answer
 from memopt.solvers.memories.pack import pack
 from memopt.solvers.problems.memories import (
     Assignment,
@@ -58,7 +57,9 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
     Raises NoRoomError if there is none, and ProblemError if none was found in time though none of
     the bounds excludes one.
     """
-    # here, for it loads OR-Tools, which `--help` and other passes need not wait for; in no circle
+    # here, for they load numpy and OR-Tools, which `--help` and other passes need not wait for; in
+    # no circle
+    from memopt.solvers.memories.greedy import first_answer
     from memopt.solvers.memories.shortfall import shortfall
 
     clock.check(time_limit)
