@@ -8,6 +8,8 @@ that nothing is smaller.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
 
 from memopt.solvers import clock
 from memopt.solvers.joint.reorderings import reorderings
@@ -59,9 +61,8 @@ def solve(
     placement = place(live_ranges(graph, order), method, clock.left(deadline, 0.25))
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
     if not best.settled and len(graph) <= exact_operators:
-        # here, for it loads OR-Tools, which takes longer than most graphs; it is in no circle
-        from memopt.solvers.joint import exact as joint_exact
-
+        # OR-Tools comes with it, which takes longer to load than most graphs to place
+        joint_exact: Any = import_module(f"{__name__}.exact")
         top = placement.arena - graph.alignment
         found = joint_exact.search(
             graph, best.order, best.lower_bound, top, clock.left(deadline, 0.5)

@@ -6,7 +6,8 @@ First the loads alone (model.py), whose optimum bounds the cost; if the banks ca
 is the optimum. Else the whole program with offsets decides.
 """
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
@@ -57,11 +58,7 @@ def assign(problem: MemoryProblem, time_limit: float | None = None) -> Assignmen
     Raises NoRoomError if there is none, and ProblemError if none was found in time though none of
     the bounds excludes one.
     """
-    # here, for they load numpy and OR-Tools, which `--help` and other passes need not wait for; in
-    # no circle
-    from memopt.solvers.memories.greedy import first_answer
-    from memopt.solvers.memories.shortfall import shortfall
-
+    first_answer, shortfall = _late("greedy").first_answer, _late("shortfall").shortfall
     clock.check(time_limit)
     problem.check()
     deadline = clock.deadline(time_limit)
@@ -110,15 +107,20 @@ def _solve(
     seconds: float | None,
     offsets: bool,
 ) -> "Solved":
-    # as in `assign`: it loads OR-Tools
-    from memopt.solvers.memories.program import add_offsets, hint, new_program, run
-
-    program = new_program(problem)
+    late = _late("program")
+    program = late.new_program(problem)
     if offsets:
-        add_offsets(program)
+        late.add_offsets(program)
     if best is not None:
-        hint(program, best)
-    return run(program, seconds, WORK)
+        late.hint(program, best)
+    solved: Solved = late.run(program, seconds, WORK)
+    return solved
+
+
+def _late(name: str) -> Any:
+    """A module beside this one that loads numpy or OR-Tools, for which `--help` and other passes
+    need not wait."""
+    return import_module(f"{__name__}.{name}")
 
 
 def _checked(

@@ -104,19 +104,9 @@ def shown_imports(path: Path) -> set[str]:
     return names
 
 
-# Loaded when they are needed, because they load OR-Tools; the front door does it for its start.
-LATE = {
-    "solvers/joint/__init__.py": {"memopt.solvers.joint"},  # the exact model
-    "solvers/memories/__init__.py": {
-        "memopt.solvers.memories.program",
-        "memopt.solvers.memories.shortfall",
-    },
-}
-
-
 def test_no_import_inside_a_function() -> None:
     for path in files(*ROOMS):
-        assert hidden_imports(path) <= LATE.get(str(path.relative_to(ROOT)), set()), path
+        assert not hidden_imports(path), path
 
 
 def test_no_import_inside_a_function_breaks_a_circle() -> None:
