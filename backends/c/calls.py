@@ -3,6 +3,8 @@
 in[0] = arena + 16384;
 in[1] = arena + 32768;
 memopt_add_s8(&op3_params, &op3_rows, in, arena + 0, NULL);
+
+A kernel that works in scratch gets its place instead of NULL, `arena + 512`.
 """
 
 from collections.abc import Sequence
@@ -14,6 +16,7 @@ from memopt.backends.c.call import Constants, KernelCall, Table, refuse
 from memopt.backends.c.header import bytes_in
 from memopt.backends.c.layout import Address, Layout
 from memopt.backends.c.lowering import lower
+from memopt.backends.c.registry import workspace_of
 from memopt.backends.c.text import array, float_literal, int_literal, plain
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
@@ -104,7 +107,11 @@ def _call(out: Source, call: KernelCall, op: Operation, prefix: str) -> str:
         operands = [f"(const uint8_t *)({o}) + batch * {call.in_batch}" for o in operands]
         result = f"(uint8_t *)({result}) + batch * {call.out_batch}"
     lines = [f"in[{i}] = {operand};\n" for i, operand in enumerate(operands)]
-    lines.append(f"memopt_{call.kernel}(&{prefix}_params, &{prefix}_rows, in, {result}, NULL);\n")
+    scratch = (
+        pointer(out.layout.scratch[op][1], written=True) if op in out.layout.scratch else "NULL"
+    )
+    constant = f"&{prefix}_params, &{prefix}_rows"
+    lines.append(f"memopt_{call.kernel}({constant}, in, {result}, {scratch});\n")
     text = "".join(indent + line for line in lines)
     if call.batches == 1:
         return text
@@ -144,10 +151,20 @@ def _comment(out: Source, op: Operation, index: int, live: Sequence[int]) -> str
     return "  /* " + "\n   * ".join(lines) + " */\n"
 
 
+def _check_scratch(out: Source, op: Operation) -> None:
+    """Refuse a plan with other scratch than the kernel works in."""
+    planned, _ = out.layout.scratch.get(op, (0, None))
+    needed = workspace_of(op, out.isa)
+    if planned != needed:
+        text = f"planned with {planned} B of scratch, its kernel works in {needed} B"
+        raise refuse(op, f"{text}; memgraph-model with the target, before the order, says it")
+
+
 def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) -> None:
     """Add operation number `index`, while which the groups `live` are in memory. Raises
     MemoptError if there is no kernel."""
     calls = lower(op, out.constants, out.isa)
+    _check_scratch(out, op)
     text = _comment(out, op, index, live)
     for number, call in enumerate(calls):
         for value in call.operands:

@@ -30,11 +30,13 @@ from memopt.dialects.plan import (
     memory_at,
     model_of,
     offsets_of,
+    scratch_list,
 )
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits
 from memopt.targets.core.registry import target_names
 
+SCRATCH_ALIGNMENT = 8  # what any element of a kernel's needs
 _C_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -70,7 +72,8 @@ class Address:
 
 @dataclass(frozen=True)
 class Layout:
-    """`operations` in the order of execution; `addresses` of every buffer; sizes in bytes.
+    """`operations` in the order of execution; `addresses` of every buffer; sizes in bytes;
+    `scratch`: bytes and address of what operations work in.
 
     `memories` is one arena, or the shared objects, or the banks in use; `arena` the bytes of them
     all.
@@ -84,6 +87,7 @@ class Layout:
     inputs: tuple[SSAValue, ...]
     outputs: tuple[SSAValue, ...]
     addresses: dict[SSAValue, Address]
+    scratch: dict[Operation, tuple[int, Address]]
 
     @property
     def operations(self) -> list[Operation]:
@@ -131,6 +135,10 @@ def _place(value: SSAValue, func: FuncOp) -> Place | None:
     return argument_offsets(func)[value.index]
 
 
+def _memory_name(place: Place | int | None, memories: Sequence[Memory]) -> str:
+    return next(m.name for m in memories if m.planned.memory.data == memory_at(place))
+
+
 def _planned_base(
     func: FuncOp, group: Storage, alignment: int, memories: Sequence[Memory]
 ) -> tuple[int, str]:
@@ -144,7 +152,7 @@ def _planned_base(
     offset = bytes_offset(place)
     if offset is None:
         raise MemoptError(f"C backend: {name_of(value)} has no offset", owner)
-    name = next(m.name for m in memories if m.planned.memory.data == memory_at(place))
+    name = _memory_name(place, memories)
     for member, position in group.members:
         width = max(1, element_bits(cast("AnyTensor", member.type).element_type) // 8)
         if (offset - inside + position) % width or alignment % width:
@@ -210,8 +218,22 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
+    scratch = {op: found for op in memory.operations if (found := _scratch(op, memories))}
     arena = known.plan.arena
-    return Layout(func, model, arena, memories, memory, inputs, outputs, addresses)
+    return Layout(func, model, arena, memories, memory, inputs, outputs, addresses, scratch)
+
+
+def _scratch(op: Operation, memories: Sequence[Memory]) -> tuple[int, Address] | None:
+    """Bytes and address of an operation's scratch. Refuses several: kernels take one."""
+    listed = [s for s in scratch_list(op) or () if s.bytes.data]
+    if not listed:
+        return None
+    (scratch, *more) = listed
+    if more:
+        raise refuse(op, f"{len(listed)} scratch buffers, kernels take one")
+    if scratch.offset.data % SCRATCH_ALIGNMENT:
+        raise refuse(op, f"its scratch is not aligned to {SCRATCH_ALIGNMENT} B")
+    return scratch.bytes.data, Address(_memory_name(scratch.place, memories), scratch.offset.data)
 
 
 def _caller_base(

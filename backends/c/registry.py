@@ -23,7 +23,6 @@ from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
 
 ANY = "any"  # a kernel that moves bytes of any type
-NO_WORKSPACE = 0
 
 Workspace = Callable[[Any], int]
 """Bytes of scratch that a kernel needs for an operation, from its types alone."""
@@ -100,6 +99,23 @@ def _kinds(values: Iterable[Any]) -> str:
     return " and ".join(sorted({element_kind(v) for v in values}))
 
 
+def _best(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> Kernel | None:
+    types = _types(op)
+    found = [k for k in known if k.types in (types, ANY) and k.isa in isa]
+    order = type(op).mro()
+    return min(found, key=lambda k: (isa.index(k.isa), order.index(k.op)), default=None)
+
+
+def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
+    """Bytes of scratch of the kernel that would run an operation, 0 if it needs none or there is
+    no kernel: a plan is made all the same."""
+    known = kernels_of(type(op))
+    if not any(k.workspace for k in known):
+        return 0
+    best = _best(op, known, isa)
+    return best.workspace(op) if best is not None and best.workspace is not None else 0
+
+
 def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
     """The kernel for an operation that uses the best of the instruction sets `isa`, the best first.
     Raises MemoptError if there is none, and says what would match."""
@@ -111,13 +127,10 @@ def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
     known = kernels_of(type(op))
     if not known:
         raise refuse(op, f"no kernel for {op.name}")
-    types = _types(op)
-    typed = [k for k in known if k.types in (types, ANY)]
-    found = [k for k in typed if k.isa in isa]
-    if not found:
+    best = _best(op, known, isa)
+    if best is None:
         there = ", ".join(sorted({str(k) for k in known}))
-        raise refuse(op, f"no kernel for {op.name} on {types}, only on {there}")
-    best = min(found, key=lambda k: (isa.index(k.isa), type(op).mro().index(k.op)))
+        raise refuse(op, f"no kernel for {op.name} on {_types(op)}, only on {there}")
     need_rounding(op, best.roundings)
     if best.layout:
         need_layout(op, op.operands[0], best.layout)

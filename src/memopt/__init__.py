@@ -46,6 +46,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from memopt.connections import connect as _connect
+
 if TYPE_CHECKING:
     from memopt.api import (
         MemoptError,
@@ -83,6 +85,9 @@ __all__ = [
     "sweep",
     "verify",
 ]
+
+
+_connect()
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,23 @@
+"""Rooms that must not know each other, connected: what passes ask of a backend.
+
+`import memopt` connects them, so before anything else of it runs; backends are loaded when they are
+asked.
+"""
+
+from typing import TYPE_CHECKING
+
+from memopt.targets.core.kernels import ask_for_workspace
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
+
+def _c_workspace(op: "Operation", isa: tuple[str, ...]) -> int:
+    from memopt.backends.c.registry import workspace_of
+
+    return workspace_of(op, isa)
+
+
+def connect() -> None:
+    """Say which backend knows the kernels of which targets."""
+    ask_for_workspace("c", _c_workspace)
