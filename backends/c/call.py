@@ -99,11 +99,6 @@ def activation_of(op: Operation) -> str:
     return name
 
 
-def need_tflm_rounding(op: Operation) -> None:
-    """int8 kernels round twice as TensorFlow Lite Micro does; other arithmetic is refused."""
-    need_rounding(op, ("tflm_double",))
-
-
 def need_rounding(op: Operation, roundings: tuple[str, ...]) -> None:
     """Refuse an operation whose arithmetic is none of these, if there are any."""
     attribute = op.properties.get("rounding")
@@ -130,6 +125,11 @@ def bytes_per_element(op: Operation, value: SSAValue) -> int:
     if element_bits(element) < 8:
         raise refuse(op, f"elements of {element}, which share a byte")
     return element_bits(element) // 8
+
+
+def four(sizes: tuple[int, ...], fill: int = 1) -> tuple[int, ...]:
+    """Numbers of up to four dimensions as of four, those that are missing in front."""
+    return (fill,) * (4 - len(sizes)) + sizes
 
 
 def split_rows(shape: tuple[int, ...]) -> tuple[int, int]:

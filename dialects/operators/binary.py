@@ -88,19 +88,23 @@ class SumOp(BinaryOp):
     def of_reals(self, a: Array, b: Array) -> Array:
         return a + b if self.SIGN > 0 else a - b
 
-    def of_stored(self, a: Array, b: Array, bits: int) -> Array:
-        """add.cc, sub.cc: CalculateOpData, AddElementwise."""
+    def common_scale(self, bits: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """How many bits finer both operands are brought to one scale, and (multiplier, shift) of
+        the left, the right and the sum (add.cc, sub.cc: CalculateOpData). Raises MemoptError for
+        scales with which the runtime has none."""
         left_shift = 20 if bits == 8 else 15
-        (a_scale, a_zero), (b_scale, b_zero) = (
-            per_tensor(self, self.lhs),
-            per_tensor(self, self.rhs),
-        )
+        a_scale, b_scale = (per_tensor(self, v)[0] for v in (self.lhs, self.rhs))
         twice = 2 * max(a_scale, b_scale)
         out = twice / ((1 << left_shift) * per_tensor(self, self.result)[0])
         reals = (a_scale / twice, b_scale / twice, out)
         if not all(0 < r < 1 for r in reals):
             raise unknown(self, "the scales need an output multiplier of 1 or more")
-        first, second, last = (quantize_multiplier(r) for r in reals)
+        return left_shift, tuple(quantize_multiplier(r) for r in reals)
+
+    def of_stored(self, a: Array, b: Array, bits: int) -> Array:
+        """add.cc, sub.cc: AddElementwise."""
+        a_zero, b_zero = (per_tensor(self, v)[1] for v in (self.lhs, self.rhs))
+        left_shift, (first, second, last) = self.common_scale(bits)
         scaled_a = rescale(self, (a - a_zero) << left_shift, *first)
         scaled_b = rescale(self, (b - b_zero) << left_shift, *second)
         return rescale(self, scaled_a + self.SIGN * scaled_b, *last)

@@ -83,7 +83,7 @@ class MeanOp(ComputeOp):
         )
         total = operands[0].astype(np.int64).sum(axes) - count * in_zero
         return [
-            self.stored(rescale(self, total, *_divided(in_scale / out_scale, count))).reshape(shape)
+            self.stored(rescale(self, total, *divided(in_scale / out_scale, count))).reshape(shape)
         ]
 
 
@@ -93,7 +93,7 @@ def sum_scratch(source: SSAValue, result: SSAValue, axes: int) -> tuple[int, ...
     return (*sums, 4 * len(shape_of(source)), 4 * axes)
 
 
-def _divided(real: float, count: int) -> tuple[int, int]:
+def divided(real: float, count: int) -> tuple[int, int]:
     """The multiplier and shift of `real` / `count` (QuantizedMeanOrSum)."""
     multiplier, shift = quantize_multiplier(real)
     extra = min(count.bit_length() - 1, 32, 31 + shift)

@@ -24,8 +24,6 @@ from memopt.dialects.arithmetic import (
 from memopt.dialects.operators.binary import AddOp, BinaryOp, MulOp
 from memopt.dialects.tensors import shape_of
 
-Fields = tuple[tuple[str, int], ...]
-
 
 def _steps(shape: tuple[int, ...], out: tuple[int, ...]) -> tuple[int, int, int] | None:
     """(element step, row step, elements of a row or 0 if any will do) of an operand; None if none.
@@ -46,10 +44,10 @@ def _steps(shape: tuple[int, ...], out: tuple[int, ...]) -> tuple[int, int, int]
     return None
 
 
-def binary_steps(
-    op: BinaryOp, constants: Constants
-) -> tuple[int, Rows, tuple[SSAValue | Table, ...], Fields]:
-    """(elements of a row, rows, operands, step fields) of an element-wise operator of two operands.
+def binary_call(
+    op: BinaryOp, constants: Constants, kernel: str, fields: tuple[tuple[str, int | float], ...]
+) -> KernelCall:
+    """An element-wise operator of two operands, row by row.
 
     Refuses broadcasts other than of one element or along leading dimensions.
     """
@@ -71,84 +69,50 @@ def binary_steps(
         ("a_row_step", a[1]),
         ("b_row_step", b[1]),
     )
-    return row_n, Rows.of(op, rows, row_n, row_n), tuple(operands), steps
+    return KernelCall(
+        kernel,
+        (("row_n", row_n), *fields, *steps),
+        tuple(operands),
+        Rows.of(op, rows, row_n, row_n),
+    )
+
+
+def _zero_points(op: BinaryOp) -> tuple[tuple[str, int], ...]:
+    names = (("a", op.lhs), ("b", op.rhs), ("output", op.result))
+    return tuple((f"{name}_zero_point", per_tensor(op, value)[1]) for name, value in names)
 
 
 @kernel(AddOp, "s8", rounding="tflm_double")
 def add_s8(op: AddOp, constants: Constants) -> KernelCall:
-    left_shift = 20
-    (a_scale, a_zero), (b_scale, b_zero) = per_tensor(op, op.lhs), per_tensor(op, op.rhs)
-    out_scale, out_zero = per_tensor(op, op.result)
-    twice = 2 * max(a_scale, b_scale)
-    reals = (a_scale / twice, b_scale / twice, twice / ((1 << left_shift) * out_scale))
-    if not all(0 < r < 1 for r in reals):
-        raise refuse(op, "the scales need an output multiplier of 1 or more")
-    numbers = tuple(quantize_multiplier(r) for r in reals)
-    row_n, rows, operands, steps = binary_steps(op, constants)
-    return KernelCall(
-        kernel="add_s8",
-        fields=(
-            ("row_n", row_n),
-            ("left_shift", left_shift),
-            ("a_zero_point", a_zero),
-            ("b_zero_point", b_zero),
-            ("output_zero_point", out_zero),
-            ("a_multiplier", numbers[0][0]),
-            ("b_multiplier", numbers[1][0]),
-            ("output_multiplier", numbers[2][0]),
-            ("a_shift", numbers[0][1]),
-            ("b_shift", numbers[1][1]),
-            ("output_shift", numbers[2][1]),
-            *int8_range(op, op.result),
-            *steps,
-        ),
-        operands=operands,
-        rows=rows,
+    left_shift, numbers = op.common_scale(bits=8)
+    names = ("a", "b", "output")
+    fields = (
+        ("left_shift", left_shift),
+        *_zero_points(op),
+        *((f"{name}_multiplier", n[0]) for name, n in zip(names, numbers, strict=True)),
+        *((f"{name}_shift", n[1]) for name, n in zip(names, numbers, strict=True)),
+        *int8_range(op, op.result),
     )
-
-
-@kernel(AddOp, "f32")
-def add_f32(op: AddOp, constants: Constants) -> KernelCall:
-    row_n, rows, operands, steps = binary_steps(op, constants)
-    return KernelCall(
-        kernel="add_f32",
-        fields=(("row_n", row_n), *float_result_range(op), *steps),
-        operands=operands,
-        rows=rows,
-    )
+    return binary_call(op, constants, "add_s8", fields)
 
 
 @kernel(MulOp, "s8", rounding="tflm_double")
 def mul_s8(op: MulOp, constants: Constants) -> KernelCall:
-    (a_scale, a_zero), (b_scale, b_zero) = per_tensor(op, op.lhs), per_tensor(op, op.rhs)
-    out_scale, out_zero = per_tensor(op, op.result)
+    a_scale, b_scale, out_scale = (per_tensor(op, v)[0] for v in (op.lhs, op.rhs, op.result))
     multiplier, shift = quantize_multiplier(a_scale * b_scale / out_scale)
     if shift > 14:
         raise refuse(op, "an output scale so small that the product could overflow")
-    row_n, rows, operands, steps = binary_steps(op, constants)
-    return KernelCall(
-        kernel="mul_s8",
-        fields=(
-            ("row_n", row_n),
-            ("a_zero_point", a_zero),
-            ("b_zero_point", b_zero),
-            ("output_zero_point", out_zero),
-            ("multiplier", multiplier),
-            ("shift", shift + WIDE if shift >= 0 else shift),
-            *int8_range(op, op.result),
-            *steps,
-        ),
-        operands=operands,
-        rows=rows,
+    fields = (
+        *_zero_points(op),
+        ("multiplier", multiplier),
+        ("shift", shift + WIDE if shift >= 0 else shift),
+        *int8_range(op, op.result),
     )
+    return binary_call(op, constants, "mul_s8", fields)
 
 
+@kernel(AddOp, "f32")
 @kernel(MulOp, "f32")
-def mul_f32(op: MulOp, constants: Constants) -> KernelCall:
-    row_n, rows, operands, steps = binary_steps(op, constants)
-    return KernelCall(
-        kernel="mul_f32",
-        fields=(("row_n", row_n), *float_result_range(op), *steps),
-        operands=operands,
-        rows=rows,
-    )
+def binary_f32(op: AddOp | MulOp, constants: Constants) -> KernelCall:
+    kernel = "add_f32" if isinstance(op, AddOp) else "mul_f32"
+    return binary_call(op, constants, kernel, float_result_range(op))

@@ -5,7 +5,6 @@ from memopt.backends.c.call import (
     KernelCall,
     Table,
     need_layout,
-    per_tensor,
     refuse,
 )
 from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
@@ -13,6 +12,7 @@ from memopt.backends.c.int8 import accumulation, int8_range, int8_weights, zero_
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.rowwise import image_call
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.products import convolution_reals
 from memopt.dialects.tensors import shape_of
 
 Fields = tuple[tuple[str, int], ...]
@@ -61,9 +61,8 @@ def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
     channels = shape_of(op.result)[3]
     weights, scales = int8_weights(op, op.weights, channels, constants)
     axes = (0, 1, 2) if depthwise else (1, 2, 3)
-    in_scale, out_scale = per_tensor(op, op.input)[0], per_tensor(op, op.result)[0]
     per_channel = scales if len(scales) == channels else scales * channels
-    reals = [in_scale * s / out_scale for s in per_channel]
+    reals = convolution_reals(op, op.input, per_channel)
     return image_call(
         op,
         "depthwise_conv_2d_s8" if depthwise else "conv_2d_s8",

@@ -12,10 +12,8 @@ from memopt.backends.c.call import (
 from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
 from memopt.backends.c.int8 import accumulation, int8_range, int8_weights
 from memopt.backends.c.registry import kernel
-from memopt.dialects.arithmetic import (
-    float32,
-)
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.products import matrix_reals
 from memopt.dialects.tensors import shape_of
 
 
@@ -25,24 +23,15 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
     if 0 in (out_n, in_n):
         raise refuse(op, "a tensor without elements")
     weights, scales = int8_weights(op, op.weights, out_n, constants)
-    in_scale = per_tensor(op, op.input)[0]
-    out_scale, out_zero = per_tensor(op, op.result)
-    per_axis = len(scales) > 1
-    # TFLM multiplies the two scales of a per-tensor operator as floats, of a per-axis one as
-    # doubles (GetQuantizedConvolutionMultipler, PopulateConvolutionQuantizationParams).
-    reals = (
-        [in_scale * s / out_scale for s in scales]
-        if per_axis
-        else [float32(in_scale * s) / out_scale for s in scales]
-    )
+    reals = matrix_reals(op, op.input, scales)
     return KernelCall(
         kernel="fully_connected_s8",
         fields=(
             ("in_n", in_n),
             ("out_n", out_n),
-            ("output_zero_point", out_zero),
+            ("output_zero_point", per_tensor(op, op.result)[1]),
             *int8_range(op, op.result),
-            ("per_axis", int(per_axis)),
+            ("per_axis", int(len(scales) > 1)),
             ("weights", Table("int8_t", weights)),
             *accumulation(op, op.input, op.bias, weights, (1,), reals, constants),
         ),

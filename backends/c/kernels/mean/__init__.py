@@ -11,10 +11,7 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.int8 import WIDE
 from memopt.backends.c.registry import kernel
-from memopt.dialects.arithmetic import (
-    quantize_multiplier,
-)
-from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.mean import MeanOp, divided
 from memopt.dialects.tensors import shape_of
 
 
@@ -34,12 +31,10 @@ def _mean_shape(op: MeanOp) -> tuple[int, int, int]:
 
 @kernel(MeanOp, "s8", rounding="tflm_double")
 def mean_s8(op: MeanOp, constants: Constants) -> KernelCall:
-    """MEAN, with 1 / count folded into the multiplier (QuantizedMeanOrSum)."""
+    """With 1 / count folded into the multiplier."""
     outer, count, inner = _mean_shape(op)
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
-    multiplier, shift = quantize_multiplier(in_scale / out_scale)
-    extra = min(count.bit_length() - 1, 32, 31 + shift)
-    multiplier, shift = (multiplier << extra) // count, shift - extra
+    multiplier, shift = divided(in_scale / out_scale, count)
     if 255 * count << max(shift, 0) >= 1 << 30:
         raise refuse(op, f"a mean of {count} elements, the sum could overflow")
     return KernelCall(

@@ -7,6 +7,7 @@ from memopt.backends.c.call import (
     KernelCall,
     Rows,
     element_kind,
+    four,
     refuse,
 )
 from memopt.backends.c.registry import ANY, kernel
@@ -22,10 +23,6 @@ def reshape(op: ReshapeOp | CopyOp, constants: Constants) -> KernelCall:
     return copy_call(op.input, 1, size, (size, size))
 
 
-def _four(shape: tuple[int, ...], fill: int = 1) -> tuple[int, ...]:
-    return (fill,) * (4 - len(shape)) + shape
-
-
 @kernel(TransposeOp, "s8")
 @kernel(TransposeOp, "f32")
 def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
@@ -34,8 +31,8 @@ def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
         raise refuse(op, f"a transpose of {len(shape)} dimensions")
     steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     permutation = tuple(int(v) for v in op.permutation.get_values())
-    strides = _four(tuple(steps[v] for v in permutation), 0)
-    sizes, in_n = _four(out), 0
+    strides = four(tuple(steps[v] for v in permutation), 0)
+    sizes, in_n = four(out), 0
     if permutation[: len(shape) - 2] == tuple(range(len(shape) - 2)):  # rows of the same number
         in_n, strides = sizes[2] * sizes[3], (0, 0, *strides[2:])
     kind = element_kind(op.input)

@@ -5,6 +5,7 @@ from memopt.backends.c.call import (
     KernelCall,
     Rows,
     element_kind,
+    four,
     per_tensor,
     refuse,
 )
@@ -13,17 +14,13 @@ from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.tensors import shape_of
 
 
-def _four(shape: tuple[int, ...], fill: int = 1) -> tuple[int, ...]:
-    return (fill,) * (4 - len(shape)) + shape
-
-
 @kernel(PadOp, "s8")
 @kernel(PadOp, "f32")
 def pad(op: PadOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
     if len(shape) > 4:
         raise refuse(op, f"a pad of {len(shape)} dimensions")
-    before = _four(tuple(int(v) for v in op.before.get_values()), 0)
+    before = four(tuple(int(v) for v in op.before.get_values()), 0)
     kind = element_kind(op.input)
     value: int | float = float(op.value.value.data)
     if kind == "s8":
@@ -31,7 +28,7 @@ def pad(op: PadOp, constants: Constants) -> KernelCall:
         if not same or value != 0.0:
             raise refuse(op, "an int8 pad with another value than zero, or another quantization")
         value = per_tensor(op, op.result)[1]
-    (n, h, w, c), (_, out_h, out_w, out_c) = _four(shape), _four(out)
+    (n, h, w, c), (_, out_h, out_w, out_c) = four(shape), four(out)
     names = ("in_images", "in_h", "in_w", "in_c", "out_h", "out_w", "out_c")
     befores = ("before_images", "before_h", "before_w", "before_c")
     return KernelCall(
@@ -42,5 +39,5 @@ def pad(op: PadOp, constants: Constants) -> KernelCall:
             ("value", value),
         ),
         (op.input,),
-        Rows.of(op, _four(out)[0] * out_h, w * c, out_w * out_c),
+        Rows.of(op, four(out)[0] * out_h, w * c, out_w * out_c),
     )
