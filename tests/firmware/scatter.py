@@ -12,7 +12,6 @@ from memopt.backends.c.constants import constants_of
 from memopt.backends.c.layout import layout_of
 from memopt.backends.c.lowering import lower
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.tensors import bytes_of, rows_of
 from memopt.targets.core.registry import target_named
 
@@ -140,10 +139,12 @@ def _bytes(op: Operation, call: KernelCall, number: int) -> int:
 def _needed(op: Operation, call: KernelCall) -> list[range]:
     """The input rows that each output row reads, as the operation says it."""
     assert isinstance(op, ComputeOp)
-    rows = range(call.rows.end)
-    if not hasattr(op, "window") and not isinstance(op, PadOp):
-        return [range(r, r + 1) for r in rows]
-    if op.accumulates or len(rows) != rows_of(op.results[0]):
-        return [range(-(-_bytes(op, call, 0) // call.rows.in_stride))] * len(rows)
-    needed = [op.rows_needed(0, r) for r in rows]
-    return [n for n in needed if n is not None]
+    rows, there = range(call.rows.end), -(-_bytes(op, call, 0) // call.rows.in_stride)
+    same = [range(r, r + 1) for r in rows]
+    if op.ELEMENTWISE or call.kernel == "copy":
+        return same
+    if rows_of(op.results[0]) == len(rows) and not op.accumulates:
+        needed = [n for r in rows if (n := op.rows_needed(0, r)) is not None]
+        if len(needed) == len(rows):
+            return needed
+    return same if there == len(rows) and not op.IS_SPATIAL else [range(there)] * len(rows)
