@@ -24,7 +24,7 @@ from memopt.dialects.operators.binary import MaximumOp
 from memopt.dialects.place_attributes import ScratchAttr
 from memopt.dialects.plan import SCRATCH, plan_of, scratch_list
 from memopt.dialects.tensors import bytes_of
-from memopt.dialects.write_plan import write_plan
+from memopt.dialects.write_plan import order_facts, write_plan
 from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_memory import assign_function, parse_banks
 from memopt.passes.memgraph_model import MemgraphModelPass
@@ -157,7 +157,7 @@ def test_it_counts_from_before_the_order_on(lab: Any) -> None:
     assert size == 256
     # The second reads its operands and x, which the first does not free, and writes; beside them
     # lives %0, which is returned: 4 tensors, and the scratch rounded up to 16.
-    assert plan is not None and plan.peak.data == 4 * size + 608 == plan.arena.data
+    assert plan is not None and plan.peak.data == 4 * size + 608 == plan.arena
 
 
 @pytest.mark.usefixtures("maximum")
@@ -202,11 +202,11 @@ def test_scratch_that_is_not_aligned_is_refused(lab: Any) -> None:
     MemgraphPlacePass().apply(Context(), module)
     plan = plan_of(lab.main_of(module))
     assert plan is not None
-    top = plan.arena.data | 1  # above all tensors
+    top = plan.arena | 1  # above all tensors
     for op in maxima(module):
         op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(BYTES, top)])
-    arena = (top + BYTES, plan.arena_lower_bound.data)
-    write_plan(lab.main_of(module), plan.peak.data, plan.lower_bound.data, plan.proof.data, arena)
+    bound = plan.arena_lower_bound.data
+    write_plan(lab.main_of(module), order_facts(plan).in_one_arena(top + BYTES, bound))
     with pytest.raises(MemoptError, match="its scratch is not aligned to 8 B"):
         emit_c(module, io.StringIO(), "net")
 
