@@ -172,3 +172,15 @@ def _written(path: Path, steps: list[str], capsys: pytest.CaptureFixture[str]) -
         found[form] = json.loads(out)["plan"] if form == "json" else out
         found["stats"] = [json.loads(line) for line in error.splitlines()]
     return found
+
+
+def test_why_the_peak_cannot_be_less_is_claimed_of_a_plan_that_was_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Liberis' Figure 1, whose bound a search proves and no flow."""
+    source = Path(__file__).parents[1] / "filecheck" / "figure1.mlir"
+    plan = tmp_path / "plan.mlir"
+    assert opt([str(source), "--schedule=search", "--explain-peak", "-o", str(plan)]) == 0
+    assert "which only search proves" in capsys.readouterr().err
+    assert opt([str(plan), "--explain-peak", "-o", str(tmp_path / "again.mlir")]) == 0
+    assert "which search is claimed to prove" in capsys.readouterr().err
