@@ -78,6 +78,29 @@ EXTENSIONS = {
         (),
         ("tests/unit/test_rewrites.py",),
     ),
+    "spatial": Extension(
+        (
+            "dialects/operators/depth_to_space.py",
+            "frontends/tflite/operators.py",
+            "backends/c/kernels/depth_to_space/__init__.py",
+            "backends/c/kernels/depth_to_space/memopt_depth_to_space_s8.c",
+        ),
+        (
+            "docs/operators.md",
+            "tests/filecheck/roundtrip.mlir",
+            "tests/firmware/forge.py",
+            "tests/property/test_rows_needed.py",
+        ),
+        (
+            # against TFLM on random shapes, and row by row
+            "tests/firmware/test_c_random_operators.py::test_int8_operators_equal_tflm",
+            "tests/firmware/test_c_random_operators.py::test_row_by_row_equals_the_whole_tensor[True]",
+            "tests/property/test_rows_needed.py",
+            "tests/unit/test_dialect_docs.py",
+            "tests/unit/test_kernels.py",
+            "tests/unit/test_operator_matrix.py",
+        ),
+    ),
 }
 
 
