@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from plan_source import SOURCE
+from xdsl.utils.exceptions import VerifyException
 
 from memopt.cli import main
+from memopt.dialects.memory_attributes import MemoryAttr
 from memopt.opt import main as opt
 
 STATES = {
@@ -222,3 +224,14 @@ def test_a_wrong_number_is_refused(
     capsys.readouterr()
     assert main(["report", str(path)]) == 1
     assert "internal" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("numbers", [(8, -1, -1), (-1, 1, -1), (-1, -1, 8)])
+def test_only_a_bank_has_capacity_cost_and_moved(numbers: tuple[int, int, int]) -> None:
+    """Also of a memory that was never text."""
+    with pytest.raises(VerifyException, match="memory a: only a bank has capacity"):
+        MemoryAttr("a", "arena", 8, *numbers)
+    with pytest.raises(VerifyException, match="memory a: only a bank has capacity"):
+        MemoryAttr("a", "object", 8, *numbers)
+    with pytest.raises(VerifyException, match="memory a: -1 is negative"):
+        MemoryAttr("a", "bank", 8, *numbers)
