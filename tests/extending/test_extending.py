@@ -46,6 +46,7 @@ EXTENSIONS = {
                 for before in (0.03, 0.07, 0.0043)
                 for after in (0.031, 0.09)
             ),
+            "tests/property/test_operator_text.py",
             "tests/property/test_rows_needed.py",
             "tests/unit/test_dialect_docs.py",
             "tests/unit/test_kernels.py",
@@ -87,14 +88,14 @@ EXTENSIONS = {
         ),
         (
             "docs/operators.md",
-            "tests/filecheck/roundtrip.mlir",
             "tests/firmware/forge.py",
-            "tests/property/test_rows_needed.py",
+            "tests/helpers/operator_cases.py",
         ),
         (
             # against TFLM on random shapes, and row by row
             "tests/firmware/test_c_random_operators.py::test_int8_operators_equal_tflm",
             "tests/firmware/test_c_random_operators.py::test_row_by_row_equals_the_whole_tensor[True]",
+            "tests/property/test_operator_text.py",
             "tests/property/test_rows_needed.py",
             "tests/unit/test_dialect_docs.py",
             "tests/unit/test_kernels.py",

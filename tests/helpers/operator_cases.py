@@ -1,0 +1,186 @@
+"""Random operations of every kind, with random attributes: `GENERATORS[name](name, rng)`."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, UnitAttr, f32, i8
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.test_value import create_ssa_value
+
+from memopt.dialects.attributes import EncodingAttr, WindowAttr
+from memopt.dialects.operators import operations
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.unary import FunctionOp
+from memopt.frontends.core.typed import build, integer_list, number, real
+
+Rng = np.random.Generator
+KINDS = {op.name.removeprefix("memgraph."): op for op in operations() if issubclass(op, ComputeOp)}
+STORED = EncodingAttr("nhwc", (0.05,), (3,))
+
+
+def tensor(shape: Sequence[int], layout: str = "nhwc", element: Attribute = f32) -> Any:
+    return TensorType(element, shape, EncodingAttr(layout))
+
+
+def value(shape: Sequence[int], layout: str = "nhwc", element: Attribute = f32) -> SSAValue:
+    return create_ssa_value(tensor(shape, layout, element))
+
+
+def image(rng: Rng) -> tuple[int, ...]:
+    return (1, *(int(v) for v in rng.integers(1, 7, 3)))
+
+
+def made(name: str, operands: Sequence[SSAValue], results: Sequence[Any], **properties: Any) -> Any:
+    op = build(KINDS[name], operands, results, properties)
+    op.verify_()
+    return op
+
+
+def window(rng: Rng) -> tuple[WindowAttr, tuple[int, ...], tuple[int, int]]:
+    """(window, image, height and width of the result); no window lies in the padding alone."""
+    while True:
+        size = [int(v) for v in rng.integers(1, 9, 2)]
+        kernel, stride, dilation = ([int(v) for v in rng.integers(1, 4, 2)] for _ in range(3))
+        pad = [int(v) for v in rng.integers(0, 3, 4)]
+        span = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+        out = [(size[i] + pad[i] + pad[i + 2] - span[i]) // stride[i] + 1 for i in range(2)]
+        seen = all(
+            any(0 <= o * stride[i] - pad[i] + t * dilation[i] < size[i] for t in range(kernel[i]))
+            for i in range(2)
+            for o in range(max(out[i], 0))
+        )
+        if min(out) > 0 and seen:
+            return WindowAttr(kernel, stride, dilation, pad), (1, *size, 2), (out[0], out[1])
+
+
+def convolution(name: str, rng: Rng) -> Any:
+    attribute, shape, out = window(rng)
+    kernel = attribute.sizes[0]
+    deep = name == "depthwise_conv_2d"
+    weights = value((1, *kernel, 2), "ihwo") if deep else value((3, *kernel, 2), "ohwi")
+    result = tensor((1, *out, 2 if deep else 3))
+    return made(
+        name, [value(shape), weights], [result], window=attribute, groups=number(2 if deep else 1)
+    )
+
+
+def pool(name: str, rng: Rng) -> Any:
+    attribute, shape, out = window(rng)
+    return made(name, [value(shape)], [tensor((1, *out, 2))], window=attribute)
+
+
+def binary(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    other = (shape, (1, 1, 1, shape[3]), (1, 1, *shape[2:]), (shape[3],))[int(rng.integers(4))]
+    return made(name, [value(shape), value(other)], [tensor(shape)])
+
+
+def unary(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    stored = TensorType(i8, shape, STORED)
+    source = create_ssa_value(stored) if name == "dequantize" else value(shape)
+    return made(name, [source], [stored if name == "quantize" else tensor(shape)])
+
+
+def softmax(name: str, rng: Rng) -> Any:
+    shape, axis = (1, *(int(v) for v in rng.integers(2, 7, 3))), int(rng.integers(1, 4))
+    return made(name, [value(shape)], [tensor(shape)], axis=number(axis), beta=real(1.0))
+
+
+def mean(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    axes = [int(a) for a in np.flatnonzero(rng.random(4) < 0.5)]
+    keep = bool(rng.random() < 0.5)
+    out = [1 if i in axes else d for i, d in enumerate(shape) if keep or i not in axes]
+    properties = {"axes": integer_list(axes), "keep_dims": UnitAttr() if keep else None}
+    return made(name, [value(shape)], [tensor(out)], **properties)
+
+
+def concat(name: str, rng: Rng) -> Any:
+    shape, axis = image(rng), int(rng.integers(1, 4))
+    shapes = [
+        tuple(int(rng.integers(1, 4)) if i == axis else d for i, d in enumerate(shape))
+        for _ in range(int(rng.integers(1, 4)))
+    ]
+    out = [sum(s[i] for s in shapes) if i == axis else d for i, d in enumerate(shape)]
+    return made(name, [value(s) for s in shapes], [tensor(out)], axis=number(axis))
+
+
+def split(name: str, rng: Rng) -> Any:
+    part, axis, count = image(rng), int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    whole = [d * count if i == axis else d for i, d in enumerate(part)]
+    return made(name, [value(whole)], [tensor(part)] * count, axis=number(axis))
+
+
+def slice_(name: str, rng: Rng) -> Any:
+    shape, strides, starts, out = image(rng), [1], [0], [1]
+    cut = int(rng.integers(0, 4))  # 0: every axis, with any stride; else one
+    for axis, size in enumerate(shape[1:], 1):
+        if cut:
+            start = int(rng.integers(size)) if axis == cut else 0
+            starts.append(start)
+            strides.append(1)
+            out.append(int(rng.integers(1, size - start + 1)) if axis == cut else size)
+            continue
+        start, stride = int(rng.integers(size)), int(rng.choice([1, 2, -1, -2]))
+        most = (size - 1 - start) // stride if stride > 0 else start // -stride
+        starts.append(start)
+        strides.append(stride)
+        out.append(int(rng.integers(1, most + 2)))
+    properties = {"starts": integer_list(starts), "strides": integer_list(strides)}
+    return made(name, [value(shape)], [tensor(out)], **properties)
+
+
+def pad(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    before, after = ([0, *(int(v) for v in rng.integers(0, 3, 3))] for _ in range(2))
+    out = [b + s + a for b, s, a in zip(before, shape, after, strict=True)]
+    properties = {"before": integer_list(before), "after": integer_list(after), "value": real(0.0)}
+    return made(name, [value(shape)], [tensor(out)], **properties)
+
+
+def reshape(name: str, rng: Rng) -> Any:
+    _, h, w, c = image(rng)
+    out = ((1, h, w * c), (1, h * w, c, 1), (1, h, c, w), (h, w, c))[int(rng.integers(4))]
+    return made(name, [value((1, h, w, c))], [tensor(out)])
+
+
+def transpose(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    order = [int(v) for v in rng.permutation(4)]
+    properties = {"permutation": integer_list(order)}
+    return made(name, [value(shape)], [tensor([shape[i] for i in order])], **properties)
+
+
+def fully_connected(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    size = int(np.prod(shape)) if rng.random() < 0.5 else shape[3]
+    weights = value((3, size), "")
+    return made(name, [value(shape), weights], [tensor((int(np.prod(shape)) // size, 3), "")])
+
+
+def resize(name: str, rng: Rng) -> Any:
+    shape, out = image(rng), image(rng)
+    kind = ("align_corners", "half_pixel_centers", "")[int(rng.integers(3))]
+    properties = {kind: UnitAttr()} if kind else {}
+    return made(name, [value(shape)], [tensor((*out[:3], shape[3]))], **properties)
+
+
+GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
+    **dict.fromkeys(("add", "sub", "mul", "maximum", "minimum"), binary),
+    **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
+    **dict.fromkeys(("quantize", "dequantize", "cast", "copy"), unary),
+    **dict.fromkeys(("conv_2d", "depthwise_conv_2d"), convolution),
+    **dict.fromkeys(("average_pool_2d", "max_pool_2d"), pool),
+    **dict.fromkeys(("resize_bilinear", "resize_nearest"), resize),
+    "softmax": softmax,
+    "mean": mean,
+    "concat": concat,
+    "split": split,
+    "slice": slice_,
+    "pad": pad,
+    "reshape": reshape,
+    "transpose": transpose,
+    "fully_connected": fully_connected,
+}
