@@ -5,6 +5,7 @@ that have no object yet, largest first, each into the object that wastes least. 
 paper leaves open, go to the earlier step and the earlier buffer.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from memopt.solvers.placement.items import Item
@@ -14,7 +15,7 @@ from memopt.solvers.shared_objects.profiles import cliques
 
 def solve(items: Sequence[Item]) -> list[int]:
     """The object of every item."""
-    objects = Objects()
+    objects = Objects(items)
     for i in by_breadth(items):
         objects.put(items[i], best_object(objects, items[i]))
     return [objects.of[item.index] for item in items]
@@ -22,11 +23,15 @@ def solve(items: Sequence[Item]) -> list[int]:
 
 def best_object(objects: Objects, item: Item) -> int | None:
     """The smallest free object that is large enough, else the largest free one, else None."""
-    free = objects.suitable(item)
-    enough = [k for k in free if objects.sizes[k] >= item.size]
-    if enough:
-        return min(enough, key=lambda k: objects.sizes[k])
-    return max(free, key=lambda k: objects.sizes[k], default=None)
+    free = objects.free(item)
+    if not free:
+        return None
+    at = bisect_left(objects.different, item.size)
+    for size in (*objects.different[at:], *reversed(objects.different[:at])):
+        found = free & objects.of_size[size]
+        if found:
+            return (found & -found).bit_length() - 1  # the one that was made first
+    return None
 
 
 def by_breadth(items: Sequence[Item]) -> list[int]:

@@ -12,9 +12,9 @@ from memopt.solvers.shared_objects.objects import Objects
 
 def solve(items: Sequence[Item]) -> list[int]:
     """The object of every item."""
-    objects = Objects()
+    objects = Objects(items)
     for item in sorted(items, key=lambda i: (-i.size, i.lower - i.upper, i.index)):
         # sizes fall, so the last one is the smallest, as in the loop of Algorithm 2
-        newest = reversed(range(len(objects.sizes)))
-        objects.put(item, next((k for k in newest if objects.gap(k, item) is not None), None))
+        free = objects.free(item)
+        objects.put(item, free.bit_length() - 1 if free else None)
     return [objects.of[item.index] for item in items]

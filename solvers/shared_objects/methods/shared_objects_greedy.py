@@ -13,7 +13,7 @@ from memopt.solvers.shared_objects.objects import Objects
 
 def solve(items: Sequence[Item]) -> list[int]:
     """The object of every item."""
-    objects = Objects()
+    objects = Objects(items)
     for item in sorted(items, key=lambda i: (i.lower, i.index)):
         free = objects.suitable(item)
         nearest = min(

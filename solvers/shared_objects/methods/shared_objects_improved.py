@@ -19,7 +19,7 @@ NEVER = 1 << 62
 
 def solve(items: Sequence[Item]) -> list[int]:
     """The object of every item, in time quadratic in the largest stage."""
-    objects = Objects()
+    objects = Objects(items)
     for stage in stages(items):
         _assign(objects, stage)
     return [objects.of[item.index] for item in items]
