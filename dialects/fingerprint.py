@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation
 
 from memopt.dialects.plan import (
     CHOSEN,
@@ -41,7 +41,7 @@ def fingerprint(func: FuncOp) -> str:
     # by identity, for most types are one object and hashing one takes long; the object itself is
     # kept with it, or its number could become another's
     known: dict[int, tuple[Attribute, str]] = {}
-    numbers: dict[SSAValue, int] = {}
+    numbers: dict[int, int] = {}  # of values, by identity too: they are the function's
 
     def text(attr: Attribute) -> str:
         seen = known.get(id(attr))
@@ -63,12 +63,12 @@ def fingerprint(func: FuncOp) -> str:
 
     def visit(block: Block) -> None:
         for argument in block.args:
-            numbers[argument] = len(numbers)
+            numbers[id(argument)] = len(numbers)
             digest.update(f"arg {text(argument.type)}\n".encode())
         for op in block.ops:
             for r in op.results:
-                numbers[r] = len(numbers)
-            used = [numbers.get(v, -1) for v in op.operands]
+                numbers[id(r)] = len(numbers)
+            used = [numbers.get(id(v), -1) for v in op.operands]
             types = [text(r.type) for r in op.results]
             digest.update(
                 f"{op.name} {used} {types} {scratch_sizes(op)} {dictionary(op.properties)} "

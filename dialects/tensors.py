@@ -51,7 +51,7 @@ def bytes_of(type_: Attribute) -> int | None:
     if not is_buffer(type_):
         return None
     tensor = cast("TensorType[Attribute]", type_)
-    shape = tensor.get_shape()
+    shape = [n.data for n in tensor.shape.data]  # asked of every value, many times
     if min(shape, default=0) < 0:
         raise MemoptError(f"{tensor} has a dynamic dimension; fix it with --shape")
     size = stored_bytes(tensor.element_type, shape)

@@ -57,7 +57,8 @@ def check_memories(
 ) -> None:
     """Raise MemoptError unless every memory of the plan has the bytes that its buffers need, within
     its capacity, and the traffic is as stated; `ends` are the bytes that each needs."""
-    moved = _moved(memory, where)
+    # only banks say what is moved in them
+    moved = _moved(memory, where) if plan.kind == "bank" else {}
     for m in plan.memories:
         name, end = m.memory.data, ends.get(m.memory.data, 0)
         if m.kind.data == "bank" and end > m.capacity.data:
