@@ -59,6 +59,11 @@ def children(pid: int) -> list[int]:
         return []
 
 
+def foreground() -> None:
+    """SIGINT as at a terminal: after a shell's `&` it is ignored, by every process below."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def command(module: str, arguments: list[str], folder: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-c", PYTHON.format(module), *arguments],
@@ -67,6 +72,7 @@ def command(module: str, arguments: list[str], folder: Path) -> "subprocess.Pope
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=foreground,
     )
 
 
