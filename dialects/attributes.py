@@ -91,6 +91,13 @@ def need_keys(parser: AttrParser, found: dict[str, Any], *keys: str) -> None:
             parser.raise_error(f"key {key!r} is missing")
 
 
+def parse_record(parser: AttrParser, readers: dict[str, Callable[[], Any]]) -> dict[str, Any]:
+    """`parse_keys` where every key must be given."""
+    found = parse_keys(parser, readers)
+    need_keys(parser, found, *readers)
+    return found
+
+
 def one_of(value: str, allowed: Sequence[str], what: str) -> None:
     if value not in allowed:
         raise VerifyException(f"{what} {value!r} is not one of: {', '.join(allowed)}")

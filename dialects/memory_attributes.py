@@ -15,7 +15,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import need_counts, need_keys, one_of, parse_keys
+from memopt.dialects.attributes import need_counts, need_keys, one_of, parse_keys, parse_record
 
 MemoryKind = Literal["arena", "object", "bank"]
 ARENA = "arena"  # the name of a plan's only memory
@@ -130,10 +130,9 @@ class TrafficAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         number = parser.parse_integer
-        found = parse_keys(
+        found = parse_record(
             parser, {"cost": number, "lower_bound": number, "proof": parser.parse_identifier}
         )
-        need_keys(parser, found, "cost", "lower_bound", "proof")
         return cls(**found).parameters
 
     def print_parameters(self, printer: Printer) -> None:

@@ -13,7 +13,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import need_counts, need_keys, one_of, parse_keys
+from memopt.dialects.attributes import need_counts, one_of, parse_record
 from memopt.dialects.memory_attributes import PROOFS
 
 
@@ -49,7 +49,7 @@ class OffChipAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        found = parse_keys(
+        found = parse_record(
             parser,
             {
                 "on_chip": parser.parse_integer,
@@ -59,7 +59,6 @@ class OffChipAttr(ParametrizedAttribute):
                 "proof": parser.parse_identifier,
             },
         )
-        need_keys(parser, found, "on_chip", "rule", "moved", "lower_bound", "proof")
         return cls(**found).parameters
 
     def print_parameters(self, printer: Printer) -> None:

@@ -12,6 +12,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 
 OBJECTS, BANKS = "--place=shared-objects", "--memory=NAME:BYTES,NAME:BYTES"
+INSTEAD = {"memgraph.object": OBJECTS, "memgraph.memories": BANKS}  # the option that plans so now
 
 
 def old_form(what: str, place: str) -> str:
@@ -28,26 +29,26 @@ def old_attribute(func: FuncOp) -> str:
     return old_form(OldMemoriesAttr.name, BANKS) if found else ""
 
 
+class _OldAttr(ParametrizedAttribute):
+    """An attribute that no plan has any more."""
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        parser.raise_error(old_form(f"#{cls.name}", INSTEAD[cls.name]))
+
+
 @irdl_attr_definition
-class OldObjectAttr(ParametrizedAttribute):
+class OldObjectAttr(_OldAttr):
     """A place in a shared object, which is a `#memgraph.slot` now."""
 
     name = "memgraph.object"
 
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        parser.raise_error(old_form(f"#{cls.name}", OBJECTS))
-
 
 @irdl_attr_definition
-class OldMemoriesAttr(ParametrizedAttribute):
+class OldMemoriesAttr(_OldAttr):
     """Memories beside the plan, which has them now."""
 
     name = "memgraph.memories"
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        parser.raise_error(old_form(f"#{cls.name}", BANKS))
 
 
 OLD_FORMS: tuple[type[Attribute], ...] = (OldMemoriesAttr, OldObjectAttr)
