@@ -6,7 +6,7 @@
 #include "memopt_dsp_s8.h"
 #include "memopt_finish_s8.h"
 
-/* `rows` stretches of `run` elements, x_row and w_row apart; the next pixel is x_next
+/* `rows` stretches, at least one, of `run` elements, x_row and w_row apart; the next pixel is x_next
  * after the first, the next channel's weights w_next after the first's. */
 typedef struct {
   int32_t rows, run;
@@ -24,8 +24,8 @@ static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
     const int32_t w_next = n > 1 ? s->w_next : 0;
     int32_t a0 = acc[0];
     int32_t a1 = acc[1];
-    int32_t row;
-    for (row = s->rows; row > 0; --row) {
+    int32_t row = s->rows;
+    for (;;) {
       const int8_t *x0 = xr;
       const int8_t *w0 = wr;
       const int8_t *w1 = wr + w_next;
@@ -51,6 +51,9 @@ static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
         const int32_t xv = *x0++;
         a0 += xv * *w0++;
         a1 += xv * *w1++;
+      }
+      if (--row == 0) {
+        break;
       }
       xr += s->x_row;
       wr += s->w_row;

@@ -35,6 +35,7 @@ typedef struct {
   int32_t x;         /* where that tap stands in its row */
   int32_t pieces;
   int32_t w_piece;   /* weights between two pieces */
+  int32_t per_group; /* output channels */
   memopt_dot_shape shape;
 } conv_2d_s8_window;
 
@@ -63,7 +64,7 @@ static MEMOPT_NOINLINE const int8_t *conv_2d_s8_row(const memopt_conv_2d_s8_para
 /* One pixel, or two neighbours with all columns inside. */
 static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
                               const memopt_finish *finish, int32_t pixels, int8_t *restrict out) {
-  const int32_t per_group = p->out_c / (p->in_c / p->k_c);
+  const int32_t per_group = v->per_group;
   const int32_t filter = v->shape.w_next;
   const int8_t *w = p->weights + (v->ky_begin * p->k_w + v->kx_begin) * p->k_c;
   int32_t group_end = per_group;
@@ -105,15 +106,27 @@ static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s
   }
 }
 
-/* The dot products' shape for the taps that are inside. */
-static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, conv_2d_s8_window *v) {
-  const int32_t columns = v->kx_end - v->kx_begin;
+/* What the dot products' shape is for every window. */
+static void conv_2d_s8_start(const memopt_conv_2d_s8_params *p, conv_2d_s8_window *v) {
+  v->per_group = p->out_c / (p->in_c / p->k_c);
+  v->w_piece = p->k_w * p->k_c;
+  v->shape.x_next = p->stride_w * p->in_c;
+  v->shape.w_next = p->k_h * v->w_piece;
+  if (p->dilation_w == 1 && p->k_c == p->in_c) {
+    v->shape.x_row = p->dilation_h * v->rows->in_stride;
+    v->shape.w_row = v->w_piece;
+  } else {
+    v->shape.x_row = p->dilation_w * p->in_c;
+    v->shape.w_row = p->k_c;
+  }
+}
+
+/* The dot products' shape for windows of which `columns` columns are inside. */
+static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, int32_t columns,
+                                 conv_2d_s8_window *v) {
   const int32_t rows = v->ky_end - v->ky_begin;
   v->full = columns == p->k_w && rows == p->k_h;
-  v->shape.x_next = p->stride_w * p->in_c;
-  v->shape.w_next = p->k_h * p->k_w * p->k_c;
   v->pieces = columns > 0 ? rows : 0;
-  v->w_piece = p->k_w * p->k_c;
   if (p->dilation_w == 1 && p->k_c == p->in_c) {
     v->shape.rows = 1;
     v->shape.run = columns * p->k_c;
@@ -121,13 +134,9 @@ static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, conv_2d_s8_w
       v->shape.rows = rows;
       v->pieces = 1;
     }
-    v->shape.x_row = p->dilation_h * v->rows->in_stride;
-    v->shape.w_row = p->k_w * p->k_c;
   } else {
     v->shape.rows = columns;
     v->shape.run = p->k_c;
-    v->shape.x_row = p->dilation_w * p->in_c;
-    v->shape.w_row = p->k_c;
   }
 }
 
@@ -143,10 +152,12 @@ MEMOPT_KERNEL void memopt_conv_2d_s8(const void *params, const memopt_rows *rows
   finish.step = 1;
   v.rows = rows;
   v.in = in;
+  conv_2d_s8_start(p, &v);
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
     int8_t *restrict output = memopt_out_row(rows, out, oy);
+    int32_t columns = -1; /* of the window before */
     int32_t ox = 0;
     memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
     v.iy = iy + v.ky_begin * p->dilation_h;
@@ -158,7 +169,10 @@ MEMOPT_KERNEL void memopt_conv_2d_s8(const void *params, const memopt_rows *rows
       memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
       two = v.kx_begin == 0 && ox + 1 < p->out_w && next_end < p->in_w;
       v.x = (ix + v.kx_begin * p->dilation_w) * p->in_c;
-      conv_2d_s8_set_shape(p, &v);
+      if (v.kx_end - v.kx_begin != columns) {
+        columns = v.kx_end - v.kx_begin;
+        conv_2d_s8_set_shape(p, columns, &v);
+      }
       conv_2d_s8_pixels(p, &v, &finish, two ? 2 : 1, output);
       output += two ? 2 * p->out_c : p->out_c;
       ox += two ? 2 : 1;

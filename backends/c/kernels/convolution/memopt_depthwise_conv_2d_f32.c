@@ -22,7 +22,7 @@ typedef struct {
   const float *row;     /* the input row of the first tap, which is row iy */
   int32_t iy, iy_step;  /* iy_step: from one kernel row to the next */
   int32_t pieces, rows_each;
-  int32_t x;            /* where channel 0 of the first tap stands in its row */
+  const float *x;       /* channel 0 of the first tap */
   int32_t x_row, x_col; /* elements between two taps in the input */
   int32_t w_row, out_c; /* weights between two kernel rows, two taps */
 } depthwise_f32_window;
@@ -36,7 +36,7 @@ static MEMOPT_NOINLINE void depthwise_f32_scattered(const depthwise_f32_window *
   for (i = 1; i < v->pieces; ++i) {
     const float *x = memopt_in_row(v->rows, v->in, 0, v->iy + i * v->iy_step);
     int32_t kx;
-    x += v->x + ic;
+    x += v->x - v->row + ic;
     w += v->w_row;
     for (kx = 0; kx < v->kx_end - v->kx_begin; ++kx) {
       int32_t c;
@@ -54,7 +54,7 @@ static inline void depthwise_f32_four(const memopt_depthwise_conv_2d_f32_params 
                                       const int32_t x_channel, float *out) {
   const float *const first = p->weights + v->ky_begin * v->w_row + v->kx_begin * v->out_c + oc;
   const float *w = first;
-  const float *x = v->row + v->x + ic;
+  const float *x = v->x + ic;
   float a0 = 0.0f;
   float a1 = 0.0f;
   float a2 = 0.0f;
@@ -98,7 +98,7 @@ static void depthwise_f32_one(const memopt_depthwise_conv_2d_f32_params *p,
                               float *out) {
   const float *const first = p->weights + v->ky_begin * v->w_row + v->kx_begin * v->out_c + oc;
   const float *w = first;
-  const float *x = v->row + v->x + ic;
+  const float *x = v->x + ic;
   float acc = 0.0f;
   int32_t rows;
   for (rows = v->rows_each; rows > 0; --rows) {
@@ -182,11 +182,11 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_f32(const void *params, const memopt
     for (ox = 0; ox < p->out_w; ++ox) {
       const int32_t ix = ox * p->stride_w - p->pad_left;
       memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
-      v.x = (ix + v.kx_begin * p->dilation_w) * p->in_c;
       v.pieces = v.kx_begin < v.kx_end ? pieces : 0;
       if (v.pieces == 0) {
         depthwise_f32_padding(p, v.out_c, output);
       } else {
+        v.x = v.row + (ix + v.kx_begin * p->dilation_w) * p->in_c;
         depthwise_f32_pixel(p, &v, output);
       }
       output += v.out_c;

@@ -21,8 +21,9 @@ typedef struct {
   const int8_t *shift;       /* [out_c], as memopt_requantize takes it */
 } memopt_depthwise_conv_2d_s8_params;
 
-/* The taps of one output pixel that fall inside the input: `pieces` blocks of `rows_each` kernel
- * rows. One block, or one per row if the rows are anywhere; none if all taps are padding. */
+/* The taps of one output pixel that fall inside the input: a block of `rows_each` kernel rows, none
+ * of them if all taps are padding. If the rows are anywhere, it is one row, and `pieces` rows are
+ * inside in all. */
 typedef struct {
   const memopt_rows *rows;
   const void *const *in;
@@ -30,7 +31,7 @@ typedef struct {
   int32_t full;           /* no tap is padding */
   const int8_t *row;      /* the input row of the first tap inside, which is row iy */
   int32_t iy;
-  int32_t x;              /* where channel 0 of that tap stands in its row */
+  const int8_t *x;        /* channel 0 of that tap */
   int32_t pieces, rows_each;
   int32_t x_col, out_c;   /* elements from tap to tap in the input, in the weights */
   int32_t x_next, w_next; /* from behind the last tap of a kernel row to the next row's first */
@@ -133,42 +134,52 @@ static MEMOPT_NOINLINE int32_t depthwise_s8_one(const depthwise_s8_window *v, co
   return acc;
 }
 
-/* The input row of a block. */
-static MEMOPT_NOINLINE const int8_t *depthwise_s8_row(const memopt_depthwise_conv_2d_s8_params *p,
-                                                      const depthwise_s8_window *v,
-                                                      int32_t piece) {
-  return memopt_in_row(v->rows, v->in, 0, v->iy + piece * p->dilation_h);
-}
-
-/* Channels [oc, oc + n) of one pixel. They are made of input channels of their own from ic on
- * (shared is 0), or all of input channel ic. */
-static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
-                                  const depthwise_s8_window *v, const memopt_finish *finish,
-                                  int32_t oc, int32_t n, int32_t shared, int32_t ic,
-                                  int8_t *restrict out) {
-  const int8_t *w = p->weights + (v->ky_begin * p->k_w + v->kx_begin) * v->out_c + oc;
-  int32_t acc[MEMOPT_TILE];
-  const int32_t *sum = p->bias + oc;
-  const int32_t x_channel = shared ? 0 : 1;
-  int32_t i;
+/* acc += the kernel rows after the first, wherever they lie, for n channels; x and w are where the
+ * first row's are. */
+static MEMOPT_NOINLINE void depthwise_s8_scattered(const memopt_depthwise_conv_2d_s8_params *p,
+                                                   const depthwise_s8_window *v, const int8_t *x,
+                                                   const int8_t *w, int32_t n, int32_t x_channel,
+                                                   int32_t *acc) {
   int32_t piece;
-  for (piece = 0; piece < v->pieces; ++piece) {
-    const int8_t *x = (piece == 0 ? v->row : depthwise_s8_row(p, v, piece)) + v->x + ic;
-    for (i = 0; i + 4 <= n; i += 4) {
-      if (shared) {
-        depthwise_s8_shared(v, x, w + i, sum + i, acc + i);
-      } else {
-        depthwise_s8_own(v, x + i, w + i, sum + i, acc + i);
+  for (piece = 1; piece < v->pieces; ++piece) {
+    const int8_t *row = memopt_in_row(v->rows, v->in, 0, v->iy + piece * p->dilation_h);
+    int32_t i = 0;
+    row += x - v->row;
+    w += p->k_w * v->out_c;
+    if (x_channel == 1) {
+      for (; i + 4 <= n; i += 4) {
+        depthwise_s8_own(v, row + i, w + i, acc + i, acc + i);
       }
     }
     for (; i < n; ++i) {
-      acc[i] = sum[i] + depthwise_s8_one(v, x + i * x_channel, w + i);
+      acc[i] += depthwise_s8_one(v, row + i * x_channel, w + i);
     }
-    sum = acc;
-    w += p->k_w * v->out_c;
   }
-  for (i = v->pieces ? n : 0; i < n; ++i) {
-    acc[i] = sum[i];
+}
+
+/* Channels [oc, oc + n) of one pixel. They are channels of their own (shared is 0), or all made
+ * of the input channel at x. */
+static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
+                                  const depthwise_s8_window *v, const memopt_finish *finish,
+                                  int32_t oc, int32_t n, int32_t shared, const int8_t *x,
+                                  int8_t *restrict out) {
+  const int8_t *w = p->weights + (v->ky_begin * p->k_w + v->kx_begin) * v->out_c + oc;
+  int32_t acc[MEMOPT_TILE];
+  const int32_t *bias = p->bias + oc;
+  const int32_t x_channel = shared ? 0 : 1;
+  int32_t i;
+  for (i = 0; i + 4 <= n; i += 4) {
+    if (shared) {
+      depthwise_s8_shared(v, x, w + i, bias + i, acc + i);
+    } else {
+      depthwise_s8_own(v, x + i, w + i, bias + i, acc + i);
+    }
+  }
+  for (; i < n; ++i) {
+    acc[i] = bias[i] + depthwise_s8_one(v, x + i * x_channel, w + i);
+  }
+  if (v->pieces > 1) {
+    depthwise_s8_scattered(p, v, x, w, n, x_channel, acc);
   }
   if (!v->full) {
     depthwise_s8_padding(p, v, oc, n, acc);
@@ -181,16 +192,16 @@ static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
                                int8_t *restrict out) {
   const int32_t shared = p->depth_multiplier != 1;
   const int32_t each = shared ? p->depth_multiplier : v->out_c;
-  int32_t ic = 0;
+  const int8_t *x = v->x;
   int32_t oc = 0;
   while (oc < v->out_c) {
     const int32_t end = oc + each;
     while (oc < end) {
       const int32_t n = end - oc < MEMOPT_TILE ? end - oc : MEMOPT_TILE;
-      depthwise_s8_channels(p, v, finish, oc, n, shared, shared ? ic : oc, out);
+      depthwise_s8_channels(p, v, finish, oc, n, shared, shared ? x : x + oc, out);
       oc += n;
     }
-    ++ic;
+    ++x;
   }
 }
 
@@ -212,25 +223,31 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const void *params, const memopt_
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
     int8_t *restrict output = memopt_out_row(rows, out, oy);
-    int32_t pieces;
+    int32_t columns = -1; /* of the pixel before */
     int32_t ox;
     memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
     v.iy = iy + v.ky_begin * p->dilation_h;
     v.row = v.ky_begin < v.ky_end ? memopt_in_row(rows, in, 0, v.iy) : 0;
-    pieces = v.ky_end - v.ky_begin;
-    v.rows_each = 1;
-    if (rows->in_count == 1 && pieces > 1) {
-      v.rows_each = pieces;
-      pieces = 1;
-    }
     for (ox = 0; ox < p->out_w; ++ox) {
       const int32_t ix = ox * p->stride_w - p->pad_left;
       memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
-      v.full = v.ky_end - v.ky_begin == p->k_h && v.kx_end - v.kx_begin == p->k_w;
-      v.pieces = v.kx_begin < v.kx_end ? pieces : 0;
-      v.x_next = p->dilation_h * rows->in_stride - (v.kx_end - v.kx_begin) * v.x_col;
-      v.w_next = (p->k_w - (v.kx_end - v.kx_begin)) * v.out_c;
-      v.x = (ix + v.kx_begin * p->dilation_w) * p->in_c;
+      if (v.kx_end - v.kx_begin != columns) {
+        columns = v.kx_end - v.kx_begin;
+        v.full = v.ky_end - v.ky_begin == p->k_h && columns == p->k_w;
+        v.pieces = columns > 0 ? v.ky_end - v.ky_begin : 0;
+        v.rows_each = v.pieces;
+        if (rows->in_count == 1) {
+          v.pieces = 1;
+        } else if (v.pieces > 1) {
+          v.rows_each = 1;
+        }
+        v.x_next = p->dilation_h * rows->in_stride - columns * v.x_col;
+        v.w_next = (p->k_w - columns) * v.out_c;
+      }
+      v.x = v.row;
+      if (v.rows_each > 0) {
+        v.x += (ix + v.kx_begin * p->dilation_w) * p->in_c;
+      }
       depthwise_s8_pixel(p, &v, &finish, output);
       output += v.out_c;
     }

@@ -18,8 +18,8 @@ static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
     int32_t a1 = acc[0][c + 1];
     int32_t a2 = acc[1][c];
     int32_t a3 = acc[1][c + 1];
-    int32_t row;
-    for (row = s->rows; row > 0; --row) {
+    int32_t row = s->rows;
+    for (;;) {
       const int8_t *x0 = xr;
       const int8_t *x1 = xr + s->x_next;
       const int8_t *w0 = wr;
@@ -64,6 +64,9 @@ static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
         a1 += x0v * w1v;
         a2 += x1v * w0v;
         a3 += x1v * w1v;
+      }
+      if (--row == 0) {
+        break;
       }
       xr += s->x_row;
       wr += s->w_row;

@@ -29,18 +29,22 @@ MEMOPT_KERNEL void memopt_average_pool_2d_f32(const void *params, const memopt_r
       memopt_valid_taps(ix, w->in_w, w->k_w, 1, &kx_begin, &kx_end);
       count = (ky_end - ky_begin) * (kx_end - kx_begin);
       at = (ix + kx_begin) * w->channels;
-      for (c = 0; c < w->channels; ++c) {
-        float acc = 0.0f;
+      for (c = 0; c < w->channels; c += 2) {
+        const int32_t second = c + 1 < w->channels; /* else both are the last channel */
+        float acc0 = 0.0f;
+        float acc1 = 0.0f;
         int32_t ky;
         for (ky = ky_begin; ky < ky_end; ++ky) {
           const float *xt = (const float *)memopt_in_row(rows, in, 0, iy + ky) + at + c;
           int32_t kx;
           for (kx = kx_begin; kx < kx_end; ++kx) {
-            acc += *xt;
+            acc0 += xt[0];
+            acc1 += xt[second];
             xt += w->channels;
           }
         }
-        output[c] = memopt_clamp_f32(acc / (float)count, p->act_min, p->act_max);
+        output[c] = memopt_clamp_f32(acc0 / (float)count, p->act_min, p->act_max);
+        output[c + second] = memopt_clamp_f32(acc1 / (float)count, p->act_min, p->act_max);
       }
       output += w->channels;
     }

@@ -6,6 +6,13 @@ typedef struct {
   int32_t act_min, act_max;
 } memopt_average_pool_2d_s8_params;
 
+/* The mean, rounded to nearest, ties away from zero. */
+static inline int8_t average_pool_2d_s8(const memopt_average_pool_2d_s8_params *p, int32_t sum,
+                                        int32_t count) {
+  sum += sum > 0 ? count / 2 : -(count / 2);
+  return (int8_t)memopt_clamp(sum / count, p->act_min, p->act_max);
+}
+
 MEMOPT_KERNEL void memopt_average_pool_2d_s8(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
   const memopt_average_pool_2d_s8_params *p = params;
@@ -29,20 +36,22 @@ MEMOPT_KERNEL void memopt_average_pool_2d_s8(const void *params, const memopt_ro
       memopt_valid_taps(ix, w->in_w, w->k_w, 1, &kx_begin, &kx_end);
       count = (ky_end - ky_begin) * (kx_end - kx_begin);
       at = (ix + kx_begin) * w->channels;
-      for (c = 0; c < w->channels; ++c) {
-        int32_t acc = 0;
+      for (c = 0; c < w->channels; c += 2) {
+        const int32_t second = c + 1 < w->channels; /* else both are the last channel */
+        int32_t acc0 = 0;
+        int32_t acc1 = 0;
         int32_t ky;
         for (ky = ky_begin; ky < ky_end; ++ky) {
           const int8_t *xt = (const int8_t *)memopt_in_row(rows, in, 0, iy + ky) + at + c;
           int32_t kx;
           for (kx = kx_begin; kx < kx_end; ++kx) {
-            acc += *xt;
+            acc0 += xt[0];
+            acc1 += xt[second];
             xt += w->channels;
           }
         }
-        /* Rounded to nearest, ties away from zero. */
-        acc += acc > 0 ? count / 2 : -(count / 2);
-        output[c] = (int8_t)memopt_clamp(acc / count, p->act_min, p->act_max);
+        output[c] = average_pool_2d_s8(p, acc0, count);
+        output[c + second] = average_pool_2d_s8(p, acc1, count);
       }
       output += w->channels;
     }

@@ -27,18 +27,23 @@ MEMOPT_KERNEL void memopt_max_pool_2d_f32(const void *params, const memopt_rows 
       int32_t c;
       memopt_valid_taps(ix, w->in_w, w->k_w, 1, &kx_begin, &kx_end);
       at = (ix + kx_begin) * w->channels;
-      for (c = 0; c < w->channels; ++c) {
-        float acc = ((const float *)memopt_in_row(rows, in, 0, iy + ky_begin))[at + c];
+      for (c = 0; c < w->channels; c += 2) {
+        const int32_t second = c + 1 < w->channels; /* else both are the last channel */
+        const float *xt = (const float *)memopt_in_row(rows, in, 0, iy + ky_begin) + at + c;
+        float acc0 = xt[0];
+        float acc1 = xt[second];
         int32_t ky;
         for (ky = ky_begin; ky < ky_end; ++ky) {
-          const float *xt = (const float *)memopt_in_row(rows, in, 0, iy + ky) + at + c;
           int32_t kx;
+          xt = (const float *)memopt_in_row(rows, in, 0, iy + ky) + at + c;
           for (kx = kx_begin; kx < kx_end; ++kx) {
-            acc = *xt > acc ? *xt : acc;
+            acc0 = xt[0] > acc0 ? xt[0] : acc0;
+            acc1 = xt[second] > acc1 ? xt[second] : acc1;
             xt += w->channels;
           }
         }
-        output[c] = memopt_clamp_f32(acc, p->act_min, p->act_max);
+        output[c] = memopt_clamp_f32(acc0, p->act_min, p->act_max);
+        output[c + second] = memopt_clamp_f32(acc1, p->act_min, p->act_max);
       }
       output += w->channels;
     }

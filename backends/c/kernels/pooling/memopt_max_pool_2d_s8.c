@@ -27,18 +27,22 @@ MEMOPT_KERNEL void memopt_max_pool_2d_s8(const void *params, const memopt_rows *
       int32_t c;
       memopt_valid_taps(ix, w->in_w, w->k_w, 1, &kx_begin, &kx_end);
       at = (ix + kx_begin) * w->channels;
-      for (c = 0; c < w->channels; ++c) {
-        int32_t acc = -128;
+      for (c = 0; c < w->channels; c += 2) {
+        const int32_t second = c + 1 < w->channels; /* else both are the last channel */
+        int32_t acc0 = -128;
+        int32_t acc1 = -128;
         int32_t ky;
         for (ky = ky_begin; ky < ky_end; ++ky) {
           const int8_t *xt = (const int8_t *)memopt_in_row(rows, in, 0, iy + ky) + at + c;
           int32_t kx;
           for (kx = kx_begin; kx < kx_end; ++kx) {
-            acc = *xt > acc ? *xt : acc;
+            acc0 = xt[0] > acc0 ? xt[0] : acc0;
+            acc1 = xt[second] > acc1 ? xt[second] : acc1;
             xt += w->channels;
           }
         }
-        output[c] = (int8_t)memopt_clamp(acc, p->act_min, p->act_max);
+        output[c] = (int8_t)memopt_clamp(acc0, p->act_min, p->act_max);
+        output[c + second] = (int8_t)memopt_clamp(acc1, p->act_min, p->act_max);
       }
       output += w->channels;
     }
