@@ -142,7 +142,7 @@ def _part(op: Operation, model: ModelAttr) -> int | None:
 
 
 def _inside(op: Operation, model: ModelAttr) -> Iterator[Operation]:
-    """The operations that execute inside a hyper-node."""
-    if isinstance(op, HyperNode):
+    """The operations that execute inside a hyper-node, if one there has a part."""
+    if isinstance(op, HyperNode) and any(PARTITION in x.attributes for x in op.body.block.ops):
         for inner, _ in executing(op.body.block, model):
             yield inner

@@ -46,7 +46,7 @@ from memopt.solvers.problems.memory_graph import ProblemError, Proof, Schedule, 
 from memopt.solvers.scheduling import METHODS, options, partitioned, schedule
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.fusion import Sides
-from memopt.solvers.theory.fusion_check import is_contraction, is_safe_chain
+from memopt.solvers.theory.fusion_check import Known, is_contraction, is_safe_chain
 from memopt.solvers.theory.segments import linked
 
 
@@ -177,10 +177,10 @@ def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: b
     flat = extract(func, assume_pure) if chains or moved else extracted
     index = {op: i for i, op in enumerate(flat.memory.operations)}
     blocks = [tuple(index[op] for op in ops if op in index) for ops in inner]
-    sides = Sides.of(flat.graph) if chains else None
+    sides, known = (Sides.of(flat.graph) if chains else None), Known()
     for where, nodes in chains:
         first, *rest = [blocks[i] for i in nodes if blocks[i]] or [()]
-        if not is_safe_chain(flat.graph, (first, *rest), sides):
+        if not is_safe_chain(flat.graph, (first, *rest), sides, known):
             raise MemoptError("a hyper-node that is not safe: running it in one go may cost", where)
     if chains:
         orders = [[v for i in nodes for v in blocks[i]] for _, nodes in chains]

@@ -60,6 +60,10 @@ __all__ = [
 Proof = Literal["flow", "search", "ilp", "none"]
 
 
+# Bits of a mask that Python handles about as fast as a small number.
+SHORT = 256
+
+
 def round_up(size: int, alignment: int) -> int:
     """`size` (bytes) rounded up to a multiple of `alignment`; negative workspaces round up too."""
     return -(-size // alignment) * alignment
@@ -67,10 +71,21 @@ def round_up(size: int, alignment: int) -> int:
 
 def bits(mask: int) -> Iterator[int]:
     """Indices of the set bits of `mask`, ascending."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
+    if not mask:
+        return
+    at = (mask & -mask).bit_length() - 1
+    mask >>= at
+    if mask.bit_length() <= SHORT:
+        while mask:
+            low = mask & -mask
+            yield at + low.bit_length() - 1
+            mask ^= low
+        return
+    text = bin(mask)[:1:-1]  # of the lowest bit first: to find the next costs no copy of the mask
+    found = 0
+    while found >= 0:
+        yield at + found
+        found = text.find("1", found + 1)
 
 
 @dataclass(frozen=True)

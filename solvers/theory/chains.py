@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memopt.solvers import clock
-from memopt.solvers.problems.memory_graph import MemoryGraph, bits, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, bits
 from memopt.solvers.theory.fusion import (
     ALL_RULES,
     LARGEST,
@@ -22,13 +22,15 @@ from memopt.solvers.theory.fusion import (
     Rules,
     Sides,
     contract,
+    ends_differ,
+    in_order,
     inside,
     modules,
     separable,
 )
 from memopt.solvers.theory.ideals import renumber
 from memopt.solvers.theory.merge import merged, parallel_parts
-from memopt.solvers.theory.module_candidates import candidates
+from memopt.solvers.theory.module_candidates import adjacent, candidates
 from memopt.solvers.theory.segments import (
     ALL_CHAIN_RULES,
     STATES,
@@ -197,6 +199,8 @@ class _State:
                 break  # in the next round it is smaller
             if clock.late(deadline):
                 break
+            if rules.same_side and ends_differ(members, sides):
+                continue  # in whatever contraction, so it need not be remembered
             within = list(dict.fromkeys(owner[v] for v in bits(members) if v in owner))
             if members in self.units or any(m & ~members for m in within):
                 continue
@@ -220,7 +224,7 @@ class _State:
     def _candidates(self, sides: Sides) -> list[int]:
         result: dict[int, None] = {}
         for members in [
-            *candidates(self.graph, sides.up, sides.down),
+            *candidates(self.graph, sides.up, sides.down, DEEPEST),
             *_runs(self.graph, sides),
         ]:
             whole = members
@@ -241,12 +245,7 @@ def _is_news(sub: MemoryGraph, chain: Sequence[Segment]) -> bool:
 
 def _runs(graph: MemoryGraph, sides: Sides) -> list[int]:
     """Longest sequences of operators in which each is next after the one before, for all others."""
-    following: dict[int, int] = {}
-    for v, before in enumerate(graph.predecessors):
-        for p in before:
-            pair = 1 << p | 1 << v
-            if not (sides.up[v] & ~pair & ~sides.up[p] or sides.down[p] & ~pair & ~sides.down[v]):
-                following[p] = v
+    following = {p: v for v, p in adjacent(graph, sides.up, sides.down)}
     starts = set(following) - set(following.values())
     result: list[int] = []
     for v in starts:
@@ -275,15 +274,8 @@ def contract_chains(
     unknown = [s for s in segments if s not in known]
     if unknown:
         sides = Sides.of(strict)
-        known.update((s, _module(strict, s, sides)) for s in unknown)
+        known.update((s, in_order(strict, s, sides)) for s in unknown)
     return contract(strict, [known[s] for s in segments])
-
-
-def _module(graph: MemoryGraph, segment: Sequence[int], sides: Sides) -> Module:
-    sub, operators = inside(graph, sum(1 << v for v in segment), sides)
-    place = {v: i for i, v in enumerate(operators)}
-    facts = profile(sub, [place[v] for v in segment])
-    return Module(tuple(segment), max(facts.steps), facts.levels[0], facts.levels[-1])
 
 
 def reduced(

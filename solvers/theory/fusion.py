@@ -15,7 +15,7 @@ Modules are contracted and found again until nothing changes. The contracted ope
 In place inside U is decided by U alone, because of (3), and is part of the hill.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -31,6 +31,7 @@ from memopt.solvers.problems.memory_graph import (
 )
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.ideals import Walker, ancestors, descendants, renumber
+from memopt.solvers.theory.local import Local, along, cut_out, is_sequence
 from memopt.solvers.theory.module_candidates import candidates
 from memopt.solvers.theory.network import Network
 
@@ -38,6 +39,8 @@ from memopt.solvers.theory.network import Network
 # takes more states than this to prove: fusion must stay cheap.
 LARGEST = 48
 STATES = 2_000
+# Decisions about modules that are kept, for equal ones.
+DECISIONS = 16_384
 
 
 @dataclass(frozen=True)
@@ -82,28 +85,55 @@ class Sides:
 
 def separable(graph: MemoryGraph, members: int, sides: Sides, rules: Rules = ALL_RULES) -> bool:
     """Conditions (1) to (3) for the operators in the mask `members`."""
-    some_up = some_down = 0
-    all_up = all_down = ~0
-    for v in bits(members):
-        some_up |= sides.up[v]
-        some_down |= sides.down[v]
-        all_up &= sides.up[v] | members
-        all_down &= sides.down[v] | members
-    before, after = some_up & ~members, some_down & ~members
-    if before & after:  # not convex: it could not run in one go at all
+    if rules.same_side and ends_differ(members, sides):
         return False
-    if rules.same_side and (before & ~all_up or after & ~all_down):
+    operators = list(bits(members))
+    ends = _sides_of(operators, members, sides, rules)
+    if ends is None:
         return False
+    before, after = ends
     if rules.unread_inputs and graph.unread_inputs and not before:
         return False  # run first, it would pay for the unread inputs throughout
-    parallel = (1 << len(graph)) - 1 & ~(members | before | after)
-    touched = {g for v in bits(members) for g in graph.touches[v] if graph.sizes[g]}
-    for g in touched:
-        if graph.toucher_masks[g] & parallel:
-            written = graph.writer_masks[g] & (members | parallel)
-            if rules.shared_groups if written else rules.shared_reads:
-                return False
+    near = members | before | after
+    parallel = near ^ ((1 << len(graph)) - 1)
+    for v in operators:
+        for g in graph.touches[v]:
+            if graph.toucher_masks[g] & parallel and graph.sizes[g]:
+                written = graph.writer_masks[g] & (members | parallel)
+                if rules.shared_groups if written else rules.shared_reads:
+                    return False
     return True
+
+
+def ends_differ(members: int, sides: Sides) -> bool:
+    """Whether (1) fails already for the first and the last of the members: asked first, since it
+    takes the same time for any number of them."""
+    first, last = (members & -members).bit_length() - 1, members.bit_length() - 1
+    up, down = sides.up, sides.down
+    return up[first] | members != up[last] | members or down[first] | members != (
+        down[last] | members
+    )
+
+
+def _sides_of(
+    operators: Sequence[int], members: int, sides: Sides, rules: Rules
+) -> tuple[int, int] | None:
+    """All that is before and after the members, as masks; None where (1) does not hold, or where
+    they could not run in one go at all."""
+    first, *others = operators
+    if rules.same_side:
+        up, down = sides.up[first] | members, sides.down[first] | members
+        for v in others:  # the sides are the same, so nothing is on both
+            if sides.up[v] | members != up or sides.down[v] | members != down:
+                return None
+    else:
+        up = down = members
+        for v in operators:
+            up |= sides.up[v]
+            down |= sides.down[v]
+        if up & down != members:  # not convex
+            return None
+    return up ^ members, down ^ members
 
 
 def inside(graph: MemoryGraph, members: int, sides: Sides) -> tuple[MemoryGraph, tuple[int, ...]]:
@@ -112,38 +142,17 @@ def inside(graph: MemoryGraph, members: int, sides: Sides) -> tuple[MemoryGraph,
     What exists before it is an input; what is touched after it, or held, is an output.
     """
     operators = tuple(bits(members))
-    place = {v: i for i, v in enumerate(operators)}
-    before = 0
-    for v in operators:
-        before |= sides.up[v] & ~members
-    touched = sorted({g for v in operators for g in graph.touches[v]})
-    groups: list[Group] = []
-    for g in touched:
-        group = graph.groups[g]
-        outside = graph.toucher_masks[g] & ~members & ~before
-        groups.append(
-            Group(
-                group.name,
-                group.size,
-                tuple(place[v] for v in group.writers if v in place),
-                tuple(place[v] for v in group.readers if v in place),
-                group.is_input or bool(graph.writer_masks[g] & before),
-                group.is_output or bool(outside),
-            )
-        )
-    index = {g: i for i, g in enumerate(touched)}
-    inplace = tuple(
-        InPlace(place[v], index[c.result], index[c.operand])
-        for v in operators
-        for c in graph.candidates[v]
-        if not groups[index[c.operand]].is_output
-    )
+    before = before_all(operators, members, sides)
+    local, touched = cut_out(graph, operators, members, before)
     sub = MemoryGraph(
         tuple(graph.names[v] for v in operators),
-        tuple(tuple(place[p] for p in graph.predecessors[v] if p in place) for v in operators),
-        tuple(groups),
+        local.predecessors,
+        tuple(
+            Group(graph.groups[g].name, graph.groups[g].size, *at[1:])
+            for g, at in zip(touched, local.groups, strict=True)
+        ),
         tuple(graph.workspace[v] for v in operators),
-        inplace,
+        tuple(InPlace(*c) for c in local.inplace),
         graph.alignment,
     )
     return sub, operators
@@ -204,50 +213,43 @@ def module_of(
     count = members.bit_count()
     if not 2 <= count <= LARGEST or not separable(graph, members, sides, rules):
         return None
-    sub, operators = inside(graph, members, sides)
-    decided = _decide(_nameless(sub), rules)
+    operators = tuple(bits(members))
+    local, _ = cut_out(graph, operators, members, before_all(operators, members, sides))
+    decided = _decide(local, rules)
     if decided is None:
         return None
     order, hill = decided
-    first, last = sub.level(0), sub.level((1 << count) - 1)
-    return Module(tuple(operators[i] for i in order), hill, first, last)
+    return Module(tuple([operators[i] for i in order]), hill, local.first_level, local.last_level)
 
 
-def _nameless(sub: MemoryGraph) -> MemoryGraph:
-    """The same problem under names that say nothing, so that repeated cells are one to the cache.
-
-    `inside` numbers operators and groups by their place in the graph: cells that are written down
-    in the same way are equal then.
-    """
-    groups = tuple(
-        Group("", g.size, g.writers, g.readers, g.is_input, g.is_output) for g in sub.groups
-    )
-    names = ("",) * len(sub)
-    return MemoryGraph(names, sub.predecessors, groups, sub.workspace, sub.inplace, sub.alignment)
+def before_all(operators: Sequence[int], members: int, sides: Sides) -> int:
+    """Mask of all that must run before one of the members and is none."""
+    before = members
+    for v in operators:
+        before |= sides.up[v]
+    return before ^ members
 
 
-@lru_cache(4_096)
-def _decide(sub: MemoryGraph, rules: Rules) -> tuple[tuple[int, ...], int] | None:
+@lru_cache(DECISIONS)
+def _decide(local: Local, rules: Rules) -> tuple[tuple[int, ...], int] | None:
     """The order in which a separable module may run in one go, and its hill; None if it may not."""
-    first, last = sub.level(0), sub.level((1 << len(sub)) - 1)
-    order = None
-    if len(sub) == 2 and sub.predecessors[1]:
-        order = (0, 1)
-    legal = not rules.inner_levels
-    if not legal and order is not None:
-        facts = profile(sub, order)
-        (a, b), middle = facts.steps, facts.levels[1]
-        legal = (first <= middle <= last and a <= b) or (first >= middle >= last and a >= b)
-    if not legal:
+    first, last = local.first_level, local.last_level
+    count = len(local.predecessors)
+    if is_sequence(local):
+        order = tuple(range(count))
+        levels, steps = along(local, order)
+        legal = not rules.inner_levels or min(levels[1:-1]) >= max(first, last)
+        if not legal and count == 2:
+            middle, (a, b) = levels[1], steps
+            legal = (first <= middle <= last and a <= b) or (first >= middle >= last and a >= b)
+        return (order, max(steps)) if legal else None
+    sub = local.problem()
+    if rules.inner_levels:
         inner = least_inner_level(sub, max(first, last))
-        legal = inner is not None and inner >= max(first, last)
-    if not legal:
-        return None
-    if order is None:
-        order = _inner_order(sub, rules)
-        if order is None:
+        if inner is None or inner < max(first, last):
             return None
-    return order, max(profile(sub, order).steps)
+    order = _inner_order(sub, rules)
+    return None if order is None else (order, max(profile(sub, order).steps))
 
 
 def forget() -> None:
@@ -270,6 +272,8 @@ def contract(
     Raises ProblemError if modules overlap. The new operators are numbered in a legal order that
     follows the old numbers where it can.
     """
+    if not modules:
+        return graph, [(v,) for v in range(len(graph))]
     node: dict[int, int] = {}
     members: list[tuple[int, ...]] = []
     for m in modules:
@@ -288,44 +292,30 @@ def contract(
     kept: list[int] = []
     groups: list[Group] = []
     for g, group in enumerate(graph.groups):
-        writers = tuple(dict.fromkeys(node[v] for v in group.writers))
-        readers = tuple(dict.fromkeys(node[v] for v in group.readers))
-        alone = len({*writers, *readers}) == 1 and len(members[(*writers, *readers)[0]]) > 1
-        if alone and not group.is_input and not group.is_output:
-            continue  # it lives and dies inside one module
+        writers = tuple(dict.fromkeys([node[v] for v in group.writers]))
+        readers = tuple(dict.fromkeys([node[v] for v in group.readers]))
+        if not group.is_input and not group.is_output and _lives_inside(writers, readers, members):
+            continue
         kept.append(g)
         groups.append(
             Group(group.name, group.size, writers, readers, group.is_input, group.is_output)
         )
     index = {g: i for i, g in enumerate(kept)}
     hills = {node[m.operators[0]]: m for m in modules}
-    before = ancestors(graph) if modules else []
-    workspace: list[int] = []
-    for i, ops in enumerate(members):
-        if i not in hills:
-            workspace.append(graph.workspace[ops[0]])
-            continue
-        done = 0
-        for v in ops:
-            done |= before[v]
-        done &= ~sum(1 << v for v in ops)
-        fresh = {g for v in ops for g in graph.writes[v] if g in index}
-        new = sum(
-            graph.sizes[g]
-            for g in fresh
-            if not graph.groups[g].is_input and not graph.writer_masks[g] & done
-        )
-        workspace.append(hills[i].hill - hills[i].level_in - new)
     contracted = MemoryGraph(
-        tuple("+".join(graph.names[v] for v in ops) for ops in members),
+        tuple(["+".join([graph.names[v] for v in ops]) for ops in members]),
         tuple(
-            tuple(
-                dict.fromkeys(node[p] for v in ops for p in graph.predecessors[v] if node[p] != i)
-            )
-            for i, ops in enumerate(members)
+            [
+                tuple(
+                    dict.fromkeys(
+                        [node[p] for v in ops for p in graph.predecessors[v] if node[p] != i]
+                    )
+                )
+                for i, ops in enumerate(members)
+            ]
         ),
         tuple(groups),
-        tuple(workspace),
+        tuple(_workspaces(graph, members, hills, index)),
         tuple(
             InPlace(node[c.operator], index[c.result], index[c.operand])
             for c in graph.inplace
@@ -334,6 +324,44 @@ def contract(
         graph.alignment,
     )
     return contracted, members
+
+
+def _lives_inside(
+    writers: tuple[int, ...], readers: tuple[int, ...], members: Sequence[tuple[int, ...]]
+) -> bool:
+    """Whether a group that is neither there at the start nor at the end lives and dies inside one
+    module."""
+    touchers = {*writers, *readers}
+    return len(touchers) == 1 and len(members[touchers.pop()]) > 1
+
+
+def _workspaces(
+    graph: MemoryGraph,
+    members: Sequence[tuple[int, ...]],
+    hills: Mapping[int, Module],
+    kept: Container[int],
+) -> Iterator[int]:
+    """Workspace per new operator; `kept` are the old groups that new operators touch."""
+    above: list[int] = []  # ancestors, once they are needed
+    for i, ops in enumerate(members):
+        if i not in hills:
+            yield graph.workspace[ops[0]]
+            continue
+        new = 0
+        for g in {g for v in ops for g in graph.writes[v] if g in kept}:
+            group = graph.groups[g]
+            if group.is_input:
+                continue
+            if any(w not in ops for w in group.writers):
+                above = above or ancestors(graph)
+                if any(graph.writer_masks[g] & above[v] & ~_mask(ops) for v in ops):
+                    continue  # it is there already
+            new += graph.sizes[g]
+        yield hills[i].hill - hills[i].level_in - new
+
+
+def _mask(operators: Sequence[int]) -> int:
+    return sum(1 << v for v in operators)
 
 
 def expand(order: Sequence[int], members: Sequence[Sequence[int]]) -> tuple[int, ...]:
@@ -366,14 +394,17 @@ def to_fixed_point(graph: MemoryGraph, fuse: Callable[[MemoryGraph], list[Module
         current, order = renumber(contracted)
         inner = [inner[i] for i in order]
     sides = Sides.of(graph)
-    result: list[Module] = []
-    for ops in inner:
-        if len(ops) > 1:
-            sub, operators = inside(graph, sum(1 << v for v in ops), sides)
-            place = {v: i for i, v in enumerate(operators)}
-            facts = profile(sub, tuple(place[v] for v in ops))
-            result.append(Module(ops, max(facts.steps), facts.levels[0], facts.levels[-1]))
+    result = [in_order(graph, ops, sides) for ops in inner if len(ops) > 1]
     return sorted(result, key=lambda m: min(m.operators))
+
+
+def in_order(graph: MemoryGraph, order: Sequence[int], sides: Sides) -> Module:
+    """The operators of a separable set in a legal order, with their hill and levels."""
+    operators, members = sorted(order), _mask(order)
+    local, _ = cut_out(graph, operators, members, before_all(operators, members, sides))
+    place = {v: i for i, v in enumerate(operators)}
+    levels, steps = along(local, [place[v] for v in order])
+    return Module(tuple(order), max(steps), levels[0], levels[-1])
 
 
 def _round(graph: MemoryGraph, rules: Rules, deadline: float | None) -> list[Module]:
@@ -383,7 +414,7 @@ def _round(graph: MemoryGraph, rules: Rules, deadline: float | None) -> list[Mod
         return result
     sides = Sides.of(graph)
     used = 0
-    for members in candidates(graph, sides.up, sides.down):
+    for members in candidates(graph, sides.up, sides.down, LARGEST):
         if clock.late(deadline):
             break
         if members & used:

@@ -8,19 +8,25 @@ what was scheduled must be the contraction of the flat graph, or the bound would
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 
-from memopt.solvers.problems.memory_graph import MemoryGraph, profile, topological_order
+from memopt.solvers.problems.memory_graph import MemoryGraph, bits, profile, topological_order
 from memopt.solvers.theory.chains import Chain, chain_of, chains, contract_chains
 from memopt.solvers.theory.fusion import (
     Module,
     Sides,
+    before_all,
     contract,
-    inside,
     module_of,
     modules,
     separable,
 )
 from memopt.solvers.theory.ideals import ancestors
+from memopt.solvers.theory.local import Local, along, cut_out, is_sequence
+from memopt.solvers.theory.sequences import shape_along
+
+# What was found of modules, each as a problem of its own cut into blocks.
+Known = dict[tuple[Local, Chain], bool]
 
 
 def is_safe(graph: MemoryGraph, operators: Sequence[int]) -> bool:
@@ -38,12 +44,14 @@ def _is_one_node(sub: MemoryGraph, order: Sequence[int], found: Sequence[Module]
     return whole is not None and hill <= whole.hill
 
 
-def is_safe_chain(graph: MemoryGraph, blocks: Chain, sides: Sides | None = None) -> bool:
+def is_safe_chain(
+    graph: MemoryGraph, blocks: Chain, sides: Sides | None = None, known: Known | None = None
+) -> bool:
     """Whether running `blocks` of the flat `graph` in this order, others in between, loses nothing.
 
     All of them together are separable, and what others can see at the boundaries, the hills and the
     levels, is the same as in the module's canonical chain (theory.md T2), which is derived again.
-    `sides` are those of `graph`, for who asks about many chains.
+    `sides` are those of `graph`, and `known` what was answered, for who asks about many chains.
     """
     members = sum(1 << v for block in blocks for v in block)
     if members.bit_count() < 2:
@@ -52,19 +60,44 @@ def is_safe_chain(graph: MemoryGraph, blocks: Chain, sides: Sides | None = None)
         sides = Sides.of(graph)
     if not separable(graph, members, sides):
         return False
-    sub, inner = inside(graph, members, sides)
-    place = {v: i for i, v in enumerate(inner)}
-    first, *rest = [tuple(place[v] for v in block) for block in blocks]
-    found = modules(sub)
-    if not rest and _is_one_node(sub, first, found):
+    operators = tuple(bits(members))
+    local, _ = cut_out(graph, operators, members, before_all(operators, members, sides))
+    place = {v: i for i, v in enumerate(operators)}
+    first, *rest = [tuple([place[v] for v in block]) for block in blocks]
+    question = local, (first, *rest)
+    known = {} if known is None else known
+    if question not in known:
+        known[question] = _is_safe_alone(*question)
+    return known[question]
+
+
+def _is_safe_alone(local: Local, blocks: Chain) -> bool:
+    """The same of a separable module as a problem of its own: nothing around it matters."""
+    if _is_sequence_cut_well(local, blocks):
         return True
-    given, _ = contract_chains(sub, [(first, *rest)])
+    sub = local.problem()
+    found = modules(sub)
+    if len(blocks) == 1 and _is_one_node(sub, blocks[0], found):
+        return True
+    given, _ = contract_chains(sub, [blocks])
     best, _ = contract_chains(sub, chains(sub, known=found))
     shapes = [chain_of(given), chain_of(best)]
     if shapes[0] is None or shapes[1] is None:
         return False
     seen, wanted = ([(s.hill, s.start, s.end) for s in chain] for chain in shapes if chain)
     return seen == wanted
+
+
+def _is_sequence_cut_well(local: Local, blocks: Chain) -> bool:
+    """Whether the module can run in one order only, and the canonical chain of what its blocks
+    leave to see is its own: the same question, answered without search."""
+    order = [v for block in blocks for v in block]
+    if order != list(range(len(order))) or not is_sequence(local):
+        return False
+    levels, steps = along(local, order)
+    ends = [0, *accumulate(map(len, blocks))]
+    hills = [max(steps[a:b]) for a, b in pairwise(ends)]
+    return shape_along([levels[at] for at in ends], hills) == shape_along(levels, steps)
 
 
 def is_contraction(

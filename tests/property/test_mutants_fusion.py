@@ -14,10 +14,11 @@ from contexts import contracted_differs, module_in
 from mutants import first_difference, is_caught
 from oracles import optimum, optimum_in_blocks, random_graph, random_order
 
-from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.theory import fusion, fusion_check
 from memopt.solvers.theory.chains import Chain, chains
-from memopt.solvers.theory.fusion import ALL_RULES, Rules, Sides, contract, modules
+from memopt.solvers.theory.fusion import ALL_RULES, Rules, contract, modules
+from memopt.solvers.theory.local import Local
 from memopt.solvers.theory.segments import ALL_CHAIN_RULES, ChainRules, Segment
 
 GRAPHS = 6000
@@ -74,28 +75,27 @@ def test_t3_needs_negative_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_place_over_what_others_need(
-    graph: MemoryGraph, members: int, sides: Sides
-) -> tuple[MemoryGraph, tuple[int, ...]]:
-    """`inside`, but with candidates whose operand is held or read after the module."""
-    sub, operators = inside(graph, members, sides)
+    graph: MemoryGraph, operators: Sequence[int], members: int, before: int
+) -> tuple[Local, list[int]]:
+    """`cut_out`, but with candidates whose operand is held or read after the module."""
+    local, touched = cut_out(graph, operators, members, before)
     place = {v: i for i, v in enumerate(operators)}
-    touched = sorted({g for v in operators for g in graph.touches[v]})
     index = {g: i for i, g in enumerate(touched)}
     every = tuple(
-        InPlace(place[v], index[c.result], index[c.operand])
+        (place[v], index[c.result], index[c.operand])
         for v in operators
         for c in graph.candidates[v]
     )
-    return replace(sub, inplace=every), operators
+    return local._replace(inplace=every), touched
 
 
-inside = fusion.inside
+cut_out = fusion.cut_out
 
 
 def test_t3_in_place_only_over_what_dies_in_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_caught(
         nodes_differ,
-        lambda: monkeypatch.setattr(fusion, "inside", in_place_over_what_others_need),
+        lambda: monkeypatch.setattr(fusion, "cut_out", in_place_over_what_others_need),
         GRAPHS,
     )
 

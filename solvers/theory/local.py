@@ -1,0 +1,133 @@
+"""A module in plain numbers: what is asked of thousands of small ones, and is equal for equal ones.
+
+Operators and groups are numbered by their place in the graph, names are left out and bytes are
+rounded up, so that repeated cells that are written down in the same way are one to a cache.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
+
+
+class LocalGroup(NamedTuple):
+    """As `Group`; `size` in bytes, rounded up."""
+
+    size: int
+    writers: tuple[int, ...]
+    readers: tuple[int, ...]
+    is_input: bool
+    is_output: bool
+
+
+class Local(NamedTuple):
+    """As `MemoryGraph`; bytes are rounded up, `inplace` is (operator, result, operand)."""
+
+    predecessors: tuple[tuple[int, ...], ...]
+    groups: tuple[LocalGroup, ...]
+    workspace: tuple[int, ...]
+    inplace: tuple[tuple[int, int, int], ...]
+
+    @property
+    def first_level(self) -> int:
+        """Bytes of the module's groups before it runs; somebody in it touches each."""
+        return sum(g.size for g in self.groups if g.is_input)
+
+    @property
+    def last_level(self) -> int:
+        """Bytes of the module's groups after it has run."""
+        return sum(g.size for g in self.groups if g.is_output and (g.is_input or g.writers))
+
+    def problem(self) -> MemoryGraph:
+        """The same for solvers, without names."""
+        return MemoryGraph(
+            ("",) * len(self.predecessors),
+            self.predecessors,
+            tuple(Group("", *g) for g in self.groups),
+            self.workspace,
+            tuple(InPlace(*c) for c in self.inplace),
+        )
+
+
+def cut_out(
+    graph: MemoryGraph, operators: Sequence[int], members: int, before: int
+) -> tuple[Local, list[int]]:
+    """The operators (ascending, and as the mask `members`) as a problem of their own, and the
+    groups of `graph` that they touch.
+
+    What exists after `before`, all that runs before them, is an input; what is touched after them,
+    or held, is an output.
+    """
+    place = {v: i for i, v in enumerate(operators)}
+    touched = sorted({g for v in operators for g in graph.touches[v]})
+    done = members | before
+    groups: list[LocalGroup] = []
+    for g in touched:
+        group, touchers = graph.groups[g], graph.toucher_masks[g]
+        groups.append(
+            LocalGroup(
+                graph.sizes[g],
+                tuple([place[v] for v in group.writers if v in place]),
+                tuple([place[v] for v in group.readers if v in place]),
+                group.is_input or bool(graph.writer_masks[g] & before),
+                group.is_output or touchers & done != touchers,
+            )
+        )
+    inplace: tuple[tuple[int, int, int], ...] = ()
+    if graph.inplace:
+        index = {g: i for i, g in enumerate(touched)}
+        inplace = tuple(
+            (place[v], index[c.result], index[c.operand])
+            for v in operators
+            for c in graph.candidates[v]
+            if not groups[index[c.operand]].is_output
+        )
+    local = Local(
+        tuple([tuple([place[p] for p in graph.predecessors[v] if p in place]) for v in operators]),
+        tuple(groups),
+        tuple([graph.extra[v] for v in operators]),
+        inplace,
+    )
+    return local, touched
+
+
+def is_sequence(local: Local) -> bool:
+    """Whether the operators can run in one order only: each needs the one before it."""
+    return all(v - 1 in before for v, before in enumerate(local.predecessors) if v)
+
+
+def along(local: Local, order: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Levels before each step and at the end, and steps, of a legal order in bytes: as `profile`,
+    which checks that it is one."""
+    touches: list[list[int]] = [[] for _ in order]
+    remaining: list[int] = []
+    for g, (_, writers, readers, _, _) in enumerate(local.groups):
+        touchers = {*writers, *readers}
+        remaining.append(len(touchers))
+        for v in touchers:
+            touches[v].append(g)
+    candidates: dict[int, list[tuple[int, int]]] = {}
+    for v, result, operand in local.inplace:
+        candidates.setdefault(v, []).append((result, operand))
+    there = [g.is_input for g in local.groups]
+    level = local.first_level
+    levels, steps = [level], list[int]()
+    for v in order:
+        freed, step = 0, level + local.workspace[v]
+        for g in touches[v]:
+            size, writers, _, _, is_output = local.groups[g]
+            if not there[g] and v in writers:
+                there[g] = True
+                step += size
+                level += size
+            remaining[g] -= 1
+            if not remaining[g] and not is_output:
+                freed += size
+        for result, operand in candidates.get(v, ()):
+            if not remaining[operand]:
+                step -= local.groups[result].size
+                break
+        level -= freed
+        levels.append(level)
+        steps.append(step)
+    return levels, steps
