@@ -14,8 +14,10 @@ export PYTHON
 
 # Whole files go to one process: many build their models once for all their tests.
 PYTEST = -m pytest -v -n $(JOBS) --dist loadfile -rs
-# Not of exhaustive search: its thousands of random cases run the same lines, at thrice the time.
-FORCE = tests/property/test_brute_force
+# Not traced, which takes up to thrice the time: thousands of random cases that run the same lines,
+# and what other processes do that install or change the project.
+PLAIN = tests/embedding tests/extending \
+	$(wildcard tests/property/test_brute_force*.py tests/property/test_mutants_*.py)
 COVERAGE = $(BIN)/coverage
 
 # One of each kind: the arrows, the IR, a frontend, problems and solvers, plans, the commands.
@@ -46,8 +48,8 @@ test: $(VENV)/installed
 	@.ci/packages build arm chromium
 	rm -rf .coverage && mkdir .coverage
 	$(COVERAGE) run $(BIN)/lit -s -j $(JOBS) tests/filecheck
-	$(COVERAGE) run $(PYTEST) --ignore-glob='*/$(FORCE)*'
-	$(BIN)/python $(PYTEST) $(FORCE)*.py
+	$(COVERAGE) run $(PYTEST) $(addprefix --ignore=,$(PLAIN))
+	$(BIN)/python $(PYTEST) $(PLAIN)
 	@$(COVERAGE) combine -q
 	@$(COVERAGE) json -q -o .coverage/report.json
 	@$(BIN)/python tests/covered.py .coverage/report.json

@@ -28,7 +28,6 @@ config.excludes = ["Inputs"]
 config.test_source_root = str(here)
 config.test_exec_root = tempfile.mkdtemp(prefix="memopt-lit-")
 config.environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 # `make test` measures what these processes cover too
 config.environment |= {k: v for k, v in os.environ.items() if k.startswith("COVERAGE_")}
 

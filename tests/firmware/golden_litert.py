@@ -6,7 +6,6 @@ A script with the jobs of golden_tflm.py, in a process of its own for the same r
 import importlib
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,5 +32,6 @@ def run(job: dict[str, Any]) -> None:
     np.savez(job["output"], **arrays)
 
 
-for entry in json.loads(Path(sys.argv[1]).read_text()):
-    run(entry)
+for line in sys.stdin:
+    run(json.loads(line))
+    print("done", flush=True)

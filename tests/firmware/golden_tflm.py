@@ -1,10 +1,9 @@
 """Runs TensorFlow Lite Micro and writes every tensor that was asked for. A script, never imported:
 a model that TFLM dislikes aborts the whole process.
 
-    golden_tflm.py JOBS.json
-
-A job: {"model": path, "inputs": npz, "tensors": [index], "output": npz}. `inputs` holds arrays
-`input_K` of shape [runs, ...]; `output` gets arrays `tensor_I` of shape [runs, ...].
+A job is a line on stdin, answered by a line on stdout once it is done:
+{"model": path, "inputs": npz, "tensors": [index], "output": npz}. `inputs` holds arrays `input_K`
+of shape [runs, ...]; `output` gets arrays `tensor_I` of shape [runs, ...].
 """
 
 import importlib
@@ -41,5 +40,6 @@ def run(job: dict[str, Any]) -> None:
     np.savez(job["output"], **arrays)
 
 
-for entry in json.loads(Path(sys.argv[1]).read_text()):
-    run(entry)
+for line in sys.stdin:
+    run(json.loads(line))
+    print("done", flush=True)

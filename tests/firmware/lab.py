@@ -1,16 +1,16 @@
 """What the tests of generated C share: plan a model, write its project, run it, ask the oracles."""
 
 import importlib
-import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import compiled
 import numpy as np
+import oracle_process
 import pytest
 from numpy.typing import NDArray
 from xdsl.context import Context
@@ -34,6 +34,7 @@ Array = NDArray[Any]
 HERE = Path(__file__).parent
 CORTEX = tuple(n for n in target_names("c") if target_named(n).has_memories)
 SANITIZE = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+OBJECTS: Path | None = None  # where object files are kept for other projects of these tests
 
 
 @dataclass(frozen=True)
@@ -129,14 +130,12 @@ def run_project(
     (directory / "in.bin").write_bytes(data)
     for old in ("out.bin", "trace.bin"):
         (directory / old).unlink(missing_ok=True)
-    command = ["make", "-s", "-C", str(directory), "run", "IN=in.bin", "OUT=out.bin"]
-    command.append(f"BUILD={build}")
-    if trace:
-        command.append("TRACE=trace.bin")
     flags = (cflags or "-O2") + (" -DMEMOPT_TRACE" if trace else "")
-    done = subprocess.run(
-        [*command, f"CFLAGS={flags}"], capture_output=True, text=True, timeout=300, check=False
-    )
+    command = ["make", "-s", "-C", str(directory), f"BUILD={build}", f"CFLAGS={flags}"]
+    if OBJECTS is not None:
+        compiled.make(command, directory, build, OBJECTS)
+    command += ["run", "IN=in.bin", "OUT=out.bin", *(["TRACE=trace.bin"] if trace else [])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     output, traced = directory / "out.bin", directory / "trace.bin"
     numbers: dict[str, int] = {}
     for line in done.stderr.splitlines():
@@ -166,7 +165,7 @@ def read_trace(data: bytes) -> dict[int, list[bytes]]:
 def golden(
     oracle: str, model: Path, inputs: Sequence[Array], tensors: Sequence[int], work: Path
 ) -> dict[int, Array]:
-    """Tensor index -> [runs, ...], computed by golden_<oracle>.py in a process of its own."""
+    """Tensor index -> [runs, ...], computed by golden_<oracle>.py in another process."""
     work.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, Any] = {f"input_{i}": a for i, a in enumerate(inputs)}
     np.savez(work / "inputs.npz", **arrays)
@@ -176,15 +175,7 @@ def golden(
         "tensors": list(tensors),
         "output": str(work / "golden.npz"),
     }
-    (work / "jobs.json").write_text(json.dumps([job]))
-    done = subprocess.run(
-        [sys.executable, str(HERE / f"golden_{oracle}.py"), str(work / "jobs.json")],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    oracle_process.run(HERE / f"golden_{oracle}.py", job)
     with np.load(work / "golden.npz") as found:
         return {int(k.removeprefix("tensor_")): found[k] for k in found.files}
 

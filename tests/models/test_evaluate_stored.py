@@ -3,6 +3,7 @@
 Inputs of element-wise operators hold every int8, or random int16 with the ends of the range.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ POOL = ("Pool2D", {**WINDOW, "filterHeight": 3, "filterWidth": 2})
 FULL = (1, 16, 16, 1)
 
 
+@cache
 def models(bits: int) -> dict[str, bytes]:
     """Operators that TFLM has for both types."""
     other = (1, 1, 1, 6)
@@ -164,6 +166,7 @@ def test_the_functions_are_found() -> None:
     assert {"TANH", "LOGISTIC", "HARD_SWISH", "RELU", "RELU6"} <= set(FUNCTIONS)
 
 
+@cache
 def int8_models() -> dict[str, bytes]:
     """What is int8 only, or of which only int8 is defined here."""
     found = {

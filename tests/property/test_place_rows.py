@@ -121,7 +121,7 @@ def test_olla_against_brute_force(fuzz: float, part: int, record_property: Any) 
     """1,000 problems of 5 to 9 buffers, on both solvers, with and without pruning; a pyramid is
     only a placement. In `stated` ones no greedy answer meets the load, so the program decides."""
     above = nested = stated = 0
-    given = list(cases(600 + part, max(20, int(500 * fuzz))))
+    given = list(cases(600 + part, max(50, int(500 * fuzz))))
     for case, (problem, best) in enumerate(given):
         above += best > problem.load
         stated += place(problem, "greedy-by-size").arena > problem.load
@@ -136,7 +136,7 @@ def test_olla_against_brute_force(fuzz: float, part: int, record_property: Any) 
             assert not wrong(problem, piled.placement.offsets, piled.placement.arena), case
             assert piled.placement.arena >= best >= piled.lower_bound, case
             nested += len(pyramid_of(items_of(problem))) > 1
-    assert nested and stated and (above or fuzz < 0.1)
+    assert nested and stated and above
     record_property("brute force", ("placement: ilp", len(given), above))
 
 
