@@ -20,7 +20,7 @@ from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 
 @dataclass(frozen=True)
 class Choices:
-    """How to plan: methods as on the command line, seconds per solver."""
+    """How to plan: methods as on the command line, seconds for the whole plan."""
 
     schedule: str = "auto"
     place: str = "joint"

@@ -1,10 +1,15 @@
-"""`--time-limit` of a command: it includes reading the file and printing the answer."""
+"""`--time-limit` of a command: it includes reading the file and printing the answer.
+
+`memopt-opt` has a limit for each of its passes, `compile`, `report` and `memopt.plan` one for all.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from xdsl.passes import ModulePass
+
+from memopt.solvers import clock
 
 LEAST = 0.1  # of a limit, which its pass has in any case
 
@@ -20,6 +25,17 @@ def in_time(passes: Sequence[ModulePass], reading: float) -> tuple[ModulePass, .
         shorter = max(limit - reading, LEAST * asked)
         found[i] = cast("ModulePass", replace(cast("Any", found[i]), time_limit=shorter))
     return tuple(found)
+
+
+def in_budget(passes: Sequence[ModulePass], deadline: float | None) -> ModulePass:
+    """The first of the passes, with its share of the seconds that are left for all of them: equal
+    ones, so that what one does not need is for those after it."""
+    step, waiting = passes[0], sum(_limit(p) is not None for p in passes)
+    asked, left = _limit(step), clock.left(deadline)
+    if asked is None or left is None:
+        return step
+    share = max(left, LEAST * asked) / waiting
+    return cast("ModulePass", replace(cast("Any", step), time_limit=share))
 
 
 def _limit(step: ModulePass) -> float | None:

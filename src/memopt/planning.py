@@ -1,6 +1,5 @@
 """The standard road from an imported module to a plan, and the figures of the file as it was."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
 
 from memopt.analysis.work import function_work
 from memopt.backends.checked import Checked
@@ -18,54 +18,70 @@ from memopt.dialects.plan import SCHEDULES_TRIED, model_of, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.tensors import is_buffer
 from memopt.driver import check_module, progress
+from memopt.in_time import in_budget
 from memopt.passes.pipelines import Choices, Step, plan, source
 from memopt.passes.planned import Planned, PlanningPass
+from memopt.solvers import clock
 
 
 @dataclass
 class Seconds:
-    """Wall seconds of each stage of `memopt compile`."""
+    """Wall seconds of each stage of `memopt compile`, and the moment at which it began."""
 
     stages: dict[str, float] = field(default_factory=dict[str, float])
+    began: float = field(default_factory=clock.now)
 
     def run(self, stage: str, action: Callable[[], None]) -> None:
-        start = time.perf_counter()
+        start = clock.now()
         with progress(stage):
             action()
-        self.stages[stage] = self.stages.get(stage, 0.0) + time.perf_counter() - start
+        self.stages[stage] = self.stages.get(stage, 0.0) + clock.now() - start
+
+    def deadline(self, time_limit: float | None) -> float | None:
+        """Until when to search, so that a limit includes reading, which `import` is, and writing,
+        which takes about as much."""
+        return (
+            None if time_limit is None else self.began + time_limit - self.stages.get("import", 0)
+        )
 
 
 def plan_module(
     context: Context, module: ModuleOp, target: str, choices: Choices, seconds: Seconds
 ) -> dict[FuncOp, Planned]:
     """Plan every function of `module` for `target`, verified at the end, and what is known of each
-    function then. Raises MemoptError."""
+    function then. A time limit counts since `seconds` began. Raises MemoptError."""
     steps = plan(target, choices)
     seconds.stages.setdefault("rewrite", 0.0)
-    known = _run(context, module, steps, seconds)
+    known = _run(context, module, steps, seconds, seconds.deadline(choices.time_limit))
     check_module(module)
     return known
 
 
 def _run(
-    context: Context, module: ModuleOp, steps: Sequence[Step], seconds: Seconds
+    context: Context,
+    module: ModuleOp,
+    steps: Sequence[Step],
+    seconds: Seconds,
+    deadline: float | None = None,
 ) -> dict[FuncOp, Planned]:
     """Run the steps one after the other; what one derives of a function it hands to the next."""
     known: dict[FuncOp, Planned | None] = {}
 
-    def run(step: Step) -> None:
-        if not isinstance(step.run, PlanningPass):
-            step.run.apply(context, module)
+    def run(step: ModulePass) -> None:
+        if not isinstance(step, PlanningPass):
+            step.apply(context, module)
             known.clear()
             return
         for func in functions(module):
-            known[func] = step.run.plan(func, known.get(func))
+            known[func] = step.plan(func, known.get(func))
 
-    for step in steps:
+    passes = [step.run for step in steps]
+    for i, step in enumerate(steps):
+        limited = in_budget(passes[i:], deadline)
         if step.stage:
-            seconds.run(step.stage, lambda step=step: run(step))
+            seconds.run(step.stage, lambda limited=limited: run(limited))
         else:
-            run(step)
+            run(limited)
     return {func: planned.write() for func, planned in known.items() if planned is not None}
 
 

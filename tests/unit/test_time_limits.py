@@ -1,6 +1,7 @@
 """`--time-limit`: what is one, and to what it applies."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt import chunks, cli, opt
+from memopt.api import plans
+from memopt.cli import planning_arguments
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
@@ -122,6 +125,66 @@ def test_a_limit_includes_reading_and_printing(
         assert opt.main(["--schedule=auto", "--time-limit=1", str(path)]) == 0
         assert opt.main(["--schedule=auto", str(path)]) == 0
     assert given == [4.0, 7.0, 10.0, 7.0, pytest.approx(0.1), None]
+
+
+NET = """
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %a = memgraph.relu %x : (tensor<8xf32>) -> tensor<8xf32>
+  %b = memgraph.tanh %a : (tensor<8xf32>) -> tensor<8xf32>
+  func.return %b : tensor<8xf32>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "given"),
+    [
+        (10.0, [4 / 3, 3 / 2, 2.0]),  # 3 are read and 3 are kept for writing; a pass takes 1
+        (4.0, [0.4 / 3, 0.4 / 2, 0.4]),  # nothing is left: a tenth of what was asked, in all
+        (None, [None] * 3),
+    ],
+)
+@pytest.mark.parametrize("command", ["report", "compile", "plan"])
+def test_the_limit_of_a_command_is_for_all_its_searches(
+    command: str,
+    limit: float | None,
+    given: list[float | None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Reading takes three seconds of the clock here, each pass one."""
+    path = tmp_path / "net.mlir"
+    path.write_text(NET)
+    seconds, limits = [0.0], list[float | None]()
+
+    def slow(whole: Callable[..., Any], duration: float) -> Callable[..., Any]:
+        def run(*arguments: Any, **named: Any) -> Any:
+            seconds[0] += duration
+            return whole(*arguments, **named)
+
+        return run
+
+    def limited(whole: Callable[..., Any]) -> Callable[..., Any]:
+        def run(step: Any, *known: Any) -> Any:
+            if getattr(step, "method", None) not in ("source", "tflm"):  # the file as it was
+                limits.append(step.time_limit)
+                seconds[0] += 1.0
+            return whole(step, *known)
+
+        return run
+
+    monkeypatch.setattr(planning_arguments, "load_text", slow(planning_arguments.load_text, 3.0))
+    for made in (MemgraphFusePass, MemgraphSchedulePass, MemgraphPlacePass):
+        monkeypatch.setattr(made, "plan", limited(made.plan))
+    flags = [] if limit is None else [f"--time-limit={limit:g}"]
+    with clock.reading(lambda: seconds[0]):
+        if command == "plan":
+            monkeypatch.setattr(plans, "prepared", slow(plans.prepared, 6.0))
+            plans.plan(path, time_limit=limit)
+        elif command == "report":
+            assert cli.main(["report", str(path), *flags]) == 0
+        else:
+            assert cli.main(["compile", str(path), "-o", str(tmp_path / "out"), *flags]) == 0
+    assert limits == [None if share is None else pytest.approx(share) for share in given]
 
 
 @pytest.mark.parametrize("rule", ["auto", "t3", "zhong"])

@@ -121,7 +121,7 @@ def plan(
     `source` is whatever `memopt.load` takes. `target` is a device, or "tflm" for TensorFlow Lite
     Micro; `schedule` and `place` are methods (memopt-opt --help lists them); `memory` is, instead
     of `place`, several memories, the fastest first: "dtcm:64K,sram:320K". `time_limit` is seconds
-    for each solver; `io` is where inputs and outputs live: "arena", "kept" or "caller"; `inplace`
+    for all of it; `io` is where inputs and outputs live: "arena", "kept" or "caller"; `inplace`
     is "on" or "off". `pipeline` is run first, as for `memopt.peak`.
 
     Raises MemoptError for a network that cannot be planned, OSError, and ValueError for an argument
@@ -142,13 +142,14 @@ def plan(
     choices = Choices(
         schedule, place, time_limit, fuse and schedule != "source", io, inplace, memory
     )
+    times = Seconds()
     model = prepared(source, pipeline, shapes)
     with told(model.name):
         module, numbers = _numbered(model)
         frontend = all_frontends().get(model.kind)
         is_tflite = frontend is not None and frontend.interpreter == "tflm"
         try:
-            how = target, choices, is_tflite, Seconds()
+            how = target, choices, is_tflite, times
             _, after, known = plan_both(new_context(True), module, *how)
         except UsageError as error:
             raise UsageError(str(error).replace("--", "")) from None

@@ -40,7 +40,7 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--memory", metavar=MEMORY[0], help=MEMORY[1])
     parser.add_argument("--no-fuse", action="store_true", help="schedule operator by operator")
-    add_time_limit(parser, "for each solver")
+    add_time_limit(parser, "for the whole command, with reading and writing")
     parser.add_argument(
         "--io", choices=("arena", "kept", "caller"), help="where inputs and outputs live"
     )
