@@ -7,6 +7,7 @@ so it is the only one there; min-cost flow, which compares every pair, is left o
 
 from collections.abc import Callable, Sequence
 
+from memopt.solvers import clock
 from memopt.solvers.placement.items import Item
 from memopt.solvers.shared_objects.methods import shared_objects_by_breadth as by_breadth
 from memopt.solvers.shared_objects.methods import shared_objects_by_size as by_size
@@ -16,20 +17,30 @@ from memopt.solvers.shared_objects.methods import shared_objects_min_cost_flow a
 
 PAIRS = 600  # items up to which every pair may be compared
 ALL = 5_000  # items up to which all greedy strategies run
+MOST = 0.8  # of the seconds until a deadline, for the improved greedy
 
 Strategy = Callable[[Sequence[Item]], list[int]]
 OTHERS: tuple[Strategy, ...] = (by_size.solve, by_breadth.solve, greedy.solve)
 
 
-def best_greedy(items: Sequence[Item], bound: int) -> list[int]:
-    """The best answer of the strategies without search; stops at `bound` bytes."""
+def best_greedy(items: Sequence[Item], bound: int, deadline: float | None = None) -> list[int]:
+    """The best answer of the strategies without search; stops at `bound` bytes, or at a deadline:
+    the improved greedy has most of the time until then, and greedy by size answers where that is
+    not enough, which takes about as long as reading the items."""
     others = OTHERS if len(items) <= ALL else ()
-    pairwise: tuple[Strategy, ...] = (min_cost_flow.solve,) if len(items) <= PAIRS else ()
-    best = improved.solve(items)
+    flow: tuple[Strategy, ...] = (lambda items: min_cost_flow.until(items, deadline),)
+    pairwise = flow if len(items) <= PAIRS else ()
+    try:
+        best = improved.until(items, clock.deadline(clock.left(deadline, MOST)))
+    except clock.TimeIsOverError:
+        return by_size.solve(items)
     for strategy in (*others, *pairwise):
-        if total(items, best) == bound:
+        if total(items, best) == bound or clock.late(deadline):
             break
-        answer = strategy(items)
+        try:
+            answer = strategy(items)
+        except clock.TimeIsOverError:
+            break
         if total(items, answer) < total(items, best):
             best = answer
     return best

@@ -21,6 +21,7 @@ from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.both_ends import BothEnds
+from memopt.solvers.shared_objects import share
 from memopt.solvers.theory.chains import chains
 from memopt.solvers.theory.ideals import renumber
 
@@ -135,6 +136,17 @@ def test_placements(method: str, limit: float, buffers: int, live: int) -> None:
     least = work_of(lambda: prove(problem, "greedy-by-size"))
     taken = work_of(lambda: prove(problem, method, limit))
     assert taken <= 1.1 * limit + 2 * least, (taken, limit, least)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("method", ["shared-objects", "shared-objects-exact"])
+@pytest.mark.parametrize(("buffers", "live"), [(300, 60)])
+def test_shared_objects(method: str, limit: float, buffers: int, live: int) -> None:
+    share(thousands(60, 6), "shared-objects-exact")  # the process that solves is there
+    problem = thousands(buffers, live)
+    least = work_of(lambda: share(problem, "shared-objects-by-size"))
+    taken = work_of(lambda: share(problem, method, limit))
+    assert taken <= 1.1 * limit + 3 * least, (taken, limit, least)
 
 
 def test_no_state_is_lost_when_time_is_over(fuzz: float) -> None:

@@ -14,10 +14,10 @@ WORK = 10.0  # its deterministic time then
 def prove(
     items: Sequence[Item], bound: int, time_limit: float | None = None
 ) -> tuple[list[int], int]:
-    """The objects of all items and a proven bound in bytes. `time_limit` in seconds bounds the
-    exact search, which then runs up to `exact.LARGEST` items."""
+    """The objects of all items and a proven bound in bytes. `time_limit` in seconds is for
+    all of it; the exact search then runs up to `exact.LARGEST` items."""
     deadline = clock.deadline(time_limit)
-    best = best_greedy(items, bound)
+    best = best_greedy(items, bound, deadline)
     left = clock.left(deadline)
     small = len(items) <= (EXACT if left is None else exact.LARGEST)
     if total(items, best) == bound or not small or (left is not None and left <= 0):

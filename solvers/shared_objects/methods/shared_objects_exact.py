@@ -18,6 +18,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.items import Item
 from memopt.solvers.programs.cp_solver import Limit, solve
@@ -32,7 +33,9 @@ def prove(
     items: Sequence[Item], bound: int, time_limit: float | None = None
 ) -> tuple[list[int], int]:
     """The objects of all items and a proven bound in bytes, as `improve`."""
-    return improve(items, best_greedy(items, bound), bound, time_limit)
+    deadline = clock.deadline(time_limit)
+    best = best_greedy(items, bound, deadline)
+    return improve(items, best, bound, clock.left(deadline))
 
 
 def improve(
@@ -44,20 +47,24 @@ def improve(
 ) -> tuple[list[int], int]:
     """A best assignment that starts from `objects`, and a proven bound in bytes, at least `bound`.
 
-    Stops after `time_limit` seconds, or without one after `work`. Raises ProblemError above
-    `LARGEST` items.
+    Stops after `time_limit` seconds, building included, or without one after `work`. Raises
+    ProblemError above `LARGEST` items.
     """
     if len(items) > LARGEST:
         raise ProblemError(
             f"the exact assignment takes {LARGEST:,} buffers at most, one variable per pair; these "
             f"are {len(items):,}"
         )
+    deadline = clock.deadline(time_limit)
     ranked = sorted(range(len(items)), key=lambda i: (-items[i].size, items[i].lower, i))
     rank = {i: position for position, i in enumerate(ranked)}
     order = [items[i] for i in ranked]
     unit = reduce(gcd, (item.size for item in order), 0)
     model: Any = cp_model.CpModel()
-    x = _variables(model, order)
+    try:
+        x = _variables(model, order, deadline)
+    except clock.TimeIsOverError:
+        return list(objects), bound
     cost: Any = sum(order[j].size // unit * x[j, j] for j in range(len(order)))
     leaders: dict[int, int] = {}
     hint: list[tuple[Any, int]] = []
@@ -70,7 +77,7 @@ def improve(
     model.add(cost >= -(-bound // unit))
     model.minimize(cost)
     # the relaxation of this form is tight: with all cuts, proofs take two thirds of the time
-    solver = solve(model, Limit(time_limit, work), hint, linearization=2)
+    solver = solve(model, Limit(clock.left(deadline), work), hint, linearization=2)
     if not solver.found and solver.status != "UNKNOWN":
         raise ProblemError(f"exact assignment: CP-SAT says {solver.status}")
     best = max(bound, (solver.bound or 0) * unit)
@@ -80,23 +87,26 @@ def improve(
     return [leader_of[rank[i]] for i in range(len(items))], best
 
 
-def _variables(model: Any, order: Sequence[Item]) -> dict[tuple[int, int], Any]:
-    """x[i, j] with its constraints, for items in falling order of size."""
+def _variables(
+    model: Any, order: Sequence[Item], deadline: float | None
+) -> dict[tuple[int, int], Any]:
+    """x[i, j] with its constraints, for items in falling order of size. Raises TimeIsOverError."""
     n = len(order)
     sets = [tuple(live) for _, live in cliques(order)]
     together: list[set[int]] = [set() for _ in order]
     for live in sets:
+        clock.in_time(deadline)
         for i in live:
             together[i].update(live)
-    x: dict[tuple[int, int], Any] = {
-        (i, j): model.new_bool_var(f"x{i}_{j}")
-        for i in range(n)
-        for j in range(i + 1)
-        if i == j or j not in together[i]
-    }
+    x: dict[tuple[int, int], Any] = {}
     for i in range(n):
-        model.add_exactly_one(x[i, j] for j in range(i + 1) if (i, j) in x)
+        clock.in_time(deadline)
+        apart = (j for j in range(i + 1) if i == j or j not in together[i])
+        mine = {(i, j): model.new_bool_var(f"x{i}_{j}") for j in apart}
+        model.add_exactly_one(mine.values())
+        x |= mine
     for j in range(n):
+        clock.in_time(deadline)
         followers = {tuple(i for i in live if i > j and (i, j) in x) for live in sets}
         for live in sorted(followers):
             if live:

@@ -10,6 +10,7 @@ earlier, and the object made first (as in its authors' code in TensorFlow Lite's
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from memopt.solvers import clock
 from memopt.solvers.placement.items import Item
 from memopt.solvers.shared_objects.objects import Objects
 from memopt.solvers.shared_objects.profiles import positional_maxima
@@ -19,9 +20,14 @@ NEVER = 1 << 62
 
 def solve(items: Sequence[Item]) -> list[int]:
     """The object of every item, in time quadratic in the largest stage."""
+    return until(items, None)
+
+
+def until(items: Sequence[Item], deadline: float | None) -> list[int]:
+    """The same. Raises TimeIsOverError at the deadline."""
     objects = Objects(items)
     for stage in stages(items):
-        _assign(objects, stage)
+        _assign(objects, stage, deadline)
     return [objects.of[item.index] for item in items]
 
 
@@ -35,14 +41,15 @@ def stages(items: Sequence[Item]) -> list[list[Item]]:
     return [found[key] for key in sorted(found, reverse=True)]
 
 
-def _assign(objects: Objects, stage: list[Item]) -> None:
+def _assign(objects: Objects, stage: list[Item], deadline: float | None) -> None:
     waiting = {item.index: item for item in stage}
-    gaps = {
-        i: [_gap(objects, k, item) for k in range(len(objects.sizes))]
-        for i, item in waiting.items()
-    }
+    gaps: dict[int, list[int]] = {}
+    for i, item in waiting.items():
+        clock.in_time(deadline)
+        gaps[i] = [_gap(objects, k, item) for k in range(len(objects.sizes))]
     best = {i: min(row, default=NEVER) for i, row in gaps.items()}
     while waiting:
+        clock.in_time(deadline)
         chosen = min(waiting, key=lambda i: (best[i], -waiting[i].size, i))
         item = waiting.pop(chosen)
         known = best[chosen] < NEVER

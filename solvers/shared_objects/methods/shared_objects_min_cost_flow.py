@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.items import Item
 
@@ -18,6 +19,11 @@ LARGEST = 3_000  # items: there is an arc for every pair that may follow each ot
 
 def solve(items: Sequence[Item]) -> list[int]:
     """The object of every item. Raises ProblemError above `LARGEST` items."""
+    return until(items, None)
+
+
+def until(items: Sequence[Item], deadline: float | None) -> list[int]:
+    """The same. Raises TimeIsOverError at the deadline."""
     if len(items) > LARGEST:
         raise ProblemError(
             f"min-cost flow takes {LARGEST:,} buffers at most, one arc per pair; these are "
@@ -34,6 +40,7 @@ def solve(items: Sequence[Item]) -> list[int]:
         flow.add_arc_with_capacity_and_unit_cost(n + i, sink, 1, 0)
         flow.add_arc_with_capacity_and_unit_cost(source, n + i, 1, items[i].size)
     for i in order:
+        clock.in_time(deadline)
         for j in order:
             if items[j].upper <= items[i].lower:
                 cost = max(0, items[i].size - items[j].size)
