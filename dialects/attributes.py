@@ -26,6 +26,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from memopt.dialects.quick import fill, numbers
+
 Activation = Literal["relu", "relu6", "relu_n1_to_1", "tanh", "sign_bit"]
 Rounding = Literal["tflm_double", "tflite_single", "onnx_even"]
 
@@ -363,9 +365,7 @@ class SourceAttr(ParametrizedAttribute):
     tensors: DenseArrayBase[IntegerType]
 
     def __init__(self, subgraph: int, operator: int, tensors: Sequence[int]):
-        super().__init__(
-            IntAttr(subgraph), IntAttr(operator), DenseArrayBase.from_list(i64, list(tensors))
-        )
+        fill(self, IntAttr(subgraph), IntAttr(operator), numbers(list(tensors)))
 
     @property
     def tensor_ids(self) -> tuple[int, ...]:

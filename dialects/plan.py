@@ -17,6 +17,7 @@ from memopt.dialects.model_attributes import AliasAttr, ModelAttr
 from memopt.dialects.names import place_of
 from memopt.dialects.place_attributes import ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.quick import number
 from memopt.dialects.structure import HyperNode
 
 ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
@@ -75,7 +76,7 @@ def is_number(attr: Attribute | None) -> TypeGuard[IntegerAttr]:
 def set_order(operations: Sequence[Operation]) -> None:
     """Number the executing operations densely from 0, in the order given."""
     for index, op in enumerate(operations):
-        op.attributes[ORDER] = IntegerAttr(index, i64)
+        op.attributes[ORDER] = number(index)
 
 
 def offsets_of(op: Operation) -> tuple[Place, ...] | None:

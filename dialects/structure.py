@@ -154,15 +154,13 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
         stateful: bool = False,
         options: DictionaryAttr | None = None,
     ):
-        super().__init__(
-            operands=[list(inputs)],
-            result_types=[list(result_types)],
-            properties={
-                "op_name": StringAttr(op_name),
-                "stateful": UnitAttr() if stateful else None,
-                "options": options if options and options.data else None,
-            },
-        )
+        properties: dict[str, Attribute] = {"op_name": StringAttr(op_name)}
+        if stateful:
+            properties["stateful"] = UnitAttr()
+        if options and options.data:
+            properties["options"] = options
+        # one group of operands and one of results: nothing for IRDL to sort, which takes long
+        Operation.__init__(self, operands=inputs, result_types=result_types, properties=properties)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         results = tuple(bytes_of(r.type) for r in self.results)

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from itertools import accumulate, count
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.place_attributes import ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.plan import SCRATCH, set_places
+from memopt.dialects.quick import number
 from memopt.dialects.tensors import is_buffer
 from memopt.passes.extract import Extracted
 from memopt.solvers.problems.memory_graph import round_up
@@ -36,7 +37,7 @@ def write_places(
         group = extracted.group_of[at[0]] if at else None
         if at and group is not None:
             found = place_at(group, at[1])
-            return IntegerAttr(found, i64) if isinstance(found, int) else found
+            return number(found) if isinstance(found, int) else found
         if at:
             return UnplacedAttr("caller")
         constant = is_buffer(value.type) and is_constant_expression(value, model)

@@ -32,14 +32,16 @@ def check_ends(
 ) -> None:
     """The graph's inputs and outputs are tensors of their kind. Raises MemoptError."""
     for what, ends in (("graph_inputs", inputs), ("graph_outputs", outputs)):
+        seen = set[str]()
         for i, name in enumerate(ends):
             place = f"{file}: {what} {i}"
             if name not in tensors:
                 raise MemoptError(f"{name!r} is not in the list of tensors", place)
-            if name in ends[:i]:
+            if name in seen:
                 raise MemoptError(f"{name!r} is there twice", place)
             if tensors[name].is_weight:
                 raise MemoptError(f"{name!r} is a weight", place)
+            seen.add(name)
     for i, name in enumerate(inputs):
         if name in producers:
             text = f"{name!r} is made by {producers[name].place.removeprefix(f'{file}: ')}"

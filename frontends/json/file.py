@@ -85,6 +85,7 @@ def _size(value: Any, place: str, what: str) -> int:
 def tensors_of(graph: dict[str, Any], file: str) -> dict[str, Tensor]:
     """Name -> tensor. Raises MemoptError."""
     found: dict[str, Tensor] = {}
+    types: Types = {}
     for index, value in enumerate(_list(graph.get("tensors"), f"{file}: tensors")):
         place = f"{file}: tensor {index}"
         entry = object_of(value, place)
@@ -95,28 +96,39 @@ def tensors_of(graph: dict[str, Any], file: str) -> dict[str, Tensor]:
         weight = entry.get("is_weight", False)
         if not isinstance(weight, bool):
             raise MemoptError("is_weight must be true or false", place)
-        found[name] = Tensor(index, _type(entry, place), weight)
+        found[name] = Tensor(index, _type(entry, place, types), weight)
     return found
 
 
-def _type(entry: dict[str, Any], place: str) -> TensorType[Attribute]:
+Types = dict[tuple[Attribute, tuple[int, ...]], TensorType[Attribute]]
+
+
+def _type(entry: dict[str, Any], place: str, known: Types) -> TensorType[Attribute]:
     size = _size(entry.get("bytes"), place, "bytes")
     dtype = entry.get("dtype")
     if dtype is not None and (not isinstance(dtype, str) or dtype not in DTYPES):
         raise MemoptError(f"dtype {dtype!r} is not one of: {', '.join(DTYPES)}", place)
     shape = entry.get("shape")
     if shape is None:
-        return TensorType(i8, [size])
+        return _tensor(i8, (size,), known)
     dims = [_size(d, place, "a dimension") for d in _list(shape, f"{place}: shape")]
     if len(dims) > MAX_RANK:
         raise MemoptError(f"more than {MAX_RANK} dimensions", place)
     element = DTYPES["float32"] if dtype is None else DTYPES[dtype]
     expected = stored_bytes(element, dims)
     if expected == size:
-        return TensorType(element, dims)
+        return _tensor(element, tuple(dims), known)
     if dtype is None:
-        return TensorType(i8, [size])
+        return _tensor(i8, (size,), known)
     raise MemoptError(f"{size} bytes, but {dims} of {dtype} is {expected}", place)
+
+
+def _tensor(element: Attribute, dims: tuple[int, ...], known: Types) -> TensorType[Attribute]:
+    """Equal types are one: there are few, and each takes long to make."""
+    found = known.get((element, dims))
+    if found is None:
+        found = known[element, dims] = TensorType(element, dims)
+    return found
 
 
 def nodes_of(graph: dict[str, Any], file: str) -> list[Node]:
