@@ -382,10 +382,8 @@ class SourceAttr(ParametrizedAttribute):
         return cls(subgraph, operator, tensors).parameters
 
     def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(
-                f"{self.subgraph.data}, {self.operator.data}, {list(self.tensor_ids)}"
-            )
+        place = f"{self.subgraph.data}, {self.operator.data}"
+        printer.print_string(f"<{place}, {list(self.tensor_ids)}>")
 
 
 TENSOR_ATTRIBUTES: tuple[type[Attribute], ...] = (

@@ -55,11 +55,12 @@ def fingerprint(func: FuncOp) -> str:
         return found
 
     def dictionary(attributes: Mapping[str, Attribute]) -> str:
-        counted = sorted(k for k in attributes if k not in DECIDED)
+        counted = [k for k in attributes if k not in DECIDED]
+        counted.sort()
         return ";".join([f"{k}={text(attributes[k])}" for k in counted])
 
     def scratch_sizes(op: Operation) -> list[int]:
-        return [s.bytes.data for s in scratch_list(op) or ()]
+        return [s.bytes.data for s in scratch_list(op) or ()] if SCRATCH in op.attributes else []
 
     def visit(block: Block) -> None:
         for argument in block.args:

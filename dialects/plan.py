@@ -70,7 +70,10 @@ def order_of(op: Operation) -> int | None:
 
 def is_number(attr: Attribute | None) -> TypeGuard[IntegerAttr]:
     """Whether an attribute is a number of the plan: an i64, as passes write it, and no boolean."""
-    return isinstance(attr, IntegerAttr) and cast("IntegerAttr[IntegerType]", attr).type == i64
+    if not isinstance(attr, IntegerAttr):
+        return False
+    type_ = cast("IntegerAttr[IntegerType]", attr).type
+    return type_ is i64 or type_ == i64  # comparing takes long, and most are this very one
 
 
 def set_order(operations: Sequence[Operation]) -> None:

@@ -44,7 +44,7 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import ChainType, WeightsAttr, parse_int_list
-from memopt.dialects.interface import WORLD, MemoryInterface, OperatorMemory
+from memopt.dialects.interface import WORLD, MemoryInterface, OperatorMemory, plain
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import INTS
 from memopt.dialects.operators.by_name import ELEMENTWISE
@@ -163,11 +163,13 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
         Operation.__init__(self, operands=inputs, result_types=result_types, properties=properties)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
-        results = tuple(bytes_of(r.type) for r in self.results)
-        variables = tuple(
+        results = tuple([bytes_of(r.type) for r in self.results])
+        variables = [
             v for v in self.operands if isinstance(v, OpResult) and isinstance(v.op, VariableOp)
-        )
+        ]
         effects: tuple[object, ...] = (*variables, *((WORLD,) if self.stateful else ()))
+        if not model.has_inplace and not effects:  # as nearly always
+            return plain(results)
         inplace: tuple[tuple[int, int], ...] = ()
         if model.has_inplace and self.op_name.data in ELEMENTWISE and len(results) == 1:
             inplace = tuple(

@@ -48,13 +48,18 @@ def stored_bytes(element: Attribute, shape: Iterable[int]) -> int:
 
 def bytes_of(type_: Attribute) -> int | None:
     """Bytes of a tensor type, None if it is no buffer. Raises MemoptError without a fixed size."""
-    if not is_buffer(type_):
+    if not isinstance(type_, TensorType):  # asked of every value, many times, so in one piece
         return None
     tensor = cast("TensorType[Attribute]", type_)
-    shape = [n.data for n in tensor.shape.data]  # asked of every value, many times
-    if min(shape, default=0) < 0:
-        raise MemoptError(f"{tensor} has a dynamic dimension; fix it with --shape")
-    size = stored_bytes(tensor.element_type, shape)
+    element = tensor.element_type
+    if isinstance(element, RuntimeType):
+        return None
+    count = 1
+    for dimension in tensor.shape.data:
+        if dimension.data < 0:
+            raise MemoptError(f"{tensor} has a dynamic dimension; fix it with --shape")
+        count *= dimension.data
+    size = (count * element_bits(element) + 7) // 8
     if size > MAX_BYTES:
         raise MemoptError(f"{tensor} has {size} bytes, which overflows 64-bit sizes")
     return size

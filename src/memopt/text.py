@@ -8,7 +8,6 @@ from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
 from io import StringIO
-from typing import IO, Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -18,13 +17,14 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnknownLoc,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 from xdsl.parser import Parser, ParserState
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
+from memopt.alias_printer import AliasPrinter
 from memopt.aliases import aliases_of
 
 
@@ -93,21 +93,6 @@ class LocatingParser(Parser):
 def parse_module(ctx: Context, text: str, name: str, line_offset: int = 0) -> ModuleOp:
     """Parse a module. Raises xDSL's ParseError."""
     return LocatingParser(ctx, text, name, line_offset).parse_module()
-
-
-class AliasPrinter(Printer):
-    """Prints the types in `aliases` by their short names."""
-
-    def __init__(self, stream: IO[str], aliases: dict[Attribute, str], **options: Any) -> None:
-        super().__init__(stream, **options)
-        self.aliases = aliases
-
-    def print_attribute(self, attribute: Attribute) -> None:
-        alias = self.aliases.get(attribute) if self.aliases else None
-        if alias is None:
-            super().print_attribute(attribute)
-        else:
-            self.print_string(alias)
 
 
 def module_text(module: ModuleOp, generic: bool = False) -> str:
