@@ -58,9 +58,9 @@ def order_facts(plan: PlanAttr) -> Facts:
     return Facts(plan.peak.data, plan.lower_bound.data, proof, family)
 
 
-def write_plan(func: FuncOp, facts: Facts) -> PlanAttr:
-    """Write the plan of a function that stands in its order. Raises VerifyException for numbers
-    that contradict each other."""
+def write_plan(func: FuncOp, facts: Facts, known: str | None = None) -> PlanAttr:
+    """Write the plan of a function that stands in its order; `known` is its fingerprint, if that is
+    known already. Raises VerifyException for numbers that contradict each other."""
     plan = PlanAttr(
         facts.peak,
         facts.lower_bound,
@@ -70,7 +70,7 @@ def write_plan(func: FuncOp, facts: Facts) -> PlanAttr:
         facts.arena_lower_bound,
         facts.memories_lower_bound,
         facts.traffic,
-        fingerprint(func),
+        known if known is not None else fingerprint(func),
     )
     # what belongs to a plan is printed behind it, whichever was decided first
     tried = func.attributes.pop(SCHEDULES_TRIED, None)

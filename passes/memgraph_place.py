@@ -110,7 +110,9 @@ def place_known(
         planned, arena, bound = _place_jointly(planned, facts, (arena, placed), around, deadline)
         bound = max(0, bound - dropped)
         facts = planned.facts or facts
-    return Planned(planned.extracted, facts.in_one_arena(arena, bound))
+    found = facts.in_one_arena(arena, bound)
+    # TFLM's scratch is written by other rules
+    return Planned(planned.extracted, found) if around else planned.placed(found)
 
 
 def tflm_lays_scratch(extracted: Extracted) -> bool:

@@ -29,12 +29,14 @@ from memopt.verify.plan import verify_plan
 class Planned:
     """A function as it stands: its memory graph, and what was decided of it, None if nothing was.
 
-    With facts, block order is the order of the plan.
+    With facts, block order is the order of the plan. `fingerprint` is that of the function, if it
+    is known.
     """
 
     extracted: Extracted
     facts: Facts | None = None
     is_written: bool = False
+    fingerprint: str | None = None
 
     @property
     def func(self) -> FuncOp:
@@ -44,8 +46,14 @@ class Planned:
         """Write the plan into the function, if there is one that is not there yet."""
         if self.facts is None or self.is_written:
             return self
-        write_plan(self.func, self.facts)
+        write_plan(self.func, self.facts, self.fingerprint)
         return replace(self, is_written=True)
+
+    def placed(self, facts: Facts) -> "Planned":
+        """The same with places, which were written where `write_places` writes them. No fingerprint
+        counts them, but it counts the scratch that may be written with them."""
+        scratch = any(m.workspace for m in self.extracted.memory.memory)
+        return Planned(self.extracted, facts, fingerprint=None if scratch else self.fingerprint)
 
 
 class PlanningPass(ModulePass):
@@ -85,10 +93,11 @@ def read_plan(func: FuncOp) -> Planned | None:
     carries none. Raises MemoptError for a plan that is wrong or stale."""
     if plan_of(func) is None:
         return None
-    facts = order_facts(verify_plan(func).plan)
+    plan = verify_plan(func).plan
+    facts = order_facts(plan)
     moved = drop_moves(func)
     extracted = extract(func)
     if moved:  # the bound is that of the function without moves
         peak = profile(extracted.graph, range(len(extracted.graph))).peak
         facts = replace(facts, peak=peak, lower_bound=min(peak, facts.lower_bound))
-    return Planned(extracted, facts)
+    return Planned(extracted, facts, fingerprint=None if moved else plan.fingerprint.data)

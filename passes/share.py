@@ -43,10 +43,10 @@ def share_function(
     # buffers of 0 bytes are in the first object; if all are, one arena of 0 bytes is the same
     if not answer.sizes:
         write_places(extracted, order, lambda _, inside: inside)
-        return Planned(extracted, facts.in_one_arena(0, facts.lower_bound))
+        return planned.placed(facts.in_one_arena(0, facts.lower_bound))
     names = [f"object{k}" for k in range(len(answer.sizes))]
     object_of = [names[max(k, 0)] for k in answer.objects]
     write_places(extracted, order, lambda buffer, inside: SlotAttr(object_of[buffer], inside))
     memories = [MemoryAttr(n, "object", s) for n, s in zip(names, answer.sizes, strict=True)]
     found = facts.placed(memories, facts.lower_bound, answer.lower_bound)
-    return Planned(extracted, found)
+    return planned.placed(found)

@@ -45,6 +45,8 @@ class AddressBits:
         self._inside = [0] * (2 * self._leaves)
         self._across = [0] * (2 * self._leaves)
         self._ends: list[tuple[int, int, int]] = []  # (lower, upper, unit)
+        self._last: tuple[int, int] = (0, 0)  # the steps that were asked for, and their nodes
+        self._last_nodes: tuple[list[int], set[int]] = ([], set())
 
     def put(self, item: Item, offset: int) -> None:
         """Place `item`; the caller has asked where it fits."""
@@ -116,6 +118,8 @@ class AddressBits:
 
     def _nodes(self, lower: int, upper: int) -> tuple[list[int], set[int]]:
         """The largest nodes that lie in steps [lower, upper), and all that lie above them."""
+        if self._last == (lower, upper):  # what has found its offset is put there next
+            return self._last_nodes
         left = bisect_left(self._starts, lower) + self._leaves
         right = bisect_left(self._starts, upper) + self._leaves
         spanned: list[int] = []
@@ -134,6 +138,7 @@ class AddressBits:
             while parent and parent not in above:
                 above.add(parent)
                 parent >>= 1
+        self._last, self._last_nodes = (lower, upper), (spanned, above)
         return spanned, above
 
 

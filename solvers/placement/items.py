@@ -1,34 +1,10 @@
 """Items: what is given one offset. Buffers that share a base are one item with several pieces."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from math import lcm
 
-from memopt.solvers.errors import ProblemError
-from memopt.solvers.problems.placement import Piece, Placement, PlacementProblem
+from memopt.solvers.problems.placement import Item, Piece, Placement, PlacementProblem
 
-
-@dataclass(frozen=True)
-class Item:
-    """The buffers `members` of one base: live in [lower, upper), at most `size` bytes high.
-
-    `pieces` say how high in which steps; `alignment` suits every member. Without a piece (0 bytes)
-    it conflicts with nothing.
-    """
-
-    index: int
-    members: tuple[int, ...]
-    pieces: tuple[Piece, ...]
-    lower: int
-    upper: int
-    size: int
-    alignment: int
-    fixed: int | None
-
-    @property
-    def area(self) -> int:
-        """Byte-steps."""
-        return sum(p.size * (p.upper - p.lower) for p in self.pieces)
+__all__ = ["Item", "cliques_of", "fixed_first", "floor_of", "items_of", "placement_of"]
 
 
 def items_of(problem: PlacementProblem) -> tuple[Item, ...]:
@@ -36,29 +12,7 @@ def items_of(problem: PlacementProblem) -> tuple[Item, ...]:
 
     Raises ProblemError where a fixed offset does not suit the alignment of its whole base.
     """
-    members: dict[int, list[int]] = {}
-    for i, b in enumerate(problem.buffers):
-        members.setdefault(b.base, []).append(i)
-    items: list[Item] = []
-    for base in sorted(members):
-        group = [problem.buffers[i] for i in members[base]]
-        alignment = lcm(*(b.alignment for b in group))
-        fixed = next((b.fixed for b in group if b.fixed is not None), None)
-        if fixed is not None and fixed % alignment:
-            raise ProblemError(f"buffer {group[0].name!r}: bad fixed offset {fixed}")
-        items.append(
-            Item(
-                len(items),
-                tuple(members[base]),
-                problem.pieces[base],
-                min(b.lower for b in group),
-                max(b.upper for b in group),
-                max(b.size for b in group),
-                alignment,
-                fixed,
-            )
-        )
-    return tuple(items)
+    return problem.items
 
 
 def floor_of(problem: PlacementProblem, items: Iterable[Item]) -> int:

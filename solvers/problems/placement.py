@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import pairwise
+from math import lcm
 
 from memopt.solvers.errors import ProblemError
 
@@ -56,6 +57,29 @@ class Piece:
 
 
 @dataclass(frozen=True)
+class Item:
+    """The buffers `members` of one base: live in [lower, upper), at most `size` bytes high.
+
+    `pieces` say how high in which steps; `alignment` suits every member. Without a piece (0 bytes)
+    it conflicts with nothing.
+    """
+
+    index: int
+    members: tuple[int, ...]
+    pieces: tuple[Piece, ...]
+    lower: int
+    upper: int
+    size: int
+    alignment: int
+    fixed: int | None
+
+    @property
+    def area(self) -> int:
+        """Byte-steps."""
+        return sum(p.size * (p.upper - p.lower) for p in self.pieces)
+
+
+@dataclass(frozen=True)
 class PlacementProblem:
     """Buffers to be given offsets. Sizes are already rounded up to their alignment."""
 
@@ -78,12 +102,25 @@ class PlacementProblem:
         check_sum((("what is fixed", highest), *placed))
 
     @cached_property
-    def pieces(self) -> dict[int, tuple[Piece, ...]]:
-        """For every base its height over time, ascending; steps of height 0 are left out."""
+    def members(self) -> dict[int, list[int]]:
+        """For every base its buffers, ascending."""
         members: dict[int, list[int]] = {}
         for i, b in enumerate(self.buffers):
             members.setdefault(b.base, []).append(i)
-        return {base: tuple(_outline(self, group)) for base, group in members.items()}
+        return members
+
+    @cached_property
+    def pieces(self) -> dict[int, tuple[Piece, ...]]:
+        """For every base its height over time, ascending; steps of height 0 are left out."""
+        return {base: tuple(_outline(self, group)) for base, group in self.members.items()}
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """See `solvers/placement/items.py`. Raises ProblemError."""
+        return tuple(
+            _item(self, index, tuple(self.members[base]), self.pieces[base])
+            for index, base in enumerate(sorted(self.members))
+        )
 
     @cached_property
     def load(self) -> int:
@@ -101,6 +138,19 @@ class PlacementProblem:
             level += change[step]
             best = max(best, level)
         return best
+
+
+def _item(
+    problem: PlacementProblem, index: int, members: tuple[int, ...], pieces: tuple[Piece, ...]
+) -> Item:
+    group = [problem.buffers[i] for i in members]
+    alignment = lcm(*[b.alignment for b in group])
+    fixed = next((b.fixed for b in group if b.fixed is not None), None)
+    if fixed is not None and fixed % alignment:
+        raise ProblemError(f"buffer {group[0].name!r}: bad fixed offset {fixed}")
+    lower, upper = min([b.lower for b in group]), max([b.upper for b in group])
+    size = max([b.size for b in group])
+    return Item(index, members, pieces, lower, upper, size, alignment, fixed)
 
 
 def _outline(problem: PlacementProblem, members: list[int]) -> Iterator[Piece]:
