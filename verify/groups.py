@@ -193,8 +193,15 @@ def _close(
 ) -> None:
     """Number the pieces in the order of their oldest values; each begins at its lowest byte."""
     seen: dict[int, int] = {}
-    for value in pieces.size:
+    for value, size in pieces.size.items():
         piece = pieces.piece[value]
+        if len(piece) == 1:  # as most are
+            found.of_value[value] = (len(found.groups), 0)
+            is_input, is_output = isinstance(value, BlockArgument), value in returned
+            found.groups.append(
+                Group({value: 0}, size, is_input, is_output or value in kept, value not in caller)
+            )
+            continue
         low = min(piece.values()) if id(piece) not in seen else 0
         if id(piece) not in seen:
             seen[id(piece)] = len(found.groups)
@@ -240,6 +247,8 @@ def _check_parts_apart(found: Reading, sizes: dict[SSAValue, int]) -> None:
     """Raise MemoptError if two values of a group that are written apart share a byte."""
     runs = set(found.operations)
     for group in found.groups:
+        if len(group.places) == 1:
+            continue
         written = [
             (at, at + sizes[v], v)
             for v, at in group.places.items()

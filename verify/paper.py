@@ -28,8 +28,9 @@ def run_on_paper(
     the scratch need of every memory."""
     ends: dict[str, int] = {}
     alignment, named = model.alignment.data, named_memories(plan)
+    sizes = {v: bytes_of(v.type) or 0 for v in where}
     for value, (name, offset) in where.items():
-        if bytes_of(value.type):
+        if sizes[value]:
             ends[name] = max(ends.get(name, 0), end_of(value, offset, memory, alignment))
     position = {op: i for i, op in enumerate(memory.operations)}
     holds: dict[SSAValue, frozenset[SSAValue]] = {}  # of views; all else holds itself
@@ -51,7 +52,7 @@ def run_on_paper(
     for at, result, operand in memory.overwrites:
         overwrites.setdefault(at, []).append((result, operand))
     for v in block.args:
-        _write(v, last.get(v, 0), where, live, (), func_op(block))
+        _write(v, last.get(v, 0), where, sizes, live, (), func_op(block))
     for op in block.ops:
         step = position.get(op)
         if step is None:
@@ -61,7 +62,7 @@ def run_on_paper(
         live.expire(step)
         allowed = _overwritten(op, overwrites.get(step, ()), memory, holds, where)
         for r in op.results:
-            _write(r, max(last.get(r, step), step), where, live, allowed, op)
+            _write(r, max(last.get(r, step), step), where, sizes, live, allowed, op)
         for place, start, size in _scratch_places(op, memory.memory[step].workspace, model):
             check_memory(place, named, None, op)
             if not size:
@@ -109,6 +110,8 @@ def _view_sources(op: Operation, memory: Reading) -> dict[SSAValue, frozenset[SS
 
 def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> list[SSAValue]:
     """The written values whose bytes `value` shows."""
+    if value not in holds:  # as most
+        return [value]
     found: list[SSAValue] = []
     waiting = [value]
     while waiting:
@@ -162,11 +165,12 @@ def _write(
     value: SSAValue,
     last: int,
     where: Where,
+    sizes: dict[SSAValue, int],
     live: Contents,
     allowed: Sequence[SSAValue],
     op: Operation,
 ) -> None:
-    size = bytes_of(value.type) if value in where else 0
+    size = sizes.get(value)
     if size:
         name, start = where[value]
         content = Content(value, name, start, start + size, last)
