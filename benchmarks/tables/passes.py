@@ -4,8 +4,9 @@ Each row is one stage of a command in this process, from the same module on: the
 `STAGES` have run. Fusing is here because it is linear, though what it finds it searches for.
 """
 
+import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -42,9 +43,22 @@ STAGES: tuple[str, ...] = (
     "memgraph-fuse",
     "memgraph-schedule{method=source}, of hyper-nodes",
 )
+# heuristics that compare what they place, or search for a while; of the function as STAGES leave it
+HEURISTICS: tuple[str, ...] = (
+    "memgraph-rewrite",
+    "memgraph-place{method=best-fit}",
+    "memgraph-model{target=host}",
+    "memgraph-schedule{method=source}, for objects",
+    "memgraph-place{method=shared-objects-by-size}",
+    "memgraph-place{method=shared-objects-by-breadth}",
+    "memgraph-place{method=shared-objects-greedy}",
+    "memgraph-partition{k=4}",
+)
 
 
-def stages(family: str, size: int) -> Iterator[tuple[str, Callable[[], object]]]:
+def stages(
+    family: str, size: int, names: Sequence[str] = STAGES
+) -> Iterator[tuple[str, Callable[[], object]]]:
     """Every stage with what runs it; to be run in this order."""
     data = FAMILIES[family](size).encode()
     context, module = new_context(), list[ModuleOp]()
@@ -63,7 +77,7 @@ def stages(family: str, size: int) -> Iterator[tuple[str, Callable[[], object]]]
             for step in build_pipeline(stage.split(", ")[0]):
                 step.apply(context, module[0])
 
-    for stage in STAGES:
+    for stage in names:
         yield stage, partial(run, stage)
 
 
@@ -77,7 +91,7 @@ def passes(quick: bool, tick: Callable[[str], None]) -> Table:
         ("pass", *counts),
         ("Seconds of the process, not of the clock on the wall.",),
     )
-    seconds: dict[str, list[float]] = {stage: [] for stage in STAGES}
+    seconds: dict[str, list[float]] = {stage: [] for stage in (*STAGES, *HEURISTICS)}
     for _ in _run("layers", 3):  # what is loaded at first use is no pass's
         pass
     for family, size in sizes:
@@ -91,7 +105,8 @@ def passes(quick: bool, tick: Callable[[str], None]) -> Table:
 
 def _run(family: str, size: int) -> Iterator[tuple[str, float]]:
     forget()
-    for stage, action in stages(family, size):
+    for stage, action in stages(family, size, (*STAGES, *HEURISTICS)):
+        gc.collect()  # a command has no garbage of another stage to look through
         started = time.process_time()
         action()
         yield stage, time.process_time() - started
