@@ -13,6 +13,7 @@ from memopt.analysis.function_memory import function_memory
 from memopt.benchmarks import passes
 from memopt.benchmarks.large import FAMILIES
 from memopt.dialects.plan import model_of
+from memopt.dialects.quick import number
 from memopt.driver import import_bytes
 from memopt.solvers.theory import bounds
 from memopt.solvers.theory.fusion import forget
@@ -60,6 +61,7 @@ def test_lines_per_operator_stay(
     counts: list[dict[str, Counter[Function]]] = []
     for n in (size, larger):
         forget()
+        number.cache_clear()  # each graph makes its own, as in a process of its own
         counts.append({stage: _lines(action) for stage, action in passes.stages(family, n)})
     small, large = _operators(family, size), _operators(family, larger)
     grown: list[tuple[str, object, int, int]] = []
