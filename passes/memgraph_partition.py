@@ -129,6 +129,8 @@ def _part(op: Operation, model: ModelAttr) -> int | None:
     """The operation's part; a hyper-node without one has that of all its operations."""
     attr = op.attributes.get(PARTITION)
     if attr is None:
+        if not isinstance(op, HyperNode) or not any(PARTITION in x.attributes for x in op.walk()):
+            return None  # which of them execute takes longer to find
         inner = {_part(x, model) for x in _inside(op, model)}
         if len(inner) > 1:
             raise MemoptError(
@@ -142,7 +144,7 @@ def _part(op: Operation, model: ModelAttr) -> int | None:
 
 
 def _inside(op: Operation, model: ModelAttr) -> Iterator[Operation]:
-    """The operations that execute inside a hyper-node, if one there has a part."""
-    if isinstance(op, HyperNode) and any(PARTITION in x.attributes for x in op.body.block.ops):
+    """The operations that execute inside a hyper-node."""
+    if isinstance(op, HyperNode):
         for inner, _ in executing(op.body.block, model):
             yield inner
