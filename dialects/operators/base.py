@@ -5,6 +5,8 @@ from typing import ClassVar, Literal, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
+    IntegerType,
+    TensorType,
     i64,
 )
 from xdsl.ir import OpResult, SSAValue
@@ -16,8 +18,8 @@ from xdsl.utils.exceptions import VerifyException
 from memopt.dialects.arithmetic import quantized_range
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory, is_constant_like
 from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.stored import Array, dtype_of, limits_of, per_tensor, unknown
-from memopt.dialects.tensors import bytes_of, rows_of, shape_of
+from memopt.dialects.stored import Array, dtype_of, is_stored, limits_of, per_tensor, unknown
+from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, shape_of
 
 INTS = DenseArrayBase.constr(i64)
 
@@ -151,6 +153,34 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def accumulates(self) -> bool:
         """Whether the result is a sum, or a largest, over the rows of operand 0."""
         return False
+
+    @property
+    def accumulator(self) -> AnyTensor:
+        """What is known of the result before the last of the rows that are summed: sums of stored
+        integers in 32 bits, else reals of the result's type."""
+        result = self.results[0]
+        tensor = cast("AnyTensor", result.type)
+        element = IntegerType(32) if is_stored(result) else tensor.element_type
+        return TensorType(element, tensor.get_shape())
+
+    def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
+        """The accumulator with row `r` of operand 0 (an array of one row), from the one before it.
+
+        Integers are exact; reals are kept in float64, as in `evaluate`.
+        """
+        raise unknown(self, "its rows are not summed")
+
+    def over_rows(self, operands: Sequence[Array]) -> Array:
+        """The accumulator of all rows, in the order in which they are summed."""
+        total: Array | None = None
+        for r in range(rows_of(self.operands[0]) or 0):
+            if self.rows_needed(0, r):
+                total = self.part([operands[0][:, r : r + 1], *operands[1:]], r, total)
+        return total
+
+    def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
+        """The results, from the accumulator of all rows; `operands` as for `part`."""
+        raise unknown(self, "its rows are not summed")
 
     def rows_read(self, operand: int, r: int) -> range | None:
         """`rows_needed` of tensors that have rows."""

@@ -104,19 +104,47 @@ class FullyConnectedOp(ComputeOp):
         return 4 * shape_of(self.weights)[0] if mve and int8 and not known else 0
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        total = (
+            self.over_rows(operands)
+            if self.accumulates
+            else self._products(operands[0], operands[1])
+        )
+        return self.finished(operands, total)
+
+    def _products(self, values: Array, weights: Array) -> Array:
+        """Sums of products, one row per vector, before the bias."""
+        import numpy as np
+
+        rows = values.reshape(-1, weights.shape[1])
+        if not any(is_stored(v) for v in self.operands) and not is_stored(self.result):
+            need_reals(self, values, weights)
+            return real_products(rows, weights)
+        need_products(self, self.input, self.weights, self.result, len(weights))
+        shifted = rows.astype(np.int64) - per_tensor(self, self.input)[1]
+        return whole_products(shifted, self._matrix(weights))
+
+    def _matrix(self, weights: Array) -> Array:
+        import numpy as np
+
+        return weights.astype(np.int64) - encoding_of(self.weights).zero_points[0]
+
+    def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
+        row = operands[0].size
+        total = self._products(operands[0], operands[1][:, r * row : (r + 1) * row])
+        total = total.reshape(shape_of(self.result))
+        return total if before is None else before + total
+
+    def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
         import numpy as np
 
         weights, bias = operands[1], operands[2] if len(operands) > 2 else None
-        rows, shape = operands[0].reshape(-1, weights.shape[1]), shape_of(self.result)
+        sums, shape = total.reshape(-1, len(weights)), shape_of(self.result)
         if not any(is_stored(v) for v in self.operands) and not is_stored(self.result):
             need_reals(self, *operands)
-            sums = real_products(rows, weights)
-            total = sums if bias is None else sums + bias.reshape(-1).astype(np.float64)
-            return [self.activated(total).astype(rows.dtype).reshape(shape)]
+            if bias is not None:
+                sums = sums + bias.reshape(-1).astype(np.float64)
+            return [self.activated(sums).astype(operands[0].dtype).reshape(shape)]
         bits, scales = need_products(self, self.input, self.weights, self.result, len(weights))
-        shifted = rows.astype(np.int64) - per_tensor(self, self.input)[1]
-        matrix = weights.astype(np.int64) - encoding_of(self.weights).zero_points[0]
-        sums = whole_products(shifted, matrix)
         whole = requantized(self, sums, bias, matrix_reals(self, self.input, scales), bits)
         return [self.stored(whole).reshape(shape)]
 

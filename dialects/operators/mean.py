@@ -23,6 +23,7 @@ from memopt.dialects.fixed_point import rescale
 from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp, Kernels
 from memopt.dialects.stored import (
     Array,
+    dtype_of,
     is_small_integer,
     is_stored,
     need_double_rounding,
@@ -66,22 +67,35 @@ class MeanOp(ComputeOp):
         return sum_scratch(self.input, self.result, len(self.axes))
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        total = self.over_rows(operands) if self.accumulates else self._sum(operands[0])
+        return self.finished(operands, total)
+
+    def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
+        total = self._sum(operands[0]).reshape(shape_of(self.result))
+        return total if before is None else before + total
+
+    def _sum(self, values: Array) -> Array:
+        """Over the axes, integers without their zero point left out."""
         import numpy as np
 
         axes = tuple({int(v) for v in self.axes.get_values()})
-        shape, count = shape_of(self.result), prod(shape_of(self.input)[a] for a in axes)
+        stored = is_stored(self.input) or is_stored(self.result)
+        if not stored and values.dtype.kind != "f":
+            raise unknown(self, f"a mean of {values.dtype}")
+        return values.astype(np.int64 if stored else np.float64).sum(axes)
+
+    def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
+        shape = shape_of(self.result)
+        count = prod(shape_of(self.input)[int(a)] for a in {*self.axes.get_values()})
         if not is_stored(self.input) and not is_stored(self.result):
-            if operands[0].dtype.kind != "f":
-                raise unknown(self, f"a mean of {operands[0].dtype}")
-            total = operands[0].astype(np.float64).sum(axes) / count
-            return [total.astype(operands[0].dtype).reshape(shape)]
+            return [(total / count).astype(dtype_of(self.result)).reshape(shape)]
         stored_bits(self, self.input, self.result)
         need_double_rounding(self)
         (in_scale, in_zero), (out_scale, _) = (
             per_tensor(self, self.input),
             per_tensor(self, self.result),
         )
-        total = operands[0].astype(np.int64).sum(axes) - count * in_zero
+        total = total - count * in_zero
         return [
             self.stored(rescale(self, total, *divided(in_scale / out_scale, count))).reshape(shape)
         ]

@@ -109,16 +109,34 @@ class AveragePool2DOp(PoolBase):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """average_pool.h: what is padded does not count, unless `count_include_pad`."""
+        total = self.over_rows(operands) if self.accumulates else self._sum(operands[0])
+        return self.finished(operands, total)
+
+    def _sum(self, values: Array) -> Array:
+        """Over every window, channels last."""
         import numpy as np
 
         taps = tuple(range(-len(self.window.kernel), 0))
+        number = np.int64 if self.in_one_quantization() else np.float64
+        return windows(channels_last(values.astype(number), self.input), self.window, 0).sum(taps)
+
+    def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
+        import numpy as np
+
+        whole = np.zeros(shape_of(self.input), operands[0].dtype)
+        whole[:, r : r + 1] = operands[0]
+        total = self._sum(whole)
+        return total if before is None else before + total
+
+    def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
+        import numpy as np
+
         is_integer = self.in_one_quantization()
-        number = np.int64 if is_integer else np.float64
-        source = channels_last(operands[0].astype(number), self.input)
-        total = windows(source, self.window, 0).sum(taps)
         if self.count_include_pad is None:
             self.need_taps()
-            count = windows(np.ones_like(source), self.window, 0).sum(taps)
+            taps = tuple(range(-len(self.window.kernel), 0))
+            ones = channels_last(np.ones(shape_of(self.input), total.dtype), self.input)
+            count = windows(ones, self.window, 0).sum(taps)
         else:
             count = np.full_like(total, np.prod(self.window.sizes[0]))
         if not is_integer:
@@ -142,14 +160,35 @@ class MaxPool2DOp(PoolBase):
         return "lowest"
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        return self.finished(operands, self._largest(operands[0]))
+
+    @property
+    def accumulator(self) -> AnyTensor:
+        return self.result.type
+
+    def _largest(self, values: Array) -> Array:
+        """Under every window, as the input stores it."""
         import numpy as np
 
         taps = tuple(range(-len(self.window.kernel), 0))
-        is_integer = self.in_one_quantization()
         self.need_taps()
-        low = -np.inf if operands[0].dtype.kind == "f" else np.iinfo(operands[0].dtype).min
-        source = channels_last(operands[0], self.input)
-        largest = as_laid_out(windows(source, self.window, low).max(taps), self.result)
-        if is_integer:
-            return [self.clamped(largest.astype(np.int64))]
-        return [self.activated(largest)]
+        low = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
+        source = channels_last(values, self.input)
+        return as_laid_out(windows(source, self.window, low).max(taps), self.result)
+
+    def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
+        import numpy as np
+
+        row = operands[0]
+        low = -np.inf if row.dtype.kind == "f" else np.iinfo(row.dtype).min
+        whole = np.full(shape_of(self.input), low, row.dtype)
+        whole[:, r : r + 1] = row
+        largest = self._largest(whole)
+        return largest if before is None else np.maximum(before, largest)
+
+    def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
+        import numpy as np
+
+        if self.in_one_quantization():
+            return [self.clamped(total.astype(np.int64))]
+        return [self.activated(total)]
