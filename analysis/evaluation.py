@@ -10,11 +10,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
 
+from memopt.analysis.row_evaluation import evaluate_row, join_rows, split_rows
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.stored import Array
 from memopt.dialects.structure import ConstantOp
 
@@ -29,9 +31,16 @@ def evaluate(func: FuncOp, weights: Weights, inputs: Sequence[Array]) -> dict[SS
     for op in block.ops:
         if isinstance(op, ConstantOp):
             values[op.result] = weights.array(op)
+        elif isinstance(op, RowsOp):
+            values.update(zip(op.parts, split_rows(values[op.input]), strict=True))
+        elif isinstance(op, JoinOp):
+            values[op.result] = join_rows([values[v] for v in op.parts])
+        elif isinstance(op, RowOp):
+            results = evaluate_row(op, weights, [values[v] for v in op.inputs])
+            values.update(zip(op.outputs, results, strict=True))
         elif isinstance(op, ComputeOp):
             results = op.evaluate([values[v] for v in op.operands])
             values.update(zip(op.results, results, strict=True))
-        elif not op.has_trait(IsTerminator):
+        elif not op.has_trait(IsTerminator) and not isinstance(op, RowOpOp):
             raise MemoptError(f"{operator_name(op)} cannot be evaluated", place_of(op))
     return values

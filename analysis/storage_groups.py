@@ -24,7 +24,11 @@ Behaviour = Callable[[Operation, ModelAttr], OperatorMemory]
 @dataclass
 class Storage:
     """One storage group. `members` are values with their byte offset from the group's base;
-    `writers` and `readers` are indices of executing operations, ascending."""
+    `writers` and `readers` are indices of executing operations, ascending.
+
+    `piece` is (group, byte offset) of what a part that dies alone is a part of; that group keeps
+    its base, and all of its bytes are its parts'.
+    """
 
     members: list[tuple[SSAValue, int]]
     size: int = 0
@@ -33,6 +37,7 @@ class Storage:
     is_input: bool = False
     is_output: bool = False
     in_arena: bool = True
+    piece: tuple[int, int] | None = None
 
     @property
     def name(self) -> str:
@@ -167,6 +172,7 @@ def block_memory(
     operations: list[Operation] = []
     memories: list[OperatorMemory] = []
     views: list[Operation] = []
+    parts: list[tuple[Operation, Alias]] = []
     for op in block.ops:
         memory = behaviour(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
@@ -177,12 +183,14 @@ def block_memory(
             raise MemoptError(
                 "it executes, so its results are no views of its operands", place_of(op)
             )
-        if memory.executes or (caller and not union.fits_caller(op, free)):
+        tied = [a for a in free if a.kind != "part"]
+        if memory.executes or (caller and not union.fits_caller(op, tied)):
             operations.append(op)
             memories.append(memory)
         elif memory.aliases:
             views.append(op)
-            union.join(op, free)
+            parts += [(op, a) for a in free if a.kind == "part"]
+            union.join(op, tied)
 
     roots: dict[SSAValue, list[tuple[SSAValue, int]]] = {}
     for value in sizes:
@@ -211,16 +219,42 @@ def block_memory(
         groups.append(group)
 
     answer = BlockMemory(operations, memories, groups, of_value, [], views)
+    _cut_into_parts(answer, parts)
     _check_apart(answer, sizes)
     _check_sum(answer, model)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
         _touch(answer, index, op, memory)
+    for group in groups:
+        if group.piece is not None:
+            origin = groups[group.piece[0]]
+            group.writers = list(origin.writers)
+            if origin.readers:
+                reader = operations[origin.readers[0]]
+                text = f"{origin.name} is read as a whole, so its parts do not die alone"
+                raise MemoptError(text, place_of(reader))
     for group in groups:
         if not group.is_input and not group.writers:
             owner = group.members[0][0].owner
             place = "" if isinstance(owner, Block) else place_of(owner)
             raise MemoptError(f"{group.name} is never written", place)
     return answer
+
+
+def _cut_into_parts(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]]) -> None:
+    """Give the parts of a tensor their place in its group, which has no bytes but theirs.
+
+    Raises MemoptError for a part that shares its group.
+    """
+    for op, alias in parts:
+        part, whole = op.results[alias.result], op.operands[alias.operand]
+        (mine, _), (base, inside) = answer.of_value[part], answer.of_value[whole]
+        group, origin = answer.groups[mine], answer.groups[base]
+        if len(group.members) > 1 or origin.piece is not None:
+            raise MemoptError(f"{group.name} is no part that dies alone", place_of(op))
+        group.piece = base, inside + alias.byte_offset
+        group.is_input, group.is_output = origin.is_input, origin.is_output
+        group.in_arena = origin.in_arena
+        origin.size = 0
 
 
 def _check_apart(answer: BlockMemory, sizes: dict[SSAValue, int]) -> None:

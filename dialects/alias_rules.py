@@ -36,6 +36,11 @@ def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
             return None if a == b else f"{a} B are no view of {b} B"
         case "inplace":
             return None if a <= b else f"{a} B do not fit in place of {b} B"
+        case "part":
+            inside = 0 <= offset <= b - a
+            return (
+                None if inside else f"a part of {a} B at {offset} B leaves the {b} B of its operand"
+            )
         case "slice":
             inside = 0 <= offset <= b if strided else 0 <= offset <= b - a
             around = b - a <= offset <= 0

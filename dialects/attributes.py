@@ -166,6 +166,13 @@ class ChainType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
+class OperatorType(ParametrizedAttribute, TypeAttribute):
+    """An operator whose rows are computed one by one: what `memgraph.row` names."""
+
+    name = "memgraph.operator"
+
+
+@irdl_attr_definition
 class RuntimeType(ParametrizedAttribute, TypeAttribute):
     """An element type whose bytes only the run time knows: strings, resources, variants."""
 
@@ -390,6 +397,7 @@ TENSOR_ATTRIBUTES: tuple[type[Attribute], ...] = (
     ActivationAttr,
     ChainType,
     EncodingAttr,
+    OperatorType,
     RoundingAttr,
     RuntimeType,
     SourceAttr,

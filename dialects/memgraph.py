@@ -9,11 +9,12 @@ from memopt.dialects.old_forms import OLD_FORMS
 from memopt.dialects.operators import operations
 from memopt.dialects.place_attributes import PLACE_ATTRIBUTES
 from memopt.dialects.plan_attributes import PLAN_ATTRIBUTES
+from memopt.dialects.rows import ROWS
 from memopt.dialects.structure import STRUCTURE
 
 MEMGRAPH = Dialect(
     "memgraph",
-    [*operations(), *STRUCTURE],
+    [*operations(), *ROWS, *STRUCTURE],
     [
         *TENSOR_ATTRIBUTES,
         *MODEL_ATTRIBUTES,

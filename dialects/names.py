@@ -36,6 +36,13 @@ def name_of(value: SSAValue) -> str:
     return value.name_hint or f"{operator_kind(value.op)}#{value.index}"
 
 
+def is_named(value: SSAValue) -> bool:
+    """Whether the model names the value."""
+    if isinstance(value, BlockArgument):
+        return name_of(value) != (value.name_hint or f"arg{value.index}")
+    return isinstance(value, OpResult) and "memgraph.names" in value.op.attributes
+
+
 def rename(value: OpResult, name: str) -> None:
     """Give one result of an operation a name of the model's own; the others keep theirs."""
     names = [StringAttr(name_of(r)) for r in value.op.results]

@@ -22,8 +22,9 @@ from memopt.dialects.memory_attributes import ARENA, MemoryAttr, MemoryKind, Tra
 from memopt.dialects.old_forms import OBJECTS, old_form
 
 ProofKind = Literal["flow", "search", "ilp", "none"]
-Family = Literal["order"]
-FAMILIES: dict[str, str] = {"order": "over all orders"}  # what a bound ranges over, for people
+Family = Literal["order", "rows"]
+# what a bound ranges over, for people
+FAMILIES: dict[str, str] = {"order": "over all orders", "rows": "over all orders of these rows"}
 
 
 @irdl_attr_definition

@@ -27,7 +27,6 @@ from xdsl.irdl import AttrSizedResultSegments as ResultSegments
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
-    lazy_traits_def,
     opt_operand_def,
     opt_prop_def,
     opt_result_def,
@@ -40,7 +39,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
+from xdsl.traits import IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import ChainType, WeightsAttr, parse_int_list
@@ -188,20 +187,28 @@ def _shape(value: SSAValue) -> tuple[int, ...] | None:
     )
 
 
+class Yielding:
+    """Of operations whose body ends in `memgraph.yield`."""
+
+
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """Ends a hyper-node and names its results."""
+    """Ends a hyper-node, or the operator of rows, and names its results."""
 
     name = "memgraph.yield"
     values = var_operand_def(Attribute)
-    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(FusedOp, SegmentOp), Pure()))
+    traits = traits_def(IsTerminator(), Pure())
     assembly_format = "attr-dict ($values^ `:` type($values))?"
 
     def __init__(self, values: Sequence[SSAValue]):
         super().__init__(operands=[list(values)])
 
+    def verify_(self) -> None:
+        if not isinstance(self.parent_op(), Yielding):
+            raise VerifyException(f"{self.name} ends a hyper-node or a memgraph.row_op")
 
-class HyperNode(IRDLOperation):
+
+class HyperNode(IRDLOperation, Yielding):
     """Base of operations that run a fixed inner order as one step.
 
     `kept` lists the operands that are still needed after it; the others die inside, where their

@@ -372,7 +372,7 @@ func.func @alias_kind() attributes {a = #memgraph.alias<operand = 0, kind = copy
 // expected-error@+1 {{alias: negative operand index}}
 func.func @alias_operand() attributes {a = #memgraph.alias<operand = -1, kind = view>}
 // -----
-// expected-error@+1 {{alias: only a slice has a byte offset or strides}}
+// expected-error@+1 {{alias: only a slice or a part has a byte offset}}
 func.func @alias_offset() attributes {a = #memgraph.alias<operand = 0, kind = view, byte_offset = 4>}
 // -----
 // expected-error@+1 {{key 'kind' is missing}}
@@ -425,8 +425,8 @@ func.func @plan_missing() attributes {a = #memgraph.plan<peak = 1, lower_bound =
 // expected-error@+1 {{plan: lower_bound must be between 0 and peak}}
 func.func @plan_negative() attributes {a = #memgraph.plan<peak = -1, lower_bound = -1, proof = flow, family = order, fingerprint = "">}
 // -----
-// expected-error@+1 {{family 'rows' is not one of: order}}
-func.func @plan_family() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = flow, family = rows, fingerprint = "">}
+// expected-error@+1 {{family 'tiles' is not one of: order, rows}}
+func.func @plan_family() attributes {a = #memgraph.plan<peak = 1, lower_bound = 1, proof = flow, family = tiles, fingerprint = "">}
 // -----
 // expected-error@+1 {{plan: arena must be the sum of the memories' bytes}}
 func.func @plan_sum() attributes {a = #memgraph.plan<peak = 9, lower_bound = 9, proof = flow, family = order, arena = 9, arena_lower_bound = 9, memories = [#memgraph.memory<object0, kind = object, bytes = 8>], memories_lower_bound = 8, fingerprint = "">}
@@ -490,3 +490,6 @@ func.func @traffic_bound() attributes {a = #memgraph.traffic<cost = 8, lower_bou
 // -----
 // expected-error@+1 {{proof 'flow' is not one of: ilp, none}}
 func.func @traffic_proof() attributes {a = #memgraph.traffic<cost = 8, lower_bound = 8, proof = flow>}
+// -----
+// expected-error@+1 {{alias: only a slice has strides}}
+func.func @part_strides() attributes {a = #memgraph.alias<operand = 0, kind = part, byte_offset = 4, strides = [8]>}

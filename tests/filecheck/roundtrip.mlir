@@ -176,3 +176,26 @@ func.func @memories() attributes {
     memgraph.off_chip = #memgraph.off_chip<on_chip = 256, moved = 40, lower_bound = 32, proof = ilp, rule = belady>} {
   func.return
 }
+// -----
+
+// Rows: which row of an operator, of which rows; tensors in rows, and rows as a tensor.
+!t = tensor<1x2x4x4xi8>
+!r = tensor<1x1x4x4xi8>
+// CHECK: @rows(%x: tensor<1x2x4x4xi8>)
+func.func @rows(%x: !t) -> !t {
+  // CHECK: %f = memgraph.row_op (%a: tensor<1x2x4x4xi8>) attributes {note} {
+  %f = memgraph.row_op (%a: !t) attributes {note} {
+    %b = memgraph.relu %a : (!t) -> !t
+    memgraph.yield %b : !t
+  }
+  // CHECK: %x0, %x1 = memgraph.rows %x {note} : tensor<1x2x4x4xi8>
+  %x0, %x1 = memgraph.rows %x {note} : !t
+  // CHECK: %y0 = memgraph.row %f[0] (%x0) {note} : (tensor<1x1x4x4xi8>) -> tensor<1x1x4x4xi8>
+  %y0 = memgraph.row %f[0] (%x0) {note} : (!r) -> !r
+  %y1 = memgraph.row %f[1] (%x1) : (!r) -> !r
+  // CHECK: %y = memgraph.join %y0, %y1 {note} : tensor<1x2x4x4xi8>
+  %y = memgraph.join %y0, %y1 {note} : !t
+  // CHECK: func.func private @operator(!memgraph.operator)
+  func.return %y : !t
+}
+func.func private @operator(!memgraph.operator)

@@ -1,0 +1,75 @@
+"""Rows of an operator from the whole operator: of tensors that have the given rows, and poison
+elsewhere. So a row that needs more than it is given is not what the whole operator computes."""
+
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from memopt.analysis.weights import Weights
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.rows import RowOp, activations, steps_of
+from memopt.dialects.stored import Array, dtype_of
+from memopt.dialects.structure import ConstantOp
+from memopt.dialects.tensors import elements_of, shape_of
+
+POISON = 0x5B  # in every byte of a row that is not given: no zero point, and as float32 6e16
+
+
+def split_rows(whole: Array) -> list[Array]:
+    """The rows of an image."""
+    return [whole[:, r : r + 1] for r in range(whole.shape[1])]
+
+
+def join_rows(rows: Sequence[Array]) -> Array:
+    """An image from its rows."""
+    import numpy as np
+
+    return np.concatenate(rows, axis=1)
+
+
+def evaluate_row(row: RowOp, weights: Weights, given: Sequence[Array]) -> list[Array]:
+    """The results of one row, from the arrays of its operands.
+
+    Integers are those of the whole operator, bit for bit; sums of reals are kept in float64 until
+    the last, as the whole operator does. Raises MemoptError as `ComputeOp.evaluate`.
+    """
+    whole, r = row.whole, row.index.data
+    waiting = list(given)
+    operands: list[Array] = []
+    outside = dict(activations(whole))
+    for k, value in enumerate(whole.operands):
+        if k not in outside:
+            owner = value.owner
+            assert isinstance(owner, ConstantOp)
+            operands.append(weights.array(owner))
+            continue
+        needed = whole.rows_needed(k, r)
+        if needed is None or whole.rows_mode == "part":
+            operands.append(waiting.pop(0))
+        else:
+            rows = [waiting.pop(0) for _ in needed]
+            operands.append(_poisoned(value, needed, rows))
+    if whole.rows_mode == "part":
+        return _summed(whole, r, operands, waiting)
+    return [result[:, r : r + 1] for result in whole.evaluate(operands)]
+
+
+def _poisoned(value: SSAValue, needed: range, rows: Sequence[Array]) -> Array:
+    """A tensor of the operator with the rows that are needed, and no other."""
+    import numpy as np
+
+    kind = np.dtype(dtype_of(value))
+    count = elements_of(value) * kind.itemsize
+    whole = np.full(count, POISON, np.uint8).view(kind).reshape(shape_of(value))
+    for n, row in zip(needed, rows, strict=True):
+        whole[:, n : n + 1] = row
+    return whole
+
+
+def _summed(
+    whole: ComputeOp, r: int, operands: Sequence[Array], before: Sequence[Array]
+) -> list[Array]:
+    """The sum with row `r`, or the result if it is the last."""
+    total = whole.part(operands, r, before[0] if before else None)
+    steps = steps_of(whole)
+    return whole.finished(operands, total) if steps and r == steps[-1] else [total]

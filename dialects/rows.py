@@ -1,0 +1,348 @@
+"""Rows: an operator cut into the rows of its result, each a step of the schedule.
+
+    %conv3 = memgraph.row_op (%x: !t) {               // the whole operator, once
+      %w = memgraph.constant #memgraph.weights<"5f0c...", "7"> : !w
+      %y = memgraph.conv_2d %x, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 1 : (!t, !w) -> !u
+      memgraph.yield %y : !u
+    }
+    %x0, %x1, %x2 = memgraph.rows %x : !t             // a piece per row, which dies alone
+    %y0 = memgraph.row %conv3[0] (%x0, %x1) : (!r, !r) -> !s
+    %y1 = memgraph.row %conv3[1] (%x0, %x1, %x2) : (!r, !r, !r) -> !s
+    %y2 = memgraph.row %conv3[2] (%x1, %x2) : (!r, !r) -> !s
+    %y = memgraph.join %y0, %y1, %y2 : !u             // rows of one tensor, for who needs it whole
+
+`memgraph.row %f[r]` is row r of `f` of tensors that have the given rows, and anything elsewhere.
+Its operands are, operand by operand of `f`, the rows that `rows_needed(r)` says, ascending; a
+tensor that is needed as a whole is one operand. Rows of one operator run in ascending order, each
+once. An operator that sums over rows (a mean over height) has a row per row of its operand 0: each
+takes what the one before it made, the last makes the result.
+
+The operator is a value and no symbol: whoever has a row finds it without a table.
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import IntAttr, TensorType
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.attributes import OperatorType
+from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory
+from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.structure import ConstantOp, Yielding, YieldOp
+from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, shape_of
+
+
+def row_type(whole: Attribute) -> AnyTensor:
+    """The type of one row of an image's type."""
+    tensor = cast("AnyTensor", whole)
+    first, _, *rest = tensor.get_shape()
+    return TensorType(tensor.element_type, [first, 1, *rest], tensor.encoding)
+
+
+def steps_of(whole: ComputeOp) -> Sequence[int] | None:
+    """The rows that are steps of an operator: rows of its results, or of operand 0 where it sums
+    over them, those that it reads. None if it is computed as a whole only."""
+    if whole.rows_mode is None:
+        return None
+    if whole.rows_mode != "part":
+        return range(rows_of(whole.results[0]) or 0)
+    return [r for r in range(rows_of(whole.operands[0]) or 0) if whole.rows_needed(0, r)] or None
+
+
+def operand_types(whole: ComputeOp, r: int) -> list[Attribute]:
+    """The types of what row `r` of an operator takes."""
+    types: list[Attribute] = []
+    for k, v in activations(whole):
+        rows = whole.rows_needed(k, r)
+        types += [v.type] if rows is None else [row_type(v.type)] * len(rows)
+    steps = steps_of(whole)
+    if whole.rows_mode == "part" and steps and r > steps[0]:
+        types.append(whole.accumulator)
+    return types
+
+
+def result_types(whole: ComputeOp, r: int) -> list[Attribute]:
+    """The types of what row `r` of an operator makes."""
+    if whole.rows_mode != "part":
+        return [row_type(v.type) for v in whole.results]
+    steps = steps_of(whole)
+    is_last = bool(steps) and r == steps[-1]
+    return [v.type for v in whole.results] if is_last else [whole.accumulator]
+
+
+def activations(whole: ComputeOp) -> list[tuple[int, SSAValue]]:
+    """The operands of an operator inside a `memgraph.row_op` that come from outside, with their
+    indices; the others are constants."""
+    return [(k, v) for k, v in enumerate(whole.operands) if isinstance(v, BlockArgument)]
+
+
+@irdl_op_definition
+class RowOpOp(IRDLOperation, MemoryInterface, Yielding):
+    """An operator, whole, whose rows are computed one by one. Isolated from above."""
+
+    name = "memgraph.row_op"
+    operator = result_def(OperatorType)
+    body = region_def("single_block")
+    traits = traits_def(IsolatedFromAbove(), Pure())
+
+    def __init__(self, body: Region):
+        super().__init__(result_types=[OperatorType()], regions=[body])
+
+    @property
+    def computed(self) -> ComputeOp:
+        """The operation."""
+        return next(op for op in self.body.block.ops if isinstance(op, ComputeOp))
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        return OperatorMemory((None,), executes=False)
+
+    def verify_(self) -> None:
+        block, last = self.body.block, self.body.block.last_op
+        inner = [op for op in block.ops if not isinstance(op, ConstantOp)]
+        whole = inner[0] if len(inner) == 2 and isinstance(last, YieldOp) else None
+        if not isinstance(whole, ComputeOp):
+            raise VerifyException(f"{self.name}: one operation, its constants and memgraph.yield")
+        if list(last.operands if last else ()) != list(whole.results):
+            raise VerifyException(
+                f"{self.name}: all results of the operation are yielded, in order"
+            )
+        if steps_of(whole) is None:
+            raise VerifyException(f"{self.name}: {whole.name} has no rows")
+        if [v for _, v in activations(whole)] != list(block.args):
+            raise VerifyException(f"{self.name}: the operation takes the arguments in order")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "RowOpOp":
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: parser.parse_argument(expect_type=True)
+        )
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region(arguments)
+        op = cls(body)
+        op.attributes |= attributes.data if attributes else {}
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" (")
+        printer.enter_scope()
+        printer.print_list(self.body.block.args, printer.print_block_argument)
+        printer.print_string(")")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        printer.exit_scope()
+
+
+@irdl_op_definition
+class RowsOp(IRDLOperation, MemoryInterface):
+    """The rows of a tensor: parts of it that die alone, if nothing else reads it."""
+
+    name = "memgraph.rows"
+    input = operand_def(AnyTensor)
+    parts = var_result_def(AnyTensor)
+    traits = traits_def(Pure())
+
+    def __init__(self, value: SSAValue):
+        count = rows_of(value) or 0
+        super().__init__(operands=[value], result_types=[[row_type(value.type)] * count])
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        sizes = tuple(bytes_of(r.type) for r in self.parts)
+        kind = "part" if self.input.has_one_use() else "slice"
+        parts = tuple(Alias(r, 0, kind, r * (n or 0)) for r, n in enumerate(sizes))
+        return OperatorMemory(sizes, parts, executes=False)
+
+    def verify_(self) -> None:
+        if rows_of(self.input) != len(self.parts):
+            raise VerifyException(f"{self.name}: one result per row of the operand")
+        if any(r.type != row_type(self.input.type) for r in self.parts):
+            raise VerifyException(f"{self.name}: results are rows of the operand")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "RowsOp":
+        value = parser.parse_unresolved_operand()
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        op = cls(parser.resolve_operand(value, _image(parser)))
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.input)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.input.type)
+
+
+@irdl_op_definition
+class JoinOp(IRDLOperation, MemoryInterface):
+    """A tensor from its rows, which lie one behind the other in one buffer."""
+
+    name = "memgraph.join"
+    parts = var_operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+
+    def __init__(self, parts: Sequence[SSAValue], type_: Attribute):
+        super().__init__(operands=[list(parts)], result_types=[type_])
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        size = bytes_of(self.parts[0].type) or 0
+        slices = tuple(Alias(0, r, "slice", -r * size) for r in range(len(self.parts)))
+        return OperatorMemory((bytes_of(self.result.type),), slices, executes=False)
+
+    def verify_(self) -> None:
+        if rows_of(self.result) != len(self.parts) or not self.parts:
+            raise VerifyException(f"{self.name}: one operand per row of the result")
+        if any(v.type != row_type(self.result.type) for v in self.parts):
+            raise VerifyException(f"{self.name}: operands are rows of the result")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "JoinOp":
+        parts = parser.parse_comma_separated_list(
+            parser.Delimiter.NONE, parser.parse_unresolved_operand
+        )
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        whole = _image(parser)
+        row = row_type(whole)
+        op = cls([parser.resolve_operand(v, row) for v in parts], whole)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.parts, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
+
+
+@irdl_op_definition
+class RowOp(IRDLOperation, MemoryInterface):
+    """One row of an operator, or one part of a sum over rows."""
+
+    name = "memgraph.row"
+    operator = operand_def(OperatorType)
+    inputs = var_operand_def(AnyTensor)
+    index = prop_def(IntAttr)
+    outputs = var_result_def(AnyTensor)
+    traits = traits_def(Pure())
+
+    def __init__(
+        self,
+        operator: SSAValue,
+        index: int,
+        inputs: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+    ):
+        super().__init__(
+            operands=[operator, list(inputs)],
+            result_types=[list(result_types)],
+            properties={"index": IntAttr(index)},
+        )
+
+    @property
+    def whole(self) -> ComputeOp:
+        """The operator that this is a row of. Raises VerifyException if its operand is none."""
+        owner = self.operator.owner
+        if not isinstance(owner, RowOpOp):
+            raise VerifyException(f"{self.name}: the operator must be a memgraph.row_op")
+        return owner.computed
+
+    def verify_(self) -> None:
+        whole, r = self.whole, self.index.data
+        steps = steps_of(whole)
+        if steps is None or r not in steps:
+            raise VerifyException(f"{self.name}: {whole.name} has no row {r}")
+        types, found = operand_types(whole, r), [v.type for v in self.inputs]
+        if found != types:
+            raise VerifyException(
+                f"{self.name}: row {r} of {whole.name} takes {len(types)} operands: "
+                f"{', '.join(map(str, types))}"
+            )
+        if [v.type for v in self.outputs] != result_types(whole, r):
+            raise VerifyException(f"{self.name}: results are not those of row {r} of {whole.name}")
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        results = tuple(bytes_of(r.type) for r in self.outputs)
+        return OperatorMemory(results, inplace=self._inplace(model), effects=(self.operator,))
+
+    def _inplace(self, model: ModelAttr) -> tuple[tuple[int, int], ...]:
+        """A sum takes the place of the one before it; what is element-wise, as the model says, that
+        of an operand's row."""
+        whole = self.whole
+        last = len(self.operands) - 1
+        if whole.rows_mode == "part":
+            before = isinstance(self.operands[last].type, TensorType) and (
+                self.operands[last].type == whole.accumulator == self.outputs[0].type
+            )
+            return ((0, last),) if before else ()
+        if whole.rows_mode != "inplace" or not model.has_inplace:
+            return ()
+        size = bytes_of(self.outputs[0].type) or 0
+        return tuple(
+            (0, at + 1)
+            for at, v in enumerate(self.inputs)
+            if shape_of(v) == shape_of(self.outputs[0]) and size <= (bytes_of(v.type) or 0)
+        )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "RowOp":
+        operator = parser.resolve_operand(parser.parse_unresolved_operand(), OperatorType())
+        parser.parse_punctuation("[")
+        index = parser.parse_integer()
+        parser.parse_punctuation("]")
+        values: list[UnresolvedOperand] = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":")
+        start = parser.pos
+        types = parser.parse_function_type()
+        if len(types.inputs) != len(values):
+            parser.raise_error(f"{len(values)} operands, {len(types.inputs)} types", start)
+        inputs = [parser.resolve_operand(v, t) for v, t in zip(values, types.inputs, strict=True)]
+        op = cls(operator, index, inputs, list(types.outputs))
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.operator)
+        printer.print_string(f"[{self.index.data}] ")
+        with printer.in_parens():
+            printer.print_list(self.inputs, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_function_type([v.type for v in self.inputs], [r.type for r in self.outputs])
+
+
+def _image(parser: Parser) -> Attribute:
+    """A tensor type that has rows."""
+    start = parser.pos
+    found = parser.parse_type()
+    if not isinstance(found, TensorType) or len(cast("AnyTensor", found).get_shape()) < 3:
+        parser.raise_error("expected the type of a tensor that has rows", start)
+    return cast("AnyTensor", found)
+
+
+ROWS: tuple[type[Operation], ...] = (JoinOp, RowOp, RowOpOp, RowsOp)
