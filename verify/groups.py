@@ -25,7 +25,8 @@ from memopt.dialects.tensors import MAX_BYTES, bytes_of
 class Group:
     """Values that lie in one piece: each with its bytes from the start, the oldest first.
 
-    `first` and `last` are steps, both inclusive; -1 while nothing touches it.
+    `is_part`: of a tensor, so that its bytes are not rounded up. `first` and `last` are steps, both
+    inclusive; -1 while nothing touches it.
     """
 
     places: dict[SSAValue, int]
@@ -33,6 +34,7 @@ class Group:
     is_input: bool = False
     is_output: bool = False
     in_arena: bool = True
+    is_part: bool = False
     first: int = -1
     last: int = -1
 
@@ -51,7 +53,8 @@ class Group:
 class Reading:
     """A block: `memory` says what operation i does; `of_value` is (group, bytes from its start);
     `overwrites` lists (step, group of the result, group of the operand) of what is in place;
-    `views` has the aliases of what costs nothing."""
+    `views` has the aliases of what costs nothing; `parts` says of each part that dies alone what it
+    is a part of, and how many bytes from its start."""
 
     operations: list[Operation] = field(default_factory=list[Operation])
     memory: list[OperatorMemory] = field(default_factory=list[OperatorMemory])
@@ -62,6 +65,9 @@ class Reading:
     overwrites: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
     views: dict[Operation, tuple[Alias, ...]] = field(
         default_factory=dict[Operation, tuple[Alias, ...]]
+    )
+    parts: dict[SSAValue, tuple[SSAValue, int]] = field(
+        default_factory=dict[SSAValue, tuple[SSAValue, int]]
     )
 
 
@@ -161,17 +167,22 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
         if memory.executes and free:
             text = "it executes, so its results are no views of its operands"
             raise MemoptError(text, place_of(op))
-        if memory.executes or (caller and not pieces.keeps_whole(op, free, caller)):
+        tied = tuple(a for a in free if a.kind != "part")
+        if memory.executes or (caller and not pieces.keeps_whole(op, tied, caller)):
             found.operations.append(op)
             found.memory.append(memory)
         elif memory.aliases:
             found.views[op] = memory.aliases
-            pieces.tie(op, free)
+            pieces.tie(op, tied)
+            for a in free:
+                if a.kind == "part":
+                    found.parts[op.results[a.result]] = op.operands[a.operand], a.byte_offset
     _close(found, pieces, returned, kept, caller)
     _check_parts_apart(found, pieces.size)
     _check_sum(found, model.alignment.data)
     for step, op in enumerate(found.operations):
         _touch(found, step, op)
+    _part(found)
     steps = max(len(found.operations), 1)
     for group in found.groups:
         if group.is_input:
@@ -214,6 +225,22 @@ def _close(
         group.is_input |= isinstance(value, BlockArgument)
         group.is_output |= value in returned or value in kept
         found.of_value[value] = (seen[id(piece)], piece[value])
+
+
+def _part(found: Reading) -> None:
+    """A tensor whose parts die alone has no bytes but theirs. Raises MemoptError for one that is
+    read as a whole too, and for a part that is tied to something else."""
+    for part, (whole, _) in found.parts.items():
+        mine, origin = (found.groups[found.of_value[v][0]] for v in (part, whole))
+        if len(mine.places) != 1 or whole in found.parts:
+            raise MemoptError(f"{name_of(part)} is no part that dies alone")
+        if origin.last > max(origin.first, 0):
+            raise MemoptError(f"{name_of(whole)} is read as a whole, so its parts do not die alone")
+        mine.is_input, mine.is_output = origin.is_input, origin.is_output
+        mine.in_arena, mine.first = origin.in_arena, origin.first
+        mine.last, mine.is_part = max(mine.last, mine.first), True
+    for whole, _ in found.parts.values():
+        found.groups[found.of_value[whole][0]].size = 0
 
 
 def _touch(found: Reading, step: int, op: Operation) -> None:

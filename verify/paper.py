@@ -51,8 +51,12 @@ def run_on_paper(
     overwrites: dict[int, list[tuple[int, int]]] = {}
     for at, result, operand in memory.overwrites:
         overwrites.setdefault(at, []).append((result, operand))
-    for v in block.args:
-        _write(v, last.get(v, 0), where, sizes, live, (), func_op(block))
+    parts: dict[SSAValue, list[SSAValue]] = {}
+    for part, (whole, _) in memory.parts.items():
+        parts.setdefault(whole, []).append(part)
+    for argument in block.args:
+        for v in parts.get(argument, [argument]):
+            _write(v, last.get(v, 0), where, sizes, live, (), func_op(block))
     for op in block.ops:
         step = position.get(op)
         if step is None:
@@ -61,7 +65,7 @@ def run_on_paper(
             continue
         live.expire(step)
         allowed = _overwritten(op, overwrites.get(step, ()), memory, holds, where)
-        for r in op.results:
+        for r in (v for result in op.results for v in parts.get(result, [result])):
             _write(r, max(last.get(r, step), step), where, sizes, live, allowed, op)
         for place, start, size in _scratch_places(op, memory.memory[step].workspace, model):
             check_memory(place, named, None, op)
@@ -101,9 +105,11 @@ def func_op(block: Block) -> Operation:
 
 
 def _view_sources(op: Operation, memory: Reading) -> dict[SSAValue, frozenset[SSAValue]]:
-    """For a view, the operands whose bytes each result shows."""
+    """For a view, the operands whose bytes each result shows; a part shows its own."""
     found: dict[SSAValue, set[SSAValue]] = {}
     for alias in memory.views.get(op, ()):
+        if alias.kind == "part":
+            continue
         found.setdefault(op.results[alias.result], set()).add(op.operands[alias.operand])
     return {r: frozenset(v) for r, v in found.items()}
 
@@ -125,8 +131,13 @@ def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> lis
 
 
 def _check_view(op: Operation, where: Where, memory: Reading) -> None:
-    """A view lies where its alias says."""
+    """A view lies where its alias says, and so does a part."""
     for r in op.results:
+        if r in memory.parts and r in where:
+            whole, offset = memory.parts[r]
+            name, start = where[whole]
+            if where[r] != (name, start + offset):
+                raise MemoptError(f"{name_of(r)} is not where its tensor has it", place_of(op))
         for v in op.operands:
             if v in where and r in where and memory.of_value[v][0] == memory.of_value[r][0]:
                 shift = memory.of_value[r][1] - memory.of_value[v][1]

@@ -43,7 +43,8 @@ def check_places(
             raise MemoptError(
                 f"{name_of(value)} has an offset but is not in the arena", place_of(op)
             )
-        if offset < 0 or (offset - group[1]) % a:
+        aligned = value in memory.parts or (offset - group[1]) % a == 0
+        if offset < 0 or not aligned:
             raise MemoptError(f"{name_of(value)}: offset {offset} is not aligned", place_of(op))
         where[value] = (memory_at(place), offset)
         if bytes_of(value.type):
@@ -66,8 +67,11 @@ def check_places(
 
 def end_of(value: SSAValue, offset: int, memory: Reading, alignment: int) -> int:
     """The end of the buffer of a value that lies at `offset`, rounded up."""
+    if value in memory.parts:  # its tensor is rounded up, if at all
+        return offset + memory.groups[memory.of_value[value][0]].size
     index, inside = memory.of_value[value]
-    return offset - inside + (memory.groups[index].size + alignment - 1) // alignment * alignment
+    size = memory.groups[index].size or bytes_of(value.type) or 0  # a tensor in parts has only them
+    return offset - inside + (size + alignment - 1) // alignment * alignment
 
 
 def check_reach(end: int, model: ModelAttr, value: SSAValue | None, op: Operation) -> None:

@@ -24,12 +24,14 @@ from memopt.dialects.plan import (
     plan_of,
 )
 from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.rows import RowOp
 from memopt.dialects.structure import HyperNode
 from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories, check_turns
 from memopt.verify.paper import run_on_paper
 from memopt.verify.partition import check_parts
 from memopt.verify.places import check_places
+from memopt.verify.rows import check_rows
 from memopt.verify.unplaced import check_tried, check_unplaced
 
 
@@ -62,7 +64,12 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     check_definitions(block)
     if any(isinstance(op, HyperNode) for op in block.ops):
         raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
+    check_rows(block)
     memory = read_function(func, model)
+    family = "rows" if any(isinstance(op, RowOp) for op in memory.operations) else "order"
+    if plan.family.data != family:
+        text = f"the plan's bounds range over {plan.family.data}, the function's over {family}"
+        raise MemoptError(text, place)
     if fingerprint(func) != plan.fingerprint.data:
         raise StalePlanError("stale plan: the function has changed since it was planned", place)
     _check_order(block, memory)
@@ -115,7 +122,7 @@ def _peak(memory: Reading, model: ModelAttr) -> int:
     for g in memory.groups:
         if not g.in_arena:
             continue
-        size = (g.size + a - 1) // a * a
+        size = g.size if g.is_part else (g.size + a - 1) // a * a
         start_level += size if g.is_input else 0
         change[g.first] += size
         change[g.last + 1] -= size
