@@ -4,7 +4,7 @@ Operator i of the graph is `memory.operations[i]`, in block order; values outsid
 (constants, the caller's buffers) have no group.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -32,6 +32,18 @@ class Extracted:
     graph: MemoryGraph
     group_of: tuple[int | None, ...]
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether a tensor is in parts that die alone."""
+        return any(g.piece is not None for g in self.graph.groups)
+
+    def refuse_parts(self, who: str) -> None:
+        """Raise MemoptError if a tensor is in parts, which `who` cannot put anywhere."""
+        for g in self.graph.groups:
+            if g.piece is not None:
+                text = f"{who}: {g.name} is a part of a tensor, which is placed in one arena only"
+                raise MemoptError(text, f"@{self.func.sym_name.data}")
+
 
 def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
     """The memory graph of a function.
@@ -52,16 +64,30 @@ def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
         groups.append(
             Group(g.name, g.size, tuple(g.writers), tuple(g.readers), g.is_input, g.is_output)
         )
+    for index, g in zip(group_of, memory.groups, strict=True):
+        if index is not None and g.piece is not None:
+            whole = group_of[g.piece[0]]
+            assert whole is not None  # in the arena, as its parts are
+            groups[index] = replace(groups[index], piece=(whole, g.piece[1]))
     predecessors = [dict.fromkeys(ps) for ps in _data_predecessors(memory)]
     _add_effects(memory, predecessors, assume_pure)
     inplace = _forced(memory, predecessors, group_of) + _candidates(memory, group_of, groups, model)
+    alignment = model.alignment.data
+    workspace = [_workspace(memory, i, groups, group_of, model) for i in range(len(predecessors))]
+    has_parts = any(g.piece is not None for g in groups)
+    if has_parts:  # which are not rounded up, all else is
+        groups = [
+            replace(g, size=round_up(g.size, alignment)) if g.piece is None else g for g in groups
+        ]
+        workspace = [round_up(w, alignment) for w in workspace]
     graph = MemoryGraph(
         tuple(operator_name(op) for op in memory.operations),
         tuple(tuple(ps) for ps in predecessors),
         tuple(groups),
-        tuple(_workspace(memory, i, groups, group_of, model) for i in range(len(predecessors))),
+        tuple(workspace),
         tuple(inplace),
-        model.alignment.data,
+        1 if has_parts else alignment,
+        alignment,
     )
     try:
         graph.check()

@@ -118,6 +118,7 @@ def assign_known(
     place = f"@{func.sym_name.data}"
     if extracted.model.target.data == "tflm":
         raise MemoptError("planned for target tflm, which has one arena", place)
+    extracted.refuse_parts("memgraph-memory")
     tenants = tenants_of(extracted, banks, spill)
     # the places have to be written too, which takes no longer than it took to read the plan
     seconds = clock.left(clock.sooner(deadline, clock.now() - started))

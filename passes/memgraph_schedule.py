@@ -30,6 +30,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.names import place_of
 from memopt.dialects.plan import set_order
+from memopt.dialects.rows import RowOp
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.write_plan import Facts
 from memopt.passes.certify import write_certificate
@@ -149,7 +150,8 @@ def write_order(
     if _write_inplace(flat):
         flat = extract(extracted.func, assume_pure)
     set_order(flat.memory.operations)
-    return Planned(flat, Facts(answer.peak, answer.lower_bound, answer.proof)), answer
+    family = "rows" if any(isinstance(op, RowOp) for op in flat.memory.operations) else "order"
+    return Planned(flat, Facts(answer.peak, answer.lower_bound, answer.proof, family)), answer
 
 
 def _flat_proof(flat: Extracted, answer: Schedule, time_limit: float | None) -> Proof:

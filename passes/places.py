@@ -34,6 +34,9 @@ def write_places(
 
     def where(value: SSAValue) -> Attribute:
         at = memory.of_value.get(value)
+        piece = memory.groups[at[0]].piece if at else None
+        if at and piece is not None:  # a part lies where its tensor lies
+            at = piece[0], piece[1] + at[1]
         group = extracted.group_of[at[0]] if at else None
         if at and group is not None:
             found = place_at(group, at[1])

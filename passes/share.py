@@ -35,6 +35,7 @@ def share_function(
     if extracted.model.target.data == "tflm":
         text = "TensorFlow Lite Micro has one arena and takes no shared objects"
         raise MemoptError(f"--place={method}: {text}", name)
+    extracted.refuse_parts(f"--place={method}")
     order = range(len(extracted.graph))
     try:
         answer = share(live_ranges(extracted.graph, order), method, time_limit)

@@ -33,6 +33,7 @@ from memopt.dialects.plan import (
     scratch_list,
 )
 from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.rows import RowOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits
 from memopt.targets.core.registry import target_names
 
@@ -208,6 +209,8 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
         for value, inside in group.members:
             addresses[value] = Address(name, base + inside)
     for op in memory.operations:
+        if isinstance(op, RowOp):
+            raise refuse(op, "a row: rows are planned and verified, but not run yet")
         for value in op.results:
             if value not in addresses:
                 raise refuse(op, "a result without a size")

@@ -24,7 +24,7 @@ An input that nobody touches exists through step 0. `c(D, v) = s(D, v) - t(D)` n
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -98,6 +98,9 @@ class Group:
     readers: tuple[int, ...] = ()
     is_input: bool = False  # resident from the start
     is_output: bool = False  # resident to the end: a graph output, or an input that is kept
+    piece: tuple[int, int] | None = (
+        None  # of a part that dies alone: (group, byte offset) of it all
+    )
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,8 @@ class MemoryGraph:
     """Operators 0..n-1 with their direct predecessors, and the storage groups they touch.
 
     `workspace` is bytes that exist while the operator runs; it is negative for a contracted module
-    whose hill is below level + outputs (theory.md T3). Every size is rounded up to `alignment`.
+    whose hill is below level + outputs (theory.md T3). Every size is rounded up to `alignment`, and
+    every offset a multiple of it; of `offset_alignment` instead, if that is given.
     """
 
     names: tuple[str, ...]
@@ -123,6 +127,7 @@ class MemoryGraph:
     workspace: tuple[int, ...] = ()
     inplace: tuple[InPlace, ...] = ()
     alignment: int = 1
+    offset_alignment: int = 0
 
     def __post_init__(self) -> None:
         if not self.workspace:
@@ -436,9 +441,12 @@ def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
     """The placement problem of `order`: buffer i is group i, then one per positive workspace.
 
     A workspace is live in its operator's step alone. An in-place result shares its operand's base.
+    Parts that die alone are placed as one buffer, that of the tensor, which lives as long as any of
+    them; their own have no bytes.
     """
     steps = max(len(order), 1)
     position = {v: i for i, v in enumerate(order)}
+    alignment = graph.offset_alignment or graph.alignment
     used = [c for c in profile(graph, order).inplace if c]
     over = {c.result: c.operand for c in used}
 
@@ -452,7 +460,15 @@ def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
         lower = 0 if g.is_input else min(position[w] for w in g.writers)
         last = max((position[v] for v in (*g.writers, *g.readers)), default=0)
         upper = steps if g.is_output else last + 1
-        buffers.append(Buffer(g.name, graph.sizes[i], lower, upper, base(i), None, graph.alignment))
+        buffers.append(Buffer(g.name, graph.sizes[i], lower, upper, base(i), None, alignment))
+    for i, g in enumerate(graph.groups):
+        if g.piece is not None:
+            whole, at = g.piece
+            part, old = buffers[i], buffers[whole]
+            size = round_up(max(old.size, at + g.size), alignment)
+            lower, upper = min(old.lower, part.lower), max(old.upper, part.upper)
+            buffers[whole] = replace(old, size=size, lower=lower, upper=upper)
+            buffers[i] = replace(part, size=0, base=i)
     for v in order:
         if graph.extra[v] > 0:
             t = position[v]

@@ -1,0 +1,105 @@
+"""Real models in rows: proven peaks (bytes; rows are not rounded up), the same bits, and by name
+what cannot have rows yet."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
+from memopt.cli import main as memopt
+from memopt.dialects.functions import only_function
+from memopt.dialects.stored import dtype_of
+from memopt.dialects.tensors import shape_of
+from memopt.driver import build_pipeline, load_model, new_context
+from memopt.opt import main as optimise
+
+ROWS = "memgraph-rewrite{rules=pad-into-window},memgraph-model{inplace=on%s},memgraph-expand-rows"
+PEAKS = {
+    "dscnn_kws_int8": 3_866,
+    "resnet8_int8": 10_304,
+    "person_detect_int8": 12_288,
+    "mobilenet_vww96_int8": 28_032,
+    "tinymaix_mnist_resnet_int8": 1_456,
+    "streaming_wakeword_int8": 3_712,
+    "mcunet_vww_int8": 76_800,
+}
+
+
+def run(model: Path, pipeline: str, *more: str) -> int:
+    return optimise([str(model), "-p", pipeline, *more])
+
+
+@pytest.mark.parametrize("name", PEAKS)
+def test_peaks_of_rows_are_proven(
+    name: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = f"{ROWS % ' alignment=1'},memgraph-schedule,memgraph-verify-plan"
+    plan = tmp_path / "plan.mlir"
+    model = shared / "models" / f"{name}.tflite"
+    assert run(model, steps, "--stats=json", "-o", str(plan)) == 0
+    stats = json.loads(capsys.readouterr().err.splitlines()[-1])
+    assert (stats["peak"], stats["optimal"]) == (PEAKS[name], True)
+    assert "family = rows" in plan.read_text()
+
+
+@pytest.mark.parametrize("name", ["resnet8_int8", "tinymaix_mnist_resnet_int8", "resnet8_float"])
+def test_rows_compute_the_same_bits(name: str, shared: Path) -> None:
+    module = load_model(shared / "models" / f"{name}.tflite", {})
+    rng = np.random.default_rng(3)
+    func = only_function(module)
+    (argument,) = func.body.block.args
+    kind, shape = np.dtype(dtype_of(argument)), shape_of(argument)
+    real = rng.standard_normal(shape).astype(kind)
+    image = real if kind.kind == "f" else rng.integers(-128, 128, shape).astype(kind)
+
+    def result() -> object:
+        values = evaluate(only_function(module), Weights.of(module), [image])
+        last = only_function(module).get_return_op()
+        assert last is not None
+        return values[last.operands[0]].tobytes()
+
+    before = result()
+    for step in build_pipeline(ROWS % ""):
+        step.apply(new_context(), module)
+    module.verify()
+    assert result() == before
+
+
+def test_a_certificate_of_rows(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan, proof = tmp_path / "plan.mlir", tmp_path / "proof.json"
+    model = shared / "models" / "tinymaix_mnist_resnet_int8.tflite"
+    steps = f'{ROWS % ""},memgraph-schedule{{certificate="{proof}"}},memgraph-place'
+    assert run(model, steps, "-o", str(plan)) == 0
+    assert memopt(["verify", str(plan), "--certificate", str(proof)]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said == "optimality: proven (flow) over all orders of these rows"
+
+
+@pytest.mark.parametrize(
+    ("steps", "target", "message"),
+    [
+        ("memgraph-place", "c", r"a row: rows are planned and verified, but not run yet"),
+        ("memgraph-place{method=shared-objects}", "mlir", r"is a part of a tensor"),
+        ("memgraph-memory{banks=a:4K,b:4K}", "mlir", r"memgraph-memory: .* is a part of a tensor"),
+    ],
+)
+def test_what_takes_no_rows_says_so(
+    steps: str,
+    target: str,
+    message: str,
+    shared: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model = shared / "models" / "tinymaix_mnist_resnet_int8.tflite"
+    pipeline = f"{ROWS % ' target=host'},memgraph-schedule,{steps}"
+    assert run(model, pipeline, "-t", target, "-o", str(tmp_path / "out")) == 1
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1 and re.search(message, said), said
+    assert not (tmp_path / "out").exists()
