@@ -43,7 +43,12 @@ def element_bits(element: Attribute) -> int:
 
 def stored_bytes(element: Attribute, shape: Iterable[int]) -> int:
     """Bytes of that many elements one after the other, of less than a byte packed."""
-    return (prod(shape) * element_bits(element) + 7) // 8
+    return packed_bytes(element, prod(shape))
+
+
+def packed_bytes(element: Attribute, count: int) -> int:
+    """The same of `count` elements."""
+    return (count * element_bits(element) + 7) // 8
 
 
 def bytes_of(type_: Attribute) -> int | None:
@@ -59,7 +64,7 @@ def bytes_of(type_: Attribute) -> int | None:
         if dimension.data < 0:
             raise MemoptError(f"{tensor} has a dynamic dimension; fix it with --shape")
         count *= dimension.data
-    size = (count * element_bits(element) + 7) // 8
+    size = packed_bytes(element, count)
     if size > MAX_BYTES:
         raise MemoptError(f"{tensor} has {size} bytes, which overflows 64-bit sizes")
     return size
