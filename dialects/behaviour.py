@@ -25,6 +25,7 @@ from memopt.dialects.interface import (
     MemoryInterface,
     OperatorMemory,
     is_constant_like,
+    is_constant_value,
     registered,
 )
 from memopt.dialects.model_attributes import AliasKind, ModelAttr
@@ -64,9 +65,7 @@ def covers(op: Operation, aliases: tuple[Alias, ...]) -> bool:
     """Whether the aliases leave nothing to do: every result and every buffer operand is in one."""
     free = [a for a in aliases if a.kind != "inplace"]
     operands = {
-        i
-        for i, v in enumerate(op.operands)
-        if is_buffer(v.type) and not (isinstance(v, OpResult) and is_constant_like(v.op))
+        i for i, v in enumerate(op.operands) if is_buffer(v.type) and not is_constant_value(v)
     }
     return (
         bool(free)

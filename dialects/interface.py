@@ -13,8 +13,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeGuard
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.dialects.model_attributes import AliasKind, ModelAttr
 
@@ -84,6 +85,11 @@ def register(operation: type[Operation] | str, describe: Describe) -> None:
 def is_constant_like(op: Operation) -> bool:
     """Whether an operation is a constant, of ours or of a foreign dialect."""
     return op.name in ("memgraph.constant", "arith.constant", "tosa.const", "onnx.Constant")
+
+
+def is_constant_value(value: SSAValue) -> TypeGuard[OpResult]:
+    """Whether a value is made by a constant."""
+    return isinstance(value, OpResult) and is_constant_like(value.op)
 
 
 def registered(operation: type[Operation] | str) -> Describe | None:

@@ -20,7 +20,7 @@ takes what the one before it made, the last makes the result.
 The operator is a value and no symbol: whoever has a row finds it without a table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import IntAttr, TensorType
@@ -45,6 +45,7 @@ from memopt.dialects.attributes import OperatorType
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.plan_attributes import Family
 from memopt.dialects.structure import ConstantOp, Yielding, YieldOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, shape_of
 
@@ -54,6 +55,11 @@ def row_type(whole: Attribute) -> AnyTensor:
     tensor = cast("AnyTensor", whole)
     first, _, *rest = tensor.get_shape()
     return TensorType(tensor.element_type, [first, 1, *rest], tensor.encoding)
+
+
+def family_of(operations: Iterable[Operation]) -> Family:
+    """What the bounds of a plan of these operations range over."""
+    return "rows" if any(isinstance(op, RowOp) for op in operations) else "order"
 
 
 def steps_of(whole: ComputeOp) -> Sequence[int] | None:
@@ -66,25 +72,21 @@ def steps_of(whole: ComputeOp) -> Sequence[int] | None:
     return [r for r in range(rows_of(whole.operands[0]) or 0) if whole.rows_needed(0, r)] or None
 
 
-def operand_types(whole: ComputeOp, r: int) -> list[Attribute]:
-    """The types of what row `r` of an operator takes."""
-    types: list[Attribute] = []
+def row_types(whole: ComputeOp, r: int) -> tuple[list[Attribute], list[Attribute]] | None:
+    """The types of what row `r` of an operator takes, and of what it makes; None if it has no such
+    row."""
+    steps = steps_of(whole)
+    if steps is None or r not in steps:
+        return None
+    taken: list[Attribute] = []
     for k, v in activations(whole):
         rows = whole.rows_needed(k, r)
-        types += [v.type] if rows is None else [row_type(v.type)] * len(rows)
-    steps = steps_of(whole)
-    if whole.rows_mode == "part" and steps and r > steps[0]:
-        types.append(whole.accumulator)
-    return types
-
-
-def result_types(whole: ComputeOp, r: int) -> list[Attribute]:
-    """The types of what row `r` of an operator makes."""
+        taken += [v.type] if rows is None else [row_type(v.type)] * len(rows)
     if whole.rows_mode != "part":
-        return [row_type(v.type) for v in whole.results]
-    steps = steps_of(whole)
-    is_last = bool(steps) and r == steps[-1]
-    return [v.type for v in whole.results] if is_last else [whole.accumulator]
+        return taken, [row_type(v.type) for v in whole.results]
+    if r != steps[0]:
+        taken.append(whole.accumulator)
+    return taken, [v.type for v in whole.results] if r == steps[-1] else [whole.accumulator]
 
 
 def activations(whole: ComputeOp) -> list[tuple[int, SSAValue]]:
@@ -178,18 +180,15 @@ class RowsOp(IRDLOperation, MemoryInterface):
     @classmethod
     def parse(cls, parser: Parser) -> "RowsOp":
         value = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        op = cls(parser.resolve_operand(value, _image(parser)))
+        attributes, whole = _parse_tail(parser)
+        op = cls(parser.resolve_operand(value, whole))
         op.attributes |= attributes
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.input)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.input.type)
+        _print_tail(printer, self, self.input.type)
 
 
 @irdl_op_definition
@@ -220,9 +219,7 @@ class JoinOp(IRDLOperation, MemoryInterface):
         parts = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        whole = _image(parser)
+        attributes, whole = _parse_tail(parser)
         row = row_type(whole)
         op = cls([parser.resolve_operand(v, row) for v in parts], whole)
         op.attributes |= attributes
@@ -231,9 +228,7 @@ class JoinOp(IRDLOperation, MemoryInterface):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_list(self.parts, printer.print_ssa_value)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.result.type)
+        _print_tail(printer, self, self.result.type)
 
 
 @irdl_op_definition
@@ -270,16 +265,16 @@ class RowOp(IRDLOperation, MemoryInterface):
 
     def verify_(self) -> None:
         whole, r = self.whole, self.index.data
-        steps = steps_of(whole)
-        if steps is None or r not in steps:
+        expected = row_types(whole, r)
+        if expected is None:
             raise VerifyException(f"{self.name}: {whole.name} has no row {r}")
-        types, found = operand_types(whole, r), [v.type for v in self.inputs]
-        if found != types:
+        types, made = expected
+        if [v.type for v in self.inputs] != types:
             raise VerifyException(
                 f"{self.name}: row {r} of {whole.name} takes {len(types)} operands: "
                 f"{', '.join(map(str, types))}"
             )
-        if [v.type for v in self.outputs] != result_types(whole, r):
+        if [v.type for v in self.outputs] != made:
             raise VerifyException(f"{self.name}: results are not those of row {r} of {whole.name}")
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
@@ -336,13 +331,21 @@ class RowOp(IRDLOperation, MemoryInterface):
         printer.print_function_type([v.type for v in self.inputs], [r.type for r in self.outputs])
 
 
-def _image(parser: Parser) -> Attribute:
-    """A tensor type that has rows."""
+def _parse_tail(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
+    """`{attributes} : type`, the latter of a tensor that has rows."""
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
     start = parser.pos
     found = parser.parse_type()
     if not isinstance(found, TensorType) or len(cast("AnyTensor", found).get_shape()) < 3:
         parser.raise_error("expected the type of a tensor that has rows", start)
-    return cast("AnyTensor", found)
+    return attributes, cast("AnyTensor", found)
+
+
+def _print_tail(printer: Printer, op: Operation, whole: Attribute) -> None:
+    printer.print_op_attributes(op.attributes)
+    printer.print_string(" : ")
+    printer.print_attribute(whole)
 
 
 ROWS: tuple[type[Operation], ...] = (JoinOp, RowOp, RowOpOp, RowsOp)

@@ -28,11 +28,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.functions import body_of, functions
-from memopt.dialects.interface import is_constant_like
+from memopt.dialects.interface import is_constant_value
 from memopt.dialects.names import is_named, name_of, operator_kind, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import drop_plan, model_of
-from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp, activations, result_types, steps_of
+from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp, activations, row_types, steps_of
 from memopt.dialects.structure import YieldOp
 from memopt.dialects.tensors import rows_of
 from memopt.passes.option import option
@@ -62,27 +62,22 @@ class _Rows:
     of_value: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
 
 
-def has_rows(op: Operation) -> bool:
-    """Whether an operation can be cut into rows."""
-    return isinstance(op, ComputeOp) and steps_of(op) is not None
-
-
 def expand(func: FuncOp, names: frozenset[str] | None) -> None:
     """Cut the operators of a function that have rows, all or those that make the named tensors.
 
     Raises PassFailedException for a name that no operator with rows makes.
     """
-    block, model = body_of(func), model_of(func)
-    for op in list(block.ops):
-        if isinstance(op, ComputeOp):
-            _read_image(op)
-    cut = [
+    model = model_of(func)
+    asked = [
         op
-        for op in block.ops
-        if has_rows(op)
+        for op in body_of(func).ops
+        if isinstance(op, ComputeOp)
         and not is_constant_expression(op.results[0], model)
         and (names is None or any(name_of(r) in names for r in op.results))
     ]
+    for op in asked:
+        _read_image(op)
+    cut = [op for op in asked if op.parent is not None and steps_of(op) is not None]
     if names is not None:
         made = {name_of(r) for op in cut for r in op.results}
         for name in sorted(names - made):
@@ -92,12 +87,9 @@ def expand(func: FuncOp, names: frozenset[str] | None) -> None:
     drop_plan(func)
     rows = _Rows(frozenset(cut))
     for op in cut:
-        assert isinstance(op, ComputeOp)
         _cut(op, rows)
     for op in reversed(cut):
-        constants = [
-            v.op for v in op.operands if isinstance(v, OpResult) and is_constant_like(v.op)
-        ]
+        constants = [v.op for v in op.operands if is_constant_value(v)]
         Rewriter.erase_op(op)
         for constant in dict.fromkeys(constants):
             if not any(list(r.uses) for r in constant.results):
@@ -134,7 +126,9 @@ def _cut(op: ComputeOp, rows: _Rows) -> None:
             inputs += [value] if needed is None else [_rows_of(value, op, rows)[n] for n in needed]
         if before is not None:
             inputs.append(before)
-        row = RowOp(made.operator, r, inputs, result_types(whole, r))
+        types = row_types(whole, r)
+        assert types is not None
+        row = RowOp(made.operator, r, inputs, types[1])
         _insert(op, row)
         if whole.rows_mode == "part":
             before = row.outputs[0]
@@ -179,19 +173,18 @@ def _rows_of(value: SSAValue, reader: Operation, rows: _Rows) -> list[SSAValue]:
 
 def _row_op(op: ComputeOp) -> RowOpOp:
     """The operator as a whole, its constants inside."""
-    outside = [v for v in op.operands if not _is_constant(v)]
+    outside = [v for v in op.operands if not is_constant_value(v)]
     block = Block(arg_types=[v.type for v in outside])
     inside: dict[SSAValue, SSAValue] = {}
     arguments = iter(block.args)
     operands: list[SSAValue] = []
     for value in op.operands:
-        if not _is_constant(value):
+        if not is_constant_value(value):
             argument = next(arguments)
             argument.name_hint = value.name_hint
             operands.append(argument)
             continue
         if value not in inside:
-            assert isinstance(value, OpResult)
             constant = value.op.clone()
             block.add_op(constant)
             inside[value] = constant.results[value.index]
@@ -203,10 +196,6 @@ def _row_op(op: ComputeOp) -> RowOpOp:
     made = RowOpOp(Region(block))
     made.operator.name_hint = op.results[0].name_hint or operator_kind(op)
     return made
-
-
-def _is_constant(value: SSAValue) -> bool:
-    return isinstance(value, OpResult) and is_constant_like(value.op)
 
 
 def _insert(before: Operation, op: Operation) -> None:

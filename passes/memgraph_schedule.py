@@ -30,7 +30,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.names import place_of
 from memopt.dialects.plan import set_order
-from memopt.dialects.rows import RowOp
+from memopt.dialects.rows import family_of
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.write_plan import Facts
 from memopt.passes.certify import write_certificate
@@ -150,7 +150,7 @@ def write_order(
     if _write_inplace(flat):
         flat = extract(extracted.func, assume_pure)
     set_order(flat.memory.operations)
-    family = "rows" if any(isinstance(op, RowOp) for op in flat.memory.operations) else "order"
+    family = family_of(flat.memory.operations)
     return Planned(flat, Facts(answer.peak, answer.lower_bound, answer.proof, family)), answer
 
 

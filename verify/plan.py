@@ -24,7 +24,7 @@ from memopt.dialects.plan import (
     plan_of,
 )
 from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.rows import RowOp
+from memopt.dialects.rows import family_of
 from memopt.dialects.structure import HyperNode
 from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories, check_turns
@@ -66,7 +66,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
         raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
     check_rows(block)
     memory = read_function(func, model)
-    family = "rows" if any(isinstance(op, RowOp) for op in memory.operations) else "order"
+    family = family_of(memory.operations)
     if plan.family.data != family:
         text = f"the plan's bounds range over {plan.family.data}, the function's over {family}"
         raise MemoptError(text, place)

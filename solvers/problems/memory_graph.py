@@ -98,9 +98,7 @@ class Group:
     readers: tuple[int, ...] = ()
     is_input: bool = False  # resident from the start
     is_output: bool = False  # resident to the end: a graph output, or an input that is kept
-    piece: tuple[int, int] | None = (
-        None  # of a part that dies alone: (group, byte offset) of it all
-    )
+    piece: tuple[int, int] | None = None  # of a part that dies alone: the group, the byte offset
 
 
 @dataclass(frozen=True)
