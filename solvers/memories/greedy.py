@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 
 from memopt.solvers import clock
 from memopt.solvers.placement.address_space import address_space
-from memopt.solvers.placement.items import Item
 from memopt.solvers.problems.memories import MemoryProblem, Tenant, Visit, cost_of
-from memopt.solvers.problems.placement import Piece
+from memopt.solvers.problems.placement import Item, Piece
 
 Key = Callable[[Tenant], tuple[float, ...]]
 

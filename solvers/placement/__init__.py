@@ -16,7 +16,7 @@ from typing import cast
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement.items import floor_of, items_of
+from memopt.solvers.placement.items import floor_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
 from memopt.solvers.registry import Option, declared_options, function_of, methods_in, options_of
 
@@ -71,7 +71,7 @@ def prove(
     problem.check()
     if not problem.buffers:
         return Proven(Placement((), 0), 0)
-    floor = floor_of(problem, items_of(problem))
+    floor = floor_of(problem, problem.items)
     if capacity is not None and capacity < floor:  # any answer shows as much as the best
         quick = function_of(_FOUND, "greedy-by-size", "placement", "solve")
         strategy, options = cast("Strategy", quick), {}

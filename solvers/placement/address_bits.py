@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from math import gcd
 
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 
 MOST = 1 << 27  # units by starts: what the tree may hold, four integers of so many bits at worst
 

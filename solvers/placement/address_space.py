@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from memopt.solvers import clock
 from memopt.solvers.placement.address_bits import AddressBits, few_bits
-from memopt.solvers.placement.items import Item
 from memopt.solvers.placement.time_index import TimeIndex
-from memopt.solvers.problems.placement import PlacementProblem
+from memopt.solvers.problems.placement import Item, PlacementProblem
 
 Vector = npt.NDArray[np.int64]
 LARGEST = 2**63 - 1

@@ -11,8 +11,7 @@ little work, which is mostly enough, and at last with as much as a given capacit
 from collections.abc import Callable, Sequence
 from math import gcd
 
-from memopt.solvers.placement.items import Item
-from memopt.solvers.problems.placement import Placement, Proven
+from memopt.solvers.problems.placement import Item, Placement, Proven
 
 SHARES = (16, 4, 1)  # each question's work: all of it divided by these
 FURTHER = 2  # times further below the best answer after each failure

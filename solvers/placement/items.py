@@ -4,16 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from memopt.solvers.problems.placement import Item, Piece, Placement, PlacementProblem
 
-__all__ = ["Item", "cliques_of", "fixed_first", "floor_of", "items_of", "placement_of"]
-
-
-def items_of(problem: PlacementProblem) -> tuple[Item, ...]:
-    """All items, by base; `Item.index` is the position here.
-
-    Raises ProblemError where a fixed offset does not suit the alignment of its whole base.
-    """
-    return problem.items
-
 
 def floor_of(problem: PlacementProblem, items: Iterable[Item]) -> int:
     """Bytes that every arena has: the load, and the end of what is fixed."""

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memopt.solvers import clock
-from memopt.solvers.placement.items import Item, cliques_of
+from memopt.solvers.placement.items import cliques_of
 from memopt.solvers.placement.neighbours import fits_lowest, neighbours_of
 from memopt.solvers.placement.recursion import deep_recursion
 from memopt.solvers.placement.rules import Rules, luby
+from memopt.solvers.problems.placement import Item
 
 RESTART = 500  # nodes of the shortest run
 

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from memopt.solvers import clock
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 
 
 class Neighbour(NamedTuple):

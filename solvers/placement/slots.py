@@ -7,8 +7,8 @@ in use at once, and in time n log n.
 
 from heapq import heappop, heappush
 
-from memopt.solvers.placement.items import Item, placement_of
-from memopt.solvers.problems.placement import Placement, PlacementProblem
+from memopt.solvers.placement.items import placement_of
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 
 def solve_items(problem: PlacementProblem, items: tuple[Item, ...]) -> Placement:

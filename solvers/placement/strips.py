@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, lcm
 
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 
 
 @dataclass(frozen=True)

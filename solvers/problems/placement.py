@@ -116,7 +116,10 @@ class PlacementProblem:
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """See `solvers/placement/items.py`. Raises ProblemError."""
+        """The bases of the problem, ascending, each with all that shares its offset.
+
+        Raises ProblemError where a fixed offset does not suit the alignment of its whole base.
+        """
         return tuple(
             _item(self, index, tuple(self.members[base]), self.pieces[base])
             for index, base in enumerate(sorted(self.members))

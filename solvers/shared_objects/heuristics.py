@@ -8,7 +8,7 @@ so it is the only one there; min-cost flow, which compares every pair, is left o
 from collections.abc import Callable, Sequence
 
 from memopt.solvers import clock
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.methods import shared_objects_by_breadth as by_breadth
 from memopt.solvers.shared_objects.methods import shared_objects_by_size as by_size
 from memopt.solvers.shared_objects.methods import shared_objects_greedy as greedy

@@ -7,7 +7,7 @@ assignment has an i-th largest object below it, so their sum is a bound (Pisarch
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.sharing import spans_of
 
 

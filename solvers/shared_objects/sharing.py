@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement.items import Item, items_of
-from memopt.solvers.problems.placement import PlacementProblem
+from memopt.solvers.problems.placement import Item, PlacementProblem
 
 NONE = -1  # the object of a buffer without bytes
 
@@ -79,7 +78,7 @@ def shared_items(problem: PlacementProblem) -> tuple[Item, ...]:
             raise ProblemError(
                 f"buffer {b.name!r}: shared objects have no offsets, so none can be fixed"
             )
-    return tuple(item for item in items_of(problem) if item.pieces)
+    return tuple(item for item in problem.items if item.pieces)
 
 
 def spans_of(item: Item) -> tuple[tuple[int, int], ...]:

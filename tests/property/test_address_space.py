@@ -7,7 +7,7 @@ from test_placement import random_problem
 
 from memopt.solvers.placement.address_bits import AddressBits
 from memopt.solvers.placement.address_space import AddressRows
-from memopt.solvers.placement.items import Item, items_of
+from memopt.solvers.problems.placement import Item
 
 CASES = 3_000
 
@@ -31,7 +31,7 @@ def _free(item: Item, offset: int, placed: list[tuple[Item, int]]) -> bool:
 def test_bits_and_rows_find_the_same(seed: int) -> None:
     random = Random(seed)
     for _ in range(CASES // 4):
-        items = items_of(random_problem(random, 9))
+        items = random_problem(random, 9).items
         bits, rows = AddressBits(items), AddressRows(items)
         placed: list[tuple[Item, int]] = []
         order = [i for i in items if i.fixed is not None]

@@ -14,7 +14,6 @@ from test_placement import load, random_problem, wrong
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import prove
 from memopt.solvers.placement.corners import CornerSearch
-from memopt.solvers.placement.items import items_of
 from memopt.solvers.placement.left_justified import OrderSearch
 from memopt.solvers.placement.methods.exact import next_sum
 from memopt.solvers.placement.rules import Rules, luby
@@ -169,7 +168,7 @@ def _area(part: tuple[int, int, int, int]) -> int:
 
 def impossible(problem: PlacementProblem, height: int, rules: Rules) -> bool:
     """Whether the search over corners, without any greedy answer before it, says so."""
-    for block in blocks_of(items_of(problem)):
+    for block in blocks_of(problem.items):
         if block.base > height:
             return True
         if block.items:
@@ -192,7 +191,7 @@ def test_planted_packings(fuzz: float) -> None:
 def test_corners_alone(fuzz: float) -> None:
     """The search over corners decides every height of small problems as brute force does."""
     for case, (problem, best) in enumerate(cases(500, max(30, int(300 * fuzz)))):
-        if is_plain(items_of(problem)):
+        if is_plain(problem.items):
             for height in range(max(0, best - 3), best + 3):
                 assert impossible(problem, height, Rules()) == (height < best), (case, height)
 
@@ -245,14 +244,14 @@ def test_the_problem_is_taken_apart() -> None:
     """Spanning items go to the bottom, cuts separate, time is compressed to maximal cliques."""
     rows = [(5, 0, 9), (4, 0, 4), (3, 4, 9), (2, 4, 6), (2, 6, 9), (6, 0, 2), (6, 2, 4)]
     problem = PlacementProblem(tuple(Buffer(f"b{i}", *row, i) for i, row in enumerate(rows)))
-    blocks = blocks_of(items_of(problem))
+    blocks = blocks_of(problem.items)
     assert not any(b.items for b in blocks)
     assert {i: o for b in blocks for i, o in b.bottom} == {
         0: 0, 1: 5, 2: 5, 3: 8, 4: 8, 5: 9, 6: 9,
     }  # fmt: skip
     wheel = [(2, 0, 3), (2, 3, 9), (4, 0, 2), (4, 2, 5), (4, 5, 9)]
     strip = strip_of(
-        items_of(PlacementProblem(tuple(Buffer(f"b{i}", *r, i) for i, r in enumerate(wheel))))
+        PlacementProblem(tuple(Buffer(f"b{i}", *r, i) for i, r in enumerate(wheel))).items
     )
     assert (strip.unit, strip.sections, strip.loads) == (2, 4, [3, 3, 3, 3])
     assert strip.crossing[1:4] == [0b1, 0b1000, 0b10]

@@ -15,7 +15,6 @@ from memopt.formats.minimalloc import Gap, Row, read_rows, write_rows
 from memopt.placing import solve
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, prove
-from memopt.solvers.placement.items import items_of
 from memopt.solvers.placement.methods.planar import attempt
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.published.placement.ilp import pyramid_of
@@ -135,7 +134,7 @@ def test_olla_against_brute_force(fuzz: float, part: int, record_property: Any) 
             piled = prove(problem, "ilp", pyramid=True)
             assert not wrong(problem, piled.placement.offsets, piled.placement.arena), case
             assert piled.placement.arena >= best >= piled.lower_bound, case
-            nested += len(pyramid_of(items_of(problem))) > 1
+            nested += len(pyramid_of(problem.items)) > 1
     assert nested and stated and above
     record_property("brute force", ("placement: ilp", len(given), above))
 
@@ -154,7 +153,7 @@ def test_the_pyramid_goes_on_from_the_chosen_buffer() -> None:
     problem = PlacementProblem(
         tuple(Buffer(n, 4, lower, upper, i) for i, (n, lower, upper) in enumerate(buffers))
     )
-    assert pyramid_of(items_of(problem)) == {0: 0, 1: 4, 2: 8}
+    assert pyramid_of(problem.items) == {0: 0, 1: 4, 2: 8}
 
 
 def cut(random: Random, count: int, capacity: int, steps: int) -> list[tuple[int, int, int, int]]:
@@ -188,7 +187,7 @@ def test_planar_packs_what_was_cut(fuzz: float) -> None:
         if case % 3 == 1:
             buffers.append(Buffer("after", capacity // 2, steps, steps + 3, len(buffers)))
         problem = PlacementProblem(tuple(buffers))
-        answer = attempt(problem, items_of(problem))
+        answer = attempt(problem, problem.items)
         if not isinstance(answer, str):
             answer.verify(problem)
             assert answer.arena == capacity == problem.load, case
@@ -197,7 +196,7 @@ def test_planar_packs_what_was_cut(fuzz: float) -> None:
             packed += not isinstance(answer, str)
         problem = PlacementProblem(tuple(buffers[1:]) or problem.buffers)
         if problem.buffers[0].base == 0:
-            less = attempt(problem, items_of(problem))
+            less = attempt(problem, problem.items)
             assert isinstance(less, str) or less.arena >= problem.load
     assert packed > 0.9 * tried > 0
     for seed in range(3):

@@ -6,7 +6,6 @@ from random import Random
 import pytest
 
 from memopt.solvers.placement import METHODS, place
-from memopt.solvers.placement.items import items_of
 from memopt.solvers.placement.methods.exact import improve
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 
@@ -182,7 +181,7 @@ def test_exact_equals_brute_force(fuzz: float) -> None:
         problem = random_problem(random, 6, fancy=case % 4 != 0)
         best = smallest_arena(problem)
         assert place(problem, "exact").arena == best, case
-        proven = improve(problem, items_of(problem), place(problem, "tflm"), None)
+        proven = improve(problem, problem.items, place(problem, "tflm"), None)
         assert proven.placement.arena == proven.lower_bound == best, case
         above_load += best > problem.load
     assert above_load  # or the proof beyond the load was not tried

@@ -14,7 +14,6 @@ from memopt.cli import main
 from memopt.formats.minimalloc import Row, write_rows
 from memopt.solvers.placement import prove
 from memopt.solvers.placement.capacities import lowered
-from memopt.solvers.placement.items import items_of
 from memopt.solvers.placement.methods import exact
 from memopt.solvers.problems.placement import Buffer, Placement, PlacementProblem, Proven
 
@@ -65,7 +64,7 @@ def test_no_capacity_is_met_that_was_not_found(
 
 def test_each_capacity_is_asked_for_from_the_best_answer_down() -> None:
     problem = PlacementProblem(tuple(Buffer(str(i), 8, i, i + 2, i) for i in range(9)))
-    items = items_of(problem)
+    items = problem.items
     asked: list[tuple[int, int]] = []
 
     def ask(known: Placement, capacity: int, nodes: int) -> Proven:

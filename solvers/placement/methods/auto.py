@@ -13,7 +13,7 @@ from memopt.solvers import clock
 from memopt.solvers.placement import slots
 from memopt.solvers.placement.address_space import first_fit_in
 from memopt.solvers.placement.capacities import lowered
-from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
+from memopt.solvers.placement.items import fixed_first, floor_of, placement_of
 from memopt.solvers.placement.methods import (
     best_fit,
     exact,
@@ -22,7 +22,7 @@ from memopt.solvers.placement.methods import (
     planar,
     tflm,
 )
-from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 from memopt.solvers.published.placement import greedy_by_breadth
 
 # Above these sizes the searches cost more than they gain by default.
@@ -49,7 +49,7 @@ def prove(
     Whatever fits into `capacity` bytes is good enough.
     """
     deadline = clock.deadline(time_limit)
-    items = items_of(problem)
+    items = problem.items
     floor = floor_of(problem, items)
     enough = max(floor, capacity or 0)
     best: Placement | None = None

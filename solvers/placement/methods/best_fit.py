@@ -14,8 +14,8 @@ import numpy as np
 
 from memopt.solvers import clock
 from memopt.solvers.placement.address_space import AddressSpace, address_space
-from memopt.solvers.placement.items import Item, items_of, placement_of
-from memopt.solvers.problems.placement import Placement, PlacementProblem
+from memopt.solvers.placement.items import placement_of
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
@@ -25,7 +25,7 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
 
 def by_deadline(problem: PlacementProblem, deadline: float | None) -> Placement:
     """The placement. Raises TimeIsOverError if it is not finished by `deadline`."""
-    items = items_of(problem)
+    items = problem.items
     space = address_space(items)
     for item in items:
         if item.fixed is not None:

@@ -16,10 +16,10 @@ from math import gcd
 
 from ortools.sat.python import cp_model
 
-from memopt.solvers.placement.items import Item, cliques_of, floor_of, items_of, placement_of
+from memopt.solvers.placement.items import cliques_of, floor_of, placement_of
 from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.strips import is_plain
-from memopt.solvers.problems.placement import PlacementProblem, Proven
+from memopt.solvers.problems.placement import Item, PlacementProblem, Proven
 from memopt.solvers.programs.cp_solver import Limit, solve
 
 WORK = 10.0  # CP-SAT's deterministic time: at most a minute on hundreds of items
@@ -43,7 +43,7 @@ def prove(
     `symmetry` leave out what the file's docstring says beyond NoOverlap2D.
     """
     best = min((greedy_by_size.solve(problem), best_fit.solve(problem)), key=lambda p: p.arena)
-    items = items_of(problem)
+    items = problem.items
     floor = floor_of(problem, items)
     goal = floor if capacity is None else capacity
     if best.arena <= goal or goal < floor:

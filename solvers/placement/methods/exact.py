@@ -22,13 +22,13 @@ from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.capacities import lowered
 from memopt.solvers.placement.corners import CornerSearch
-from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
+from memopt.solvers.placement.items import floor_of, placement_of
 from memopt.solvers.placement.left_justified import OrderSearch
 from memopt.solvers.placement.methods import best_fit, greedy_by_size, planar
 from memopt.solvers.placement.neighbours import crowded
 from memopt.solvers.placement.rules import Rules
 from memopt.solvers.placement.strips import Block, Strip, blocks_of, is_plain, strip_of
-from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 
 NODES = 600_000  # of `exact` without a time limit, and of each capacity: half a minute
 ATTEMPT = 10_000  # half a second
@@ -59,7 +59,7 @@ def prove(
     (bytes) it ends at an arena that fits, or with a bound above it; what is in between is then
     open."""
     deadline = clock.deadline(time_limit)
-    items = items_of(problem)
+    items = problem.items
     if len(items) > MOST:
         raise ProblemError(f"exact searches up to {MOST:,} buffers, these are {len(items):,}")
     best = greedy_by_size.solve(problem)

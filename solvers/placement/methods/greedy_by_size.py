@@ -5,13 +5,13 @@ ties open: the longer-lived first, then the earlier.
 """
 
 from memopt.solvers.placement.address_space import smallest_gaps_in
-from memopt.solvers.placement.items import Item, fixed_first, items_of, placement_of
-from memopt.solvers.problems.placement import Placement, PlacementProblem
+from memopt.solvers.placement.items import fixed_first, placement_of
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` is not used."""
-    items = items_of(problem)
+    items = problem.items
     offsets = smallest_gaps_in(fixed_first(items, by_size(items)), items)
     return placement_of(problem, items, offsets)
 

@@ -8,10 +8,10 @@ Seeded, and bounded in work when no time is given.
 from random import Random
 
 from memopt.solvers import clock
-from memopt.solvers.placement.items import Item, floor_of, items_of, placement_of
+from memopt.solvers.placement.items import floor_of, placement_of
 from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.neighbours import Neighbour, crowded, fits_lowest, neighbours_of
-from memopt.solvers.problems.placement import Placement, PlacementProblem
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 WORK = 2_000_000  # neighbours looked at without a time limit: about a second
 ROUNDS = 500
@@ -23,7 +23,7 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
     best = greedy_by_size.solve(problem)
     if not clock.late(deadline):
         best = min(best, best_fit.solve(problem), key=lambda p: p.arena)
-    return improve(problem, items_of(problem), best, clock.left(deadline))
+    return improve(problem, problem.items, best, clock.left(deadline))
 
 
 def improve(

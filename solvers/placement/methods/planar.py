@@ -22,9 +22,9 @@ from typing import Any
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import address_space
-from memopt.solvers.placement.items import Item, items_of, placement_of
+from memopt.solvers.placement.items import placement_of
 from memopt.solvers.placement.methods.greedy_by_size import by_size
-from memopt.solvers.problems.placement import Placement, PlacementProblem
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 MEMBERS = 12  # of a step's ends and starts: more are not split into smaller sets
 Holes = list[tuple[tuple[int, ...], tuple[int, ...]]]  # (what ends, what starts) in one hole
@@ -42,7 +42,7 @@ class Bar:
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` is not used. Raises ProblemError where the method does not apply."""
-    answer = attempt(problem, items_of(problem))
+    answer = attempt(problem, problem.items)
     if isinstance(answer, str):
         raise ProblemError(f"planar: {answer}")
     return answer

@@ -13,7 +13,7 @@ file, then scratch buffers. `order` gives that order where it is not the problem
 from collections.abc import Sequence
 
 from memopt.solvers.placement.address_space import address_space
-from memopt.solvers.placement.items import items_of, placement_of
+from memopt.solvers.placement.items import placement_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 
@@ -23,7 +23,7 @@ def solve(
     order: Sequence[int] | None = None,
 ) -> Placement:
     """`order` lists the buffers as TFLM would add them; `time_limit` is not used."""
-    items = items_of(problem)
+    items = problem.items
     item_of = {b: item for item in items for b in item.members}
     added = [item_of[b] for b in (range(len(problem.buffers)) if order is None else order)]
     ids = list(dict.fromkeys(added))

@@ -10,14 +10,14 @@ from bisect import bisect_left
 import numpy as np
 
 from memopt.solvers.placement.address_space import loads, smallest_gaps_in
-from memopt.solvers.placement.items import Item, fixed_first, items_of, placement_of
+from memopt.solvers.placement.items import fixed_first, placement_of
 from memopt.solvers.placement.methods.greedy_by_size import by_size
-from memopt.solvers.problems.placement import Placement, PlacementProblem
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` is not used."""
-    items = items_of(problem)
+    items = problem.items
     order = fixed_first(items, by_breadth(problem, items))
     return placement_of(problem, items, smallest_gaps_in(order, items))
 

@@ -25,10 +25,10 @@ from typing import Any
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import address_space, first_fit_in
-from memopt.solvers.placement.items import Item, fixed_first, floor_of, items_of, placement_of
+from memopt.solvers.placement.items import fixed_first, floor_of, placement_of
 from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.placement.neighbours import Neighbour, neighbours_of
-from memopt.solvers.problems.placement import Placement, PlacementProblem, Proven
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 from memopt.solvers.programs.mathopt import Model, new_model
 
 OPTIONS = {
@@ -148,7 +148,7 @@ def pyramid_of(items: Sequence[Item]) -> dict[int, int]:
 
 def count(problem: PlacementProblem, pruning: bool = True) -> int:
     """Variables a and b of the program, without building it."""
-    items = items_of(problem)
+    items = problem.items
     if not pruning:
         return len(items) * (len(items) - 1)
     return sum(map(len, neighbours_of(items)))
@@ -169,7 +169,7 @@ def prove(
     `PAIRS` pairs, for an unknown solver, and for a pyramid over fixed offsets.
     """
     deadline = clock.deadline(time_limit)
-    items = items_of(problem)
+    items = problem.items
     floor = floor_of(problem, items)
     at = {i.index: i.fixed for i in items if i.fixed is not None}
     if pyramid and at:

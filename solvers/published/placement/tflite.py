@@ -6,12 +6,12 @@ gap that holds it, else above all that are live (Lee et al. 2019; SimpleMemoryAr
 """
 
 from memopt.solvers.placement.address_space import smallest_gaps_in
-from memopt.solvers.placement.items import fixed_first, items_of, placement_of
+from memopt.solvers.placement.items import fixed_first, placement_of
 from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` is not used."""
-    items = items_of(problem)
+    items = problem.items
     order = fixed_first(items, sorted(items, key=lambda i: (i.lower, i.index)))
     return placement_of(problem, items, smallest_gaps_in(order, items))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from memopt.solvers import clock
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.heuristics import best_greedy, total
 from memopt.solvers.shared_objects.methods import shared_objects_exact as exact
 

@@ -8,7 +8,7 @@ paper leaves open, go to the earlier step and the earlier buffer.
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.objects import Objects
 from memopt.solvers.shared_objects.profiles import cliques
 

@@ -6,7 +6,7 @@ leaves ties open: the longer-lived first, then the earlier.
 
 from collections.abc import Sequence
 
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.objects import Objects
 
 

@@ -7,7 +7,7 @@ one only if none is free. Of two equally near the larger is taken, as there.
 
 from collections.abc import Sequence
 
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.objects import Objects
 
 

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from memopt.solvers import clock
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.objects import Objects
 from memopt.solvers.shared_objects.profiles import positional_maxima
 

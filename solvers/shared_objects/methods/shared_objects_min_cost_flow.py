@@ -12,7 +12,7 @@ from typing import Any
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement.items import Item
+from memopt.solvers.problems.placement import Item
 
 LARGEST = 3_000  # items: there is an arc for every pair that may follow each other
 
