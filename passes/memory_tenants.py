@@ -39,14 +39,14 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
     graph, memory = extracted.graph, extracted.memory
     steps = len(graph)
     buffers, scratch_of = _buffers(extracted)
-    bases = sorted({b.base for b in buffers.buffers})
+    bases = sorted(buffers.members)
     number = {base: k for k, base in enumerate(bases)}
     tenant_of = tuple(number[b.base] for b in buffers.buffers)
     uses = _uses(extracted, buffers, scratch_of)
     block_group = {g: k for k, g in enumerate(extracted.group_of) if g is not None}
     tenants: list[Tenant] = []
     for base in bases:
-        members = [i for i, b in enumerate(buffers.buffers) if b.base == base]
+        members = buffers.members[base]
         touched: dict[int, int] = {}
         first, last = False, False
         for i in members:

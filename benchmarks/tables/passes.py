@@ -52,6 +52,7 @@ HEURISTICS: tuple[str, ...] = (
     "memgraph-place{method=shared-objects-by-size}",
     "memgraph-place{method=shared-objects-by-breadth}",
     "memgraph-place{method=shared-objects-greedy}",
+    "memgraph-memory{banks=fast:64M@1,slow:64M@2}",
     "memgraph-partition{k=4}",
 )
 
