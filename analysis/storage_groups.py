@@ -4,12 +4,12 @@ A group is one base and one size. Views and slices join groups (union-find with 
 an in-place alias keeps two groups, the second of which starts where the first ends.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import read_values
@@ -64,10 +64,11 @@ class BlockMemory:
 class _Union:
     """Union-find over values with byte offsets; each root knows the bytes that its values span.
 
-    `spans` and `pins` are (start, end) relative to the root; pins are buffers of the caller.
+    `sizes` are the bytes of each value. `spans`, of roots of several values, and `pins` are
+    (start, end) relative to the root; pins are buffers of the caller.
     """
 
-    known: set[SSAValue] = field(default_factory=set[SSAValue])
+    sizes: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     parent: dict[SSAValue, tuple[SSAValue, int]] = field(
         default_factory=dict[SSAValue, tuple[SSAValue, int]]
     )
@@ -77,10 +78,12 @@ class _Union:
     )
 
     def add(self, value: SSAValue, size: int, pinned: bool) -> None:
-        self.known.add(value)
-        self.spans[value] = (0, size)
+        self.sizes[value] = size
         if pinned:
             self.pins[value] = [(0, size)]
+
+    def span(self, root: SSAValue) -> tuple[int, int]:
+        return self.spans.get(root) or (0, self.sizes[root])
 
     def find(self, value: SSAValue) -> tuple[SSAValue, int]:
         path: list[SSAValue] = []
@@ -98,9 +101,9 @@ class _Union:
         no bytes beside others lies anywhere, so it ties nothing to the rest of its own group."""
         for alias in _with_bytes(op, aliases):
             result, operand = op.results[alias.result], op.operands[alias.operand]
-            if result not in self.known:
+            if result not in self.sizes:
                 continue
-            if operand not in self.known:
+            if operand not in self.sizes:
                 text = f"{name_of(result)} aliases {name_of(operand)}, no buffer"
                 raise MemoptError(text, place_of(op))
             (a, da), (b, db) = self.find(result), self.find(operand)
@@ -110,11 +113,8 @@ class _Union:
                     raise MemoptError("aliases contradict each other", place_of(op))
                 continue
             self.parent[a] = (b, shift)
-            low, high = self.spans.pop(a)
-            self.spans[b] = (
-                min(self.spans[b][0], low + shift),
-                max(self.spans[b][1], high + shift),
-            )
+            (low, high), (start, end) = self.span(a), self.span(b)
+            self.spans[b] = min(start, low + shift), max(end, high + shift)
             moved = [(x + shift, y + shift) for x, y in self.pins.pop(a, ())]
             if moved:
                 self.pins[b] = [*self.pins.get(b, ()), *moved]
@@ -124,10 +124,10 @@ class _Union:
         values = {op.results[a.result] for a in aliases} | {op.operands[a.operand] for a in aliases}
         if not any(self.find(v)[0] in self.pins for v in values):
             return True
-        trial = _Union(self.known, dict(self.parent), dict(self.spans), dict(self.pins))
+        trial = _Union(self.sizes, dict(self.parent), dict(self.spans), dict(self.pins))
         trial.join(op, aliases)
         return all(
-            trial.pins.get(root) in (None, [trial.spans.get(root)])
+            trial.pins.get(root) in (None, [trial.span(root)])
             for root in {trial.find(v)[0] for v in values}
         )
 
@@ -154,20 +154,14 @@ def block_memory(
     buffers of the caller, or make one larger than it is, is an operation that copies. Raises
     MemoptError for sizes that are not known and for aliases that contradict each other.
     """
-    returned, kept = set(returned), set(kept)
+    returned = set(returned)
+    to_end = returned.union(kept)
     caller = model.io.data == "caller" and isinstance(block.parent_op(), FuncOp)
     union = _Union()
-    sizes: dict[SSAValue, int] = {}
-
-    def declare(value: SSAValue, size: int) -> None:
-        sizes[value] = size
-        held = isinstance(value, BlockArgument) or value in returned
-        union.add(value, size, caller and held)
-
     for argument in block.args:
         size = bytes_of(argument.type)
         if size is not None:
-            declare(argument, size)
+            union.add(argument, size, caller)
 
     operations: list[Operation] = []
     memories: list[OperatorMemory] = []
@@ -177,7 +171,7 @@ def block_memory(
         memory = behaviour(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
             if size is not None:
-                declare(result, size)
+                union.add(result, size, caller and result in returned)
         free = [a for a in memory.aliases if a.kind != "inplace"]
         if memory.executes and free:
             raise MemoptError(
@@ -192,35 +186,11 @@ def block_memory(
             parts += [(op, a) for a in free if a.kind == "part"]
             union.join(op, tied)
 
-    roots: dict[SSAValue, list[tuple[SSAValue, int]]] = {}
-    for value in sizes:
-        root, offset = union.find(value)
-        roots.setdefault(root, []).append((value, offset))
-    groups: list[Storage] = []
-    of_value: dict[SSAValue, tuple[int, int]] = {}
-    for root, members in roots.items():
-        if len(members) == 1:  # as most are
-            value, _ = members[0]
-            of_value[value] = (len(groups), 0)
-            group = Storage([(value, 0)], sizes[value])
-            group.is_input = isinstance(value, BlockArgument)
-            group.is_output = value in returned or value in kept
-            group.in_arena = root not in union.pins
-            groups.append(group)
-            continue
-        base = min(offset for _, offset in members)
-        placed = [(v, offset - base) for v, offset in members]
-        group = Storage(placed, max(offset + sizes[v] for v, offset in placed))
-        group.is_input = any(isinstance(v, BlockArgument) for v, _ in placed)
-        group.is_output = any(v in returned or v in kept for v, _ in placed)
-        group.in_arena = root not in union.pins
-        for v, offset in placed:
-            of_value[v] = (len(groups), offset)
-        groups.append(group)
-
+    groups = _groups(union, to_end)
+    of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
     answer = BlockMemory(operations, memories, groups, of_value, [], views)
     _cut_into_parts(answer, parts)
-    _check_apart(answer, sizes)
+    _check_apart(answer, union.sizes)
     _check_sum(answer, model)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
         _touch(answer, index, op, memory)
@@ -238,6 +208,24 @@ def block_memory(
             place = "" if isinstance(owner, Block) else place_of(owner)
             raise MemoptError(f"{group.name} is never written", place)
     return answer
+
+
+def _groups(union: _Union, to_end: Set[SSAValue]) -> list[Storage]:
+    """The groups in the order of their first values, of which those in `to_end` stay."""
+    roots: dict[SSAValue, list[tuple[SSAValue, int]]] = {}
+    for value in union.sizes:
+        root, offset = union.find(value)
+        roots.setdefault(root, []).append((value, offset))
+    groups: list[Storage] = []
+    for root, found in roots.items():
+        base = min(offset for _, offset in found) if len(found) > 1 else 0
+        group = Storage([(v, offset - base) for v, offset in found] if base else found)
+        group.size = max(offset + union.sizes[v] for v, offset in group.members)
+        group.is_input = any(not isinstance(v, OpResult) for v, _ in found)
+        group.is_output = any(v in to_end for v, _ in found)
+        group.in_arena = root not in union.pins
+        groups.append(group)
+    return groups
 
 
 def _cut_into_parts(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]]) -> None:
@@ -259,10 +247,9 @@ def _cut_into_parts(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]
 
 def _check_apart(answer: BlockMemory, sizes: dict[SSAValue, int]) -> None:
     """Within a group, what is written apart lies apart. Raises MemoptError."""
-    runs = set(answer.operations)
-    for group in answer.groups:
-        if len(group.members) == 1:
-            continue
+    shared = [g for g in answer.groups if len(g.members) > 1]
+    runs = set(answer.operations) if shared else set[Operation]()
+    for group in shared:
         written = sorted(
             (
                 (offset, offset + sizes[v], v)
@@ -309,10 +296,14 @@ def _check_sum(answer: BlockMemory, model: ModelAttr) -> None:
 
 
 def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemory) -> None:
-    for group in {answer.of_value[v][0] for v in op.results if v in answer.of_value}:
-        answer.groups[group].writers.append(index)
-    for group in {answer.of_value[v][0] for v in read_values(op) if v in answer.of_value}:
-        answer.groups[group].readers.append(index)
+    for v in op.results:
+        at = answer.of_value.get(v)
+        if at is not None:
+            _add_last(answer.groups[at[0]].writers, index)
+    for v in read_values(op):
+        at = answer.of_value.get(v)
+        if at is not None:
+            _add_last(answer.groups[at[0]].readers, index)
     for alias in memory.aliases:
         pair = op.results[alias.result], op.operands[alias.operand]
         if alias.kind == "inplace":
@@ -328,6 +319,12 @@ def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemor
                     place_of(op),
                 )
             answer.overwrites.append((index, result, operand))
+
+
+def _add_last(indices: list[int], index: int) -> None:
+    """Add the greatest index so far, once."""
+    if not indices or indices[-1] != index:
+        indices.append(index)
 
 
 def reads_other_part(

@@ -14,26 +14,24 @@ from memopt.dialects.attributes import SourceAttr
 
 def name_of(value: SSAValue) -> str:
     """A name for people: the model's own, else what the IR shows."""
-    if isinstance(value, BlockArgument):
-        parent = value.block.parent_op()
-        args = (
-            parent.attributes.get("arg_attrs") or parent.properties.get("arg_attrs")
-            if parent
-            else None
-        )
-        if isinstance(args, ArrayAttr):
-            entry = cast("ArrayAttr[Attribute]", args).data[value.index]
-            name = getattr(entry, "data", {}).get("memgraph.name")
-            if isinstance(name, StringAttr):
-                return name.data
-        return value.name_hint or f"arg{value.index}"
-    assert isinstance(value, OpResult)
-    names = value.op.attributes.get("memgraph.names")
-    if isinstance(names, ArrayAttr):
-        entries = cast("ArrayAttr[Attribute]", names).data
-        if value.index < len(entries) and isinstance(entry := entries[value.index], StringAttr):
-            return entry.data
-    return value.name_hint or f"{operator_kind(value.op)}#{value.index}"
+    if isinstance(value, OpResult):
+        names = value.op.attributes.get("memgraph.names")
+        if isinstance(names, ArrayAttr):
+            entries = cast("ArrayAttr[Attribute]", names).data
+            if value.index < len(entries) and isinstance(entry := entries[value.index], StringAttr):
+                return entry.data
+        return value.name_hint or f"{operator_kind(value.op)}#{value.index}"
+    assert isinstance(value, BlockArgument)
+    parent = value.block.parent_op()
+    args = (
+        parent.attributes.get("arg_attrs") or parent.properties.get("arg_attrs") if parent else None
+    )
+    if isinstance(args, ArrayAttr):
+        entry = cast("ArrayAttr[Attribute]", args).data[value.index]
+        name = getattr(entry, "data", {}).get("memgraph.name")
+        if isinstance(name, StringAttr):
+            return name.data
+    return value.name_hint or f"arg{value.index}"
 
 
 def is_named(value: SSAValue) -> bool:

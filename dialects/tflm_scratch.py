@@ -35,15 +35,13 @@ def scratch_bytes(op: Operation) -> tuple[int, ...] | None:
 
     None where TFLM has no such kernel or its requests are not known (custom operators).
     """
-    if isinstance(op, ComputeOp):
-        return op.scratch("reference")
     if isinstance(op, OpaqueOp):
         name = op.op_name.data
         if name in ASKS_FOR_NOTHING:
             return ()
         formula = FORMULAS.get(name)
         return formula(op) if formula else None
-    return None
+    return op.scratch("reference") if isinstance(op, ComputeOp) else None
 
 
 def operand(op: OpaqueOp, position: int) -> SSAValue | None:

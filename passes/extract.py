@@ -7,7 +7,7 @@ Operator i of the graph is `memory.operations[i]`, in block order; values outsid
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.storage_groups import BlockMemory, reads_other_part
@@ -17,7 +17,6 @@ from memopt.dialects.interface import BARRIER, WORLD
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.plan import model_of
-from memopt.dialects.structure import HyperNode
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, round_up
 from memopt.targets.core.planned_for import target_of
 
@@ -69,7 +68,7 @@ def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
             whole = group_of[g.piece[0]]
             assert whole is not None  # in the arena, as its parts are
             groups[index] = replace(groups[index], piece=(whole, g.piece[1]))
-    predecessors = [dict.fromkeys(ps) for ps in _data_predecessors(memory)]
+    predecessors = _data_predecessors(memory)
     _add_effects(memory, predecessors, assume_pure)
     inplace = _forced(memory, predecessors, group_of) + _candidates(memory, group_of, groups, model)
     alignment = model.alignment.data
@@ -101,26 +100,23 @@ def extract_all(module: Operation, assume_pure: bool = False) -> list[Extracted]
     return [extract(f, assume_pure) for f in functions(module)]
 
 
-def _data_predecessors(memory: BlockMemory) -> list[list[int]]:
+def _data_predecessors(memory: BlockMemory) -> list[dict[int, None]]:
     """For each operation the producers of its operands, in operand order, seen through views."""
-    index = {op: i for i, op in enumerate(memory.operations)}
-    through: dict[Operation, tuple[int, ...]] = {}
-
-    def producers(value: SSAValue) -> tuple[int, ...]:
-        if not isinstance(value, OpResult):
-            return ()
-        if value.op in index:
-            return (index[value.op],)
-        return through.get(value.op, ())
-
-    answer: list[list[int]] = []
+    # the operation itself, or those that a view shows
+    made_by: dict[Operation, tuple[int, ...]] = {op: (i,) for i, op in enumerate(memory.operations)}
+    answer: list[dict[int, None]] = []
     block = memory.operations[0].parent if memory.operations else None
     for op in block.ops if block else ():
-        found = dict.fromkeys(p for v in read_values(op) for p in producers(v))
-        if op in index:
-            answer.append([p for p in found if p != index[op]])
+        found: dict[int, None] = {}
+        for v in read_values(op):
+            if isinstance(v, OpResult):
+                found |= dict.fromkeys(made_by.get(v.op, ()))
+        mine = made_by.get(op)
+        if mine is not None:
+            found.pop(mine[0], None)
+            answer.append(found)
         elif found:
-            through[op] = tuple(found)
+            made_by[op] = tuple(found)
     return answer
 
 
@@ -205,7 +201,7 @@ def _workspace(
     """Bytes of workspace; for a hyper-node its hill without its results, which may be negative."""
     op, m = memory.operations[index], memory.memory[index]
     alignment = model.alignment.data
-    if not isinstance(op, HyperNode):
+    if m.hill < 0:  # no hyper-node
         return sum(round_up(w, alignment) for w in m.workspace)
     written = {memory.of_value[r][0] for r in op.results if r in memory.of_value}
     known = [groups[g] for w in written if (g := group_of[w]) is not None]

@@ -43,7 +43,13 @@ from memopt.passes.planned import Planned, PlanningPass, undecided
 from memopt.passes.reorder import inline_hyper_nodes, reorder
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock
-from memopt.solvers.problems.memory_graph import ProblemError, Proof, Schedule, profile
+from memopt.solvers.problems.memory_graph import (
+    ProblemError,
+    Profile,
+    Proof,
+    Schedule,
+    profile,
+)
 from memopt.solvers.scheduling import METHODS, options, partitioned, schedule
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.fusion import Sides
@@ -145,9 +151,10 @@ def write_order(
     """
     moved = reorder(extracted.memory, answer.order)
     flat = _flatten(extracted, answer, assume_pure, moved)
+    facts = _facts_of(flat, answer)
     if len(flat.graph) != len(extracted.graph):
         answer = replace(answer, proof=_flat_proof(flat, answer, time_limit))
-    if _write_inplace(flat):
+    if write_inplace(flat, [c for c in facts.inplace if c]):
         flat = extract(extracted.func, assume_pure)
     set_order(flat.memory.operations)
     family = family_of(flat.memory.operations)
@@ -171,30 +178,36 @@ def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: b
     """
     func = extracted.func
     operations = extracted.memory.operations
+    if not any(isinstance(op, HyperNode) for op in operations):
+        return extract(func, assume_pure) if moved else extracted
     inner = [list(op.body.block.ops) if isinstance(op, HyperNode) else [op] for op in operations]
     place = {op: i for i, op in enumerate(operations)}
     chains = [(place_of(c[0]), [place[node] for node in c]) for c in _chains(operations)]
-    if chains:
-        inline_hyper_nodes(func)
-    flat = extract(func, assume_pure) if chains or moved else extracted
+    inline_hyper_nodes(func)
+    flat = extract(func, assume_pure)
     index = {op: i for i, op in enumerate(flat.memory.operations)}
     blocks = [tuple(index[op] for op in ops if op in index) for ops in inner]
-    sides, known = (Sides.of(flat.graph) if chains else None), Known()
+    sides, known = Sides.of(flat.graph), Known()
     for where, nodes in chains:
         first, *rest = [blocks[i] for i in nodes if blocks[i]] or [()]
         if not is_safe_chain(flat.graph, (first, *rest), sides, known):
             raise MemoptError("a hyper-node that is not safe: running it in one go may cost", where)
-    if chains:
-        orders = [[v for i in nodes for v in blocks[i]] for _, nodes in chains]
-        strict = linked(flat.graph, orders)
-        fault = is_contraction(strict, blocks, extracted.graph, answer.order)
-        if fault is not None:
-            raise MemoptError(f"a hyper-node that hides what it does: {fault}", chains[0][0])
-    peak = profile(flat.graph, range(len(flat.graph))).peak
-    if peak != answer.peak:
-        name = func.sym_name.data
-        raise MemoptError(f"@{name}: {peak} B flat but {answer.peak} B with hyper-nodes")
+    orders = [[v for i in nodes for v in blocks[i]] for _, nodes in chains]
+    strict = linked(flat.graph, orders)
+    fault = is_contraction(strict, blocks, extracted.graph, answer.order)
+    if fault is not None:
+        raise MemoptError(f"a hyper-node that hides what it does: {fault}", chains[0][0])
     return flat
+
+
+def _facts_of(flat: Extracted, answer: Schedule) -> Profile:
+    """Levels and steps of the flat function, whose block order is the schedule by now. Raises
+    MemoptError if its peak is not the one of the answer."""
+    facts = profile(flat.graph, range(len(flat.graph)))
+    if facts.peak != answer.peak:
+        name = flat.func.sym_name.data
+        raise MemoptError(f"@{name}: {facts.peak} B flat but {answer.peak} B with hyper-nodes")
+    return facts
 
 
 def _chains(operations: Sequence[Operation]) -> list[list[HyperNode]]:
@@ -212,10 +225,3 @@ def _chains(operations: Sequence[Operation]) -> list[list[HyperNode]]:
             if chain is not None:
                 at[chain] = found
     return result
-
-
-def _write_inplace(extracted: Extracted) -> bool:
-    """Give the in-place results of the schedule, which is block order by now, their alias; True
-    if there was one to write."""
-    graph = extracted.graph
-    return write_inplace(extracted, [c for c in profile(graph, range(len(graph))).inplace if c])

@@ -25,8 +25,7 @@ def reorder(memory: BlockMemory, order: Sequence[int]) -> bool:
     block = memory.operations[0].parent
     assert block is not None
     executing = set(memory.operations)
-    counted = executing.union(memory.views)
-    before = [op for op in block.ops if op in counted]
+    present = list(block.ops)
     last = block.last_op
     sequence: list[Operation] = []
     done: set[Operation] = set()
@@ -53,15 +52,19 @@ def reorder(memory: BlockMemory, order: Sequence[int]) -> bool:
 
     for index in order:
         emit(memory.operations[index])
-    for op in list(block.ops):
+    for op in present:
         if op not in done and op is not last:
             emit(op)
     if last is not None and last not in done:
         sequence.append(last)
+    if sequence == present:
+        return False
     for op in sequence:
         op.detach()
     block.add_ops(sequence)
-    return before != [op for op in sequence if op in counted]
+    counted = executing.union(memory.views)
+    before, after = ([op for op in ops if op in counted] for ops in (present, sequence))
+    return before != after
 
 
 def inline_hyper_nodes(func: FuncOp) -> None:

@@ -23,7 +23,7 @@ An input that nobody touches exists through step 0. `c(D, v) = s(D, v) - t(D)` n
 """
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -153,7 +153,7 @@ class MemoryGraph:
     def successors(self) -> tuple[tuple[int, ...], ...]:
         result: list[list[int]] = [[] for _ in self.names]
         for v, ps in enumerate(self.predecessors):
-            for p in sorted(set(ps)):
+            for p in set(ps):
                 result[p].append(v)
         return tuple(map(tuple, result))
 
@@ -184,17 +184,22 @@ class MemoryGraph:
     @cached_property
     def writes(self) -> tuple[tuple[int, ...], ...]:
         """Groups that each operator writes."""
-        return self._groups_of(lambda g: g.writers)
+        return self._groups_of([g.writers for g in self.groups])
 
     @cached_property
     def reads(self) -> tuple[tuple[int, ...], ...]:
         """Groups that each operator reads."""
-        return self._groups_of(lambda g: g.readers)
+        return self._groups_of([g.readers for g in self.groups])
 
     @cached_property
     def touches(self) -> tuple[tuple[int, ...], ...]:
         """Groups that each operator reads or writes."""
-        return self._groups_of(lambda g: (*g.writers, *g.readers))
+        return self._groups_of(self.touchers)
+
+    @cached_property
+    def touchers(self) -> tuple[tuple[int, ...], ...]:
+        """Operators that read or write each group, ascending."""
+        return tuple([tuple(sorted({*g.writers, *g.readers})) for g in self.groups])
 
     @cached_property
     def candidates(self) -> tuple[tuple[InPlace, ...], ...]:
@@ -205,6 +210,11 @@ class MemoryGraph:
         return tuple(map(tuple, result))
 
     @cached_property
+    def first_level(self) -> int:
+        """t({}): every input is resident at the start, also one that nobody reads."""
+        return sum(s for g, s in zip(self.groups, self.sizes, strict=True) if g.is_input)
+
+    @cached_property
     def unread_inputs(self) -> int:
         """Bytes of the inputs that nobody touches and nobody keeps: they exist through step 0."""
         return sum(
@@ -213,13 +223,12 @@ class MemoryGraph:
             if g.is_input and not g.is_output and not g.writers and not g.readers
         )
 
-    def _groups_of(
-        self, operators: Callable[[Group], tuple[int, ...]]
-    ) -> tuple[tuple[int, ...], ...]:
+    def _groups_of(self, operators: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+        """Per operator the groups at whose place in `operators` it stands."""
         result: list[list[int]] = [[] for _ in self.names]
-        for index, group in enumerate(self.groups):
-            for v in sorted(set(operators(group))):
-                result[v].append(index)
+        for group, found in enumerate(operators):
+            for v in set(found):
+                result[v].append(group)
         return tuple(map(tuple, result))
 
     # -- the model ------------------------------------------------------------------------------
@@ -261,13 +270,18 @@ class MemoryGraph:
     # -- well-formedness ------------------------------------------------------------------------
     def check(self) -> None:
         """Raise ProblemError unless this is a well-formed, acyclic problem."""
+        return self._is_checked
+
+    @cached_property
+    def _is_checked(self) -> None:
+        """Found once: nothing of a graph changes, and whoever takes one checks it."""
         n = len(self.names)
         if len(self.predecessors) != n or len(self.workspace) != n:
             raise ProblemError("names, predecessors and workspace differ in length")
         if self.alignment < 1:
             raise ProblemError(f"alignment {self.alignment} is not positive")
         for v, ps in enumerate(self.predecessors):
-            if any(not 0 <= p < n or p == v for p in ps):
+            if ps and (min(ps) < 0 or max(ps) >= n or v in ps):
                 raise ProblemError(f"operator {self.names[v]!r}: predecessor out of range")
         for index, g in enumerate(self.groups):
             _check_group(self, index, g)
@@ -284,7 +298,8 @@ class MemoryGraph:
 def _check_group(graph: MemoryGraph, index: int, group: Group) -> None:
     if group.size < 0:
         raise ProblemError(f"group {group.name!r}: negative size {group.size}")
-    if any(not 0 <= v < len(graph) for v in (*group.writers, *group.readers)):
+    touchers = (*group.writers, *group.readers)
+    if touchers and (min(touchers) < 0 or max(touchers) >= len(graph)):
         raise ProblemError(f"group {group.name!r}: operator out of range")
     if not group.is_input and not group.writers:
         raise ProblemError(f"group {group.name!r}: neither an input nor written")
@@ -365,30 +380,29 @@ def profile(graph: MemoryGraph, order: Sequence[int]) -> Profile:
     Raises ProblemError unless `order` is a topological order of all operators.
     """
     check_order(graph, order)
-    remaining = [len({*g.writers, *g.readers}) for g in graph.groups]
+    sizes, writes, touches, candidates = graph.sizes, graph.writes, graph.touches, graph.candidates
+    remaining = list(map(len, graph.touchers))
     written = [g.is_input for g in graph.groups]
-    level = sum(
-        s for g, s in zip(graph.groups, graph.sizes, strict=True) if g.is_input
-    )  # every input is resident at the start, also one that nobody reads
+    passing = [0 if g.is_output else s for g, s in zip(graph.groups, sizes, strict=True)]
+    level = graph.first_level
     levels, steps = [level], list[int]()
     used: list[InPlace | None] = []
-    for position, v in enumerate(order):
-        new = [g for g in graph.writes[v] if not written[g]]
-        fresh = sum(graph.sizes[g] for g in new)
-        for g in graph.touches[v]:
+    for v in order:
+        fresh = freed = 0
+        for g in writes[v]:
+            if not written[g]:
+                written[g] = True
+                fresh += sizes[g]
+        for g in touches[v]:
             remaining[g] -= 1
-        choice = next((c for c in graph.candidates[v] if remaining[c.operand] == 0), None)
-        saved = graph.sizes[choice.result] if choice else 0
+            if not remaining[g]:
+                freed += passing[g]
+        choice = None
+        if candidates[v]:
+            choice = next((c for c in candidates[v] if not remaining[c.operand]), None)
         used.append(choice)
-        steps.append(level + fresh + graph.extra[v] - saved)
-        for g in new:
-            written[g] = True
-        freed = sum(
-            graph.sizes[g]
-            for g in graph.touches[v]
-            if remaining[g] == 0 and not graph.groups[g].is_output
-        )
-        level += fresh - freed - (graph.unread_inputs if position == 0 else 0)
+        steps.append(level + fresh + graph.extra[v] - (sizes[choice.result] if choice else 0))
+        level += fresh - freed - (graph.unread_inputs if len(steps) == 1 else 0)
         levels.append(level)
     return Profile(tuple(levels), tuple(steps), tuple(used))
 
@@ -397,10 +411,13 @@ def check_order(graph: MemoryGraph, order: Sequence[int]) -> None:
     """Raise ProblemError unless `order` lists every operator once, after its predecessors."""
     if sorted(order) != list(range(len(graph))):
         raise ProblemError("the order is not a permutation of the operators")
-    position = {v: i for i, v in enumerate(order)}
+    position = [0] * len(graph)
+    for i, v in enumerate(order):
+        position[v] = i
     for v, ps in enumerate(graph.predecessors):
+        at = position[v]
         for p in ps:
-            if position[p] > position[v]:
+            if position[p] > at:
                 raise ProblemError(
                     f"{graph.names[v]!r} runs before {graph.names[p]!r}, which it needs"
                 )

@@ -30,7 +30,7 @@ def _trivial(graph: MemoryGraph) -> tuple[int, int | None]:
 
     What an operator touches is within its least step, so its flows prove it; the start has none.
     """
-    best = graph.level(0)
+    best = graph.first_level
     sources = [v for v in range(len(graph)) if not graph.predecessors[v]]
     if sources:
         best = max(best, min(best + graph.cost(0, v) for v in sources))
@@ -88,14 +88,18 @@ class FlowBound:
         `time_limit` seconds, after `max_flows`, before a flow of more than `max_arcs` arcs, or at a
         bound that is `enough` bytes, only leaves the bound lower.
         """
-        graph = self.graph
         deadline = clock.deadline(self.time_limit)
-        ceiling = [0] * len(graph)
+        ceiling = [0] * len(self.graph)
         for k, order in enumerate(orders):
             if k and clock.late(deadline):
                 break
-            for v, step in zip(order, profile(graph, order).steps, strict=True):
+            for v, step in zip(order, profile(self.graph, order).steps, strict=True):
                 ceiling[v] = min(ceiling[v], step) if k else step
+        return self.below(ceiling, deadline)
+
+    def below(self, ceiling: Sequence[int], deadline: float | None = None) -> Bound:
+        """The same, given the upper bound of each operator's least step in bytes."""
+        graph = self.graph
         (value, operator), flows = _trivial(graph), 0
         best = max(ceiling, default=0)
         if best <= value:
@@ -149,6 +153,9 @@ HEURISTIC_ARCS = 10_000
 
 def bounded(graph: MemoryGraph, order: tuple[int, ...], states: int = 0) -> Schedule:
     """`order` as a schedule with the bound T6. ProblemError if it is not a legal order."""
-    peak = profile(graph, order).peak
-    bound = flow_bound(graph, [order], max_flows=HEURISTIC_FLOWS, max_arcs=HEURISTIC_ARCS)
-    return Schedule(order, peak, bound.value, bound.proof, states)
+    facts, ceiling = profile(graph, order), [0] * len(graph)
+    for v, step in zip(order, facts.steps, strict=True):
+        ceiling[v] = step
+    limits = FlowBound(graph, max_flows=HEURISTIC_FLOWS, max_arcs=HEURISTIC_ARCS)
+    bound = limits.below(ceiling)
+    return Schedule(order, facts.peak, bound.value, bound.proof, states)

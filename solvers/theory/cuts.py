@@ -61,34 +61,35 @@ class Cuts:
     ) -> tuple[int, int] | None:
         """Least level with `run` executed, `never` not, and `results` resident, + constant."""
         graph = self.graph
-        free = (1 << len(graph)) - 1 & ~(run | never)
-        node = {v: i for i, v in enumerate(bits(free))}
+        # by operator, not by mask: the groups are many, and each has few operators
+        has_run, never_runs = set(bits(run)), set(bits(never))
+        free = [v for v in range(len(graph)) if v not in has_run and v not in never_runs]
+        node = {v: i for i, v in enumerate(free)}
         arcs: list[tuple[int, int, int]] = []
         infinite = sum(graph.sizes) + 1
         source, sink = len(node), len(node) + 1
         nodes = len(node) + 2
-        for g, size in enumerate(graph.sizes):
-            group, writers, touchers = (
-                graph.groups[g],
-                graph.writer_masks[g],
-                graph.toucher_masks[g],
-            )
+        for g, (group, touchers, size) in enumerate(
+            zip(graph.groups, graph.touchers, graph.sizes, strict=True)
+        ):
             if not size:
                 continue
-            begun = group.is_input or g in results or bool(writers & run)
-            held = group.is_output or bool(touchers & never)
+            begun = group.is_input or g in results or not has_run.isdisjoint(group.writers)
+            held = group.is_output or not never_runs.isdisjoint(touchers)
             if begun and held:
                 constant += size
                 continue
-            if not (begun or writers & free) or not (held or touchers & free):
+            to_write = () if begun else [v for v in sorted(set(group.writers)) if v in node]
+            to_touch = () if held else [v for v in touchers if v in node]
+            if not (begun or to_write) or not (held or to_touch):
                 continue  # it cannot be resident, or everything that touches it has run
             into, out = source, sink
             if not begun:
                 into, nodes = nodes, nodes + 1
-                arcs += [(node[w], into, infinite) for w in bits(writers & free)]
+                arcs += [(node[w], into, infinite) for w in to_write]
             if not held:
                 out, nodes = nodes, nodes + 1
-                arcs += [(out, node[u], infinite) for u in bits(touchers & free)]
+                arcs += [(out, node[u], infinite) for u in to_touch]
             arcs.append((into, out, size))
         if not arcs:
             return constant, run
