@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import argument_attributes, set_argument_attributes
 from memopt.dialects.memory_attributes import ARENA
-from memopt.dialects.model_attributes import AliasAttr, ModelAttr
+from memopt.dialects.model_attributes import GENERIC, AliasAttr, ModelAttr
 from memopt.dialects.names import place_of
 from memopt.dialects.place_attributes import ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.plan_attributes import PlanAttr
@@ -42,7 +42,7 @@ def model_of(func: FuncOp) -> ModelAttr:
     """The memory model the function carries, or the default one. Raises MemoptError."""
     model = func.attributes.get(MODEL)
     if model is None:
-        return ModelAttr()
+        return GENERIC
     if not isinstance(model, ModelAttr):
         raise MemoptError("memgraph.model must be a #memgraph.model", f"@{func.sym_name.data}")
     return model

@@ -18,6 +18,7 @@ from memopt.dialects.attributes import ChainType, EncodingAttr, RuntimeType
 from memopt.dialects.errors import MemoptError
 
 MAX_BYTES = 1 << 62
+NO_ENCODING = EncodingAttr()  # made once: xDSL checks every one that is made
 
 
 def is_buffer(type_: Attribute) -> bool:
@@ -81,7 +82,7 @@ def encoding_of(value: SSAValue) -> EncodingAttr:
     """The encoding of a tensor value; an empty one if the type has none."""
     type_: Attribute = value.type
     encoding = cast("AnyTensor", type_).encoding if isinstance(type_, TensorType) else None
-    return encoding if isinstance(encoding, EncodingAttr) else EncodingAttr()
+    return encoding if isinstance(encoding, EncodingAttr) else NO_ENCODING
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:

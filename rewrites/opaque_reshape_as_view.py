@@ -44,7 +44,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.model_attributes import AliasAttr, ModelAttr
+from memopt.dialects.model_attributes import GENERIC, AliasAttr
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.by_name import VIEWS
 from memopt.dialects.plan import ALIAS, model_of
@@ -76,7 +76,7 @@ def is_whole_view(op: OpaqueOp) -> bool:
     return (
         is_buffer(source.type)
         and is_buffer(result.type)
-        and not is_constant_expression(source, ModelAttr())
+        and not is_constant_expression(source, GENERIC)
         and bytes_of(source.type) == bytes_of(result.type)
     )
 

@@ -161,7 +161,7 @@ from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.attributes import WindowAttr
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.window import (
@@ -186,7 +186,7 @@ class PadIntoWindow(Rule):
         pad = padded.owner
         if not isinstance(pad, PadOp) or not padded.has_one_use():
             return
-        if is_constant_expression(padded, ModelAttr()) or not same_elements(pad.input, padded):
+        if is_constant_expression(padded, GENERIC) or not same_elements(pad.input, padded):
             return
         window = widened(op, pad)
         if window is None or not counts_alike(op, pad, window):

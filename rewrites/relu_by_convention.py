@@ -72,7 +72,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter
 
 from memopt.dialects.attributes import ActivationAttr
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.names import operator_kind
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.by_name import RELUS
@@ -117,6 +117,6 @@ def is_relu(op: Operation) -> bool:
         return op.AS_ACTIVATION is not None
     if not isinstance(op, OpaqueOp) or op.op_name.data not in RELUS or len(op.results) != 1:
         return False
-    model = ModelAttr()
+    model = GENERIC
     data = [v for v in op.operands if not is_constant_expression(v, model)]
     return len(data) == 1 and data[0] is op.operands[0]

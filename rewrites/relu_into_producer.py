@@ -100,7 +100,7 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.traits import IsTerminator
 
 from memopt.dialects.attributes import ActivationAttr
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.names import name_of, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.by_name import VIEWS
@@ -136,7 +136,7 @@ def behind(relu: Operation, accepts: Callable[[Operation], bool]) -> OpResult | 
         return None
     found = None
     while isinstance(value, OpResult) and value.has_one_use():
-        if is_constant_expression(value, ModelAttr()):
+        if is_constant_expression(value, GENERIC):
             break
         if accepts(value.op):
             found = value

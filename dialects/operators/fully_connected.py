@@ -17,7 +17,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import (
     ACTIVATION,
     ROUNDING,
@@ -99,7 +99,7 @@ class FullyConnectedOp(ComputeOp):
 
     def cmsis_nn_buffer(self, mve: bool) -> int:
         """arm_fully_connected_s8: row sums, scratch only of weights that are not constant."""
-        known = is_constant_expression(self.weights, ModelAttr())
+        known = is_constant_expression(self.weights, GENERIC)
         int8 = element_of(self.input) == IntegerType(8) == element_of(self.weights)
         return 4 * shape_of(self.weights)[0] if mve and int8 and not known else 0
 
