@@ -2,6 +2,7 @@
 
 import json
 import random
+import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
@@ -14,6 +15,7 @@ from cells import cell, measure, write_cells
 
 import memopt
 from memopt.api import memory_graph
+from memopt.api.processes import Processes
 from memopt.cli import main
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, profile
 from memopt.solvers.scheduling.methods import auto
@@ -186,6 +188,22 @@ def test_an_endless_generator_gives_rows_and_what_nobody_waits_for_is_not_begun(
     rows = memopt.sweep(endless(), executor=executor)
     assert next(iter(rows)).peak == memopt.peak(cell(0)).peak
     assert executor.submitted < 1_000
+
+
+def test_ctrl_c_waits_for_a_process_that_is_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else that process was known to nobody, and solved on."""
+    known: list[int] = []
+
+    def start(self: ProcessPoolExecutor, *_: object) -> Future[None]:
+        signal.raise_signal(signal.SIGINT)
+        known.append(1)
+        return Future()
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", start)
+    before = signal.getsignal(signal.SIGINT)
+    with Processes(1) as pool, pytest.raises(KeyboardInterrupt):
+        pool.submit(print)
+    assert known and signal.getsignal(signal.SIGINT) is before
 
 
 def test_wrong_arguments_of_a_sweep_are_told_at_once() -> None:

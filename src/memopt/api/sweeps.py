@@ -8,17 +8,17 @@ import os
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.api.peaks import peak
+from memopt.api.processes import Processes
 from memopt.api.sources import Model, seconds
 from memopt.diagnostics import diagnose
 from memopt.driver import IR, build_pipeline
@@ -111,20 +111,13 @@ def _rows(tasks: Iterator[Task], executor: Executor | None, jobs: int) -> Genera
         yield from map(solve, tasks)
         return
     # a new interpreter each: a forked one could inherit a lock that OR-Tools or rich holds
-    with ProcessPoolExecutor(min(jobs, len(first)), get_context("spawn")) as pool:
+    with Processes(min(jobs, len(first)), get_context("spawn")) as pool:
         chunk = max(1, min(CHUNK, len(first) // jobs))
         try:
             yield from _through(pool, _chain(first, tasks), chunk)
         except KeyboardInterrupt:  # else the pool would wait for what its processes began
-            _end(pool)
+            pool.end()
             raise
-
-
-def _end(pool: ProcessPoolExecutor) -> None:
-    """What `terminate_workers` of Python 3.14 does."""
-    processes: dict[int, BaseProcess] = vars(pool).get("_processes") or {}
-    for process in list(processes.values()):
-        process.terminate()
 
 
 def rows(tasks: Iterable[Task], jobs: int) -> Iterator[Row]:
