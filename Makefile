@@ -14,9 +14,11 @@ export PYTHON
 
 # Whole files go to one process: many build their models once for all their tests.
 PYTEST = -m pytest -v -n $(JOBS) --dist loadfile -rs
-# Not traced, which takes up to thrice the time: thousands of random cases that run the same lines,
-# and what other processes do that install or change the project.
-PLAIN = tests/embedding tests/extending \
+# Not traced, which takes up to thrice the time: thousands of random cases and long searches that run
+# the same lines, and what other processes do that install or change the project.
+PLAIN = tests/embedding tests/extending tests/unit/test_readme.py \
+	$(addprefix tests/models/test_, import_graphs.py row_plans.py tflite_hostile.py) \
+	$(addprefix tests/property/test_, deadlines.py partition_graphs.py training_graphs.py) \
 	$(wildcard tests/property/test_brute_force*.py tests/property/test_mutants_*.py)
 COVERAGE = $(BIN)/coverage
 
@@ -47,7 +49,7 @@ check: $(VENV)/installed
 test: $(VENV)/installed
 	@.ci/packages build arm chromium
 	rm -rf .coverage && mkdir .coverage
-	$(COVERAGE) run $(BIN)/lit -s -j $(JOBS) tests/filecheck
+	$(BIN)/lit -s -j $(JOBS) tests/filecheck
 	$(COVERAGE) run $(PYTEST) $(addprefix --ignore=,$(PLAIN))
 	$(BIN)/python $(PYTEST) $(PLAIN)
 	@$(COVERAGE) combine -q

@@ -6,6 +6,10 @@ from typing import Any
 
 import pytest
 
+from memopt.usage import collect_rarely
+
+collect_rarely()  # as the commands do: tests hold models and graphs, which stay
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
