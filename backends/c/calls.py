@@ -34,6 +34,7 @@ class Source:
     data: list[str] = field(default_factory=list[str])
     calls: list[str] = field(default_factory=list[str])
     made: list[KernelCall] = field(default_factory=list[KernelCall])
+    row_kernels: list[str] = field(default_factory=list[str])
     tables: dict[tuple[str, bytes], str] = field(default_factory=dict[tuple[str, bytes], str])
 
 
@@ -57,7 +58,8 @@ def _finite(table: Table) -> bool:
     return bool(np.isfinite(table.values).all())
 
 
-def _parameters(out: Source, call: KernelCall, prefix: str) -> None:
+def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:
+    """The constants of a call, `<prefix>_params`."""
     lines: list[str] = []
     for key, value in call.fields:
         if isinstance(value, Table):
@@ -72,6 +74,9 @@ def _parameters(out: Source, call: KernelCall, prefix: str) -> None:
     out.data.append(
         f"static const memopt_{call.kernel}_params {prefix}_params = {{\n{''.join(lines)}}};\n"
     )
+
+
+def _rows(out: Source, call: KernelCall, prefix: str) -> None:
     rows = call.rows
     out.data.append(
         f"static const memopt_rows {prefix}_rows = "
@@ -118,17 +123,19 @@ def _call(out: Source, call: KernelCall, op: Operation, prefix: str) -> str:
     return f"  for (batch = 0; batch < {call.batches}; ++batch) {{\n{text}  }}\n"
 
 
-def _trace(out: Source, op: Operation) -> str:
+def tensor_text(op: Operation, index: int) -> str:
+    """Number and name of a result, as TRACE takes them."""
     source = op.attributes.get("memgraph.source")
     ids: Sequence[int] = source.tensor_ids if isinstance(source, SourceAttr) else ()
+    tensor = ids[index] if index < len(ids) else 0xFFFFFFFF
+    return f'{tensor}u, "{plain(name_of(op.results[index]))}"'
+
+
+def _trace(out: Source, op: Operation) -> str:
     lines: list[str] = []
     for i, value in enumerate(op.results):
-        tensor = ids[i] if i < len(ids) else 0xFFFFFFFF
         place = pointer(out.layout.addresses[value])
-        lines.append(
-            f'  TRACE({tensor}u, "{plain(name_of(value))}",\n'
-            f"        {place}, {bytes_in(value)}u);\n"
-        )
+        lines.append(f"  TRACE({tensor_text(op, i)},\n        {place}, {bytes_in(value)}u);\n")
     return "".join(lines)
 
 
@@ -171,7 +178,8 @@ def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) ->
             if not isinstance(value, Table) and value not in out.layout.addresses:
                 raise refuse(op, f"the operand {name_of(value)} is no buffer")
         prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"
-        _parameters(out, call, prefix)
+        add_parameters(out, call, prefix)
+        _rows(out, call, prefix)
         text += _call(out, call, op, prefix)
         out.made.append(call)
     out.calls.append(text + _trace(out, op))

@@ -17,12 +17,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.weights import Weights
 from memopt.backends.c.call import Table
-from memopt.backends.c.calls import Source, add_operator, pointer, table_name
+from memopt.backends.c.calls import Source, pointer, table_name
 from memopt.backends.c.constants import constants_of
 from memopt.backends.c.header import bytes_in, c_type_of, header, run_signature
 from memopt.backends.c.kernels import declarations, inlined
 from memopt.backends.c.layout import Layout, layout_of, live_groups
 from memopt.backends.c.objects import define_objects
+from memopt.backends.c.operators import add_operators
 from memopt.backends.c.text import identifier
 from memopt.backends.checked import Checked
 from memopt.dialects.errors import MemoptError
@@ -123,8 +124,7 @@ def emit(
     constants = constants_of(weights or Weights.of(module), layout.model)
     out = Source(layout, constants, name, isa)
     live = live_groups(layout)
-    for index, op in enumerate(layout.operations):
-        add_operator(out, op, index, live[index])
+    rows = add_operators(out, live)
     after = _copies_out(out)
     before = _checks(layout, name) + _copies_in(layout)
     batched = any(c.batches > 1 for c in out.made)
@@ -137,6 +137,7 @@ def emit(
     body = (
         (f"  const void *in[{operands}];\n" if operands else "")
         + ("  int32_t batch;\n" if batched else "")
+        + rows
         + before
         + unused
         + "\n".join(out.calls)
@@ -147,7 +148,7 @@ def emit(
     source = (
         TRACE + objects + "\n".join(out.data) + f"\n{run_signature(layout, name)} {{\n{body}}}\n"
     )
-    kernels = dict.fromkeys(c.kernel for c in out.made)
+    kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
     return Emitted(header(layout, name), source, tuple(kernels), layout)
 
 

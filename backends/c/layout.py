@@ -205,18 +205,20 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
         if group.in_arena:
             base, name = _planned_base(func, group, model.alignment.data, memories)
         else:
-            base, name = _caller_base(group.members, inputs, outputs)
+            whole, inside = group.piece or (None, 0)
+            members = group.members if whole is None else memory.groups[whole].members
+            base, name = _caller_base(members, inputs, outputs)
+            base += inside
         for value, inside in group.members:
             addresses[value] = Address(name, base + inside)
     for op in memory.operations:
-        if isinstance(op, RowOp):
-            raise refuse(op, "a row: rows are planned and verified, but not run yet")
         for value in op.results:
             if value not in addresses:
                 raise refuse(op, "a result without a size")
     for index, _, _ in memory.overwrites:
         op = memory.operations[index]
-        if not (isinstance(op, ComputeOp) and op.ELEMENTWISE):
+        computed = op.whole if isinstance(op, RowOp) else op
+        if not (isinstance(computed, ComputeOp) and (computed.ELEMENTWISE or computed.accumulates)):
             raise refuse(op, "in place, which only element-wise kernels are")
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):

@@ -1,9 +1,11 @@
-"""From an executing operation to its kernel calls."""
+"""From an executing operation to its kernel calls, whole or row by row."""
 
 from xdsl.ir import Operation
 
-from memopt.backends.c.call import Constants, KernelCall
+from memopt.backends.c.call import Constants, KernelCall, refuse
 from memopt.backends.c.registry import matching
+from memopt.backends.c.row_calls import RowCall
+from memopt.dialects.operators.base import ComputeOp
 
 
 def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[KernelCall]:
@@ -11,3 +13,19 @@ def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[Ker
     Raises MemoptError if there is no kernel."""
     calls = matching(op, isa).lower(op, constants)
     return calls if isinstance(calls, list) else [calls]
+
+
+def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> list[RowCall]:
+    """The kernel calls of each row of an operator. Raises MemoptError if there is no kernel, or
+    none that computes rows."""
+    kernel = matching(op, isa)
+    if kernel.rows is None:
+        raise refuse(op, f"the kernel of {op.name} computes no rows, only the whole tensor")
+    if kernel.workspace is not None and kernel.workspace(op):
+        raise refuse(op, f"the kernel of {op.name} computes no rows: it works in scratch")
+
+    def lowered(whole: Operation, constants: Constants) -> list[KernelCall]:
+        calls = kernel.lower(whole, constants)
+        return calls if isinstance(calls, list) else [calls]
+
+    return kernel.rows(op, constants, lowered)

@@ -19,6 +19,7 @@ from xdsl.ir import Operation
 
 from memopt.backends.c import kernels
 from memopt.backends.c.call import Lower, element_kind, need_layout, need_rounding, refuse
+from memopt.backends.c.row_calls import RowForm
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
 
@@ -33,7 +34,7 @@ class Kernel:
     """What a kernel computes: `op`, or all operations derived from it, on `types` (`s8`, or `f32 to
     s8` where they change), with the first operand in `layout` and with one of the `roundings`
     (none: it does not matter), on a core that has `isa`. `lower` makes its calls; `workspace` says
-    the bytes of scratch that they need."""
+    the bytes of scratch that they need; `rows`, how it computes a row, None if it cannot."""
 
     op: type[Operation]
     types: str
@@ -42,6 +43,7 @@ class Kernel:
     roundings: tuple[str, ...]
     isa: str
     workspace: Workspace | None
+    rows: RowForm | None
 
     def __str__(self) -> str:
         return self.types if self.isa == "c" else f"{self.types} ({self.isa})"
@@ -57,12 +59,13 @@ def kernel(
     rounding: str | tuple[str, ...] = (),
     isa: str = "c",
     workspace: Workspace | None = None,
+    rows: RowForm | None = None,
 ) -> Callable[[Lower], Lower]:
     """Registers the function below as what lowers `op` to a kernel, see Kernel."""
     roundings = (rounding,) if isinstance(rounding, str) else rounding
 
     def register(lower: Lower) -> Lower:
-        _REGISTERED.append(Kernel(op, types, lower, layout, roundings, isa, workspace))
+        _REGISTERED.append(Kernel(op, types, lower, layout, roundings, isa, workspace, rows))
         return lower
 
     return register

@@ -84,7 +84,6 @@ def test_a_certificate_of_rows(
 @pytest.mark.parametrize(
     ("steps", "target", "message"),
     [
-        ("memgraph-place", "c", r"a row: rows are planned and verified, but not run yet"),
         ("memgraph-place{method=shared-objects}", "mlir", r"is a part of a tensor"),
         ("memgraph-memory{banks=a:4K,b:4K}", "mlir", r"memgraph-memory: .* is a part of a tensor"),
     ],

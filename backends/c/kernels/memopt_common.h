@@ -56,6 +56,24 @@ static inline void *memopt_out_row(const memopt_rows *rows, void *out, int32_t r
   return (uint8_t *)out + (row - rows->out_begin) * rows->out_stride;
 }
 
+/* An operator that sums over the rows of its operand does so in `parts` calls, or, where that is 0,
+ * all in one. Call r adds row r to what call r - 1 has left, which is its second operand and may be
+ * its result; the last one makes the result. */
+typedef struct {
+  const void *before; /* null in the first call */
+  int32_t last;
+  int32_t calls; /* at least 1 */
+} memopt_part;
+
+static inline memopt_part memopt_part_of(const memopt_rows *rows, const void *const *in,
+                                         int32_t parts) {
+  memopt_part part;
+  part.before = parts > 0 && rows->out_begin > 0 ? in[rows->in_count] : 0;
+  part.last = parts == 0 || rows->out_end == parts;
+  part.calls = parts > 0 ? parts : 1;
+  return part;
+}
+
 /* C99 leaves >> of a negative number to the compiler; the test folds away. */
 static inline int32_t memopt_shift_right(int32_t value, int32_t bits) {
   if ((-1 >> 1) == -1) {

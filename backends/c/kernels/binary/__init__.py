@@ -18,6 +18,7 @@ from memopt.backends.c.call import (
 from memopt.backends.c.float32 import float_result_range
 from memopt.backends.c.int8 import WIDE, int8_range
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import own_rows
 from memopt.dialects.arithmetic import (
     quantize_multiplier,
 )
@@ -82,7 +83,7 @@ def _zero_points(op: BinaryOp) -> tuple[tuple[str, int], ...]:
     return tuple((f"{name}_zero_point", per_tensor(op, value)[1]) for name, value in names)
 
 
-@kernel(AddOp, "s8", rounding="tflm_double")
+@kernel(AddOp, "s8", rounding="tflm_double", rows=own_rows)
 def add_s8(op: AddOp, constants: Constants) -> KernelCall:
     left_shift, numbers = op.common_scale(bits=8)
     names = ("a", "b", "output")
@@ -96,7 +97,7 @@ def add_s8(op: AddOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, "add_s8", fields)
 
 
-@kernel(MulOp, "s8", rounding="tflm_double")
+@kernel(MulOp, "s8", rounding="tflm_double", rows=own_rows)
 def mul_s8(op: MulOp, constants: Constants) -> KernelCall:
     a_scale, b_scale, out_scale = (per_tensor(op, v)[0] for v in (op.lhs, op.rhs, op.result))
     multiplier, shift = quantize_multiplier(a_scale * b_scale / out_scale)
@@ -111,8 +112,8 @@ def mul_s8(op: MulOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, "mul_s8", fields)
 
 
-@kernel(AddOp, "f32")
-@kernel(MulOp, "f32")
+@kernel(AddOp, "f32", rows=own_rows)
+@kernel(MulOp, "f32", rows=own_rows)
 def binary_f32(op: AddOp | MulOp, constants: Constants) -> KernelCall:
     kernel = "add_f32" if isinstance(op, AddOp) else "mul_f32"
     return binary_call(op, constants, kernel, float_result_range(op))

@@ -10,6 +10,7 @@ from memopt.backends.c.call import (
 from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
 from memopt.backends.c.int8 import accumulation, int8_range, int8_weights, zero_points
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import window_rows
 from memopt.backends.c.rowwise import image_call
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.products import convolution_reals
@@ -52,8 +53,8 @@ def _window_fields(op: Conv2DOp | DepthwiseConv2DOp) -> Fields:
     )
 
 
-@kernel(Conv2DOp, "s8", "nhwc", rounding="tflm_double")
-@kernel(DepthwiseConv2DOp, "s8", "nhwc", rounding="tflm_double")
+@kernel(Conv2DOp, "s8", "nhwc", rounding="tflm_double", rows=window_rows)
+@kernel(DepthwiseConv2DOp, "s8", "nhwc", rounding="tflm_double", rows=window_rows)
 def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Either convolution, with a multiplier per channel."""
     depthwise = isinstance(op, DepthwiseConv2DOp)
@@ -76,8 +77,8 @@ def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
     )
 
 
-@kernel(Conv2DOp, "f32", "nhwc")
-@kernel(DepthwiseConv2DOp, "f32", "nhwc")
+@kernel(Conv2DOp, "f32", "nhwc", rows=window_rows)
+@kernel(DepthwiseConv2DOp, "f32", "nhwc", rows=window_rows)
 def conv_2d_f32(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Either convolution, images one after the other."""
     depthwise = isinstance(op, DepthwiseConv2DOp)

@@ -12,12 +12,13 @@ from memopt.backends.c.call import (
 from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
 from memopt.backends.c.int8 import accumulation, int8_range, int8_weights
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import summed_rows
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
 from memopt.dialects.tensors import shape_of
 
 
-@kernel(FullyConnectedOp, "s8", rounding="tflm_double")
+@kernel(FullyConnectedOp, "s8", rounding="tflm_double", rows=summed_rows)
 def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     out_n, in_n = shape_of(op.weights)
     if 0 in (out_n, in_n):
@@ -40,7 +41,7 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
     )
 
 
-@kernel(FullyConnectedOp, "f32")
+@kernel(FullyConnectedOp, "f32", rows=summed_rows)
 def fully_connected_f32(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     out_n, in_n = shape_of(op.weights)
     if 0 in (out_n, in_n):

@@ -5,6 +5,7 @@
 typedef struct {
   int32_t in_n, out_n;
   float act_min, act_max;
+  int32_t parts;        /* see memopt_part: each is in_n / parts elements */
   const float *weights; /* [out_n][in_n] */
   const float *bias;    /* [out_n] */
 } memopt_fully_connected_f32_params;
@@ -12,22 +13,35 @@ typedef struct {
 MEMOPT_KERNEL void memopt_fully_connected_f32(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
   const memopt_fully_connected_f32_params *p = params;
+  const memopt_part part = memopt_part_of(rows, in, p->parts);
+  const int32_t n = p->in_n / part.calls;
+  const float *const before = part.before;
+  float *const sums = out;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
     const float *input = memopt_in_row(rows, in, 0, row);
-    float *restrict output = memopt_out_row(rows, out, row);
-    const float *w = p->weights;
+    float *output = memopt_out_row(rows, out, row);
+    const float *w = p->weights + (p->parts > 0 ? rows->out_begin * n : 0);
     int32_t o;
     for (o = 0; o < p->out_n; o += 2) {
       const int32_t two = o + 1 < p->out_n;
       float acc[2] = {0.0f, 0.0f};
-      memopt_dot_1x2_f32(input, w, two ? w + p->in_n : w, p->in_n, acc);
+      if (before) {
+        acc[0] = before[o];
+        acc[1] = before[o + two];
+      }
+      memopt_dot_1x2_f32(input, w, two ? w + p->in_n : w, n, acc);
+      w += 2 * p->in_n;
+      if (!part.last) {
+        sums[o + two] = acc[two];
+        sums[o] = acc[0];
+        continue;
+      }
       output[o] = memopt_clamp_f32(acc[0] + p->bias[o], p->act_min, p->act_max);
       if (two) {
         output[o + 1] = memopt_clamp_f32(acc[1] + p->bias[o + 1], p->act_min, p->act_max);
       }
-      w += 2 * p->in_n;
     }
   }
 }

@@ -6,11 +6,14 @@
 #include "memopt_common.h"
 #include "memopt_dot_s8.h"
 
+#include <string.h>
+
 typedef struct {
   int32_t in_n, out_n;
   int32_t output_zero_point;
   int32_t act_min, act_max;
   int32_t per_axis;
+  int32_t parts;             /* see memopt_part: each is in_n / parts elements */
   const int8_t *weights;     /* [out_n][in_n] */
   const int32_t *bias;       /* [out_n] */
   const int32_t *multiplier; /* [out_n] or [1] */
@@ -20,15 +23,21 @@ typedef struct {
 MEMOPT_KERNEL void memopt_fully_connected_s8(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
   const memopt_fully_connected_s8_params *p = params;
+  const memopt_part part = memopt_part_of(rows, in, p->parts);
+  const int32_t *const start = part.before ? part.before : p->bias;
+  const int8_t *weights = p->weights;
   memopt_dot_shape shape = {1, 0, 0, 0, 0, 0};
   memopt_finish finish;
   int32_t row;
-  shape.run = p->in_n;
+  shape.run = p->in_n / part.calls;
   shape.w_next = p->in_n;
   finish.zero_point = p->output_zero_point;
   finish.act_min = p->act_min;
   finish.act_max = p->act_max;
   finish.step = p->per_axis;
+  if (p->parts > 0) {
+    weights += rows->out_begin * shape.run;
+  }
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
     const int8_t *input = memopt_in_row(rows, in, 0, row);
@@ -40,10 +49,15 @@ MEMOPT_KERNEL void memopt_fully_connected_s8(const void *params, const memopt_ro
       int32_t acc[MEMOPT_TILE + 1];
       int32_t i;
       for (i = 0; i < n; ++i) {
-        acc[i] = p->bias[o + i];
+        acc[i] = start[o + i];
       }
       acc[n] = 0;
-      memopt_dot_1xn(input, p->weights + o * p->in_n, &shape, n, acc);
+      memopt_dot_1xn(input, weights + o * p->in_n, &shape, n, acc);
+      if (!part.last) {
+        memcpy((int32_t *)out + o, acc, (size_t)n * sizeof *acc);
+        o += n;
+        continue;
+      }
       memopt_finish_s8(&finish, p->multiplier + o * p->per_axis, p->shift + o * p->per_axis, n,
                        acc, output + o);
       o += n;

@@ -11,6 +11,7 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.int8 import WIDE
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import summed_rows
 from memopt.dialects.operators.mean import MeanOp, divided
 from memopt.dialects.tensors import shape_of
 
@@ -29,7 +30,7 @@ def _mean_shape(op: MeanOp) -> tuple[int, int, int]:
     )
 
 
-@kernel(MeanOp, "s8", rounding="tflm_double")
+@kernel(MeanOp, "s8", rounding="tflm_double", rows=summed_rows)
 def mean_s8(op: MeanOp, constants: Constants) -> KernelCall:
     """With 1 / count folded into the multiplier."""
     outer, count, inner = _mean_shape(op)
@@ -52,7 +53,7 @@ def mean_s8(op: MeanOp, constants: Constants) -> KernelCall:
     )
 
 
-@kernel(MeanOp, "f32")
+@kernel(MeanOp, "f32", rows=summed_rows)
 def mean_f32(op: MeanOp, constants: Constants) -> KernelCall:
     outer, count, inner = _mean_shape(op)
     return KernelCall(

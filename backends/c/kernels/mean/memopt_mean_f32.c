@@ -3,24 +3,32 @@
 
 typedef struct {
   int32_t count, inner;
+  int32_t parts; /* see memopt_part */
 } memopt_mean_f32_params;
 
 MEMOPT_KERNEL void memopt_mean_f32(const void *params, const memopt_rows *rows,
                                    const void *const *in, void *out, void *scratch) {
   const memopt_mean_f32_params *p = params;
+  const memopt_part part = memopt_part_of(rows, in, p->parts);
+  const float *const before = part.before;
+  float *const sums = out;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
     const float *input = memopt_in_row(rows, in, 0, row);
-    float *restrict output = memopt_out_row(rows, out, row);
+    float *output = memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->inner; ++i) {
       const float *x = input + i;
-      float sum = 0.0f;
+      float sum = before ? before[i] : 0.0f;
       int32_t n;
-      for (n = p->count; n > 0; --n) {
+      for (n = p->count / part.calls; n > 0; --n) {
         sum += *x;
         x += p->inner;
+      }
+      if (!part.last) {
+        sums[i] = sum;
+        continue;
       }
       output[i] = sum / (float)p->count;
     }

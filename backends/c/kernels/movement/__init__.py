@@ -11,20 +11,29 @@ from memopt.backends.c.call import (
     refuse,
 )
 from memopt.backends.c.registry import ANY, kernel
+from memopt.backends.c.row_calls import Lowered, RowCall, own_rows
 from memopt.backends.c.rowwise import copy_call
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.tensors import bytes_of, shape_of
 
 
-@kernel(ReshapeOp, ANY)
-@kernel(CopyOp, ANY)
+@kernel(ReshapeOp, ANY, rows=own_rows)
+@kernel(CopyOp, ANY, rows=own_rows)
 def reshape(op: ReshapeOp | CopyOp, constants: Constants) -> KernelCall:
     size = bytes_of(op.result.type) or 0
     return copy_call(op.input, 1, size, (size, size))
 
 
-@kernel(TransposeOp, "s8")
-@kernel(TransposeOp, "f32")
+def _transpose_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """The kernel finds an element by the number of its row, so images must stay in place."""
+    if int(op.properties["permutation"].get_values()[0]) != 0:  # type: ignore[attr-defined]
+        raise refuse(op, "rows of a transpose that moves the first dimension")
+    return own_rows(op, constants, lowered)
+
+
+@kernel(TransposeOp, "s8", rows=_transpose_rows)
+@kernel(TransposeOp, "f32", rows=_transpose_rows)
 def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
     if len(shape) > 4:

@@ -10,12 +10,13 @@ from memopt.backends.c.call import (
     refuse,
 )
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import pad_rows
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.tensors import shape_of
 
 
-@kernel(PadOp, "s8")
-@kernel(PadOp, "f32")
+@kernel(PadOp, "s8", rows=pad_rows)
+@kernel(PadOp, "f32", rows=pad_rows)
 def pad(op: PadOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
     if len(shape) > 4:

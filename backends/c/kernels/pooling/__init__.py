@@ -9,6 +9,7 @@ from memopt.backends.c.call import (
 from memopt.backends.c.float32 import float_result_range
 from memopt.backends.c.int8 import int8_range
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import window_rows
 from memopt.backends.c.rowwise import image_call
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp, PoolBase
 from memopt.dialects.tensors import shape_of
@@ -45,8 +46,8 @@ def _pool_fields(op: PoolBase) -> str:
     return "{" + ", ".join(f".{name} = {value}" for name, value in values.items()) + "}"
 
 
-@kernel(AveragePool2DOp, "s8", "nhwc")
-@kernel(MaxPool2DOp, "s8", "nhwc")
+@kernel(AveragePool2DOp, "s8", "nhwc", rows=window_rows)
+@kernel(MaxPool2DOp, "s8", "nhwc", rows=window_rows)
 def pool_2d_s8(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
     """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization."""
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
@@ -56,8 +57,8 @@ def pool_2d_s8(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> Kerne
     return image_call(op, kernel, (("window", _pool_fields(op)), *int8_range(op, op.result)))
 
 
-@kernel(AveragePool2DOp, "f32", "nhwc")
-@kernel(MaxPool2DOp, "f32", "nhwc")
+@kernel(AveragePool2DOp, "f32", "nhwc", rows=window_rows)
+@kernel(MaxPool2DOp, "f32", "nhwc", rows=window_rows)
 def pool_2d_f32(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
     kernel = "average_pool_2d_f32" if isinstance(op, AveragePool2DOp) else "max_pool_2d_f32"
     return image_call(op, kernel, (("window", _pool_fields(op)), *float_result_range(op)))

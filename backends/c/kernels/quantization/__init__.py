@@ -6,11 +6,12 @@ from memopt.backends.c.call import (
     per_tensor,
 )
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import lookup, rowwise
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 
 
-@kernel(QuantizeOp, "f32 to s8", rounding=("tflm_double", "onnx_even"))
+@kernel(QuantizeOp, "f32 to s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
 def quantize_float(op: QuantizeOp, constants: Constants) -> KernelCall:
     scale, zero = per_tensor(op, op.result)
     rounding = op.rounding.data if op.rounding is not None else ""
@@ -18,13 +19,13 @@ def quantize_float(op: QuantizeOp, constants: Constants) -> KernelCall:
     return rowwise(op, "quantize_f32_s8", fields)
 
 
-@kernel(QuantizeOp, "s8")
+@kernel(QuantizeOp, "s8", rows=own_rows)
 def requantize(op: QuantizeOp, constants: Constants) -> KernelCall:
     """Between int8 types."""
     return lookup(op)
 
 
-@kernel(DequantizeOp, "s8 to f32")
+@kernel(DequantizeOp, "s8 to f32", rows=own_rows)
 def dequantize(op: DequantizeOp, constants: Constants) -> KernelCall:
     scale, zero = per_tensor(op, op.input)
     fields = (("scale", scale), ("zero_point", zero))

@@ -11,12 +11,13 @@ from memopt.backends.c.call import (
     refuse,
 )
 from memopt.backends.c.registry import ANY, kernel
+from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import copy_call, moved
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.tensors import encoding_of, shape_of
 
 
-@kernel(ConcatOp, ANY)
+@kernel(ConcatOp, ANY, rows=own_rows)
 def concat(op: ConcatOp, constants: Constants) -> list[KernelCall]:
     """One copy per operand. All operands must be quantised as the result is."""
     axis, out = op.axis.value.data, shape_of(op.result)
@@ -46,7 +47,7 @@ def _as_bytes(array: Array) -> Array:
     return np.frombuffer(array.tobytes(), np.uint8)
 
 
-@kernel(SplitOp, ANY)
+@kernel(SplitOp, ANY, rows=own_rows)
 def split(op: SplitOp, constants: Constants) -> list[KernelCall]:
     axis, whole = op.axis.value.data, shape_of(op.input)
     inner = math.prod(whole[axis + 1 :]) * bytes_per_element(op, op.input)
@@ -60,7 +61,7 @@ def split(op: SplitOp, constants: Constants) -> list[KernelCall]:
     return calls
 
 
-@kernel(SliceOp, ANY)
+@kernel(SliceOp, ANY, rows=own_rows)
 def slice_(op: SliceOp, constants: Constants) -> KernelCall:
     """A slice along one axis, every element of it."""
     shape, out = shape_of(op.input), shape_of(op.result)

@@ -10,6 +10,7 @@ from memopt.backends.c.call import (
     size_of,
 )
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import own_rows
 from memopt.dialects.arithmetic import (
     softmax_exponentials,
 )
@@ -34,7 +35,7 @@ def _softmax_call(
     )
 
 
-@kernel(SoftmaxOp, "s8")
+@kernel(SoftmaxOp, "s8", rows=own_rows)
 def softmax_s8(op: SoftmaxOp, constants: Constants) -> KernelCall:
     import numpy as np
 
@@ -45,6 +46,6 @@ def softmax_s8(op: SoftmaxOp, constants: Constants) -> KernelCall:
     return _softmax_call(op, "softmax_s8", (("entries", len(numbers)), ("exponential", table)))
 
 
-@kernel(SoftmaxOp, "f32")
+@kernel(SoftmaxOp, "f32", rows=own_rows)
 def softmax_f32(op: SoftmaxOp, constants: Constants) -> KernelCall:
     return _softmax_call(op, "softmax_f32", (("beta", float(op.beta.value.data)),))

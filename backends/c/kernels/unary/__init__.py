@@ -2,6 +2,7 @@
 
 from memopt.backends.c.call import Constants, KernelCall
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import lookup, rowwise
 from memopt.dialects.arithmetic import FLOAT32_MAX
 from memopt.dialects.operators.unary import (
@@ -14,21 +15,21 @@ from memopt.dialects.operators.unary import (
 )
 
 
-@kernel(FunctionOp, "s8", rounding="tflm_double")
+@kernel(FunctionOp, "s8", rounding="tflm_double", rows=own_rows)
 def function_s8(op: FunctionOp, constants: Constants) -> KernelCall:
     return lookup(op)
 
 
-@kernel(ReluOp, "f32")
-@kernel(Relu6Op, "f32")
+@kernel(ReluOp, "f32", rows=own_rows)
+@kernel(Relu6Op, "f32", rows=own_rows)
 def relu_f32(op: ReluOp | Relu6Op, constants: Constants) -> KernelCall:
     high = 6.0 if isinstance(op, Relu6Op) else FLOAT32_MAX
     return rowwise(op, "clamp_range_f32", (("act_min", 0.0), ("act_max", high)))
 
 
-@kernel(LogisticOp, "f32")
-@kernel(TanhOp, "f32")
-@kernel(HardSwishOp, "f32")
+@kernel(LogisticOp, "f32", rows=own_rows)
+@kernel(TanhOp, "f32", rows=own_rows)
+@kernel(HardSwishOp, "f32", rows=own_rows)
 def function_f32(op: FunctionOp, constants: Constants) -> KernelCall:
     """The kernel of the operation's own name."""
     return rowwise(op, f"{op.name.removeprefix('memgraph.')}_f32")

@@ -1,0 +1,218 @@
+"""Row graphs in the generated file: tables in flash, and one loop that runs them.
+
+operators[]         of each: kernel, parameters, window, and the tables of its rows' places
+op5_out_at[32]      where each row of a tensor lies, in units of the smallest alignment there is
+calls[]             what runs, a byte each: an operator, whose rows run in ascending order
+run_rows(..., 0, 231);
+"""
+
+from collections.abc import Sequence
+
+from memopt.backends.c.call import Table
+from memopt.backends.c.calls import Source, add_parameters, table_name, tensor_text
+from memopt.backends.c.header import bytes_in
+from memopt.backends.c.live_rows import live_text
+from memopt.backends.c.row_calls import ConstantRows
+from memopt.backends.c.row_numbers import Numbers, numbers_of
+from memopt.backends.c.row_program import Places, RowOperator
+from memopt.backends.c.text import int_literal, plain
+from memopt.dialects.names import name_of
+
+TYPES = """\
+/* Rows. Row r of a result is made of `size` rows of each operand, from r * step - before on, those
+ * that there are; out_rows and the strides are for the kernel, see memopt_rows. A place is in units
+ * of @unit@ B from the start of @memory@. */
+typedef @place@ row_place;
+typedef @number@ row_number;
+typedef struct {
+  memopt_kernel *kernel;
+  const void *params;
+  const row_place *in_at[@operands@]; /* where the rows of each operand lie */
+  const row_place *out_at;   /* and those of the result */
+@constant_field@  row_number operands, step, before, size, in_rows, out_rows;
+  int32_t in_stride, out_stride;
+} row_operator;
+"""
+
+CONSTANT_FIELD = """  const void *constant; /* the operand without places, if there is one */
+  int32_t constant_row; /* bytes from its row to its row */
+"""
+
+LOOP = """/* Calls `from` to `to` - 1; `next` has the row that each operator is to make next. */
+static void run_rows(@parameter@, row_number *next, int32_t from, int32_t to) {
+  const void *in[@pointers@];
+  int32_t call, begin, end, k, r;
+  for (call = from; call < to; ++call) {
+    const row_operator *const o = &operators[calls[call]];
+    const int32_t row = next[calls[call]]++;
+    const int32_t top = row * o->step - o->before;
+    memopt_rows rows = {row, row + o->out_rows, o->out_stride, top, 0, o->in_stride};
+    const void **pointer = in;
+    memopt_valid_taps(top, o->in_rows, o->size, 1, &begin, &end);
+    rows.in_first = top + begin;
+    rows.in_count = end - begin;
+    for (k = 0; k < o->operands; ++k) {
+      for (r = top + begin; r < top + end; ++r) {
+        *pointer++ = @operand@;
+      }
+    }
+    o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), NULL);
+    TRACE_ROW(calls[call], row, ROW_AT(o->out_at[row]));
+  }
+}
+"""
+
+OPERAND = "ROW_AT(o->in_at[k][r])"
+WITH_CONSTANTS = f"""o->in_at[k] != NULL
+            ? {OPERAND}
+            : (const void *)((const uint8_t *)o->constant + r * o->constant_row)"""
+
+TRACED = """/* The rows of a tensor are traced one after the other. */
+#ifdef MEMOPT_TRACE
+static const struct {
+  int32_t first; /* rows before are no results: sums, or what a later call completes */
+  uint32_t tensor;
+  const char *name;
+  uint32_t bytes;
+} traced[] = {
+@traced@};
+#define TRACE_ROW(number, row, data) \\
+  if ((row) >= traced[number].first) \\
+  TRACE(traced[number].tensor, traced[number].name, data, traced[number].bytes)
+#else
+#define TRACE_ROW(number, row, data) ((void)0)
+#endif
+"""
+
+
+def add_row_program(
+    out: Source, operators: Sequence[RowOperator], calls: Sequence[tuple[int, Sequence[int]]]
+) -> Numbers:
+    """Types, tables and loop; `calls` are numbers of operators with the groups that are live."""
+    numbers = numbers_of(operators)
+    has_constants = any(isinstance(p, ConstantRows) for o in operators for p in o.operands)
+    out.data.append(_types(numbers, operators, has_constants))
+    entries = "".join(_entry(out, o, numbers, has_constants) for o in operators)
+    out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
+    out.data.append(_calls(out, calls, numbers))
+    traced = "".join(_traced(o) for o in operators)
+    out.data.append(TRACED.replace("@traced@", traced))
+    out.data.append(_loop(numbers, operators, has_constants))
+    return numbers
+
+
+def _types(numbers: Numbers, operators: Sequence[RowOperator], has_constants: bool) -> str:
+    several = len(numbers.bases) > 1
+    memory = "the memory that its highest bits say" if several else f"`{numbers.bases[0]}`"
+    values = {
+        "unit": str(numbers.unit),
+        "memory": memory,
+        "place": f"uint{numbers.place_bits}_t",
+        "number": f"int{numbers.row_bits}_t",
+        "operands": str(max(len(o.operands) for o in operators)),
+        "constant_field": CONSTANT_FIELD if has_constants else "",
+    }
+    return _filled(TYPES, values)
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", value)
+    return text
+
+
+def _table(out: Source, places: Places, name: str, numbers: Numbers) -> str:
+    import numpy as np
+
+    values = np.array([numbers.place(a) for a in places] or [0], np.int64)
+    return table_name(out, Table("row_place", values), name)
+
+
+def _entry(out: Source, o: RowOperator, numbers: Numbers, has_constants: bool) -> str:
+    call, window = o.call.call, o.call.window
+    add_parameters(out, call, o.prefix)
+    result = _table(out, o.results, f"{o.prefix}_out_at", numbers)
+    operands: list[str] = []
+    constant = ("NULL", "0")
+    for k, operand in enumerate(o.operands):
+        if isinstance(operand, ConstantRows):
+            name = table_name(out, operand.table, f"{o.prefix}_operand_{k}")
+            constant = (name, str(operand.row_bytes))
+            operands.append("NULL")
+        else:
+            operands.append(_table(out, operand, f"{o.prefix}_in_at_{k}", numbers))
+    rows = next((len(p) for p in o.operands if isinstance(p, tuple)), len(o.rows))
+    own = (len(o.operands), 1, 0, 1, rows, call.rows.end)
+    under = window and (1, window.step, window.before, window.size, rows, 1)
+    words = [
+        f"memopt_{call.kernel}",
+        f"&{o.prefix}_params",
+        "{" + ", ".join(operands) + "}",
+        result,
+        *(constant if has_constants else ()),
+        *map(int_literal, under or own),
+        str(call.rows.in_stride),
+        str(call.rows.out_stride),
+    ]
+    kind = o.whole.name.removeprefix("memgraph.").upper()
+    comment = f"  /* {kind} {plain(name_of(o.whole.results[call.result]), 48)} */\n"
+    return f"{comment}  {{{', '.join(words)}}},\n"
+
+
+def _calls(out: Source, calls: Sequence[tuple[int, Sequence[int]]], numbers: Numbers) -> str:
+    """The numbers, a line of them behind what is live at the fullest of its calls."""
+    lines: list[str] = []
+    for at in range(0, len(calls), CALLS_IN_LINE):
+        line = calls[at : at + CALLS_IN_LINE]
+        lines.append(live_text(out.layout, [live for _, live in line]))
+        lines.append(f"  {', '.join(str(number) for number, _ in line)},\n")
+    kind = f"uint{numbers.operator_bits}_t"
+    return f"static const {kind} calls[{len(calls)}] = {{\n{''.join(lines)}}};\n"
+
+
+CALLS_IN_LINE = 24
+
+
+def _traced(o: RowOperator) -> str:
+    size = bytes_in(o.rows[-1].outputs[o.call.call.result])
+    steps = len(o.rows)
+    first = 0 if o.completes else steps
+    if o.whole.rows_mode == "part":
+        first = steps - 1
+    return f"  {{{first}, {tensor_text(o.whole, o.call.call.result)}, {size}u}},\n"
+
+
+def _loop(numbers: Numbers, operators: Sequence[RowOperator], has_constants: bool) -> str:
+    sizes = [
+        len(o.operands) * (o.call.window.size if o.call.window is not None else 1)
+        for o in operators
+    ]
+    several = len(numbers.bases) > 1
+    unit = f" * {numbers.unit}" if numbers.unit > 1 else ""
+    bits = numbers.place_bits - numbers.memory_bits
+    if several:
+        at = f"memory[(place) >> {bits}] + ((place) & 0x{(1 << bits) - 1:x}u){unit}"
+    else:
+        at = f"memory + (uint32_t)(place){unit}"
+    values = {
+        "parameter": "uint8_t *const *memory" if several else "uint8_t *memory",
+        "pointers": str(max(1, *sizes)),
+        "operand": WITH_CONSTANTS if has_constants else OPERAND,
+    }
+    return f"#define ROW_AT(place) ((void *)({at}))\n\n" + _filled(LOOP, values)
+
+
+def start_rows(numbers: Numbers, operators: int) -> str:
+    """What net_run declares to run rows."""
+    text = f"  row_number next[{operators}] = {{0}};\n"
+    if len(numbers.bases) > 1:
+        pointers = ", ".join(f"(uint8_t *){base}" for base in numbers.bases)
+        text += f"  uint8_t *const memory[] = {{{pointers}}};\n"
+    return text
+
+
+def run_rows(numbers: Numbers, first: int, last: int) -> str:
+    """The calls from `first` to before `last`."""
+    (base, *more) = numbers.bases
+    memory = "memory" if more else base if base == "arena" else f"(uint8_t *){base}"
+    return f"  run_rows({memory}, next, {first}, {last});\n"

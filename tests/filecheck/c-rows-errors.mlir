@@ -1,0 +1,28 @@
+// RUN: sed -n '/^func.func @pad3/,/^}/p' %s > %t.pad3.mlir
+// RUN: not memopt-opt -p "memgraph-model{target=host alignment=4},memgraph-expand-rows,memgraph-schedule,memgraph-place" -t c %t.pad3.mlir 2>&1 | filecheck %s --check-prefix=PAD
+// RUN: sed -n '/^func.func @joined/,/^}/p' %s > %t.joined.mlir
+// RUN: not memopt-opt -p "memgraph-model{target=host alignment=4},memgraph-expand-rows,memgraph-schedule,memgraph-place" -t c %t.joined.mlir 2>&1 | filecheck %s --check-prefix=JOINED
+// RUN: sed -n '/^func.func @resized/,/^}/p' %s > %t.resized.mlir
+// RUN: not memopt-opt -p "memgraph-model{target=host alignment=4},memgraph-expand-rows,memgraph-schedule,memgraph-place" -t c %t.resized.mlir 2>&1 | filecheck %s --check-prefix=RESIZED
+// RUN: not memopt-opt -p "memgraph-model{target=host alignment=1},memgraph-expand-rows,memgraph-schedule,memgraph-place" -t c %t.pad3.mlir 2>&1 | filecheck %s --check-prefix=ALIGNED
+
+// What computes no rows in C is refused where it stands, by name.
+// PAD: pad3.mlir:2:{{[0-9]+}}: error: C backend: rows of a pad of 3 dimensions
+// ALIGNED: error: C backend: {{.*}} is not aligned to its 4 byte elements
+func.func @pad3(%x: tensor<1x3x4xf32>) -> tensor<1x5x4xf32> {
+  %y = memgraph.pad %x before [0, 1, 0] after [0, 1, 0] value 0.0 : (tensor<1x3x4xf32>) -> tensor<1x5x4xf32>
+  func.return %y : tensor<1x5x4xf32>
+}
+
+// JOINED: joined.mlir:3:{{[0-9]+}}: error: C backend: rows of a concatenation along the height with a constant
+func.func @joined(%x: tensor<1x3x4x1xf32>) -> tensor<1x4x4x1xf32> {
+  %c = memgraph.constant dense<1.0> : tensor<1x1x4x1xf32>
+  %y = memgraph.concat %x, %c axis 1 : (tensor<1x3x4x1xf32>, tensor<1x1x4x1xf32>) -> tensor<1x4x4x1xf32>
+  func.return %y : tensor<1x4x4x1xf32>
+}
+
+// RESIZED: resized.mlir:2:{{[0-9]+}}: error: C backend: no kernel for memgraph.resize_nearest
+func.func @resized(%x: tensor<1x3x4x1xf32>) -> tensor<1x6x8x1xf32> {
+  %y = memgraph.resize_nearest %x : (tensor<1x3x4x1xf32>) -> tensor<1x6x8x1xf32>
+  func.return %y : tensor<1x6x8x1xf32>
+}
