@@ -7,6 +7,8 @@ assignment has an i-th largest object below it, so their sum is a bound (Pisarch
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.sharing import spans_of
 
@@ -36,13 +38,17 @@ def cliques(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
 
 
 def positional_maxima(items: Sequence[Item]) -> list[int]:
-    """Bytes, falling. The sum bounds every assignment."""
-    ranked = sorted(items, key=lambda i: -i.size)  # so that positions are in falling order of size
+    """Bytes, falling. The sum bounds every assignment.
+
+    Largest first: the item with which k are live together for the first time is the k-th maximum.
+    """
+    starts = sorted({lower for item in items for lower, _ in spans_of(item)})
+    live = np.zeros(len(starts), np.int64)  # items so far, from each start to the next
     maxima: list[int] = []
-    for _, live in cliques(ranked):
-        for k, i in enumerate(live):
-            if k == len(maxima):
-                maxima.append(ranked[i].size)
-            elif ranked[i].size > maxima[k]:
-                maxima[k] = ranked[i].size
+    for item in sorted(items, key=lambda i: -i.size):
+        for lower, upper in spans_of(item):
+            its = live[bisect_left(starts, lower) : bisect_left(starts, upper)]
+            its += 1
+            if its.max() > len(maxima):
+                maxima.append(item.size)
     return maxima

@@ -83,6 +83,9 @@ def shared_items(problem: PlacementProblem) -> tuple[Item, ...]:
 
 def spans_of(item: Item) -> tuple[tuple[int, int], ...]:
     """The steps [lower, upper) in which the item has bytes, ascending and apart."""
+    if len(item.pieces) == 1:  # as most
+        (p,) = item.pieces
+        return ((p.lower, p.upper),)
     spans: list[tuple[int, int]] = []
     for p in item.pieces:
         if spans and spans[-1][1] == p.lower:

@@ -5,12 +5,13 @@ that have no object yet, largest first, each into the object that wastes least. 
 paper leaves open, go to the earlier step and the earlier buffer.
 """
 
-from bisect import bisect_left
 from collections.abc import Sequence
+
+import numpy as np
 
 from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.objects import Objects
-from memopt.solvers.shared_objects.profiles import cliques
+from memopt.solvers.shared_objects.sharing import spans_of
 
 
 def solve(items: Sequence[Item]) -> list[int]:
@@ -24,14 +25,8 @@ def solve(items: Sequence[Item]) -> list[int]:
 def best_object(objects: Objects, item: Item) -> int | None:
     """The smallest free object that is large enough, else the largest free one, else None."""
     free = objects.free(item)
-    if not free:
-        return None
-    at = bisect_left(objects.different, item.size)
-    for size in (*objects.different[at:], *reversed(objects.different[:at])):
-        found = free & objects.of_size[size]
-        if found:
-            return (found & -found).bit_length() - 1  # the one that was made first
-    return None
+    found = objects.least(free, item.size)
+    return found if found is not None else objects.largest(free, item.size)
 
 
 def by_breadth(items: Sequence[Item]) -> list[int]:
@@ -40,20 +35,37 @@ def by_breadth(items: Sequence[Item]) -> list[int]:
     Maximal sets of live items are enough: a step whose buffers are all live in another one is less
     broad, or has the same ones.
     """
-    breadths: list[tuple[int, int]] = []  # (-bytes, number of the set)
-    first: list[int] = [0] * len(items)
-    last: list[int] = [0] * len(items)
-    seen = [False] * len(items)
-    for number, (_, live) in enumerate(cliques(items)):
-        breadths.append((-sum(items[i].size for i in live), number))
-        for i in live:
-            if not seen[i]:
-                first[i], seen[i] = number, True
-            last[i] = number
-    rank = [0] * len(breadths)
-    for position, (_, number) in enumerate(sorted(breadths)):
-        rank[number] = position
+    breadths, met = _breadths(items)
+    order = sorted(range(len(breadths)), key=lambda number: (-breadths[number], number))
+    rank = np.empty(len(breadths), np.int64)
+    rank[order] = np.arange(len(breadths))
     return sorted(
         range(len(items)),
-        key=lambda i: (min(rank[first[i] : last[i] + 1]), -items[i].size, items[i].index),
+        key=lambda i: (rank[met[i].start : met[i].stop].min(), -items[i].size, items[i].index),
     )
+
+
+def _breadths(items: Sequence[Item]) -> tuple[list[int], list[range]]:
+    """Bytes of every maximal set of live items, ascending by step, and for each item the sets from
+    the first that it is in to the last."""
+    events = sorted(
+        event
+        for i, item in enumerate(items)
+        for lower, upper in spans_of(item)
+        for event in ((lower, 1, i), (upper, 0, i))
+    )
+    breadths: list[int] = []
+    first: dict[int, int] = {}
+    last = [0] * len(items)
+    level, grown = 0, False
+    for _, starts, i in events:
+        if starts:
+            level, grown = level + items[i].size, True
+            first.setdefault(i, len(breadths))
+            continue
+        if grown:
+            breadths.append(level)
+            grown = False
+        level -= items[i].size
+        last[i] = len(breadths)
+    return breadths, [range(first[i], last[i]) for i in range(len(items))]

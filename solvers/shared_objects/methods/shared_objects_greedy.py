@@ -15,11 +15,15 @@ def solve(items: Sequence[Item]) -> list[int]:
     """The object of every item."""
     objects = Objects(items)
     for item in sorted(items, key=lambda i: (i.lower, i.index)):
-        free = objects.suitable(item)
-        nearest = min(
-            free,
-            key=lambda k: (abs(objects.sizes[k] - item.size), objects.sizes[k] < item.size, k),
-            default=None,
-        )
-        objects.put(item, nearest)
+        objects.put(item, nearest_object(objects, item))
     return [objects.of[item.index] for item in items]
+
+
+def nearest_object(objects: Objects, item: Item) -> int | None:
+    """The free object whose size is nearest, of two the larger, None if there is no free one."""
+    free = objects.free(item)
+    above, below = objects.least(free, item.size), objects.largest(free, item.size)
+    if above is None or below is None:
+        return below if above is None else above
+    nearer = item.size - objects.sizes[below] < objects.sizes[above] - item.size
+    return below if nearer else above

@@ -12,23 +12,27 @@ from collections.abc import Sequence
 
 from memopt.solvers import clock
 from memopt.solvers.problems.placement import Item
-from memopt.solvers.shared_objects.objects import Objects
+from memopt.solvers.shared_objects.nearest import Inside, Waiting
 from memopt.solvers.shared_objects.profiles import positional_maxima
-
-NEVER = 1 << 62
+from memopt.solvers.shared_objects.sharing import spans_of
 
 
 def solve(items: Sequence[Item]) -> list[int]:
-    """The object of every item, in time quadratic in the largest stage."""
+    """The object of every item, in time quadratic in the largest stage, but of plain numbers."""
     return until(items, None)
 
 
 def until(items: Sequence[Item], deadline: float | None) -> list[int]:
     """The same. Raises TimeIsOverError at the deadline."""
-    objects = Objects(items)
+    inside = Inside(sum(len(spans_of(item)) for item in items))
+    object_of: dict[int, int] = {}
     for stage in stages(items):
-        _assign(objects, stage, deadline)
-    return [objects.of[item.index] for item in items]
+        waiting = Waiting(sorted(stage, key=lambda i: (-i.size, i.index)), inside)
+        for _ in stage:
+            clock.in_time(deadline)
+            item, k = waiting.next_pair()
+            object_of[item.index] = k
+    return [object_of[item.index] for item in items]
 
 
 def stages(items: Sequence[Item]) -> list[list[Item]]:
@@ -39,34 +43,3 @@ def stages(items: Sequence[Item]) -> list[list[Item]]:
         at = bisect_left(maxima, item.size)  # maxima[at] is the least that is not below the size
         found.setdefault(2 * at + (maxima[at] == item.size), []).append(item)
     return [found[key] for key in sorted(found, reverse=True)]
-
-
-def _assign(objects: Objects, stage: list[Item], deadline: float | None) -> None:
-    waiting = {item.index: item for item in stage}
-    gaps: dict[int, list[int]] = {}
-    for i, item in waiting.items():
-        clock.in_time(deadline)
-        gaps[i] = [_gap(objects, k, item) for k in range(len(objects.sizes))]
-    best = {i: min(row, default=NEVER) for i, row in gaps.items()}
-    while waiting:
-        clock.in_time(deadline)
-        chosen = min(waiting, key=lambda i: (best[i], -waiting[i].size, i))
-        item = waiting.pop(chosen)
-        known = best[chosen] < NEVER
-        k = objects.put(item, gaps[chosen].index(best[chosen]) if known else None)
-        for i, other in waiting.items():
-            row = gaps[i]
-            if k == len(row):
-                row.append(NEVER)
-            elif row[k] == NEVER:
-                continue  # not free before, so not free now
-            before, row[k] = row[k], _gap(objects, k, other)
-            if row[k] <= best[i]:
-                best[i] = row[k]
-            elif before == best[i]:
-                best[i] = min(row)
-
-
-def _gap(objects: Objects, k: int, item: Item) -> int:
-    gap = objects.gap(k, item)
-    return NEVER if gap is None else gap
