@@ -1,6 +1,6 @@
 """Functions of a module: which there are, their body, their arguments."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -22,6 +22,11 @@ def read_values(op: Operation) -> list[SSAValue]:
                 if block is not None and not op.is_ancestor(block):
                     values.append(v)
     return values
+
+
+def has_kind(operations: Iterable[Operation], kind: type | tuple[type, ...]) -> bool:
+    """Whether one of the operations is of this kind: their classes are asked, each once."""
+    return any(issubclass(found, kind) for found in {type(op) for op in operations})
 
 
 def body_of(func: FuncOp) -> Block:

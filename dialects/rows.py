@@ -42,6 +42,7 @@ from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import OperatorType
+from memopt.dialects.functions import has_kind
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp
@@ -59,7 +60,7 @@ def row_type(whole: Attribute) -> AnyTensor:
 
 def family_of(operations: Iterable[Operation]) -> Family:
     """What the bounds of a plan of these operations range over."""
-    return "rows" if any(isinstance(op, RowOp) for op in operations) else "order"
+    return "rows" if has_kind(operations, RowOp) else "order"
 
 
 def steps_of(whole: ComputeOp) -> Sequence[int] | None:

@@ -5,15 +5,14 @@ the way of a write is found by its neighbours and not by looking at all that liv
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(NamedTuple):
     """Bytes [start, end) of one memory, not empty, that hold `value` (None: scratch) through step
     `last`."""
 
@@ -78,10 +77,14 @@ class Contents:
     def _beside(self, new: Content) -> list[int]:
         """Of `apart`, those that share a byte with `new`."""
         row = self.apart.get(new.memory, [])
-        first = bisect_left(row, (new.start, -1))
-        last = bisect_left(row, (new.end, -1))
-        before: Iterable[tuple[int, int]] = row[max(first - 1, 0) : first]
-        return [n for _, n in (*before, *row[first:last]) if _overlap(self.all[n], new)]
+        at = bisect_left(row, (new.start, -1))
+        found: list[int] = []
+        if at and self.all[row[at - 1][1]].end > new.start:
+            found.append(row[at - 1][1])
+        while at < len(row) and row[at][0] < new.end:
+            found.append(row[at][1])
+            at += 1
+        return found
 
 
 def _overlap(a: Content, b: Content) -> bool:

@@ -51,13 +51,18 @@ class Group:
 
 @dataclass
 class Reading:
-    """A block: `memory` says what operation i does; `of_value` is (group, bytes from its start);
-    `overwrites` lists (step, group of the result, group of the operand) of what is in place;
-    `views` has the aliases of what costs nothing; `parts` says of each part that dies alone what it
-    is a part of, and how many bytes from its start."""
+    """A block: `walk` has all of its operations, each with its step, None if it does not execute;
+    `memory` says what operation i does, and `reads` what values it reads; `of_value` is (group,
+    bytes from its start); `overwrites` lists (step, group of the result, group of the operand) of
+    what is in place; `views` has the aliases of what costs nothing; `parts` says of each part that
+    dies alone what it is a part of, and how many bytes from its start."""
 
+    walk: list[tuple[Operation, int | None]] = field(
+        default_factory=list[tuple[Operation, int | None]]
+    )
     operations: list[Operation] = field(default_factory=list[Operation])
     memory: list[OperatorMemory] = field(default_factory=list[OperatorMemory])
+    reads: list[list[SSAValue]] = field(default_factory=list[list[SSAValue]])
     groups: list[Group] = field(default_factory=list[Group])
     of_value: dict[SSAValue, tuple[int, int]] = field(
         default_factory=dict[SSAValue, tuple[int, int]]
@@ -163,15 +168,19 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
         memory = behaviour_of(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
             declare(result, size)
-        free = tuple(a for a in memory.aliases if a.kind != "inplace")
+        free = tuple(a for a in memory.aliases if a.kind != "inplace") if memory.aliases else ()
         if memory.executes and free:
             text = "it executes, so its results are no views of its operands"
             raise MemoptError(text, place_of(op))
-        tied = tuple(a for a in free if a.kind != "part")
+        tied = tuple(a for a in free if a.kind != "part") if free else ()
         if memory.executes or (caller and not pieces.keeps_whole(op, tied, caller)):
+            found.walk.append((op, len(found.operations)))
             found.operations.append(op)
             found.memory.append(memory)
-        elif memory.aliases:
+            found.reads.append(read_values(op))
+            continue
+        found.walk.append((op, None))
+        if memory.aliases:
             found.views[op] = memory.aliases
             pieces.tie(op, tied)
             for a in free:
@@ -245,12 +254,15 @@ def _part(found: Reading) -> None:
 
 def _touch(found: Reading, step: int, op: Operation) -> None:
     """What an operation does to the groups in its step, and what it overwrites."""
-    for value in read_values(op):
-        if value in found.of_value:
-            found.groups[found.of_value[value][0]].touch(step, writes=False)
+    groups, of_value = found.groups, found.of_value
+    for value in found.reads[step]:
+        at = of_value.get(value)
+        if at is not None:
+            groups[at[0]].touch(step, writes=False)
     for value in op.results:
-        if value in found.of_value:
-            found.groups[found.of_value[value][0]].touch(step, writes=True)
+        at = of_value.get(value)
+        if at is not None:
+            groups[at[0]].touch(step, writes=True)
     for alias in found.memory[step].aliases:
         if alias.kind != "inplace":
             continue
@@ -262,7 +274,7 @@ def _touch(found: Reading, step: int, op: Operation) -> None:
         if a or b:
             raise MemoptError("in place inside a larger buffer", place_of(op))
         size = bytes_of(operand.type)
-        for v in read_values(op):
+        for v in found.reads[step]:
             group, at = found.of_value.get(v, (-1, 0))
             if group == old and (at or bytes_of(v.type) != size):
                 text = f"in place of {name_of(operand)}, of which another part is read too"

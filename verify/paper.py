@@ -32,20 +32,20 @@ def run_on_paper(
     for value, (name, offset) in where.items():
         if sizes[value]:
             ends[name] = max(ends.get(name, 0), end_of(value, offset, memory, alignment))
-    position = {op: i for i, op in enumerate(memory.operations)}
+    steps = len(memory.operations)
     holds: dict[SSAValue, frozenset[SSAValue]] = {}  # of views; all else holds itself
     for op in memory.views:
         holds.update(_view_sources(op, memory))
     last: dict[SSAValue, int] = {}
-    for op in block.ops:
-        step = len(position) if op is block.last_op else position.get(op)
-        for v in read_values(op) if step is not None else ():
-            for content in _flatten(v, holds):
-                last[content] = max(last.get(content, 0), step or 0)
+    returned = read_values(block.last_op) if block.last_op is not None else []
+    for step, reads in enumerate((*memory.reads, returned)):  # ascending
+        for v in reads:
+            for content in _flatten(v, holds) if v in holds else (v,):
+                last[content] = step
     if memory.groups and any(g.is_input and g.is_output for g in memory.groups):
         for v in block.args:  # kept inputs
             if v in memory.of_value and memory.groups[memory.of_value[v][0]].is_output:
-                last[v] = len(position)
+                last[v] = steps
 
     live = Contents()
     overwrites: dict[int, list[tuple[int, int]]] = {}
@@ -57,15 +57,15 @@ def run_on_paper(
     for argument in block.args:
         for v in parts.get(argument, [argument]):
             _write(v, last.get(v, 0), where, sizes, live, (), func_op(block))
-    for op in block.ops:
-        step = position.get(op)
+    for op, step in memory.walk:
         if step is None:
             if op in memory.views:
                 _check_view(op, where, memory)
             continue
         live.expire(step)
         allowed = _overwritten(op, overwrites.get(step, ()), memory, holds, where)
-        for r in (v for result in op.results for v in parts.get(result, [result])):
+        results = [v for r in op.results for v in parts.get(r, [r])] if parts else op.results
+        for r in results:
             _write(r, max(last.get(r, step), step), where, sizes, live, allowed, op)
         for place, start, size in _scratch_places(op, memory.memory[step].workspace, model):
             check_memory(place, named, None, op)
@@ -116,8 +116,6 @@ def _view_sources(op: Operation, memory: Reading) -> dict[SSAValue, frozenset[SS
 
 def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> list[SSAValue]:
     """The written values whose bytes `value` shows."""
-    if value not in holds:  # as most
-        return [value]
     found: list[SSAValue] = []
     waiting = [value]
     while waiting:

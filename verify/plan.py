@@ -13,7 +13,7 @@ from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.fingerprint import fingerprint
-from memopt.dialects.functions import body_of, read_values
+from memopt.dialects.functions import body_of, has_kind, read_values
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.old_forms import old_attribute
@@ -62,7 +62,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     model = model_of(func)
     block = body_of(func)
     check_definitions(block)
-    if any(isinstance(op, HyperNode) for op in block.ops):
+    if has_kind(block.ops, HyperNode):
         raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
     check_rows(block)
     memory = read_function(func, model)
@@ -72,7 +72,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
         raise MemoptError(text, place)
     if fingerprint(func) != plan.fingerprint.data:
         raise StalePlanError("stale plan: the function has changed since it was planned", place)
-    _check_order(block, memory)
+    _check_order(memory)
     check_tried(func, plan)
     check_parts(memory.operations)
     peak = _peak(memory, model)
@@ -97,16 +97,17 @@ def check_definitions(block: Block) -> None:
     defined: set[SSAValue] = set(block.args)
     for op in block.ops:
         for v in read_values(op):
+            if v in defined:  # as all should be
+                continue
             inside = isinstance(v, OpResult) and v.op.parent is block
-            if (inside or isinstance(v, BlockArgument)) and v not in defined:
+            if inside or isinstance(v, BlockArgument):
                 raise MemoptError(f"{name_of(v)} is used before it is made", place_of(op))
         defined.update(op.results)
 
 
-def _check_order(block: Block, memory: Reading) -> None:
-    position = {op: i for i, op in enumerate(memory.operations)}
-    for op in block.ops:
-        expected, found = position.get(op), order_of(op)
+def _check_order(memory: Reading) -> None:
+    for op, expected in memory.walk:
+        found = order_of(op)
         if expected is None and ORDER in op.attributes:
             raise MemoptError("memgraph.order on an operation that does not execute", place_of(op))
         if expected is not None and found != expected:

@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from memopt.dialects.arithmetic import float32
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import has_kind
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp
@@ -41,6 +42,8 @@ class Walk:
 def check_rows(block: Block) -> None:
     """Raise MemoptError unless every row reads exactly the rows it needs, each of one tensor, and
     the rows of every operator run once, ascending, and all."""
+    if not has_kind(block.ops, (RowsOp, JoinOp, RowOp, RowOpOp)):
+        return
     walk = Walk()
     for op in block.ops:
         if isinstance(op, RowsOp):
