@@ -1,20 +1,13 @@
-"""Items placed so far as bits, one per unit of address: for arenas of few units.
+"""Items placed so far as bits, one per unit of address: for arenas of few units."""
 
-A binary tree over time whose leaves are the stretches between two starts of items, so that items
-that meet share a leaf. A node has two integers of a bit per unit: `inside`, what is taken by all
-pieces that touch its stretch from below, and `across`, what the pieces take that span it but not
-its parent. A query reads `inside` of the largest nodes within its steps, and `across` above them:
-two nodes or so on each level, however many pieces are live.
-"""
-
-from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
 from math import gcd
 
+from memopt.solvers.live_bits import LiveBits
 from memopt.solvers.problems.placement import Item
 
-MOST = 1 << 27  # units by starts: what the tree may hold, four integers of so many bits at worst
+MOST = 1 << 27  # units by starts: what `LiveBits` may hold, four integers of so many bits at worst
 
 
 def unit_of(items: Sequence[Item]) -> int:
@@ -40,26 +33,15 @@ class AddressBits:
     def __init__(self, items: Sequence[Item]) -> None:
         self.offsets = [-1] * len(items)
         self._unit = unit_of(items)
-        self._starts = sorted({p.lower for i in items for p in i.pieces})
-        self._leaves = 1 << max(0, len(self._starts) - 1).bit_length()
-        self._inside = [0] * (2 * self._leaves)
-        self._across = [0] * (2 * self._leaves)
+        self._taken = LiveBits(p.lower for i in items for p in i.pieces)
         self._ends: list[tuple[int, int, int]] = []  # (lower, upper, unit)
-        self._last: tuple[int, int] = (0, 0)  # the steps that were asked for, and their nodes
-        self._last_nodes: tuple[list[int], set[int]] = ([], set())
 
     def put(self, item: Item, offset: int) -> None:
         """Place `item`; the caller has asked where it fits."""
         self.offsets[item.index] = offset
-        inside, across = self._inside, self._across
         for p in item.pieces:
             bits = (1 << p.size // self._unit) - 1 << offset // self._unit
-            spanned, above = self._nodes(p.lower, p.upper)
-            for node in spanned:
-                across[node] |= bits
-                inside[node] |= bits
-            for node in above:
-                inside[node] |= bits
+            self._taken.add(p.lower, p.upper, bits)
 
     def end_gap(self, item: Item, offset: int) -> None:
         """Place an item without bytes where none that lives with it may reach across."""
@@ -102,12 +84,7 @@ class AddressBits:
         """The offsets, in units, at which a piece of `item` would lie over something."""
         result = 0
         for p in item.pieces:
-            spanned, above = self._nodes(p.lower, p.upper)
-            taken = 0
-            for node in spanned:
-                taken |= self._inside[node]
-            for node in above:
-                taken |= self._across[node]
+            taken = self._taken.within(p.lower, p.upper)
             size = p.size // self._unit
             result |= _widened(taken, size)
             for lower, upper, unit in self._ends:
@@ -115,31 +92,6 @@ class AddressBits:
                     first = max(0, unit - size + 1)
                     result |= (1 << unit) - (1 << first) if first < unit else 0
         return result
-
-    def _nodes(self, lower: int, upper: int) -> tuple[list[int], set[int]]:
-        """The largest nodes that lie in steps [lower, upper), and all that lie above them."""
-        if self._last == (lower, upper):  # what has found its offset is put there next
-            return self._last_nodes
-        left = bisect_left(self._starts, lower) + self._leaves
-        right = bisect_left(self._starts, upper) + self._leaves
-        spanned: list[int] = []
-        while left < right:
-            if left & 1:
-                spanned.append(left)
-                left += 1
-            if right & 1:
-                right -= 1
-                spanned.append(right)
-            left >>= 1
-            right >>= 1
-        above: set[int] = set()
-        for node in spanned:
-            parent = node >> 1
-            while parent and parent not in above:
-                above.add(parent)
-                parent >>= 1
-        self._last, self._last_nodes = (lower, upper), (spanned, above)
-        return spanned, above
 
 
 def _widened(taken: int, size: int) -> int:

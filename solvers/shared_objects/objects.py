@@ -4,6 +4,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from memopt.solvers.live_bits import LiveBits
 from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.sharing import spans_of
 
@@ -13,7 +14,7 @@ class Objects:
     `Item.index`. A set of objects is an integer: bit k for object k."""
 
     def __init__(self, items: Sequence[Item]) -> None:
-        self._busy = _Busy(max((item.upper for item in items), default=0))
+        self._busy = LiveBits(p.lower for item in items for p in item.pieces)
         self.sizes: list[int] = []
         self.of: dict[int, int] = {}
         self._different: list[int] = []  # sizes, ascending
@@ -72,53 +73,6 @@ class Objects:
         if size not in self._of_size:
             insort(self._different, size)
         self._of_size[size] = self._of_size.get(size, 0) | 1 << k
-
-
-class _Busy:
-    """Which objects are busy when, as sets: a tree over the steps, node 1 above all of them.
-
-    Two spans meet if one begins within the other. So a node's `begun` has the objects of the spans
-    that begin in its steps, and `whole` those of the spans that have all of its steps.
-    """
-
-    def __init__(self, steps: int) -> None:
-        self._leaves = 1 << steps.bit_length()
-        self._begun = [0] * (2 * self._leaves)
-        self._whole = [0] * (2 * self._leaves)
-
-    def add(self, lower: int, upper: int, bit: int) -> None:
-        """The objects of `bit` are busy in the steps [lower, upper)."""
-        for node in self._cover(lower, upper):
-            self._whole[node] |= bit
-        node = lower + self._leaves
-        while node:
-            self._begun[node] |= bit
-            node >>= 1
-
-    def within(self, lower: int, upper: int) -> int:
-        """The objects that are busy in a step of [lower, upper)."""
-        busy = 0
-        for node in self._cover(lower, upper):
-            busy |= self._begun[node]
-        node = lower + self._leaves
-        while node:
-            busy |= self._whole[node]
-            node >>= 1
-        return busy
-
-    def _cover(self, lower: int, upper: int) -> list[int]:
-        """The fewest nodes whose steps together are [lower, upper)."""
-        a, b = lower + self._leaves, upper + self._leaves
-        nodes: list[int] = []
-        while a < b:
-            if a & 1:
-                nodes.append(a)
-                a += 1
-            if b & 1:
-                b -= 1
-                nodes.append(b)
-            a, b = a >> 1, b >> 1
-        return nodes
 
 
 def _ones(bits: int) -> Iterator[int]:

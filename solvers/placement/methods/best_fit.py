@@ -8,6 +8,7 @@ Fixed buffers are placed first, and
 what the skyline proposes is moved up past them.
 """
 
+from bisect import bisect_left
 from heapq import heappop, heappush
 
 import numpy as np
@@ -39,25 +40,45 @@ def by_deadline(problem: PlacementProblem, deadline: float | None) -> Placement:
 
 
 def _fill(movable: list[Item], space: AddressSpace, deadline: float | None) -> None:
-    movable = sorted(movable, key=lambda i: (i.lower - i.upper, -i.size, i.index))
-    lower = np.array([i.lower for i in movable])
-    upper = np.array([i.upper for i in movable])
-    waiting = np.ones(len(movable), bool)
+    waiting = _Waiting(movable)
     skyline = _Skyline(min(i.lower for i in movable), max(i.upper for i in movable))
     for _ in movable:
         while True:
             clock.in_time(deadline)
             at, start, end, height = skyline.lowest()
-            fits = waiting & (lower >= start) & (upper <= end)
-            best = int(np.argmax(fits))
-            if fits[best]:
+            item = waiting.take(start, end)
+            if item is not None:
                 break
             skyline.lift(at)
-        waiting[best] = False
-        item = movable[best]
         offset = space.first_fit(item, height)
         space.put(item, offset)
         skyline.fill(at, [(p.lower, p.upper, offset + p.size) for p in item.pieces])
+
+
+class _Waiting:
+    """The items to come, by their first step, so that a stretch asks those that begin in it."""
+
+    def __init__(self, items: list[Item]) -> None:
+        self._ranked = sorted(items, key=lambda i: (i.lower - i.upper, -i.size, i.index))
+        ranks = sorted(range(len(items)), key=lambda rank: self._ranked[rank].lower)
+        self._lower = [self._ranked[rank].lower for rank in ranks]
+        self._upper = np.array([self._ranked[rank].upper for rank in ranks])
+        self._rank = np.array(ranks)
+
+    def take(self, start: int, end: int) -> Item | None:
+        """The longest-lived item within steps [start, end), the largest of several."""
+        at = bisect_left(self._lower, start)
+        until = bisect_left(self._lower, end, at)
+        if at == until:
+            return None
+        taken = len(self._rank)
+        fits = np.where(self._upper[at:until] <= end, self._rank[at:until], taken)
+        best = int(fits.argmin())
+        rank = int(fits[best])
+        if rank == taken:
+            return None
+        self._rank[at + best] = taken
+        return self._ranked[rank]
 
 
 Stretch = tuple[int, int, int]  # start, end, height
