@@ -6,10 +6,11 @@ One file per strategy. Every answer is verified before it is given back, and has
 positional maxima, or what the exact search proved.
 """
 
+from importlib import import_module
+
 from memopt.solvers import clock
 from memopt.solvers.problems.placement import PlacementProblem
 from memopt.solvers.registry import function_of, methods_in, options_of
-from memopt.solvers.shared_objects.profiles import positional_maxima
 from memopt.solvers.shared_objects.sharing import NONE, Sharing, shared_items, sharing_of
 
 _FOUND = methods_in("memopt.solvers.shared_objects.methods")
@@ -32,7 +33,9 @@ def share(
     items = shared_items(problem)
     if not items:
         return Sharing((NONE,) * len(problem.buffers), (), 0)
-    bound = sum(positional_maxima(items))
+    # it loads numpy, for which `--help` need not wait
+    profiles = import_module("memopt.solvers.shared_objects.profiles")
+    bound: int = sum(profiles.positional_maxima(items))
     if len(options_of(strategy)) > 0:
         objects, bound = strategy(items, bound, time_limit)
     else:
