@@ -83,9 +83,10 @@ def partition_function(
     except ProblemError as error:
         name = func.sym_name.data
         raise PassFailedException(f"memgraph-partition: @{name}: {error}") from error
+    numbers = [IntegerAttr(part, i64) for part in range(found.k)]
     for op, part in zip(extracted.memory.operations, found.part, strict=True):
         for inner in (op, *_inside(op, model)):
-            inner.attributes[PARTITION] = IntegerAttr(part, i64)
+            inner.attributes[PARTITION] = numbers[part]
     return found
 
 

@@ -47,12 +47,13 @@ def finest(graph: MemoryGraph) -> Coarse:
     return Coarse(plain, (1,) * len(graph), tuple(range(len(graph))))
 
 
-def hierarchy(graph: MemoryGraph, target: int, heaviest: int) -> list[Coarse]:
-    """Levels from the finest to one of at most `target` operators, if the weights allow it.
+def hierarchy(base: Coarse, target: int, heaviest: int) -> list[Coarse]:
+    """Levels from `base`, the finest, to one of at most `target` operators, if the weights
+    allow it.
 
     No cluster holds more than `heaviest` operators.
     """
-    levels = [finest(graph)]
+    levels = [base]
     while len(levels[-1].graph) > target:
         before = levels[-1]
         for rule in (_joins, _forks, _same_depth):
@@ -71,8 +72,8 @@ def hierarchy(graph: MemoryGraph, target: int, heaviest: int) -> list[Coarse]:
 
 def _shared(graph: MemoryGraph, u: int, v: int) -> int:
     """Bytes of the groups that both touch."""
-    theirs = set(graph.touches[v])
-    return sum(graph.sizes[g] for g in graph.touches[u] if g in theirs)
+    sizes, theirs = graph.sizes, set(graph.touches[v])
+    return sum([sizes[g] for g in graph.touches[u] if g in theirs])
 
 
 def _joins(graph: MemoryGraph) -> list[tuple[int, int]]:
@@ -124,19 +125,20 @@ def _contract(fine: Coarse, pairs: Sequence[tuple[int, int]], heaviest: int) -> 
         if a != b and weights[a] + weights[b] <= heaviest:
             root[b] = a
             weights[a] += weights[b]
-    names = sorted({find(v) for v in range(len(graph))})
+    found = [find(v) for v in range(len(graph))]
+    names = sorted(set(found))
     number = {old: new for new, old in enumerate(names)}
-    cluster = tuple(number[find(v)] for v in range(len(graph)))
+    cluster = tuple([number[r] for r in found])
     return Coarse(_quotient(graph, cluster, len(names)), tuple(weights[r] for r in names), cluster)
 
 
 def _quotient(graph: MemoryGraph, cluster: Sequence[int], count: int) -> MemoryGraph:
     """The clusters as operators; groups that two of them do not see apart are added up."""
     predecessors: list[dict[int, None]] = [{} for _ in range(count)]
-    for v, before in enumerate(graph.predecessors):
+    for here, before in zip(cluster, graph.predecessors, strict=True):
         for p in before:
-            if cluster[p] != cluster[v]:
-                predecessors[cluster[v]][cluster[p]] = None
+            if cluster[p] != here:
+                predecessors[here][cluster[p]] = None
     same: dict[tuple[tuple[int, ...], tuple[int, ...], bool, bool], int] = {}
     for size, ends in _ends(graph, cluster):
         same[ends] = same.get(ends, 0) + size
@@ -151,7 +153,7 @@ def _ends(
     graph: MemoryGraph, cluster: Sequence[int]
 ) -> Iterator[tuple[int, tuple[tuple[int, ...], tuple[int, ...], bool, bool]]]:
     for g, size in zip(graph.groups, graph.sizes, strict=True):
-        writers = tuple(dict.fromkeys(cluster[v] for v in g.writers))
-        readers = tuple(dict.fromkeys(cluster[v] for v in g.readers))
+        writers = tuple(dict.fromkeys([cluster[v] for v in g.writers]))
+        readers = tuple(dict.fromkeys([cluster[v] for v in g.readers]))
         if g.is_input or g.is_output or len({*writers, *readers}) > 1:
             yield size, (writers, readers, g.is_input, g.is_output)

@@ -60,8 +60,8 @@ def span(graph: MemoryGraph, group: int, part: Sequence[int], k: int) -> tuple[i
     g = graph.groups[group]
     if not g.writers and not g.readers and not g.is_output:
         return None
-    first = 0 if g.is_input else min(part[w] for w in g.writers)
-    last = k - 1 if g.is_output else max(part[v] for v in (*g.writers, *g.readers))
+    first = 0 if g.is_input else min([part[w] for w in g.writers])
+    last = k - 1 if g.is_output else max([part[v] for v in (*g.writers, *g.readers)])
     return first, last
 
 

@@ -31,9 +31,9 @@ class Refinement:
 
     def __post_init__(self) -> None:
         self.held = []
-        for g in self.graph.groups:
+        for touchers in self.graph.touchers:
             parts: dict[int, int] = {}
-            for v in {*g.writers, *g.readers}:
+            for v in touchers:
                 parts[self.part[v]] = parts.get(self.part[v], 0) + 1
             self.held.append(parts)
         self.load = [0] * self.k
@@ -52,8 +52,8 @@ class Refinement:
     def window(self, v: int) -> tuple[int, int]:
         """First and last part that v's neighbours leave to it."""
         part = self.part
-        low = max((part[p] for p in self.graph.predecessors[v]), default=0)
-        high = min((part[s] for s in self.graph.successors[v]), default=self.k - 1)
+        low = max([part[p] for p in self.graph.predecessors[v]], default=0)
+        high = min([part[s] for s in self.graph.successors[v]], default=self.k - 1)
         return low, high
 
     def gain(self, v: int, target: int) -> int:
@@ -62,17 +62,16 @@ class Refinement:
         total = 0
         for g in self.graph.touches[v]:
             group, parts = self.graph.groups[g], self.held[g]
-            others = [p for p, n in parts.items() if p != here or n > 1]
-            before = self._length(group.is_input, group.is_output, parts)
-            after = self._length(group.is_input, group.is_output, (*others, target))
-            total += self.graph.sizes[g] * (before - after)
+            after = [p for p, n in parts.items() if p != here or n > 1]
+            after.append(target)
+            cuts = 0  # that the group crosses no longer
+            if not group.is_input:
+                cuts += min(after) - min(parts)
+            if not group.is_output:
+                cuts += max(parts) - max(after)
+            if cuts:
+                total += self.graph.sizes[g] * cuts
         return total
-
-    def _length(
-        self, is_input: bool, is_output: bool, parts: Sequence[int] | dict[int, int]
-    ) -> int:
-        first = 0 if is_input else min(parts)
-        return (self.k - 1 if is_output else max(parts)) - first
 
     def move(self, v: int, target: int) -> None:
         here = self.part[v]

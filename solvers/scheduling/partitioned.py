@@ -93,11 +93,15 @@ def heuristic_peak(graph: MemoryGraph, partition: Partition, whole: Sequence[Seq
 
     How good a partition is, at little cost: each part takes the best of them.
     """
-    parts = split(graph, partition)
-    best = [1 << 62] * len(parts)
-    for orders in _restricted(parts, whole):
-        for p, order in enumerate(orders):
-            best[p] = min(best[p], profile(parts[p].graph, order).peak)
+    sizes = partition.sizes
+    best = [1 << 62] * len(sizes)
+    for order in whole:
+        # sorting is stable: the parts one after the other, each in this order
+        along = profile(graph, sorted(order, key=partition.part.__getitem__))
+        end = 0
+        for p, size in enumerate(sizes):
+            start, end = end, end + size
+            best[p] = min(best[p], max((along.levels[start], *along.steps[start:end])))
     return max(best)
 
 

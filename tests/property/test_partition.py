@@ -7,7 +7,7 @@ import pytest
 from oracles import ideals, optimum, random_graph, ready
 
 from memopt.solvers.partitioning import Partition, cut_levels, partition, split
-from memopt.solvers.partitioning.coarsen import hierarchy
+from memopt.solvers.partitioning.coarsen import finest, hierarchy
 from memopt.solvers.partitioning.intervals import best_cuts
 from memopt.solvers.partitioning.methods import multilevel, naive
 from memopt.solvers.partitioning.parts import heaviest_part, price
@@ -96,7 +96,7 @@ def test_every_level_of_coarsening_keeps_prices_and_cycles_away(fuzz: float) -> 
     contracted = 0
     for _ in range(int(GRAPHS * fuzz / 5)):
         graph = random_graph(rng, 40)
-        levels = hierarchy(graph, 3, rng.choice((3, 8, len(graph))))
+        levels = hierarchy(finest(graph), 3, rng.choice((3, 8, len(graph))))
         contracted += len(levels) > 1
         cluster = tuple(range(len(graph)))
         for level in levels:
@@ -109,6 +109,21 @@ def test_every_level_of_coarsening_keeps_prices_and_cycles_away(fuzz: float) -> 
             fine.verify(graph)
             assert cut_levels(level.graph, coarse) == cut_levels(graph, fine), graph
     assert contracted > int(GRAPHS * fuzz / 5) // 2
+
+
+def test_heuristic_peak_is_that_of_the_parts_alone(fuzz: float) -> None:
+    """It is found on the whole graph; each part as a problem of its own says the same."""
+    rng = random.Random(11)
+    for _ in range(int(GRAPHS * fuzz)):
+        graph = random_graph(rng, 12)
+        found = random_partition(rng, graph)
+        orders = partitioned.start_orders(graph)
+        peaks: list[int] = []
+        for part in split(graph, found):
+            place = {v: i for i, v in enumerate(part.operators)}
+            inner = [[place[v] for v in order if v in place] for order in orders]
+            peaks.append(min(profile(part.graph, order).peak for order in inner))
+        assert partitioned.heuristic_peak(graph, found, orders) == max(peaks), graph
 
 
 def test_cut_levels_are_levels_and_parts_have_the_steps_of_the_whole(fuzz: float) -> None:

@@ -63,7 +63,7 @@ def _candidates(graph: MemoryGraph, k: int, heaviest: int, seed: int) -> list[li
     base = finest(graph)
     result = _refined(base, _orders(base.graph), k, heaviest)
     target = max(COARSE_PER_PART * k, SMALLEST)
-    levels = hierarchy(graph, target, max(1, len(graph) // (8 * k)))
+    levels = hierarchy(base, target, max(1, len(graph) // (8 * k)))
     if len(levels) > 1:
         rng = random.Random(seed)
         coarsest = levels[-1]
