@@ -2,7 +2,9 @@
 
 import hashlib
 from collections.abc import Mapping
+from typing import TypeGuard, cast
 
+from xdsl.dialects.builtin import NoneAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation
 
@@ -31,6 +33,19 @@ DECIDED = frozenset(
 )
 
 
+def is_plain(attr: Attribute) -> TypeGuard[TensorType[Attribute]]:
+    """Whether it is a tensor type of a fixed shape and no encoding."""
+    if not isinstance(attr, TensorType):
+        return False
+    tensor = cast("TensorType[Attribute]", attr)
+    return isinstance(tensor.encoding, NoneAttr) and all(d.data >= 0 for d in tensor.shape.data)
+
+
+def tensor_text(tensor: TensorType[Attribute], element: str) -> str:
+    """What the printer writes for a plain tensor type, `element` being that of its elements."""
+    return f"tensor<{''.join([f'{d.data}x' for d in tensor.shape.data])}{element}>"
+
+
 def fingerprint(func: FuncOp) -> str:
     """SHA-256 over operations, types, properties, aliases, model and order (first 32 hex digits).
 
@@ -47,8 +62,13 @@ def fingerprint(func: FuncOp) -> str:
         seen = known.get(id(attr))
         if seen is not None:
             return seen[1]
-        # every operation has an order of its own: numbers go without the printer
-        found = f"{attr.value.data} : i64" if is_number(attr) else texts.get(attr)
+        # every operation has an order of its own, and nearly a type: they go without the printer
+        if is_number(attr):
+            found = f"{attr.value.data} : i64"
+        elif is_plain(attr):
+            found = tensor_text(attr, text(attr.element_type))
+        else:
+            found = texts.get(attr)
         if found is None:
             found = texts[attr] = str(attr)
         known[id(attr)] = attr, found
