@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -28,6 +28,7 @@ from memopt.dialects.functions import functions
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.plan import MODEL, PARTITION, drop_plan, model_of
+from memopt.dialects.quick import number
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.option import check_choices, option
@@ -83,10 +84,9 @@ def partition_function(
     except ProblemError as error:
         name = func.sym_name.data
         raise PassFailedException(f"memgraph-partition: @{name}: {error}") from error
-    numbers = [IntegerAttr(part, i64) for part in range(found.k)]
     for op, part in zip(extracted.memory.operations, found.part, strict=True):
         for inner in (op, *_inside(op, model)):
-            inner.attributes[PARTITION] = numbers[part]
+            inner.attributes[PARTITION] = number(part)
     return found
 
 
@@ -108,7 +108,7 @@ def partition_of(extracted: Extracted) -> Partition | None:
     known = sorted({p for p in parts if p is not None})
     if not known:
         return None
-    number = {p: i for i, p in enumerate(known)}
+    closed = {p: i for i, p in enumerate(known)}
     for v, (op, mine) in enumerate(zip(operations, parts, strict=True)):
         name = operator_name(op)
         if mine is None:
@@ -123,7 +123,7 @@ def partition_of(extracted: Extracted) -> Partition | None:
                     f"part {theirs}: partition again",
                     place_of(op),
                 )
-    return Partition(tuple(number[p] for p in parts if p is not None), len(known))
+    return Partition(tuple(closed[p] for p in parts if p is not None), len(known))
 
 
 def _part(op: Operation, model: ModelAttr) -> int | None:

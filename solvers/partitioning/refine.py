@@ -115,7 +115,7 @@ class Refinement:
                 queued[v] = (gain, q)
                 heapq.heappush(heap, (-gain, -balance, v, q))
 
-        for v in range(len(self.graph)):
+        for v in self._loose():
             queue(v)
         locked: set[int] = set()
         trail: list[tuple[int, int]] = []
@@ -141,6 +141,16 @@ class Refinement:
         for v, p in reversed(trail[length:]):
             self.move(v, p)
         return best
+
+    def _loose(self) -> list[int]:
+        """The operators that no neighbours on both sides hold in their part: others cannot move."""
+        after = [False] * len(self.graph)  # held by a predecessor
+        before = [False] * len(self.graph)  # held by a successor
+        for v, (here, needed) in enumerate(zip(self.part, self.graph.predecessors, strict=True)):
+            for p in needed:
+                if self.part[p] == here:
+                    after[v] = before[p] = True
+        return [v for v in range(len(self.graph)) if not (after[v] and before[v])]
 
     def _around(self, v: int) -> list[int]:
         graph = self.graph
