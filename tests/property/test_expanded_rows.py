@@ -17,7 +17,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import JoinOp, RowOp, steps_of
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import rows_of, shape_of
-from memopt.passes.memgraph_expand_rows import expand
+from memopt.passes.expand_rows import expand
 from memopt.verify.rows import check_rows, windows_of
 
 

@@ -1,0 +1,184 @@
+"""Operators in rows of their results: what `memgraph-expand-rows` does to one function.
+
+Which rows a row reads is asked of the operations (`rows_needed`), so an operator that has rows is
+cut without a word here.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException
+
+from memopt.dialects.functions import body_of
+from memopt.dialects.interface import is_constant_value
+from memopt.dialects.names import is_named, name_of, operator_kind, rename
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.plan import drop_plan, model_of
+from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp, activations, row_types, steps_of
+from memopt.dialects.structure import YieldOp
+from memopt.dialects.tensors import rows_of
+
+
+@dataclass
+class _Rows:
+    """The operators to be cut, and the rows of tensors."""
+
+    cut: frozenset[Operation]
+    of_value: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
+
+
+def expand(func: FuncOp, names: frozenset[str] | None) -> None:
+    """Cut the operators of a function that have rows, all or those that make the named tensors.
+
+    Raises PassFailedException for a name that no operator with rows makes.
+    """
+    made = [{name_of(r) for r in op.results} for op in computing(func)]
+    asked = [k for k, its in enumerate(made) if names is None or its & names]
+    chosen = cut(func, asked)
+    for name in sorted((names or frozenset()).difference(*(made[k] for k in chosen))):
+        raise PassFailedException(f"memgraph-expand-rows: no operator with rows makes {name!r}")
+
+
+def computing(func: FuncOp) -> list[ComputeOp]:
+    """The operators that run, in the order of the block."""
+    model = model_of(func)
+    return [
+        op
+        for op in body_of(func).ops
+        if isinstance(op, ComputeOp) and not is_constant_expression(op.results[0], model)
+    ]
+
+
+def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
+    """Cut those of `computing` at these positions that have rows; their positions."""
+    found = computing(func)
+    asked = {k: found[k] for k in sorted(positions)}
+    for op in asked.values():
+        _read_image(op)
+    chosen = {k: op for k, op in asked.items() if op.parent and steps_of(op) is not None}
+    _expand(func, list(chosen.values()))
+    return tuple(chosen)
+
+
+def _expand(func: FuncOp, cut: Sequence[ComputeOp]) -> None:
+    if not cut:
+        return
+    drop_plan(func)
+    rows = _Rows(frozenset(cut))
+    for op in cut:
+        _cut(op, rows)
+    for op in reversed(cut):
+        constants = [v.op for v in op.operands if is_constant_value(v)]
+        Rewriter.erase_op(op)
+        for constant in dict.fromkeys(constants):
+            if not any(list(r.uses) for r in constant.results):
+                Rewriter.erase_op(constant)
+
+
+def _read_image(op: ComputeOp) -> None:
+    """Let an operation that sums over all of a flattened image read the image, which has rows."""
+    flat = op.operands[0] if op.operands else None
+    view = flat.op if isinstance(flat, OpResult) else None
+    if not isinstance(view, ComputeOp) or not view.IS_VIEW or steps_of(op) is not None:
+        return
+    op.operands[0] = view.operands[0]
+    if op.rows_mode != "part":
+        op.operands[0] = view.results[0]
+    elif not list(view.results[0].uses):
+        Rewriter.erase_op(view)
+
+
+def _cut(op: ComputeOp, rows: _Rows) -> None:
+    """Replace one operation by its rows."""
+    made = _row_op(op)
+    _insert(op, made)
+    whole = made.computed
+    steps = steps_of(whole)
+    assert steps is not None
+    parts: list[list[SSAValue]] = [[] for _ in op.results]
+    before: SSAValue | None = None
+    outside = [op.operands[k] for k, _ in activations(whole)]
+    for r in steps:
+        inputs: list[SSAValue] = []
+        for (k, _), value in zip(activations(whole), outside, strict=True):
+            needed = whole.rows_needed(k, r)
+            inputs += [value] if needed is None else [_rows_of(value, op, rows)[n] for n in needed]
+        if before is not None:
+            inputs.append(before)
+        types = row_types(whole, r)
+        assert types is not None
+        row = RowOp(made.operator, r, inputs, types[1])
+        _insert(op, row)
+        if whole.rows_mode == "part":
+            before = row.outputs[0]
+        for result, part in zip(parts, row.outputs, strict=True):
+            result.append(part)
+    if whole.rows_mode == "part":
+        for old, part in zip(op.results, parts, strict=True):
+            part[-1].name_hint = old.name_hint
+            old.replace_all_uses_with(part[-1])
+        return
+    for old, found in zip(op.results, parts, strict=True):
+        _name(old, found)
+        rows.of_value[old] = found
+        if any(use.operation not in rows.cut for use in old.uses):
+            join = JoinOp(found, old.type)
+            join.result.name_hint = old.name_hint
+            _insert(op, join)
+            old.replace_uses_with_if(join.result, lambda use: use.operation not in rows.cut)
+
+
+def _name(old: SSAValue, found: Sequence[SSAValue]) -> None:
+    """Call rows by their tensor and number, where the model names the tensor."""
+    for r, part in enumerate(found):
+        part.name_hint = f"{old.name_hint}_{r}" if old.name_hint else None
+        assert isinstance(part, OpResult)
+        if is_named(old):
+            rename(part, f"{name_of(old)}[{r}]")
+
+
+def _rows_of(value: SSAValue, reader: Operation, rows: _Rows) -> list[SSAValue]:
+    """The rows of a tensor, taken out of it where it was not cut itself."""
+    if value not in rows.of_value:
+        if rows_of(value) == 1:
+            rows.of_value[value] = [value]
+        else:
+            taken = RowsOp(value)
+            _name(value, taken.parts)
+            _insert(reader, taken)
+            rows.of_value[value] = list(taken.parts)
+    return rows.of_value[value]
+
+
+def _row_op(op: ComputeOp) -> RowOpOp:
+    """The operator as a whole, its constants inside."""
+    outside = [v for v in op.operands if not is_constant_value(v)]
+    block = Block(arg_types=[v.type for v in outside])
+    inside: dict[SSAValue, SSAValue] = {}
+    arguments = iter(block.args)
+    operands: list[SSAValue] = []
+    for value in op.operands:
+        if not is_constant_value(value):
+            argument = next(arguments)
+            argument.name_hint = value.name_hint
+            operands.append(argument)
+            continue
+        if value not in inside:
+            constant = value.op.clone()
+            block.add_op(constant)
+            inside[value] = constant.results[value.index]
+            inside[value].name_hint = value.name_hint
+        operands.append(inside[value])
+    whole = op.clone()
+    whole.operands = operands
+    block.add_ops([whole, YieldOp(list(whole.results))])
+    made = RowOpOp(Region(block))
+    made.operator.name_hint = op.results[0].name_hint or operator_kind(op)
+    return made
+
+
+def _insert(before: Operation, op: Operation) -> None:
+    Rewriter.insert_op(op, InsertPoint.before(before))

@@ -1,0 +1,83 @@
+"""`rows=auto` against every choice of operators on small random networks."""
+
+import random
+from itertools import combinations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.parser import Parser
+
+from memopt.dialects.functions import only_function
+from memopt.driver import build_pipeline, new_context
+from memopt.passes.expand_rows import computing, cut
+from memopt.passes.extract import extract
+from memopt.passes.fewest_rows import fewest_rows
+from memopt.solvers.scheduling import schedule
+
+
+def network(rng: random.Random) -> FuncOp:
+    """Pools, ReLUs and sums on images of eight channels at most, the last result returned."""
+    side = rng.randint(3, 8)
+    made = [("%x", side, rng.randint(1, 8))]
+    lines: list[str] = []
+    for k in range(rng.randint(2, 4)):
+        name, height, channels = made[-1]
+        shape = f"tensor<1x{height}x{side}x{channels}xi8>"
+        same = [n for n, h, c in made[:-1] if (h, c) == (height, channels)]
+        if same and rng.random() < 0.5:
+            line = f"memgraph.add {rng.choice(same)}, {name} : ({shape}, {shape}) -> {shape}"
+        elif rng.random() < 0.3:
+            line = f"memgraph.relu {name} : ({shape}) -> {shape}"
+        else:
+            kernel, stride = rng.randint(1, min(3, height)), rng.randint(1, 2)
+            height = (height - kernel) // stride + 1
+            result = f"tensor<1x{height}x{side}x{channels}xi8>"
+            window = f"window<[{kernel}, 1], stride = [{stride}, 1]>"
+            line = f"memgraph.max_pool_2d {name} {window} : ({shape}) -> {result}"
+        made.append((f"%v{k}", height, channels))
+        lines.append(f"%v{k} = {line}")
+    first, last = (f"tensor<1x{h}x{side}x{c}xi8>" for _, h, c in (made[0], made[-1]))
+    lines.append(f"func.return {made[-1][0]} : {last}")
+    body = "\n".join(lines)
+    module = Parser(new_context(), f"func.func @main(%x: {first}) -> {last} {{ {body} }}")
+    return only_function(modelled(module.parse_module()))
+
+
+def modelled(module: ModuleOp) -> ModuleOp:
+    for step in build_pipeline("memgraph-model{alignment=1 inplace=on}"):
+        step.apply(new_context(), module)
+    return module
+
+
+def planned(func: FuncOp, positions: tuple[int, ...]) -> tuple[int, int]:
+    """Peak (bytes) and calls with these operators cut."""
+    copy = func.clone()
+    cut(copy, positions)
+    graph = extract(copy).graph
+    return schedule(graph, "search").peak, len(graph)
+
+
+def test_no_choice_has_less_calls_where_that_is_said(fuzz: float) -> None:
+    rng, fewest, least = random.Random(4), 0, 0
+    count = max(20, round(1_000 * fuzz))
+    for _ in range(count):
+        func = network(rng)
+        every = range(len(computing(func)))
+        able = cut(func.clone(), every)
+        choices = [
+            planned(func, chosen) for n in range(len(able) + 1) for chosen in combinations(able, n)
+        ]
+        whole, rows = choices[0][0], choices[-1][0]
+        for most in {rows, (rows + whole) // 2}:
+            if most < rows:
+                continue
+            found = fewest_rows(func, most=most)
+            assert found.peak <= most
+            assert (found.peak, found.calls) == planned(func, tuple(found.positions))
+            best = min(calls for peak, calls in choices if peak <= most)
+            assert found.calls >= best
+            assert not found.fewest or found.calls == best
+            fewest += found.fewest
+            least += found.calls == best
+    assert fewest >= count // 2, fewest
+    assert least >= count, least
