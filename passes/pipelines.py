@@ -6,10 +6,11 @@ rules belong to reading a format its frontend says. `memopt-opt --list-passes` p
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.passes import ModulePass
 
+from memopt.passes.memgraph_expand_rows import NONE, MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_model import MemgraphModelPass
@@ -17,10 +18,14 @@ from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 
+ROWS_ALIGNMENT = 4
+"""Bytes: what float rows and int32 sums need. A row that is rounded up to 16 wastes more."""
+
 
 @dataclass(frozen=True)
 class Choices:
-    """How to plan: methods as on the command line, seconds for the whole plan."""
+    """How to plan: methods as on the command line, seconds for the whole plan; `rows` as of
+    memgraph-expand-rows."""
 
     schedule: str = "auto"
     place: str = "joint"
@@ -29,6 +34,11 @@ class Choices:
     io: str | None = None
     inplace: str | None = None
     memory: str | None = None
+    rows: tuple[str, ...] = (NONE,)
+
+    @property
+    def in_rows(self) -> bool:
+        return self.rows != (NONE,)
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,9 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     chosen = choices or Choices()
     limit = chosen.time_limit
     model = MemgraphModelPass(target, io=chosen.io, inplace=chosen.inplace)
+    if chosen.in_rows:
+        model = replace(model, alignment=ROWS_ALIGNMENT, inplace=chosen.inplace or "on")
+    cut = Step("", MemgraphExpandRowsPass(chosen.rows), "before the order, which is one of rows")
     fuse = MemgraphFusePass(time_limit=limit)
     schedule = MemgraphSchedulePass(chosen.schedule, limit)
     contract = Step("fuse", fuse, "before the order, to leave its search less; it opens them again")
@@ -60,6 +73,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
         places = Step("place", memory, "after the order, to which it adds copies between memories")
     return (
         Step("", model, "first, for every other pass counts by it"),
+        *((cut,) if chosen.in_rows else ()),
         *((contract,) if chosen.fuse else ()),
         Step("schedule", schedule, "before the places, for live ranges follow from the order"),
         places,

@@ -34,6 +34,8 @@ def plan_both(
             raise UsageError(f"{flag}={value}: one of {', '.join(known)}")
     if choices.memory is not None:
         check_memory(choices)
+    if choices.in_rows and target == "tflm":
+        raise UsageError("--rows: TensorFlow Lite Micro runs whole operators, no rows")
     only_function(module)
     before = as_it_was(context, module, is_tflite)
     after = module.clone()

@@ -19,6 +19,7 @@ from memopt.driver import (
     unknown_kind,
 )
 from memopt.frontends.core.shapes import check_shapes
+from memopt.passes.memgraph_expand_rows import NONE
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds
 from memopt.shorthands import parse_shapes
@@ -46,6 +47,13 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--inplace", choices=("on", "off"), help="results over dying operands (C targets)"
+    )
+    parser.add_argument(
+        "--rows",
+        default=NONE,
+        metavar="all|none|NAMES",
+        help="cut operators into rows, all or those that make the named tensors, results over dying "
+        "rows unless --inplace=off (C targets; default: none, whole operators)",
     )
     add_shape(parser)
     add_model_path(parser, "where the weights of an .mlir are")
@@ -83,4 +91,5 @@ def choices_of(args: argparse.Namespace) -> Choices:
         args.io,
         args.inplace,
         args.memory,
+        tuple(args.rows.split(",")),
     )
