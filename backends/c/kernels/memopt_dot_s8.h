@@ -6,12 +6,18 @@
 #include "memopt_dsp_s8.h"
 #include "memopt_finish_s8.h"
 
-/* `rows` stretches, at least one, of `run` elements, x_row and w_row apart; the next pixel is x_next
- * after the first, the next channel's weights w_next after the first's. */
+#include <stddef.h>
+
+#define MEMOPT_STRETCHES 10 /* of one dot product, at most */
+
+/* Stretches of `run` elements: x_step[i] from stretch i to the next, which may be anywhere, 0 behind
+ * the last one; w_row in the weights. The next pixel is x_next after the first, the next channel's
+ * weights w_next after the first's. */
 typedef struct {
-  int32_t rows, run;
-  int32_t x_row, w_row;
+  int32_t run;
+  int32_t w_row;
   int32_t x_next, w_next;
+  ptrdiff_t x_step[MEMOPT_STRETCHES];
 } memopt_dot_shape;
 
 /* acc[c] += x.w(c) for the weights of n channels; acc has room for one more. */
@@ -21,10 +27,10 @@ static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
   for (; n > 0; n -= 2) {
     const int8_t *xr = x;
     const int8_t *wr = w;
+    const ptrdiff_t *step = s->x_step;
     const int32_t w_next = n > 1 ? s->w_next : 0;
     int32_t a0 = acc[0];
     int32_t a1 = acc[1];
-    int32_t row = s->rows;
     for (;;) {
       const int8_t *x0 = xr;
       const int8_t *w0 = wr;
@@ -52,10 +58,10 @@ static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
         a0 += xv * *w0++;
         a1 += xv * *w1++;
       }
-      if (--row == 0) {
+      if (*step == 0) {
         break;
       }
-      xr += s->x_row;
+      xr += *step++;
       wr += s->w_row;
     }
     acc[0] = a0;

@@ -23,8 +23,9 @@ typedef struct {
 } memopt_conv_2d_s8_params;
 
 /* Where a window stands: its taps [ky_begin, ky_end) x [kx_begin, kx_end) are inside the input.
- * Its elements are `pieces` blocks of the dot products' shape: one, or one per kernel row if the
- * taps are not neighbours in memory or the rows are anywhere; none if all taps are padding. */
+ * Its elements are `pieces` times `each` blocks of the dot products' shape: one; one per kernel row
+ * if the taps of a row are not neighbours in memory; in a large kernel one per row, or per tap; none
+ * if all taps are padding. */
 typedef struct {
   const memopt_rows *rows;
   const void *const *in;
@@ -33,7 +34,7 @@ typedef struct {
   const int8_t *row; /* the input row of the first tap inside, which is row iy */
   int32_t iy;
   int32_t x;         /* where that tap stands in its row */
-  int32_t pieces;
+  int32_t pieces, each;
   int32_t w_piece;   /* weights between two pieces */
   int32_t per_group; /* output channels */
   memopt_dot_shape shape;
@@ -75,6 +76,7 @@ static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s
     const int32_t n = left < MEMOPT_TILE ? left : MEMOPT_TILE;
     int32_t acc[2][MEMOPT_TILE + 1];
     int32_t i;
+    int32_t k;
     for (i = 0; i < n; ++i) {
       int32_t bias = p->bias[oc + i];
       if (!v->full) {
@@ -86,11 +88,16 @@ static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s
     acc[0][n] = 0;
     acc[1][n] = 0;
     for (i = 0; i < v->pieces; ++i) {
-      const int8_t *x = i == 0 ? v->row : conv_2d_s8_row(p, v, i);
-      if (pixels == 2) {
-        memopt_dot_2xn(x + at, w + i * v->w_piece, &v->shape, n, acc);
-      } else {
-        memopt_dot_1xn(x + at, w + i * v->w_piece, &v->shape, n, acc[0]);
+      const int8_t *x = (i == 0 ? v->row : conv_2d_s8_row(p, v, i)) + at;
+      const int8_t *wi = w + i * v->w_piece;
+      for (k = v->each; k > 0; --k) {
+        if (pixels == 2) {
+          memopt_dot_2xn(x, wi, &v->shape, n, acc);
+        } else {
+          memopt_dot_1xn(x, wi, &v->shape, n, acc[0]);
+        }
+        x += p->dilation_w * p->in_c;
+        wi += p->k_c;
       }
     }
     for (i = 0; i < pixels; ++i) {
@@ -112,32 +119,32 @@ static void conv_2d_s8_start(const memopt_conv_2d_s8_params *p, conv_2d_s8_windo
   v->w_piece = p->k_w * p->k_c;
   v->shape.x_next = p->stride_w * p->in_c;
   v->shape.w_next = p->k_h * v->w_piece;
-  if (p->dilation_w == 1 && p->k_c == p->in_c) {
-    v->shape.x_row = p->dilation_h * v->rows->in_stride;
-    v->shape.w_row = v->w_piece;
-  } else {
-    v->shape.x_row = p->dilation_w * p->in_c;
-    v->shape.w_row = p->k_c;
-  }
 }
 
 /* The dot products' shape for windows of which `columns` columns are inside. */
 static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, int32_t columns,
                                  conv_2d_s8_window *v) {
   const int32_t rows = v->ky_end - v->ky_begin;
+  const int32_t dense = p->dilation_w == 1 && p->k_c == p->in_c;
+  const int32_t all = dense ? rows : columns;
+  const int32_t stretches = all <= MEMOPT_STRETCHES ? all : 1;
+  const int8_t *row = v->row;
+  int32_t i;
   v->full = columns == p->k_w && rows == p->k_h;
-  v->pieces = columns > 0 ? rows : 0;
-  if (p->dilation_w == 1 && p->k_c == p->in_c) {
-    v->shape.rows = 1;
-    v->shape.run = columns * p->k_c;
-    if (v->rows->in_count == 1 && v->pieces > 1) {
-      v->shape.rows = rows;
-      v->pieces = 1;
+  v->pieces = columns == 0 ? 0 : dense && stretches == all && rows > 0 ? 1 : rows;
+  v->each = dense || stretches == all ? 1 : columns;
+  v->shape.run = dense ? columns * p->k_c : p->k_c;
+  v->shape.w_row = dense ? v->w_piece : p->k_c;
+  for (i = 1; i < stretches; ++i) {
+    ptrdiff_t step = p->dilation_w * p->in_c;
+    if (dense) {
+      const int8_t *const next = conv_2d_s8_row(p, v, i);
+      step = next - row;
+      row = next;
     }
-  } else {
-    v->shape.rows = columns;
-    v->shape.run = p->k_c;
+    v->shape.x_step[i - 1] = step;
   }
+  v->shape.x_step[i - 1] = 0;
 }
 
 MEMOPT_KERNEL void memopt_conv_2d_s8(const void *params, const memopt_rows *rows,

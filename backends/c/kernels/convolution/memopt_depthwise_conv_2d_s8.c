@@ -6,6 +6,8 @@
 #include "memopt_dsp_s8.h"
 #include "memopt_finish_s8.h"
 
+#include <stddef.h>
+
 typedef struct {
   int32_t in_h, in_w, in_c;
   int32_t out_w, depth_multiplier; /* out_c = in_c * depth_multiplier */
@@ -21,18 +23,17 @@ typedef struct {
   const int8_t *shift;       /* [out_c], as memopt_requantize takes it */
 } memopt_depthwise_conv_2d_s8_params;
 
-/* The taps of one output pixel that fall inside the input: a block of `rows_each` kernel rows, none
- * of them if all taps are padding. If the rows are anywhere, it is one row, and `pieces` rows are
- * inside in all. */
+/* The taps of one output pixel that fall inside the input: in `rows` kernel rows, in none if all
+ * taps are padding. */
 typedef struct {
-  const memopt_rows *rows;
-  const void *const *in;
+  const void *const *next; /* null, or the pointers to those rows, which are anywhere, next_step
+                              apart */
+  int32_t next_step;
   int32_t ky_begin, ky_end, kx_begin, kx_end;
   int32_t full;           /* no tap is padding */
-  const int8_t *row;      /* the input row of the first tap inside, which is row iy */
-  int32_t iy;
+  const int8_t *row;      /* the input row of the first tap inside */
   const int8_t *x;        /* channel 0 of that tap */
-  int32_t pieces, rows_each;
+  int32_t rows;
   int32_t x_col, out_c;   /* elements from tap to tap in the input, in the weights */
   int32_t x_next, w_next; /* from behind the last tap of a kernel row to the next row's first */
 } depthwise_s8_window;
@@ -59,17 +60,20 @@ static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_
   }
 }
 
-/* acc = bias + a block's taps of four neighbouring channels, with weights from w on. x_channel is
- * 1 if each has an input channel of its own, 0 if they share the one at x. */
+/* acc = bias + the taps of four neighbouring channels, with weights from w on. x_channel is
+ * 1 if each has an input channel of its own, 0 if they share the one at x. `next` is v->next, or a
+ * constant null: then there is no test for it from row to row. */
 static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t *x,
                                      const int8_t *w, const int32_t *bias,
-                                     const int32_t x_channel, int32_t *acc) {
+                                     const int32_t x_channel, const void *const *next,
+                                     int32_t *acc) {
   int32_t a0 = bias[0];
   int32_t a1 = bias[1];
   int32_t a2 = bias[2];
   int32_t a3 = bias[3];
+  const ptrdiff_t at = x - v->row;
   int32_t rows;
-  for (rows = v->rows_each; rows > 0; --rows) {
+  for (rows = v->rows; rows > 0; --rows) {
     const int32_t x_col = v->x_col;
     const int32_t w_col = v->out_c;
     int32_t columns = v->kx_end - v->kx_begin;
@@ -99,6 +103,10 @@ static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t 
     }
     x += v->x_next;
     w += v->w_next;
+    if (next && rows > 1) {
+      next += v->next_step;
+      x = (const int8_t *)*next + at;
+    }
   }
   acc[0] = a0;
   acc[1] = a1;
@@ -108,20 +116,30 @@ static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t 
 
 static MEMOPT_NOINLINE void depthwise_s8_own(const depthwise_s8_window *v, const int8_t *x,
                                              const int8_t *w, const int32_t *bias, int32_t *acc) {
-  depthwise_s8_four(v, x, w, bias, 1, acc);
+  if (v->next) {
+    depthwise_s8_four(v, x, w, bias, 1, v->next, acc);
+  } else {
+    depthwise_s8_four(v, x, w, bias, 1, 0, acc);
+  }
 }
 
 static MEMOPT_NOINLINE void depthwise_s8_shared(const depthwise_s8_window *v, const int8_t *x,
                                                 const int8_t *w, const int32_t *bias,
                                                 int32_t *acc) {
-  depthwise_s8_four(v, x, w, bias, 0, acc);
+  if (v->next) {
+    depthwise_s8_four(v, x, w, bias, 0, v->next, acc);
+  } else {
+    depthwise_s8_four(v, x, w, bias, 0, 0, acc);
+  }
 }
 
 static MEMOPT_NOINLINE int32_t depthwise_s8_one(const depthwise_s8_window *v, const int8_t *x,
                                                 const int8_t *w) {
+  const void *const *next = v->next;
+  const ptrdiff_t at = x - v->row;
   int32_t acc = 0;
   int32_t rows;
-  for (rows = v->rows_each; rows > 0; --rows) {
+  for (rows = v->rows; rows > 0; --rows) {
     int32_t columns = v->kx_end - v->kx_begin;
     for (; columns > 0; --columns) {
       acc += (int32_t)*x * *w;
@@ -130,31 +148,12 @@ static MEMOPT_NOINLINE int32_t depthwise_s8_one(const depthwise_s8_window *v, co
     }
     x += v->x_next;
     w += v->w_next;
+    if (next && rows > 1) {
+      next += v->next_step;
+      x = (const int8_t *)*next + at;
+    }
   }
   return acc;
-}
-
-/* acc += the kernel rows after the first, wherever they lie, for n channels; x and w are where the
- * first row's are. */
-static MEMOPT_NOINLINE void depthwise_s8_scattered(const memopt_depthwise_conv_2d_s8_params *p,
-                                                   const depthwise_s8_window *v, const int8_t *x,
-                                                   const int8_t *w, int32_t n, int32_t x_channel,
-                                                   int32_t *acc) {
-  int32_t piece;
-  for (piece = 1; piece < v->pieces; ++piece) {
-    const int8_t *row = memopt_in_row(v->rows, v->in, 0, v->iy + piece * p->dilation_h);
-    int32_t i = 0;
-    row += x - v->row;
-    w += p->k_w * v->out_c;
-    if (x_channel == 1) {
-      for (; i + 4 <= n; i += 4) {
-        depthwise_s8_own(v, row + i, w + i, acc + i, acc + i);
-      }
-    }
-    for (; i < n; ++i) {
-      acc[i] += depthwise_s8_one(v, row + i * x_channel, w + i);
-    }
-  }
 }
 
 /* Channels [oc, oc + n) of one pixel. They are channels of their own (shared is 0), or all made
@@ -177,9 +176,6 @@ static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
   }
   for (; i < n; ++i) {
     acc[i] = bias[i] + depthwise_s8_one(v, x + i * x_channel, w + i);
-  }
-  if (v->pieces > 1) {
-    depthwise_s8_scattered(p, v, x, w, n, x_channel, acc);
   }
   if (!v->full) {
     depthwise_s8_padding(p, v, oc, n, acc);
@@ -215,8 +211,8 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const void *params, const memopt_
   finish.act_min = p->act_min;
   finish.act_max = p->act_max;
   finish.step = 1;
-  v.rows = rows;
-  v.in = in;
+  v.next = 0;
+  v.next_step = p->dilation_h;
   v.out_c = p->in_c * p->depth_multiplier;
   v.x_col = p->dilation_w * p->in_c;
   (void)scratch;
@@ -226,26 +222,24 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const void *params, const memopt_
     int32_t columns = -1; /* of the pixel before */
     int32_t ox;
     memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
-    v.iy = iy + v.ky_begin * p->dilation_h;
-    v.row = v.ky_begin < v.ky_end ? memopt_in_row(rows, in, 0, v.iy) : 0;
+    v.row = 0;
+    if (v.ky_begin < v.ky_end) {
+      const int32_t y = iy + v.ky_begin * p->dilation_h;
+      v.row = memopt_in_row(rows, in, 0, y);
+      v.next = rows->in_count > 1 ? in + (y - rows->in_first) : 0;
+    }
     for (ox = 0; ox < p->out_w; ++ox) {
       const int32_t ix = ox * p->stride_w - p->pad_left;
       memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
       if (v.kx_end - v.kx_begin != columns) {
         columns = v.kx_end - v.kx_begin;
         v.full = v.ky_end - v.ky_begin == p->k_h && columns == p->k_w;
-        v.pieces = columns > 0 ? v.ky_end - v.ky_begin : 0;
-        v.rows_each = v.pieces;
-        if (rows->in_count == 1) {
-          v.pieces = 1;
-        } else if (v.pieces > 1) {
-          v.rows_each = 1;
-        }
+        v.rows = columns > 0 ? v.ky_end - v.ky_begin : 0;
         v.x_next = p->dilation_h * rows->in_stride - columns * v.x_col;
         v.w_next = (p->k_w - columns) * v.out_c;
       }
       v.x = v.row;
-      if (v.rows_each > 0) {
+      if (v.rows > 0) {
         v.x += (ix + v.kx_begin * p->dilation_w) * p->in_c;
       }
       depthwise_s8_pixel(p, &v, &finish, output);

@@ -13,12 +13,12 @@ static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
   for (c = 0; c < n; c += 2) {
     const int8_t *xr = x;
     const int8_t *wr = w;
+    const ptrdiff_t *step = s->x_step;
     const int32_t w_next = c + 1 < n ? s->w_next : 0;
     int32_t a0 = acc[0][c];
     int32_t a1 = acc[0][c + 1];
     int32_t a2 = acc[1][c];
     int32_t a3 = acc[1][c + 1];
-    int32_t row = s->rows;
     for (;;) {
       const int8_t *x0 = xr;
       const int8_t *x1 = xr + s->x_next;
@@ -65,10 +65,10 @@ static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
         a2 += x1v * w0v;
         a3 += x1v * w1v;
       }
-      if (--row == 0) {
+      if (*step == 0) {
         break;
       }
-      xr += s->x_row;
+      xr += *step++;
       wr += s->w_row;
     }
     acc[0][c] = a0;

@@ -26,9 +26,10 @@ MEMOPT_KERNEL void memopt_fully_connected_s8(const void *params, const memopt_ro
   const memopt_part part = memopt_part_of(rows, in, p->parts);
   const int32_t *const start = part.before ? part.before : p->bias;
   const int8_t *weights = p->weights;
-  memopt_dot_shape shape = {1, 0, 0, 0, 0, 0};
+  memopt_dot_shape shape;
   memopt_finish finish;
   int32_t row;
+  shape.x_step[0] = 0;
   shape.run = p->in_n / part.calls;
   shape.w_next = p->in_n;
   finish.zero_point = p->output_zero_point;
