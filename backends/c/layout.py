@@ -148,7 +148,7 @@ def _planned_base(
     value, inside = group.members[0]
     owner = place_of(value.op) if isinstance(value, OpResult) else name_of(value)
     place = _place(value, func)
-    if group.size == 0:
+    if not bytes_of(value.type):
         return 0, memories[0].name
     offset = bytes_offset(place)
     if offset is None:

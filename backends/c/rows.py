@@ -74,11 +74,13 @@ static const struct {
   uint32_t tensor;
   const char *name;
   uint32_t bytes;
+  int32_t at; /* bytes into the row at which the call writes */
 } traced[] = {
 @traced@};
 #define TRACE_ROW(number, row, data) \\
   if ((row) >= traced[number].first) \\
-  TRACE(traced[number].tensor, traced[number].name, data, traced[number].bytes)
+  TRACE(traced[number].tensor, traced[number].name, \\
+        (const uint8_t *)(data) - traced[number].at, traced[number].bytes)
 #else
 #define TRACE_ROW(number, row, data) ((void)0)
 #endif
@@ -179,7 +181,8 @@ def _traced(o: RowOperator) -> str:
     first = 0 if o.completes else steps
     if o.whole.rows_mode == "part":
         first = steps - 1
-    return f"  {{{first}, {tensor_text(o.whole, o.call.call.result)}, {size}u}},\n"
+    call = o.call.call
+    return f"  {{{first}, {tensor_text(o.whole, call.result)}, {size}u, {call.out_offset}}},\n"
 
 
 def _loop(numbers: Numbers, operators: Sequence[RowOperator], has_constants: bool) -> str:

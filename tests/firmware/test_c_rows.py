@@ -1,5 +1,8 @@
 """Row graphs as C: every row equals that of the whole operators' C, bit for bit."""
 
+import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +11,19 @@ import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.analysis.weights import Weights
+from memopt.backends.c.constants import constants_of
+from memopt.backends.c.kernels import kernel_files
+from memopt.backends.c.lowering import lower_rows
+from memopt.backends.c.measure import measure_project
+from memopt.cli import main as memopt
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
-from memopt.dialects.rows import family_of
+from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.names import name_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.plan import plan_of
+from memopt.dialects.rows import RowOp, RowOpOp, family_of, steps_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 
 MODELS = (
@@ -21,6 +35,9 @@ MODELS = (
     "tinymaix_mnist_resnet_int8",
     "streaming_wakeword_int8",
 )
+OPERATORS = 40  # per random model
+STATIC = 8  # bytes of static RAM beside the arena, of main.c
+REFUSED = {"rows of a pad of 3 dimensions"}
 
 
 def in_rows(lab: Any, module: ModuleOp, rows: tuple[str, ...] = ("all",), **model: Any) -> ModuleOp:
@@ -79,3 +96,164 @@ def test_every_row_is_that_of_the_whole_tensor(
     tensors = whole_rows(got.trace, 3 * runs)
     assert tensors == want.trace
     assert family_of(only_function(module).body.block.ops) == "rows"
+
+
+def names_in_rows(module: ModuleOp) -> tuple[tuple[str, ...], set[str], set[str]]:
+    """Names of all tensors whose operators the C backend computes in rows, the kernels that do, and
+    why it does not compute others."""
+    constants = constants_of(Weights.of(module), ModelAttr())
+    names: list[str] = []
+    kernels: set[str] = set()
+    refusals: set[str] = set()
+    for op in only_function(module).body.block.ops:
+        if not isinstance(op, ComputeOp) or steps_of(op) is None:
+            continue
+        copy = module.clone()
+        MemgraphExpandRowsPass((name_of(op.results[0]),)).apply(Context(), copy)
+        (cut,) = (o for o in only_function(copy).body.block.ops if isinstance(o, RowOpOp))
+        try:
+            calls = lower_rows(cut.computed, constants, ("dsp", "c"))
+        except MemoptError as error:
+            refusals.add(str(error).rpartition("C backend: ")[2])
+            continue
+        names.append(name_of(op.results[0]))
+        kernels |= {c.call.kernel for c in calls}
+    return tuple(names), kernels, refusals
+
+
+def forged(lab: Any, seed: int, quantized: bool, path: Path) -> Path:
+    """Random operators, and some of an image that otherwise take vectors."""
+    forge = lab.forge.Forge(np.random.default_rng(seed), quantized)
+    for _ in range(OPERATORS):
+        lab.forge.add_random(forge)
+    for _ in range(3):
+        add_of_an_image(forge, lab.forge.schema)
+    found = forge.save(path)
+    assert isinstance(found, Path)
+    return found
+
+
+def add_of_an_image(forge: Any, schema: Any) -> None:
+    """A fully connected layer of all of an image, a softmax of its pixels, a transpose in rows."""
+    shape = [1, *(int(v) for v in forge.rng.integers(1, 7, 3))]
+    source, out_n = forge.input(shape), int(forge.rng.integers(1, 12))
+    weights = forge.weights([out_n, int(np.prod(shape))], out_n, 0, bool(forge.rng.random() < 0.5))
+    options: Any = schema.FullyConnectedOptionsT()
+    options.fusedActivationFunction = forge.pick(0, 1, 2, 3)
+    forge.operator(
+        schema.BuiltinOperator.FULLY_CONNECTED,
+        [source, weights, forge.bias(source, weights, out_n, needed=True)],
+        forge.activation([1, out_n]),
+        options,
+        schema.BuiltinOptions.FullyConnectedOptions,
+    )
+    options = schema.SoftmaxOptionsT()
+    options.beta = 1.0
+    result = forge.activation(shape)
+    if forge.quantized:
+        quantization = forge.graph.tensors[result].quantization
+        quantization.scale, quantization.zeroPoint = [1 / 256], [-128]
+    kind = schema.BuiltinOptions.SoftmaxOptions
+    forge.operator(schema.BuiltinOperator.SOFTMAX, [forge.input(shape)], result, options, kind)
+    source, order = forge.input(shape), forge.tensor([4], schema.TensorType.INT32, [0, 1, 3, 2])
+    forge.operator(
+        schema.BuiltinOperator.TRANSPOSE,
+        [source, order],
+        forge.activation([1, shape[1], shape[3], shape[2]], like=source),
+        schema.TransposeOptionsT(),
+        schema.BuiltinOptions.TransposeOptions,
+    )
+
+
+@pytest.mark.parametrize("quantized", [True, False])
+def test_every_kernel_computes_rows(
+    quantized: bool, fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Random operators: their rows are the whole tensor's, on the host with sanitizers."""
+    lab.need_tools("host")
+    any_shape: Callable[..., list[int]] = lab.forge.random_shape
+
+    def of_one_image(*how: Any) -> list[int]:
+        return [1, *any_shape(*how)[1:]]
+
+    monkeypatch.setattr(lab.forge, "random_shape", of_one_image)
+    ran: set[str] = set()
+    refused: set[str] = set()
+    for seed in range(max(4, int(40 * fuzz))):
+        work = tmp_path / str(seed)
+        work.mkdir()
+        path = forged(lab, 300 + seed, quantized, work / "random.tflite")
+        whole = lab.plan(lab.read_model(path), "source", target="host")
+        inputs = lab.random_inputs(whole, 2, seed)
+        want = lab.run_project(lab.write(whole, work / "whole", "net", "host"), inputs)
+        names, kernels, refusals = names_in_rows(lab.read_model(path))
+        ran |= kernels
+        refused |= refusals
+        module = in_rows(lab, lab.read_model(path), names, schedule="rpo", inplace="off")
+        project = lab.write(module, work / "rows", "net", "host")
+        got = lab.run_project(project, inputs, lab.SANITIZE)
+        assert got.code == 0, got.messages
+        assert got.output == want.output, f"seed {seed}"
+        assert whole_rows(got.trace, 2) == want.trace, f"seed {seed}"
+    kernels = {f.removeprefix("memopt_").removesuffix(".c") for f in kernel_files() if ".c" in f}
+    assert ran == {k for k in kernels if k == "copy" or ("_s8" in k) == quantized}
+    assert refused <= REFUSED
+
+
+# Of issue 9: arena, stack and static RAM together, bytes. The arena counted here is the proven
+# peak: parts of a tensor are placed together so far, and with them the arena is larger.
+RAM = {
+    "resnet8_int8": 11_100,
+    "dscnn_kws_int8": 4_650,
+    "person_detect_int8": 13_150,
+    "mobilenet_vww96_int8": 28_900,
+}
+
+
+@pytest.mark.parametrize("name", RAM)
+def test_rows_on_cortex_m4(name: str, shared: Path, tmp_path: Path, lab: Any) -> None:
+    """The same outputs, canaries that hold and trip, and what rows cost."""
+    lab.need_tools("cortex-m4")
+    path = shared / "models" / f"{name}.tflite"
+    whole = lab.plan(lab.read_model(path), target="cortex-m4")
+    module = in_rows(lab, lab.read_model(path), target="cortex-m4")
+    inputs = inputs_of(lab, whole, 2)
+    projects = [
+        lab.write(m, tmp_path / folder, name, "cortex-m4")
+        for m, folder in ((whole, "whole"), (module, "rows"))
+    ]
+    want, got = (lab.run_project(p, inputs, trace=False) for p in projects)
+    assert (want.code, got.code) == (0, 0), got.messages
+    assert got.output == want.output
+    plan = plan_of(only_function(module))
+    assert plan is not None
+    assert plan.peak.data + got.numbers["stack_bytes"] + STATIC <= RAM[name]
+    calls = sum(isinstance(op, RowOp) for op in only_function(module).body.block.ops)
+    assert got.numbers["instructions"] - want.numbers["instructions"] <= 600 * calls
+    flash = [measure_project(p, "cortex-m4")["flash"] for p in projects]
+    assert flash[1] - flash[0] <= 1_536
+    shrink = 4 * (1 + lab.top_padding(module) // 4)
+    tripped = lab.run_project(
+        projects[1], inputs, f"-O2 -DMEMOPT_ARENA_SHRINK={shrink}", "shrunk", trace=False
+    )
+    assert tripped.code == 2, tripped.messages
+
+
+def test_compile_in_rows(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a file in one command; whole operators by default; what cannot is said by name."""
+    model = str(shared / "models" / "tinymaix_mnist_resnet_int8.tflite")
+    report = tmp_path / "rows" / "report.json"
+    assert memopt(["compile", model, "--rows=all", "-o", str(report.parent)]) == 0
+    plan = json.loads(report.read_text())["plan"]
+    assert (plan["family"], plan["peak"], plan["optimal"]) == ("rows", 1_456, True)
+    assert memopt(["compile", model, "-o", str(tmp_path / "whole")]) == 0
+    assert "run_rows" not in (tmp_path / "whole" / "tinymaix_mnist_resnet_int8.c").read_text()
+    capsys.readouterr()
+    for arguments, message in (
+        (["--rows=all", "--target=tflm"], "--rows: TensorFlow Lite Micro runs whole operators"),
+        (["--rows=all", "--memory=a:64K,b:64K"], r"memgraph-memory: .* is a part of a tensor"),
+        (["--rows=nobody"], "memgraph-expand-rows: no operator with rows makes 'nobody'"),
+    ):
+        assert memopt(["compile", model, *arguments, "-o", str(tmp_path / "no")]) != 0
+        assert re.search(message, capsys.readouterr().err)
+        assert not (tmp_path / "no").exists()
