@@ -150,6 +150,7 @@ def module_csv(module: ModuleOp) -> str:
     Sizes are rounded up to the alignment. A result in place of its operand is the same line; once
     the larger operand is gone, a gap keeps the bytes of the result alone. With a plan there is an
     `offset` column, empty where a buffer has none; shared objects are laid one behind the other.
+    Raises MemoptError for a tensor in parts that die alone: a line has its first bytes longest.
     """
     func = only_function(module)
     plan = plan_of(func)
@@ -158,6 +159,10 @@ def module_csv(module: ModuleOp) -> str:
     plan = plan if plan is not None and plan.placed else None
     alignment, lives = model.alignment.data, live_ranges(memory)
     places = places_by_value(func)
+    for g in memory.groups:
+        if g.piece is not None and g.in_arena:
+            text = f"minimalloc's CSV: {g.name} is a part of a tensor, and dies alone"
+            raise MemoptError(text, f"@{func.sym_name.data}")
     rows: list[Row] = []
     heirs = {
         operand: result

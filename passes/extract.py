@@ -183,7 +183,12 @@ def _candidates(
             if a is None or b is None or a == b:
                 continue
             inner, outer = groups[a], groups[b]
-            fits = inner.size <= outer.size
+            size = inner.size
+            if outer.piece is not None:  # it lies where its tensor has it, all else is aligned
+                if outer.piece[1] % model.alignment.data:
+                    continue
+                size = round_up(size, model.alignment.data)
+            fits = size <= outer.size
             whole = inner.writers == (v,) and not inner.is_input and v not in outer.writers
             candidate = InPlace(v, a, b)
             if fits and whole and not outer.is_output and candidate not in answer[-4:]:

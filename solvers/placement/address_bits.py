@@ -12,7 +12,7 @@ MOST = 1 << 27  # units by starts: what `LiveBits` may hold, four integers of so
 
 def unit_of(items: Sequence[Item]) -> int:
     """Bytes that divide all sizes, alignments and fixed offsets."""
-    sizes = (p.size for i in items for p in i.pieces)
+    sizes = (s for i in items for p in i.pieces for s in (p.size, p.at))
     return gcd(*sizes, *(i.alignment for i in items), *(i.fixed or 0 for i in items)) or 1
 
 
@@ -40,7 +40,7 @@ class AddressBits:
         """Place `item`; the caller has asked where it fits."""
         self.offsets[item.index] = offset
         for p in item.pieces:
-            bits = (1 << p.size // self._unit) - 1 << offset // self._unit
+            bits = (1 << p.size // self._unit) - 1 << (offset + p.at) // self._unit
             self._taken.add(p.lower, p.upper, bits)
 
     def end_gap(self, item: Item, offset: int) -> None:
@@ -85,12 +85,12 @@ class AddressBits:
         result = 0
         for p in item.pieces:
             taken = self._taken.within(p.lower, p.upper)
-            size = p.size // self._unit
-            result |= _widened(taken, size)
+            size, at = p.size // self._unit, p.at // self._unit
+            result |= _widened(taken, size) >> at
             for lower, upper, unit in self._ends:
                 if lower < p.upper and upper > p.lower:
-                    first = max(0, unit - size + 1)
-                    result |= (1 << unit) - (1 << first) if first < unit else 0
+                    first = max(0, unit - at - size + 1)
+                    result |= (1 << unit - at) - (1 << first) if first < unit - at else 0
         return result
 
 

@@ -1,9 +1,10 @@
 """Items placed so far, and where the next one fits: the part that all greedy strategies share.
 
 A new piece of `s` bytes and a placed one at [a, b) that are live together forbid the offsets
-strictly between a - s and b. The free offsets of an item are what all its pieces leave. Placed
-pieces are kept by time, so a query looks at what is live near the item and not at all that was
-placed: as bits where the arena has few units (`address_bits.py`), else as rows (`time_index.py`).
+strictly between a - s and b; those less `Piece.at`, if it lies above its item's offset. The free
+offsets of an item are what all its pieces leave. Placed pieces are kept by time, so a query looks
+at what is live near the item and not at all that was placed: as bits where the arena has few units
+(`address_bits.py`), else as rows (`time_index.py`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +38,7 @@ class AddressRows:
         """Place `item`; the caller has asked where it fits."""
         self.offsets[item.index] = offset
         for p in item.pieces:
-            self._rows.add(p.lower, p.upper, offset, offset + p.size)
+            self._rows.add(p.lower, p.upper, offset + p.at, offset + p.at + p.size)
 
     def end_gap(self, item: Item, offset: int) -> None:
         """Place an item without bytes where none that lives with it may reach across."""
@@ -50,8 +51,8 @@ class AddressRows:
         The room of the last candidate, above everything in the way, has no end (the largest
         number); a gap that is too small has a negative one. Offsets are below 2^62.
         """
-        spans = [(p.lower, p.upper, p.size) for p in item.pieces]
-        found = [self._in_the_way(*s) for s in spans or [(item.lower, item.upper, 0)]]
+        spans = [(p.lower, p.upper, p.size, p.at) for p in item.pieces]
+        found = [self._in_the_way(*s) for s in spans or [(item.lower, item.upper, 0, 0)]]
         start, end = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
         order = start.argsort(kind="stable")
         count = len(order)
@@ -66,11 +67,13 @@ class AddressRows:
         ceiling[count] = LARGEST
         return candidates, ceiling - candidates
 
-    def _in_the_way(self, lower: int, upper: int, size: int) -> Vector:
-        """(start, end) of the offsets that are forbidden to `size` bytes in these steps."""
+    def _in_the_way(self, lower: int, upper: int, size: int, at: int) -> Vector:
+        """(start, end) of the offsets that are forbidden to an item with `size` bytes in these
+        steps, `at` bytes above its offset."""
         rows = self._rows.near(lower, upper)
         rows = rows[2:, (rows[0] < upper) & (rows[1] > lower)]
-        rows[0] -= size
+        rows[0] -= size + at
+        rows[1] -= at
         return rows
 
     def first_fit(self, item: Item, at_least: int = 0) -> int:

@@ -22,7 +22,7 @@ Ask = Callable[[Placement, int, int], Proven]
 
 def lowered(items: Sequence[Item], found: Proven, nodes: int, ask: Ask) -> Proven:
     """`found`, or better: with `nodes` no capacity 1, 2, 4, 8 ... units below it is met."""
-    unit = _unit(items)
+    unit = unit_of(items)
     for share in SHARES:
         step = unit
         while (capacity := found.placement.arena - step) >= found.lower_bound:
@@ -33,7 +33,8 @@ def lowered(items: Sequence[Item], found: Proven, nodes: int, ask: Ask) -> Prove
     return found
 
 
-def _unit(items: Sequence[Item]) -> int:
+def unit_of(items: Sequence[Item]) -> int:
     """Bytes of which every arena in which nothing can sink is a multiple."""
-    sizes = gcd(*(p.size for i in items for p in i.pieces), *(i.fixed or 0 for i in items))
+    sizes = gcd(*(s for i in items for p in i.pieces for s in (p.size, p.at)))
+    sizes = gcd(sizes, *(i.fixed or 0 for i in items))
     return gcd(sizes, *(i.alignment for i in items if sizes % i.alignment)) or 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.placement import Item, Piece, Placement, PlacementProblem
 
 
@@ -17,7 +18,7 @@ def placement_of(
     result = [0] * len(problem.buffers)
     for item in items:
         for i in item.members:
-            result[i] = offsets[item.index]
+            result[i] = offsets[item.index] + problem.buffers[i].at
     arena = max(o + b.size for o, b in zip(result, problem.buffers, strict=True))
     return Placement(tuple(result), arena)
 
@@ -25,6 +26,12 @@ def placement_of(
 def fixed_first(items: Iterable[Item], order: Iterable[Item]) -> list[Item]:
     """`order` with the fixed items before all others."""
     return [i for i in items if i.fixed is not None] + [i for i in order if i.fixed is None]
+
+
+def refuse_parts(items: Iterable[Item], who: str) -> None:
+    """Raise ProblemError for what is in parts that die alone."""
+    if any(i.in_parts for i in items):
+        raise ProblemError(f"{who}: takes no buffers in parts that die alone")
 
 
 def cliques_of(items: Sequence[Item]) -> list[list[tuple[int, Piece]]]:

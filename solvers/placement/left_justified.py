@@ -4,14 +4,18 @@ In some best placement nothing can sink, and then first fit in the order of offs
 items are placed in non-decreasing order of offsets, each at the lowest place that is free (Moffitt,
 MiniMalloc, ASPLOS'23, section 4; Martello's and Vigo's left-justified packings). That holds for
 shapes and with fixed items too: what keeps an item from sinking starts no higher than the item.
+An item in parts may be kept up by what starts above its own offset, below another of its parts; so
+it is put at every place that is free.
 
 What `Rules` call `gaps` and `floors` are MiniMalloc's dominance and its section inference.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from math import lcm
 
 from memopt.solvers import clock
+from memopt.solvers.placement.capacities import unit_of
 from memopt.solvers.placement.items import cliques_of
 from memopt.solvers.placement.neighbours import fits_lowest, neighbours_of
 from memopt.solvers.placement.recursion import deep_recursion
@@ -51,11 +55,12 @@ class OrderSearch:
         self.active = [i.index for i in self.items if i.pieces and i.fixed is None]
         self.cliques = [[(i, p.size) for i, p in c] for c in cliques_of(self.items)]
         self.steps = sum(map(len, self.cliques)) + len(self.items)  # that a node may take
+        self.unit = unit_of(self.items)
         alike: dict[object, int] = {}
         self.twin: dict[int, int] = {}  # the one before among those that are alike
         for i in self.active:
             item = self.items[i]
-            outline = tuple((p.lower, p.upper, p.size) for p in item.pieces)
+            outline = tuple((p.lower, p.upper, p.size, p.at) for p in item.pieces)
             key = (outline, item.alignment)
             if key in alike:
                 self.twin[i] = alike[key]
@@ -124,20 +129,41 @@ class OrderSearch:
         end = min(o + self.items[i].size for i, o in lowest.items())
         for i in sorted(lowest, key=self.rank.__getitem__):
             offset = lowest[i]
+            if offset < level and self.items[i].in_parts:
+                offset = fits_lowest(
+                    i, self.items, self.near, self.offsets, self._aligned(i, level)
+                )
             if offset < level or (self.rules.gaps and offset >= end):
                 continue
             if self.rules.twins and self.twin.get(i) in lowest:
                 continue
-            self.offsets[i] = offset
-            rest = {j: o for j, o in lowest.items() if j != i}
-            for n in self.near[i]:
-                if n.item in rest:
-                    rest[n.item] = self._fits(n.item)
-            done = self._place(offset, rest)
-            self.offsets[i] = -1
-            if done:
-                return True
+            for place in self._places(i, offset, end):
+                self.offsets[i] = place
+                rest = {j: o for j, o in lowest.items() if j != i}
+                for n in self.near[i]:
+                    if n.item in rest:
+                        rest[n.item] = self._fits(n.item)
+                done = self._place(place, rest)
+                self.offsets[i] = -1
+                if done:
+                    return True
         return False
+
+    def _places(self, i: int, offset: int, end: int) -> Iterator[int]:
+        """Where item `i` may be, of which `offset` is the lowest."""
+        yield offset
+        item = self.items[i]
+        while item.in_parts:
+            least = self._aligned(i, offset + 1)
+            offset = fits_lowest(i, self.items, self.near, self.offsets, least)
+            beyond = self.rules.gaps and offset >= end
+            if beyond or offset + item.size >= self.height:
+                return
+            yield offset
+
+    def _aligned(self, i: int, offset: int) -> int:
+        step = lcm(self.items[i].alignment, self.unit)
+        return -(-offset // step) * step
 
     def _too_high(self, level: int, lowest: dict[int, int]) -> bool:
         """No completion is below `height`."""

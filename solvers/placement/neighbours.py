@@ -1,7 +1,9 @@
 """Pairs of items that are live together, for the searches, which place the same items often.
 
 If pieces p of item i and q of item j are live together, i at o_j - size(p) < o_i < o_j + size(q)
-overlaps. Each such range holds o_j, so over all pairs of pieces the forbidden range is one.
+overlaps. Each such range holds o_j, so over all pairs of pieces the forbidden range is one. Pieces
+that lie above their offsets shift it by at(q) - at(p): an item may lie between the parts of another
+one, so then there are several, each a `Neighbour`.
 """
 
 from bisect import bisect_left, bisect_right
@@ -12,7 +14,8 @@ from memopt.solvers.problems.placement import Item
 
 
 class Neighbour(NamedTuple):
-    """Seen from i: offsets strictly between o_item - below and o_item + above are forbidden."""
+    """Seen from i: offsets strictly between o_item - below and o_item + above are forbidden. One of
+    the two may be negative, if an item is in parts."""
 
     item: int
     below: int
@@ -34,32 +37,57 @@ def neighbours_of(items: tuple[Item, ...], deadline: float | None = None) -> lis
     """For each item all that conflict with it. Raises TimeIsOverError at the deadline."""
     pieces = sorted(((p, i.index) for i in items for p in i.pieces), key=lambda e: e[0].lower)
     reach: list[dict[int, tuple[int, int]]] = [{} for _ in items]
-    live: list[tuple[int, int, int]] = []
+    parts: list[dict[int, list[tuple[int, int]]]] = [{} for _ in items]  # several for one pair
+    live: list[tuple[int, int, int, int]] = []
     for p, i in pieces:
         clock.in_time(deadline)
         live = [entry for entry in live if entry[0] > p.lower]
-        for _, size, j in live:
-            if j != i:
-                below, above = reach[i].get(j, (0, 0))
-                below, above = max(below, p.size), max(above, size)
-                reach[i][j], reach[j][i] = (below, above), (above, below)
-        live.append((p.upper, p.size, i))
+        for _, size, at, j in live:
+            if j == i:
+                continue
+            if items[i].in_parts or items[j].in_parts:
+                below, above = p.size + p.at - at, size + at - p.at
+                parts[i].setdefault(j, []).append((below, above))
+                parts[j].setdefault(i, []).append((above, below))
+                continue
+            below, above = reach[i].get(j, (0, 0))
+            below, above = max(below, p.size), max(above, size)
+            reach[i][j], reach[j][i] = (below, above), (above, below)
+        live.append((p.upper, p.size, p.at, i))
     result: list[list[Neighbour]] = []
-    for found in reach:
+    for found, several in zip(reach, parts, strict=True):
         clock.in_time(deadline)
-        result.append([Neighbour(j, *span) for j, span in sorted(found.items())])
+        spans = [(j, *span) for j, span in found.items()]
+        spans += [(j, *span) for j, ranges in several.items() for span in _joined(ranges)]
+        result.append([Neighbour(*span) for span in sorted(spans)])
+    return result
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """(below, above), those that overlap as one: an offset on the border of two is free."""
+    result: list[tuple[int, int]] = []
+    for below, above in sorted(ranges, reverse=True):
+        if result and -below < result[-1][1]:
+            result[-1] = result[-1][0], max(result[-1][1], above)
+        else:
+            result.append((below, above))
     return result
 
 
 def fits_lowest(
-    item: int, items: tuple[Item, ...], near: list[list[Neighbour]], offsets: list[int]
+    item: int,
+    items: tuple[Item, ...],
+    near: list[list[Neighbour]],
+    offsets: list[int],
+    at_least: int = 0,
 ) -> int:
-    """The lowest free offset of `item` among its neighbours that have one (not -1)."""
+    """The lowest free offset of `item` among its neighbours that have one (not -1); `at_least` is
+    aligned."""
     forbidden = sorted(
         (o - n.below, o + n.above) for n in near[item] if (o := offsets[n.item]) >= 0
     )
     alignment = items[item].alignment
-    offset = 0
+    offset = at_least
     for start, end in forbidden:
         if start >= offset:
             break

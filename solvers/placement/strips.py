@@ -30,7 +30,7 @@ class Block:
 def is_plain(items: Sequence[Item]) -> bool:
     """Rectangles that are free to move, at any sum of their sizes: no shapes, no fixed offsets, no
     alignment that does not divide all sizes."""
-    if any(i.fixed is not None or len(i.pieces) > 1 for i in items):
+    if any(i.fixed is not None or len(i.pieces) > 1 or i.in_parts for i in items):
         return False
     aligned = lcm(*(i.alignment for i in items)) if items else 1
     return all(p.size % aligned == 0 for i in items for p in i.pieces)
@@ -165,10 +165,18 @@ class Strip:
 
 def strip_of(items: Sequence[Item]) -> Strip:
     """Plain items, their time compressed to maximal cliques."""
-    first, last = [0] * len(items), [0] * len(items)
+    section, first, last = sections_of([(_start(i), _end(i)) for i in items])
+    unit = gcd(*(i.size for i in items)) or 1
+    sizes = tuple(i.size // unit for i in items)
+    return Strip(unit, section, tuple(first), tuple(last), sizes)
+
+
+def sections_of(spans: Sequence[tuple[int, int]]) -> tuple[int, list[int], list[int]]:
+    """How many sections there are, and for each of `spans` (steps) its first and past its last."""
+    first, last = [0] * len(spans), [0] * len(spans)
     events = sorted(
-        [(_end(item), 0, i) for i, item in enumerate(items)]
-        + [(_start(item), 1, i) for i, item in enumerate(items)]
+        [(end, 0, i) for i, (_, end) in enumerate(spans)]
+        + [(start, 1, i) for i, (start, _) in enumerate(spans)]
     )
     section, grown = 0, False
     for _, starts, i in events:
@@ -178,6 +186,4 @@ def strip_of(items: Sequence[Item]) -> Strip:
         if grown:
             section, grown = section + 1, False
         last[i] = section
-    unit = gcd(*(i.size for i in items)) or 1
-    sizes = tuple(i.size // unit for i in items)
-    return Strip(unit, section, tuple(first), tuple(last), sizes)
+    return section, first, last

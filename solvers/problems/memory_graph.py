@@ -456,8 +456,8 @@ def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
     """The placement problem of `order`: buffer i is group i, then one per positive workspace.
 
     A workspace is live in its operator's step alone. An in-place result shares its operand's base.
-    Parts that die alone are placed as one buffer, that of the tensor, which lives as long as any of
-    them; their own have no bytes.
+    Parts that die alone have the base of their tensor, which has no bytes but theirs and lives as
+    long as any of them.
     """
     steps = max(len(order), 1)
     position = {v: i for i, v in enumerate(order)}
@@ -465,25 +465,25 @@ def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
     used = [c for c in profile(graph, order).inplace if c]
     over = {c.result: c.operand for c in used}
 
-    def base(group: int) -> int:
+    def base(group: int) -> tuple[int, int]:
+        """The buffer that has the offset of `group`, and bytes from there."""
         while group in over:
             group = over[group]
-        return group
+        return graph.groups[group].piece or (group, 0)
 
     buffers: list[Buffer] = []
     for i, g in enumerate(graph.groups):
         lower = 0 if g.is_input else min(position[w] for w in g.writers)
         last = max((position[v] for v in (*g.writers, *g.readers)), default=0)
         upper = steps if g.is_output else last + 1
-        buffers.append(Buffer(g.name, graph.sizes[i], lower, upper, base(i), None, alignment))
+        of, at = base(i)
+        aligned = alignment if g.piece is None else 1
+        buffers.append(Buffer(g.name, graph.sizes[i], lower, upper, of, None, aligned, at))
     for i, g in enumerate(graph.groups):
         if g.piece is not None:
-            whole, at = g.piece
-            part, old = buffers[i], buffers[whole]
-            size = round_up(max(old.size, at + g.size), alignment)
-            lower, upper = min(old.lower, part.lower), max(old.upper, part.upper)
-            buffers[whole] = replace(old, size=size, lower=lower, upper=upper)
-            buffers[i] = replace(part, size=0, base=i)
+            part, whole = buffers[i], buffers[g.piece[0]]
+            lower, upper = min(whole.lower, part.lower), max(whole.upper, part.upper)
+            buffers[g.piece[0]] = replace(whole, lower=lower, upper=upper)
     for v in order:
         if graph.extra[v] > 0:
             t = position[v]

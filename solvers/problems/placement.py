@@ -6,12 +6,13 @@
 
 Buffers with one base (`Buffer.base`) share one offset and may lie over each other: an in-place
 result where its operand was. Together they are a shape whose height changes with time; `pieces`
-cuts it where it changes. Bytes and steps throughout.
+cuts it where it changes. With `Buffer.at` a buffer lies above its base: the parts of one tensor lie
+one behind the other, and each dies alone. Bytes and steps throughout.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -35,7 +36,8 @@ def check_sum(sizes: Iterable[tuple[str, int]]) -> None:
 @dataclass(frozen=True)
 class Buffer:
     """Bytes that are live in steps [lower, upper). `base` is the index of the buffer whose offset
-    it shares (its own, if none): a buffer written in place sits where its operand sits."""
+    it shares (its own, if none): a buffer written in place sits where its operand sits. `at` is the
+    bytes from there, of a part of what the base is; the base itself is at 0."""
 
     name: str
     size: int
@@ -44,24 +46,28 @@ class Buffer:
     base: int
     fixed: int | None = None
     alignment: int = 1
+    at: int = 0
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Steps [lower, upper) in which a base holds `size` bytes, those of its buffer `index`."""
+    """Steps [lower, upper) in which a base holds `size` bytes, those of its buffer `index`, `at`
+    bytes from its offset."""
 
     lower: int
     upper: int
     size: int
     index: int
+    at: int = 0
 
 
 @dataclass(frozen=True)
 class Item:
     """The buffers `members` of one base: live in [lower, upper), at most `size` bytes high.
 
-    `pieces` say how high in which steps; `alignment` suits every member. Without a piece (0 bytes)
-    it conflicts with nothing.
+    `pieces` say which bytes in which steps, and no two of them share a byte in one step; by time,
+    if all are at 0. `alignment` suits every member. Without a piece (0 bytes) it conflicts with
+    nothing.
     """
 
     index: int
@@ -77,6 +83,24 @@ class Item:
     def area(self) -> int:
         """Byte-steps."""
         return sum(p.size * (p.upper - p.lower) for p in self.pieces)
+
+    @cached_property
+    def in_parts(self) -> bool:
+        """Whether a piece begins above the offset."""
+        return any(p.at for p in self.pieces)
+
+    @cached_property
+    def tops(self) -> tuple[tuple[int, int, int], ...]:
+        """(lower, upper, bytes from the offset to the end of the highest piece), by time."""
+        if not self.in_parts:
+            return tuple((p.lower, p.upper, p.size) for p in self.pieces)
+        steps = sorted({s for p in self.pieces for s in (p.lower, p.upper)})
+        found: list[tuple[int, int, int]] = []
+        for lower, upper in pairwise(steps):
+            live = [p.at + p.size for p in self.pieces if p.lower <= lower < p.upper]
+            if live:
+                found.append((lower, upper, max(live)))
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -95,9 +119,14 @@ class PlacementProblem:
                 raise ProblemError(f"buffer {b.name!r}: bad fixed offset {b.fixed}")
             if not 0 <= b.base < len(self.buffers) or (self.buffers[b.base].base != b.base):
                 raise ProblemError(f"buffer {b.name!r}: its base is not a base")
-            if b.fixed is not None and fixed.setdefault(b.base, b.fixed) != b.fixed:
+            if b.at < 0 or b.at % b.alignment or self.buffers[b.base].at:
+                raise ProblemError(f"buffer {b.name!r}: bad bytes from its base, {b.at}")
+            if b.fixed is None:
+                continue
+            if b.fixed < b.at or fixed.setdefault(b.base, b.fixed - b.at) != b.fixed - b.at:
                 raise ProblemError(f"buffer {b.name!r}: its base is fixed elsewhere")
         highest = max((b.fixed or 0 for b in self.buffers), default=0)
+        highest += max((b.at for b in self.buffers), default=0)
         placed = ((b.name, b.size + b.alignment - 1) for b in self.buffers)
         check_sum((("what is fixed", highest), *placed))
 
@@ -111,8 +140,9 @@ class PlacementProblem:
 
     @cached_property
     def pieces(self) -> dict[int, tuple[Piece, ...]]:
-        """For every base its height over time, ascending; steps of height 0 are left out."""
-        return {base: tuple(_outline(self, group)) for base, group in self.members.items()}
+        """For every base its height over time, ascending; steps of height 0 are left out. What
+        lies above it is cut into columns, each of them by time."""
+        return {base: tuple(_pieces(self.buffers, group)) for base, group in self.members.items()}
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
@@ -148,17 +178,49 @@ def _item(
 ) -> Item:
     group = [problem.buffers[i] for i in members]
     alignment = lcm(*[b.alignment for b in group])
-    fixed = next((b.fixed for b in group if b.fixed is not None), None)
+    fixed = next((b.fixed - b.at for b in group if b.fixed is not None), None)
     if fixed is not None and fixed % alignment:
         raise ProblemError(f"buffer {group[0].name!r}: bad fixed offset {fixed}")
     lower, upper = min([b.lower for b in group]), max([b.upper for b in group])
-    size = max([b.size for b in group])
+    size = max([b.at + b.size for b in group])
     return Item(index, members, pieces, lower, upper, size, alignment, fixed)
 
 
-def _outline(problem: PlacementProblem, members: list[int]) -> Iterator[Piece]:
-    """The pieces of one base: between two changes the largest live member decides."""
-    buffers = problem.buffers
+def _pieces(buffers: Sequence[Buffer], members: list[int]) -> Iterator[Piece]:
+    """The pieces of one base, which share no byte in a step."""
+    if not any(buffers[i].at for i in members):
+        yield from _outline(buffers, members)
+        return
+    column: list[int] = []  # members that hang together by address
+    end = 0
+    for i in sorted((i for i in members if buffers[i].size), key=lambda i: (buffers[i].at, i)):
+        if column and buffers[i].at >= end:
+            yield from _column(buffers, column)
+            column = []
+        column.append(i)
+        end = max(end, buffers[i].at + buffers[i].size)
+    if column:
+        yield from _column(buffers, column)
+
+
+def _column(buffers: Sequence[Buffer], members: list[int]) -> Iterator[Piece]:
+    """As `_pieces`; where members start at several addresses, cut at each start and end."""
+    starts = {buffers[i].at for i in members}
+    if len(starts) == 1:
+        (at,) = starts
+        yield from (replace(p, at=at) for p in _outline(buffers, members))
+        return
+    cuts = sorted(starts | {buffers[i].at + buffers[i].size for i in members})
+    for low, high in pairwise(cuts):
+        over = [i for i in members if buffers[i].at <= low < buffers[i].at + buffers[i].size]
+        slices = {i: replace(buffers[i], size=high - low) for i in over}
+        yield from (replace(p, at=low) for p in _outline(slices, over))
+
+
+def _outline(
+    buffers: Sequence[Buffer] | Mapping[int, Buffer], members: list[int]
+) -> Iterator[Piece]:
+    """Members at one address: between two changes the largest live one decides."""
     if len(members) == 1:
         b = buffers[members[0]]
         if b.size:
@@ -202,7 +264,7 @@ class Placement:
                 raise ProblemError(f"buffer {b.name!r}: offset {offset} is not aligned")
             if b.fixed is not None and offset != b.fixed:
                 raise ProblemError(f"buffer {b.name!r}: offset {offset}, fixed at {b.fixed}")
-            if offset != self.offsets[b.base]:
+            if offset != self.offsets[b.base] + b.at:
                 raise ProblemError(f"buffer {b.name!r} is not where its base is")
             top = max(top, offset + b.size)
         if top != self.arena:
@@ -230,14 +292,15 @@ def _overlap(problem: PlacementProblem, offsets: tuple[int, ...]) -> tuple[int, 
 
     What is live and disjoint so far is kept sorted by address, so only neighbours need a look.
     """
-    pieces = [p for group in problem.pieces.values() for p in group]
+    placed = [(offsets[b] + p.at, p) for b, group in problem.pieces.items() for p in group]
+    pieces = [p for _, p in placed]
     events = sorted(
         [(p.upper, 0, i) for i, p in enumerate(pieces)]
         + [(p.lower, 1, i) for i, p in enumerate(pieces)]
     )
     live: list[tuple[int, int]] = []  # (offset, piece)
     for _, starts, i in events:
-        entry = (offsets[pieces[i].index], i)
+        entry = (placed[i][0], i)
         if not starts:
             del live[bisect_left(live, entry)]
             continue

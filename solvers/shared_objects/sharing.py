@@ -71,13 +71,16 @@ class Sharing:
 def shared_items(problem: PlacementProblem) -> tuple[Item, ...]:
     """The items that need an object: every base with bytes.
 
-    Raises ProblemError for a fixed offset, which means nothing where there is no common arena.
+    Raises ProblemError for a fixed offset, which means nothing where there is no common arena, and
+    for parts that die alone, which are no whole buffer of an object.
     """
     for b in problem.buffers:
         if b.fixed is not None:
             raise ProblemError(
                 f"buffer {b.name!r}: shared objects have no offsets, so none can be fixed"
             )
+        if b.at:
+            raise ProblemError(f"buffer {b.name!r}: a part that dies alone is no shared object")
     return tuple(item for item in problem.items if item.pieces)
 
 

@@ -52,7 +52,7 @@ def _fill(movable: list[Item], space: AddressSpace, deadline: float | None) -> N
             skyline.lift(at)
         offset = space.first_fit(item, height)
         space.put(item, offset)
-        skyline.fill(at, [(p.lower, p.upper, offset + p.size) for p in item.pieces])
+        skyline.fill(at, [(lower, upper, offset + top) for lower, upper, top in item.tops])
 
 
 class _Waiting:

@@ -19,7 +19,7 @@ from ortools.sat.python import cp_model
 from memopt.solvers.placement.items import cliques_of, floor_of, placement_of
 from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.strips import is_plain
-from memopt.solvers.problems.placement import Item, PlacementProblem, Proven
+from memopt.solvers.problems.placement import Item, Piece, PlacementProblem, Proven
 from memopt.solvers.programs.cp_solver import Limit, solve
 
 WORK = 10.0  # CP-SAT's deterministic time: at most a minute on hundreds of items
@@ -49,7 +49,8 @@ def prove(
     if best.arena <= goal or goal < floor:
         return Proven(best, floor)
     active = [i for i in items if i.pieces]
-    unit = gcd(*(i.alignment for i in active), *(p.size for i in active for p in i.pieces))
+    unit = gcd(*(i.alignment for i in active))
+    unit = gcd(unit, *(s for i in active for p in i.pieces for s in (p.size, p.at)))
     unit = gcd(unit, *(i.fixed for i in active if i.fixed is not None))
     top = (best.arena - 1 if capacity is None else capacity) // unit  # an improvement, or nothing
     model = cp_model.CpModel()
@@ -114,19 +115,19 @@ def _rectangles(
     steps = sorted({s for i in active for p in i.pieces for s in (p.lower, p.upper)})
     rank = {s: r for r, s in enumerate(steps)}
     times: list[cp_model.IntervalVar] = []
-    addresses: dict[tuple[int, int], cp_model.IntervalVar] = {}
+    addresses: dict[tuple[int, Piece], cp_model.IntervalVar] = {}
     for item in active:
         for p in item.pieces:
             lower = rank[p.lower]
             times.append(model.new_fixed_size_interval_var(lower, rank[p.upper] - lower, ""))
-            addresses[item.index, p.lower] = model.new_fixed_size_interval_var(
-                offsets[item.index], p.size // unit, ""
+            addresses[item.index, p] = model.new_fixed_size_interval_var(
+                offsets[item.index] + p.at // unit, p.size // unit, ""
             )
     model.add_no_overlap_2d(times, list(addresses.values()))
     cliques = cliques_of(active)
     if cuts and sum(map(len, cliques)) <= CLIQUES:
         for clique in cliques:
-            model.add_no_overlap([addresses[i, p.lower] for i, p in clique])
+            model.add_no_overlap([addresses[i, p] for i, p in clique])
 
 
 def _symmetry(
@@ -140,7 +141,7 @@ def _symmetry(
     for item in active:
         if item.fixed is not None:
             continue
-        outline = (tuple((p.lower, p.upper, p.size) for p in item.pieces), item.alignment)
+        outline = (tuple((p.lower, p.upper, p.size, p.at) for p in item.pieces), item.alignment)
         if outline in before:
             model.add(offsets[before[outline].index] <= offsets[item.index])
         before[outline] = item

@@ -10,8 +10,9 @@ not settled, the last quarter of the work goes into heights between the bound an
 
 `strips.py` takes the problem apart, `corners.py` answers for rectangles. Shapes (items whose height
 changes), fixed offsets and alignments that do not divide all sizes go to `left_justified.py`,
-which finds and proves the same by a slower rule. Work is counted in nodes, so without a time limit
-the same problem has the same answer on every machine.
+which finds and proves the same by a slower rule. What is in parts that die alone is put to either
+end of the arena, and rectangles beside it (`stairs.py`): that finds, and proves nothing. Work is
+counted in nodes, so without a time limit the same problem has the same answer on every machine.
 """
 
 from collections.abc import Callable
@@ -20,18 +21,22 @@ from math import gcd
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement.capacities import lowered
+from memopt.solvers.placement.capacities import lowered, unit_of
 from memopt.solvers.placement.corners import CornerSearch
 from memopt.solvers.placement.items import floor_of, placement_of
 from memopt.solvers.placement.left_justified import OrderSearch
 from memopt.solvers.placement.methods import best_fit, greedy_by_size, planar
 from memopt.solvers.placement.neighbours import crowded
 from memopt.solvers.placement.rules import Rules
+from memopt.solvers.placement.stairs import Beside, StairSearch
 from memopt.solvers.placement.strips import Block, Strip, blocks_of, is_plain, strip_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 
 NODES = 600_000  # of `exact` without a time limit, and of each capacity: half a minute
 ATTEMPT = 10_000  # half a second
+BESIDE = 60_000  # the same beside parts that die alone, for which the greedy strategies are poor
+FEW = 30  # items, some in parts, that are searched in orders first, which may prove something
+QUESTION = 100  # nodes that a question beside parts costs at least: its profiles take as long
 UNLIMITED = 1 << 60
 MOST = 20_000  # items: their masks take items^2 bits
 NODE = 400  # steps that a node over corners is worth, see `OrderSearch.steps`
@@ -100,13 +105,17 @@ def improve(
     none at all beyond `MOST` items."""
     if nodes is None:
         nodes = ATTEMPT if seconds is None else UNLIMITED
+    if nodes == ATTEMPT and any(i.in_parts for i in items):
+        nodes = BESIDE
     floor = floor_of(problem, items)
     goal = floor if capacity is None else capacity
     if best.arena <= goal or goal < floor or len(items) > MOST:
         return Proven(best, floor)
     deadline = clock.deadline(seconds)
     task = _Task(problem, items, best, floor, goal, rules or Rules(), progress)
-    if not is_plain(items):
+    if any(i.in_parts for i in items):
+        task.by_parts(nodes, deadline)
+    elif not is_plain(items):
         task.by_orders(nodes, deadline)
     else:
         task.by_heights(nodes, deadline)
@@ -163,6 +172,8 @@ class _Task:
                 strip = strip_of(block.items)
                 self.leaves.append(_Leaf(block, strip, (), UNLIMITED, max(strip.loads)))
         self.unit = gcd(*(e.strip.unit for e in self.leaves)) or 1
+        self.beside: Beside | None = None
+        self.kept: dict[tuple[bool, ...], StairSearch] = {}  # at the goal
 
     def _tell(self, nodes: int) -> None:
         if self.progress:
@@ -190,6 +201,43 @@ class _Task:
             self.best = placement_of(self.problem, self.items, search.found)
         if search.settled and self.best.arena > self.goal:
             self.bound = min(top, self.best.arena)
+
+    def by_parts(self, nodes: int, deadline: float | None) -> None:
+        """Something is in parts: a search beside it at the ends of the arena, and one in orders."""
+        if len(self.items) <= FEW:
+            self.by_orders(nodes // 4, clock.deadline(clock.left(deadline, 0.25)))
+            nodes -= nodes // 4
+        if self.best.arena <= max(self.goal, self.bound) or self.bound > self.goal:
+            return
+        if not any(i.fixed is not None for i in self.items):
+            self.beside = Beside(self.items)
+            self.unit = unit_of(self.items)
+            self.by_heights(nodes * 3 // 4, clock.deadline(clock.left(deadline, 0.75)))
+        self.by_orders(nodes // 4, deadline)
+
+    def _fits_beside(
+        self, beside: Beside, height: int, nodes: int, deadline: float | None
+    ) -> bool | None:
+        """As `fits`, but never a proof that it does not fit."""
+        choices, before = beside.choices(height), self.nodes
+        for turn, ends in enumerate(choices):
+            kept = self.kept.get(ends) if height == self.goal else None
+            search = kept or beside.search(height, ends, self.rules)
+            if height == self.goal:
+                self.kept[ends] = search
+            already = search.nodes
+            share = nodes // (len(choices) - turn)
+            found = search.run(share, deadline)
+            self.nodes += search.nodes - already
+            nodes -= search.nodes - already
+            self._tell(0)
+            if found or not beside.rest:
+                search.found = found
+                offsets = beside.offsets_of(search, height)
+                self.best = placement_of(self.problem, self.items, offsets)
+                return True
+        self.nodes = max(self.nodes, before + QUESTION)
+        return None
 
     def by_heights(self, nodes: int, deadline: float | None) -> None:
         """Rectangles: first the goal; then rounds of more and more work, at heights all over the
@@ -242,6 +290,8 @@ class _Task:
         """Whether everything fits below `height`: takes the answer, or raises the bound above it.
         None if that is not settled within `nodes`."""
         goal = max(self.goal, self.bound)
+        if self.beside is not None:
+            return self._fits_beside(self.beside, height, nodes, deadline)
         self.leaves.sort(key=lambda e: height - e.block.base - max(e.strip.loads) * e.strip.unit)
         for leaf in self.leaves:
             strip = leaf.strip

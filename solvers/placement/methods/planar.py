@@ -50,7 +50,7 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
 
 def attempt(problem: PlacementProblem, items: tuple[Item, ...]) -> Placement | str:
     """The placement, or why there is none."""
-    if any(i.fixed is not None or len(i.pieces) > 1 for i in items):
+    if any(i.fixed is not None or len(i.pieces) > 1 or i.in_parts for i in items):
         return "fixed offsets and heights that change are not packed in this way"
     if not any(i.pieces for i in items):
         return placement_of(problem, items, [0] * len(items))

@@ -25,7 +25,7 @@ from typing import Any
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import address_space, first_fit_in
-from memopt.solvers.placement.items import fixed_first, floor_of, placement_of
+from memopt.solvers.placement.items import fixed_first, floor_of, placement_of, refuse_parts
 from memopt.solvers.placement.methods.greedy_by_size import by_size
 from memopt.solvers.placement.neighbours import Neighbour, neighbours_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
@@ -170,6 +170,7 @@ def prove(
     """
     deadline = clock.deadline(time_limit)
     items = problem.items
+    refuse_parts(items, "ilp")
     floor = floor_of(problem, items)
     at = {i.index: i.fixed for i in items if i.fixed is not None}
     if pyramid and at:
