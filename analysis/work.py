@@ -4,6 +4,7 @@ work_of(op, model).macs        # 2359296, None where nobody knows
 function_work(func).weights    # bytes, each constant once
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
@@ -15,6 +16,7 @@ from memopt.dialects.interface import is_constant_like
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import model_of
+from memopt.dialects.rows import RowOp, RowOpOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import bytes_of
 
@@ -41,11 +43,13 @@ def work_of(op: Operation, model: ModelAttr) -> Work:
 
 
 def function_work(func: FuncOp) -> Work:
-    """The work of all operations that execute. A constant that several read counts once."""
+    """The work of all operations that execute, rows as the operator that they are rows of. A
+    constant that several read counts once."""
     model = model_of(func)
-    operations = [op for op, _ in executing(body_of(func), model)]
+    ran = (op for op, _ in executing(body_of(func), model))
+    operations = list(dict.fromkeys(op.whole if isinstance(op, RowOp) else op for op in ran))
     found = [work_of(op, model) for op in operations]
-    constants = {c for op in operations for c in _constants(op, model)}
+    constants = {_identity(c): c for op in operations for c in _constants(op, model)}.values()
     known = [w.macs for w in found if w.macs is not None]
     is_known = bool(known) or not found
     return Work(
@@ -53,6 +57,14 @@ def function_work(func: FuncOp) -> Work:
         sum(bytes_of(c.type) or 0 for c in constants) if is_known or constants else None,
         tuple(sorted({kind for w in found for kind in w.unknown})),
     )
+
+
+def _identity(constant: SSAValue) -> Hashable:
+    """What stands for a constant: itself, but each operator in rows has a copy, name included."""
+    op = constant.owner
+    if isinstance(op, Operation) and isinstance(op.parent_op(), RowOpOp):
+        return constant.type, frozenset({**op.attributes, **op.properties}.items())
+    return constant
 
 
 def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.passes import ModulePass
 
-from memopt.passes.memgraph_expand_rows import NONE, MemgraphExpandRowsPass
+from memopt.passes.memgraph_expand_rows import AUTO, NONE, MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_model import MemgraphModelPass
@@ -61,7 +61,8 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     model = MemgraphModelPass(target, io=chosen.io, inplace=chosen.inplace)
     if chosen.in_rows:
         model = replace(model, alignment=ROWS_ALIGNMENT, inplace=chosen.inplace or "on")
-    cut = Step("", MemgraphExpandRowsPass(chosen.rows), "before the order, which is one of rows")
+    rows = MemgraphExpandRowsPass(chosen.rows, limit if chosen.rows == (AUTO,) else None)
+    cut = Step("", rows, "before the order, which is one of rows")
     fuse = MemgraphFusePass(time_limit=limit)
     schedule = MemgraphSchedulePass(chosen.schedule, limit)
     contract = Step("fuse", fuse, "before the order, to leave its search less; it opens them again")

@@ -10,7 +10,9 @@ from memopt.analysis.work import function_work, work_of
 from memopt.cli import main
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import model_of
+from memopt.dialects.rows import RowOp
 from memopt.driver import load_text, new_context
+from memopt.passes.expand_rows import expand
 
 TEXT = """
 func.func @main(%x: tensor<1x8x8x4xf32, #memgraph.encoding<nhwc>>) -> tensor<1x10xf32> {
@@ -79,3 +81,12 @@ def test_the_table_has_the_work_of_every_operator(
     assert re.search(r" 3,456 +888  ", next(line for line in lines if "(conv_2d)" in line))
     assert re.search(r" \? +0  ", next(line for line in lines if "(MYSTERY)" in line))
     assert '<td class="n">3,456</td><td class="n">888</td>' in page.read_text()
+
+
+def test_rows_are_the_work_of_their_operator() -> None:
+    text = TEXT.replace('memgraph.opaque "MYSTERY"(%3, %4)', "memgraph.add %3, %4")
+    func = only_function(load_text(new_context(), text, "work.mlir"))
+    whole = function_work(func)
+    expand(func, None)
+    assert any(isinstance(op, RowOp) for op in func.body.block.ops)
+    assert function_work(func) == whole

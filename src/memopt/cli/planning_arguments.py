@@ -51,9 +51,10 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rows",
         default=NONE,
-        metavar="all|none|NAMES",
-        help="cut operators into rows, all or those that make the named tensors, results over "
-        "dying rows unless --inplace=off (C targets; default: none, whole operators)",
+        metavar="all|auto|none|NAMES",
+        help="cut operators into rows: all, as few as keep the peak of all, or those that make the "
+        "named tensors; results over dying rows unless --inplace=off (C targets; default: none, "
+        "whole operators)",
     )
     add_shape(parser)
     add_model_path(parser, "where the weights of an .mlir are")
