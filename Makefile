@@ -18,7 +18,8 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile -rs
 # the same lines, and what other processes do that install or change the project.
 PLAIN = tests/embedding tests/extending tests/unit/test_readme.py \
 	$(addprefix tests/models/test_, import_graphs.py row_plans.py tflite_hostile.py) \
-	$(addprefix tests/property/test_, deadlines.py partition_graphs.py training_graphs.py) \
+	$(addprefix tests/property/test_, deadlines.py partition_graphs.py training_graphs.py \
+	scheduling_graphs.py place_rows.py certificates.py) \
 	$(wildcard tests/property/test_brute_force*.py tests/property/test_mutants_*.py)
 COVERAGE = $(BIN)/coverage
 

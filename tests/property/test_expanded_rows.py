@@ -17,7 +17,9 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import JoinOp, RowOp, steps_of
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import rows_of, shape_of
+from memopt.driver import load_text, new_context
 from memopt.passes.expand_rows import expand
+from memopt.text import module_text
 from memopt.verify.rows import check_rows, windows_of
 
 
@@ -65,6 +67,8 @@ def test_rows_are_the_whole_operator(name: str, fuzz: float) -> None:
         expand(func, None)
         module.verify()
         check_rows(func.body.block)
+        text = module_text(module)
+        assert module_text(load_text(new_context(), text, "rows.mlir")) == text
         cut += any(isinstance(o, RowOp) for o in func.body.block.ops)
         for a, b in zip(before, results(func, inputs), strict=True):
             assert a.dtype == b.dtype

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,8 @@ def test_whole_plans_and_thousands_of_buffers(
     monkeypatch.setenv("MEMOPT_SHARED", str(shared))
     model = shared / "models" / "resnet8_int8.tflite"
     monkeypatch.setattr("memopt.benchmarks.plans.models", lambda: [model])
-    rows = {row[0]: row for row in TABLES["plans"](run()).rows}
+    patient = replace(run(), time_limit=600.0)  # on any machine
+    rows = {row[0]: row for row in TABLES["plans"](patient).rows}
     assert {name.split(" ")[0] for name in rows} == {"resnet8_int8", "hrnet_w18_small_v1"}
     assert rows["resnet8_int8"][2:4] == (49152, 49152)
     assert all(row[5] == row[6] and row[8] is True for row in rows.values())
