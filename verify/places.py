@@ -70,7 +70,9 @@ def end_of(value: SSAValue, offset: int, memory: Reading, alignment: int) -> int
     if value in memory.parts:  # its tensor is rounded up, if at all
         return offset + memory.groups[memory.of_value[value][0]].size
     index, inside = memory.of_value[value]
-    size = memory.groups[index].size or bytes_of(value.type) or 0  # a tensor in parts has only them
+    size = memory.groups[index].size
+    if not size:  # a tensor in parts has only them, and they are not rounded up
+        return offset - inside + (bytes_of(value.type) or 0)
     return offset - inside + (size + alignment - 1) // alignment * alignment
 
 
