@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement import METHODS, place
+from memopt.solvers.placement import METHODS, place, slots
 from memopt.solvers.placement.methods import tflm as tflm_module
 from memopt.solvers.problems.placement import Buffer, Placement, PlacementProblem, conflicts
 
@@ -237,3 +237,14 @@ def test_hard_instances_are_valid(shared: Path, name: str) -> None:
         place(given, m).arena for m in ("greedy-by-size", "greedy-by-breadth", "best-fit", "tflm")
     )
     assert given.load <= best < 1.45 * given.load
+
+
+def test_slots_are_an_answer_in_no_time() -> None:
+    """What is free again is used again; what is fixed stays below."""
+    buffers = [Buffer(f"b{i}", 100 + i % 7, i, i + 3, i, None, 4) for i in range(50)]
+    buffers += [Buffer("fixed", 64, 0, 60, 50, 0, 4), Buffer("none", 0, 1, 2, 51)]
+    given = PlacementProblem(tuple(buffers))
+    found = slots.solve_items(given, given.items)
+    found.verify(given)
+    assert found.offsets[50] == 0 and min(found.offsets[:50]) >= 64
+    assert 64 + 3 * 100 <= found.arena <= 64 + 2 * 3 * 128
