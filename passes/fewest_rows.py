@@ -30,49 +30,49 @@ class Chosen:
     fewest: bool
 
 
-@dataclass
-class _Search:
-    """`func` stays as it is: each choice is tried on a copy."""
-
-    func: FuncOp
-    deadline: float | None
-
-    def plan(self, positions: Collection[int]) -> tuple[Schedule, MemoryGraph]:
-        """The order of least peak that is found with these cut."""
-        copy = self.func.clone()
-        cut(copy, positions)
-        graph = extract(copy).graph
-        return schedule(graph, "auto", clock.left(self.deadline)), graph
-
-
 def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None = None) -> Chosen:
     """What to cut for a peak of `most` bytes, by default that of all in rows; `time_limit` in
     seconds, after which what is left stays cut. Raises MemoptError if all in rows is above `most`.
     """
-    search = _Search(func, clock.deadline(time_limit))
+    deadline = clock.deadline(time_limit)
     whole = extract(func)
     step = {op: k for k, op in enumerate(whole.memory.operations)}
     running = computing(func)
     able = frozenset(cut(func.clone(), range(len(running))))
-    all_cut, graph = search.plan(able)
+    all_cut, graph = _planned(func, able, deadline)
     if most is not None and all_cut.peak > most:
         raise MemoptError(f"rows need {all_cut.peak} B, {most} B are wanted")
     most = all_cut.peak if most is None else most
     needed = frozenset(k for k in able if _alone(whole.graph, step[running[k]]) > most)
-    found, small = search.plan(needed)
+    found, small = (all_cut, graph) if needed == able else _planned(func, needed, deadline)
     if found.peak <= most:
         return Chosen(needed, len(small), found.peak, True)
     chosen, calls, peak = able, len(graph), all_cut.peak
-    waiting = [sorted(able - needed)]
-    while waiting and not clock.late(search.deadline):
+    waiting = _halves(sorted(able - needed))  # not all of them, as was seen
+    while waiting and not clock.late(deadline):
         group = waiting.pop()
-        found, small = search.plan(chosen.difference(group))
+        found, small = _planned(func, chosen.difference(group), deadline)
         if found.peak <= most and len(small) < calls:
             chosen, calls, peak = chosen.difference(group), len(small), found.peak
-        elif len(group) > 1:
-            half = len(group) // 2
-            waiting += [group[half:], group[:half]]
+        else:
+            waiting += _halves(group)
     return Chosen(chosen, calls, peak, False)
+
+
+def _planned(
+    func: FuncOp, positions: Collection[int], deadline: float | None
+) -> tuple[Schedule, MemoryGraph]:
+    """The order of least peak that is found with these cut, in a copy of `func`."""
+    copy = func.clone()
+    cut(copy, positions)
+    graph = extract(copy).graph
+    return schedule(graph, "auto", clock.left(deadline)), graph
+
+
+def _halves(group: list[int]) -> list[list[int]]:
+    """The second half and, to be tried before it, the first; nothing of a single one."""
+    half = len(group) // 2
+    return [group[half:], group[:half]] if half else []
 
 
 def _alone(whole: MemoryGraph, operator: int) -> int:

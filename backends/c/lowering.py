@@ -1,9 +1,11 @@
 """From an executing operation to its kernel calls, whole or row by row."""
 
+from functools import partial
+
 from xdsl.ir import Operation
 
 from memopt.backends.c.call import Constants, KernelCall, refuse
-from memopt.backends.c.registry import matching
+from memopt.backends.c.registry import Kernel, matching
 from memopt.backends.c.row_calls import RowCall
 from memopt.dialects.operators.base import ComputeOp
 
@@ -11,8 +13,7 @@ from memopt.dialects.operators.base import ComputeOp
 def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[KernelCall]:
     """The kernel calls of one executing operation on a core with the instruction sets `isa`.
     Raises MemoptError if there is no kernel."""
-    calls = matching(op, isa).lower(op, constants)
-    return calls if isinstance(calls, list) else [calls]
+    return _calls(matching(op, isa), op, constants)
 
 
 def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> list[RowCall]:
@@ -23,9 +24,9 @@ def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> lis
         raise refuse(op, f"the kernel of {op.name} computes no rows, only the whole tensor")
     if kernel.workspace is not None and kernel.workspace(op):
         raise refuse(op, f"the kernel of {op.name} computes no rows: it works in scratch")
+    return kernel.rows(op, constants, partial(_calls, kernel))
 
-    def lowered(whole: Operation, constants: Constants) -> list[KernelCall]:
-        calls = kernel.lower(whole, constants)
-        return calls if isinstance(calls, list) else [calls]
 
-    return kernel.rows(op, constants, lowered)
+def _calls(kernel: Kernel, op: Operation, constants: Constants) -> list[KernelCall]:
+    calls = kernel.lower(op, constants)
+    return calls if isinstance(calls, list) else [calls]

@@ -7,19 +7,16 @@ The kernel is the one that computes the whole operator, with the parameters of t
 where row r depends on r, else with those of the same operator on tensors of one row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import DenseArrayBase, i64
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from memopt.backends.c.call import C_TYPES, Constants, KernelCall, Table, element_kind, refuse
-from memopt.backends.c.rowwise import copy_call
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import PoolBase
-from memopt.dialects.operators.slices import ConcatOp, SliceOp
 from memopt.dialects.rows import activations, row_type, steps_of
 from memopt.dialects.tensors import bytes_of, rows_of, shape_of
 
@@ -95,9 +92,15 @@ def summed_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[R
 
 def own_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
     """Row r of every operand: the calls of the operator on tensors of one row."""
-    if isinstance(op, ConcatOp) and op.axis.value.data == 1:
-        return _joined(op, constants, lowered)
+    return changed_rows(op, constants, lowered, {})
+
+
+def changed_rows(
+    op: ComputeOp, constants: Constants, lowered: Lowered, properties: Mapping[str, Attribute]
+) -> list[RowCall]:
+    """Row r of every operand, with these `properties` of the operator on one row."""
     inside, numbers = _of_one_row(op, constants)
+    inside.properties.update(properties)
     try:
         calls = lowered(inside, constants)
         found: list[RowCall] = []
@@ -134,14 +137,7 @@ def _of_one_row(
         attributes=dict(op.attributes),
     )
     one.location = op.location
-    if isinstance(one, SliceOp):
-        one.properties["starts"] = _with_second(one.starts.get_values(), 0)
-        one.properties["strides"] = _with_second(one.strides.get_values(), 1)
     return one, numbers
-
-
-def _with_second(values: Sequence[int], second: int) -> DenseArrayBase:
-    return DenseArrayBase.from_list(i64, [values[0], second, *values[2:]])
 
 
 def _constant_rows(op: ComputeOp, value: SSAValue, constants: Constants) -> ConstantRows:
@@ -149,12 +145,3 @@ def _constant_rows(op: ComputeOp, value: SSAValue, constants: Constants) -> Cons
     if kind not in C_TYPES or array is None:
         raise refuse(op, f"rows of a constant of {kind}")
     return ConstantRows(Table(C_TYPES[kind], array), bytes_of(row_type(value.type)) or 0)
-
-
-def _joined(op: ConcatOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
-    """Concatenation along the height: every row is a row of some operand."""
-    lowered(op, constants)  # refuses what it does not join
-    if len(activations(op)) != len(op.operands):
-        raise refuse(op, "rows of a concatenation along the height with a constant")
-    size = bytes_of(row_type(op.result.type)) or 0
-    return [RowCall(replace(copy_call(op.inputs[0], 1, size, (size, size)), operands=()), (0,))]

@@ -84,6 +84,11 @@ class PoolBase(WindowedOp):
         """Stored integers, zero point included, within what the activation leaves."""
         return self.stored(values - per_tensor(self, self.result)[1])
 
+    @property
+    def of_window(self) -> tuple[int, ...]:
+        """The dimensions of `windows` that lie in one window: the last ones."""
+        return tuple(range(-len(self.window.kernel), 0))
+
     def need_taps(self) -> None:
         """Raise MemoptError if a window sees nothing but padding: it has no result."""
         n = len(self.window.kernel)
@@ -116,9 +121,9 @@ class AveragePool2DOp(PoolBase):
         """Over every window, channels last."""
         import numpy as np
 
-        taps = tuple(range(-len(self.window.kernel), 0))
         number = np.int64 if self.in_one_quantization() else np.float64
-        return windows(channels_last(values.astype(number), self.input), self.window, 0).sum(taps)
+        source = channels_last(values.astype(number), self.input)
+        return windows(source, self.window, 0).sum(self.of_window)
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
         import numpy as np
@@ -134,9 +139,8 @@ class AveragePool2DOp(PoolBase):
         is_integer = self.in_one_quantization()
         if self.count_include_pad is None:
             self.need_taps()
-            taps = tuple(range(-len(self.window.kernel), 0))
             ones = channels_last(np.ones(shape_of(self.input), total.dtype), self.input)
-            count = windows(ones, self.window, 0).sum(taps)
+            count = windows(ones, self.window, 0).sum(self.of_window)
         else:
             count = np.full_like(total, np.prod(self.window.sizes[0]))
         if not is_integer:
@@ -168,20 +172,15 @@ class MaxPool2DOp(PoolBase):
 
     def _largest(self, values: Array) -> Array:
         """Under every window, as the input stores it."""
-        import numpy as np
-
-        taps = tuple(range(-len(self.window.kernel), 0))
         self.need_taps()
-        low = -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min
-        source = channels_last(values, self.input)
-        return as_laid_out(windows(source, self.window, low).max(taps), self.result)
+        found = windows(channels_last(values, self.input), self.window, _lowest(values))
+        return as_laid_out(found.max(self.of_window), self.result)
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
         import numpy as np
 
         row = operands[0]
-        low = -np.inf if row.dtype.kind == "f" else np.iinfo(row.dtype).min
-        whole = np.full(shape_of(self.input), low, row.dtype)
+        whole = np.full(shape_of(self.input), _lowest(row), row.dtype)
         whole[:, r : r + 1] = row
         largest = self._largest(whole)
         return largest if before is None else np.maximum(before, largest)
@@ -192,3 +191,10 @@ class MaxPool2DOp(PoolBase):
         if self.in_one_quantization():
             return [self.clamped(total.astype(np.int64))]
         return [self.activated(total)]
+
+
+def _lowest(values: Array) -> float | int:
+    """No element of this type is below it."""
+    import numpy as np
+
+    return -np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).min

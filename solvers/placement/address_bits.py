@@ -2,18 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import accumulate
-from math import gcd
 
 from memopt.solvers.live_bits import LiveBits
+from memopt.solvers.placement.items import unit_of
 from memopt.solvers.problems.placement import Item
 
 MOST = 1 << 27  # units by starts: what `LiveBits` may hold, four integers of so many bits at worst
-
-
-def unit_of(items: Sequence[Item]) -> int:
-    """Bytes that divide all sizes, alignments and fixed offsets."""
-    sizes = (s for i in items for p in i.pieces for s in (p.size, p.at))
-    return gcd(*sizes, *(i.alignment for i in items), *(i.fixed or 0 for i in items)) or 1
 
 
 def few_bits(items: Sequence[Item]) -> bool:

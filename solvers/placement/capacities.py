@@ -9,8 +9,8 @@ little work, which is mostly enough, and at last with as much as a given capacit
 """
 
 from collections.abc import Callable, Sequence
-from math import gcd
 
+from memopt.solvers.placement.items import arena_unit
 from memopt.solvers.problems.placement import Item, Placement, Proven
 
 SHARES = (16, 4, 1)  # each question's work: all of it divided by these
@@ -22,7 +22,7 @@ Ask = Callable[[Placement, int, int], Proven]
 
 def lowered(items: Sequence[Item], found: Proven, nodes: int, ask: Ask) -> Proven:
     """`found`, or better: with `nodes` no capacity 1, 2, 4, 8 ... units below it is met."""
-    unit = unit_of(items)
+    unit = arena_unit(items)
     for share in SHARES:
         step = unit
         while (capacity := found.placement.arena - step) >= found.lower_bound:
@@ -31,10 +31,3 @@ def lowered(items: Sequence[Item], found: Proven, nodes: int, ask: Ask) -> Prove
             step = unit if better else step * FURTHER
             found = Proven(again.placement, max(found.lower_bound, again.lower_bound))
     return found
-
-
-def unit_of(items: Sequence[Item]) -> int:
-    """Bytes of which every arena in which nothing can sink is a multiple."""
-    sizes = gcd(*(s for i in items for p in i.pieces for s in (p.size, p.at)))
-    sizes = gcd(sizes, *(i.fixed or 0 for i in items))
-    return gcd(sizes, *(i.alignment for i in items if sizes % i.alignment)) or 1

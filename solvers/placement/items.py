@@ -1,9 +1,27 @@
 """Items: what is given one offset. Buffers that share a base are one item with several pieces."""
 
 from collections.abc import Iterable, Sequence
+from math import gcd
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.placement import Item, Piece, Placement, PlacementProblem
+
+
+def unit_of(items: Iterable[Item]) -> int:
+    """Bytes that divide all sizes, alignments and fixed offsets, and where parts begin."""
+    numbers = (n for i in items for n in (i.alignment, i.fixed or 0, *_sizes_of(i)))
+    return gcd(*numbers) or 1
+
+
+def arena_unit(items: Iterable[Item]) -> int:
+    """Bytes of which every arena in which nothing can sink is a multiple."""
+    items = tuple(items)
+    sizes = gcd(*(n for i in items for n in (i.fixed or 0, *_sizes_of(i))))
+    return gcd(sizes, *(i.alignment for i in items if sizes % i.alignment)) or 1
+
+
+def _sizes_of(item: Item) -> list[int]:
+    return [size for p in item.pieces for size in (p.size, p.at)]
 
 
 def floor_of(problem: PlacementProblem, items: Iterable[Item]) -> int:

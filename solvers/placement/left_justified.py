@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from math import lcm
 
 from memopt.solvers import clock
-from memopt.solvers.placement.capacities import unit_of
-from memopt.solvers.placement.items import cliques_of
+from memopt.solvers.placement.items import arena_unit, cliques_of
 from memopt.solvers.placement.neighbours import fits_lowest, neighbours_of
 from memopt.solvers.placement.recursion import deep_recursion
 from memopt.solvers.placement.rules import Rules, luby
@@ -55,16 +54,14 @@ class OrderSearch:
         self.active = [i.index for i in self.items if i.pieces and i.fixed is None]
         self.cliques = [[(i, p.size) for i, p in c] for c in cliques_of(self.items)]
         self.steps = sum(map(len, self.cliques)) + len(self.items)  # that a node may take
-        self.unit = unit_of(self.items)
+        self.unit = arena_unit(self.items)
         alike: dict[object, int] = {}
         self.twin: dict[int, int] = {}  # the one before among those that are alike
         for i in self.active:
-            item = self.items[i]
-            outline = tuple((p.lower, p.upper, p.size, p.at) for p in item.pieces)
-            key = (outline, item.alignment)
-            if key in alike:
-                self.twin[i] = alike[key]
-            alike[key] = i
+            outline = self.items[i].outline
+            if outline in alike:
+                self.twin[i] = alike[outline]
+            alike[outline] = i
 
     def run(self, nodes: int, deadline: float | None = None) -> None:
         """Search on, for at most `nodes` states and until `deadline` (by `clock`)."""

@@ -84,6 +84,11 @@ class Item:
         """Byte-steps."""
         return sum(p.size * (p.upper - p.lower) for p in self.pieces)
 
+    @property
+    def outline(self) -> tuple[tuple[tuple[int, int, int, int], ...], int]:
+        """What two items have in common that may change places."""
+        return tuple((p.lower, p.upper, p.size, p.at) for p in self.pieces), self.alignment
+
     @cached_property
     def in_parts(self) -> bool:
         """Whether a piece begins above the offset."""

@@ -1,10 +1,11 @@
 """The objects while a strategy fills them: their sizes, and which are busy when."""
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from memopt.solvers.live_bits import LiveBits
+from memopt.solvers.problems.memory_graph import bits
 from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.sharing import spans_of
 
@@ -30,7 +31,7 @@ class Objects:
     def least(self, free: int, size: int) -> int | None:
         """The smallest of the objects `free` that has `size` bytes, the oldest of several."""
         if self._are_few(free):
-            found = (k for k in _ones(free) if self.sizes[k] >= size)
+            found = (k for k in bits(free) if self.sizes[k] >= size)
             return min(found, key=lambda k: (self.sizes[k], k), default=None)
         at = bisect_left(self._different, size)
         return self._first(free, islice(self._different, at, None))
@@ -38,7 +39,7 @@ class Objects:
     def largest(self, free: int, size: int) -> int | None:
         """The largest of the objects `free` that lacks `size` bytes, the oldest of several."""
         if self._are_few(free):
-            found = (k for k in _ones(free) if self.sizes[k] < size)
+            found = (k for k in bits(free) if self.sizes[k] < size)
             return min(found, key=lambda k: (-self.sizes[k], k), default=None)
         at = bisect_left(self._different, size)
         return self._first(free, reversed(self._different[:at]))
@@ -51,7 +52,7 @@ class Objects:
         for size in sizes:
             found = free & self._of_size[size]
             if found:
-                return next(_ones(found))
+                return next(bits(found))
         return None
 
     def put(self, item: Item, k: int | None) -> int:
@@ -73,11 +74,3 @@ class Objects:
         if size not in self._of_size:
             insort(self._different, size)
         self._of_size[size] = self._of_size.get(size, 0) | 1 << k
-
-
-def _ones(bits: int) -> Iterator[int]:
-    """The objects of a set, the oldest first."""
-    while bits:
-        bit = bits & -bits
-        yield bit.bit_length() - 1
-        bits ^= bit

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from memopt.solvers.problems.placement import Item
-from memopt.solvers.shared_objects.sharing import spans_of
+from memopt.solvers.shared_objects.sharing import events_of, spans_of
 
 
 def cliques(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
@@ -18,12 +18,7 @@ def cliques(items: Sequence[Item]) -> Iterator[tuple[int, list[int]]]:
 
     The list is reused: copy what is to be kept. Ascending by step.
     """
-    events = sorted(
-        event
-        for i, item in enumerate(items)
-        for lower, upper in spans_of(item)
-        for event in ((lower, 1, i), (upper, 0, i))
-    )
+    events = events_of(items)
     live: list[int] = []
     grown = False
     for at, (step, starts, i) in enumerate(events):

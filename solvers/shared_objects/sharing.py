@@ -98,6 +98,16 @@ def spans_of(item: Item) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
+def events_of(items: Sequence[Item]) -> list[tuple[int, int, int]]:
+    """(step, whether it starts, position in `items`) of every span: ascending, ends first."""
+    return sorted(
+        event
+        for i, item in enumerate(items)
+        for lower, upper in spans_of(item)
+        for event in ((lower, 1, i), (upper, 0, i))
+    )
+
+
 def sharing_of(
     problem: PlacementProblem, items: Sequence[Item], objects: Sequence[int], bound: int
 ) -> Sharing:

@@ -12,11 +12,10 @@ unit of work.
 """
 
 from collections.abc import Callable
-from math import gcd
 
 from ortools.sat.python import cp_model
 
-from memopt.solvers.placement.items import cliques_of, floor_of, placement_of
+from memopt.solvers.placement.items import cliques_of, floor_of, placement_of, unit_of
 from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.strips import is_plain
 from memopt.solvers.problems.placement import Item, Piece, PlacementProblem, Proven
@@ -49,9 +48,7 @@ def prove(
     if best.arena <= goal or goal < floor:
         return Proven(best, floor)
     active = [i for i in items if i.pieces]
-    unit = gcd(*(i.alignment for i in active))
-    unit = gcd(unit, *(s for i in active for p in i.pieces for s in (p.size, p.at)))
-    unit = gcd(unit, *(i.fixed for i in active if i.fixed is not None))
+    unit = unit_of(active)
     top = (best.arena - 1 if capacity is None else capacity) // unit  # an improvement, or nothing
     model = cp_model.CpModel()
     offsets = _offsets(model, active, top, unit)
@@ -141,10 +138,9 @@ def _symmetry(
     for item in active:
         if item.fixed is not None:
             continue
-        outline = (tuple((p.lower, p.upper, p.size, p.at) for p in item.pieces), item.alignment)
-        if outline in before:
-            model.add(offsets[before[outline].index] <= offsets[item.index])
-        before[outline] = item
+        if item.outline in before:
+            model.add(offsets[before[item.outline].index] <= offsets[item.index])
+        before[item.outline] = item
     if active and is_plain(active):
         # among those alike the one before the others: the two rules must agree on who is lower
         largest = max(active, key=lambda i: (i.area, -i.index))

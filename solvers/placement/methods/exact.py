@@ -21,9 +21,9 @@ from math import gcd
 
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
-from memopt.solvers.placement.capacities import lowered, unit_of
+from memopt.solvers.placement.capacities import lowered
 from memopt.solvers.placement.corners import CornerSearch
-from memopt.solvers.placement.items import floor_of, placement_of
+from memopt.solvers.placement.items import arena_unit, floor_of, placement_of
 from memopt.solvers.placement.left_justified import OrderSearch
 from memopt.solvers.placement.methods import best_fit, greedy_by_size, planar
 from memopt.solvers.placement.neighbours import crowded
@@ -211,7 +211,7 @@ class _Task:
             return
         if not any(i.fixed is not None for i in self.items):
             self.beside = Beside(self.items)
-            self.unit = unit_of(self.items)
+            self.unit = arena_unit(self.items)
             self.by_heights(nodes * 3 // 4, clock.deadline(clock.left(deadline, 0.75)))
         self.by_orders(nodes // 4, deadline)
 

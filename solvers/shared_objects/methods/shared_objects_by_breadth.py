@@ -11,7 +11,7 @@ import numpy as np
 
 from memopt.solvers.problems.placement import Item
 from memopt.solvers.shared_objects.objects import Objects
-from memopt.solvers.shared_objects.sharing import spans_of
+from memopt.solvers.shared_objects.sharing import events_of
 
 
 def solve(items: Sequence[Item]) -> list[int]:
@@ -48,17 +48,11 @@ def by_breadth(items: Sequence[Item]) -> list[int]:
 def _breadths(items: Sequence[Item]) -> tuple[list[int], list[range]]:
     """Bytes of every maximal set of live items, ascending by step, and for each item the sets from
     the first that it is in to the last."""
-    events = sorted(
-        event
-        for i, item in enumerate(items)
-        for lower, upper in spans_of(item)
-        for event in ((lower, 1, i), (upper, 0, i))
-    )
     breadths: list[int] = []
     first: dict[int, int] = {}
     last = [0] * len(items)
     level, grown = 0, False
-    for _, starts, i in events:
+    for _, starts, i in events_of(items):
         if starts:
             level, grown = level + items[i].size, True
             first.setdefault(i, len(breadths))

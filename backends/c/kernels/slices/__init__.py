@@ -1,6 +1,9 @@
 """CONCATENATION, SPLIT and SLICE where they move bytes."""
 
 import math
+from dataclasses import replace
+
+from xdsl.dialects.builtin import DenseArrayBase, i64
 
 from memopt.backends.c.call import (
     Array,
@@ -11,13 +14,27 @@ from memopt.backends.c.call import (
     refuse,
 )
 from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.row_calls import own_rows
+from memopt.backends.c.row_calls import Lowered, RowCall, changed_rows, own_rows
 from memopt.backends.c.rowwise import copy_call, moved
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
-from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.dialects.rows import activations, row_type
+from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
 
 
-@kernel(ConcatOp, ANY, rows=own_rows)
+def concat_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """Along the height, every row is a row of some operand."""
+    assert isinstance(op, ConcatOp)
+    if op.axis.value.data != 1:
+        return own_rows(op, constants, lowered)
+    lowered(op, constants)  # refuses what it does not join
+    if len(activations(op)) != len(op.operands):
+        raise refuse(op, "rows of a concatenation along the height with a constant")
+    size = bytes_of(row_type(op.result.type)) or 0
+    return [RowCall(replace(copy_call(op.inputs[0], 1, size, (size, size)), operands=()), (0,))]
+
+
+@kernel(ConcatOp, ANY, rows=concat_rows)
 def concat(op: ConcatOp, constants: Constants) -> list[KernelCall]:
     """One copy per operand. All operands must be quantised as the result is."""
     axis, out = op.axis.value.data, shape_of(op.result)
@@ -61,7 +78,19 @@ def split(op: SplitOp, constants: Constants) -> list[KernelCall]:
     return calls
 
 
-@kernel(SliceOp, ANY, rows=own_rows)
+def slice_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """Which row of the input row r is, `memgraph.row` says: of that one, all of the height."""
+    assert isinstance(op, SliceOp)
+    starts, strides = list(op.starts.get_values()), list(op.strides.get_values())
+    starts[1], strides[1] = 0, 1
+    properties = {
+        "starts": DenseArrayBase.from_list(i64, starts),
+        "strides": DenseArrayBase.from_list(i64, strides),
+    }
+    return changed_rows(op, constants, lowered, properties)
+
+
+@kernel(SliceOp, ANY, rows=slice_rows)
 def slice_(op: SliceOp, constants: Constants) -> KernelCall:
     """A slice along one axis, every element of it."""
     shape, out = shape_of(op.input), shape_of(op.result)
