@@ -177,13 +177,13 @@ def block_memory(
             raise MemoptError(
                 "it executes, so its results are no views of its operands", place_of(op)
             )
-        tied = [a for a in free if a.kind != "part"]
+        tied = [a for a in free if a.kind not in ("part", "join")]
         if memory.executes or (caller and not union.fits_caller(op, tied)):
             operations.append(op)
             memories.append(memory)
         elif memory.aliases:
             views.append(op)
-            parts += [(op, a) for a in free if a.kind == "part"]
+            parts += [(op, a) for a in free if a.kind in ("part", "join")]
             union.join(op, tied)
 
     groups = _groups(union, to_end)
@@ -194,14 +194,7 @@ def block_memory(
     _check_sum(answer, model)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
         _touch(answer, index, op, memory)
-    for group in groups:
-        if group.piece is not None:
-            origin = groups[group.piece[0]]
-            group.writers = list(origin.writers)
-            if origin.readers:
-                reader = operations[origin.readers[0]]
-                text = f"{origin.name} is read as a whole, so its parts do not die alone"
-                raise MemoptError(text, place_of(reader))
+    _share_touches(answer, parts)
     for group in groups:
         if not group.is_input and not group.writers:
             owner = group.members[0][0].owner
@@ -234,15 +227,42 @@ def _cut_into_parts(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]
     Raises MemoptError for a part that shares its group.
     """
     for op, alias in parts:
-        part, whole = op.results[alias.result], op.operands[alias.operand]
-        (mine, _), (base, inside) = answer.of_value[part], answer.of_value[whole]
-        group, origin = answer.groups[mine], answer.groups[base]
-        if len(group.members) > 1 or origin.piece is not None:
-            raise MemoptError(f"{group.name} is no part that dies alone", place_of(op))
-        group.piece = base, inside + alias.byte_offset
-        group.is_input, group.is_output = origin.is_input, origin.is_output
+        group, base, inside = _part_of(answer, op, alias)
+        origin = answer.groups[base]
+        if len(group.members) > 1 or origin.piece is not None or group.piece is not None:
+            raise MemoptError(f"{group.name} is no part that is there alone", place_of(op))
+        group.piece = base, inside + abs(alias.byte_offset)
+        group.is_input |= origin.is_input
+        group.is_output |= origin.is_output
         group.in_arena = origin.in_arena
         origin.size = 0
+
+
+def _part_of(answer: BlockMemory, op: Operation, alias: Alias) -> tuple[Storage, int, int]:
+    """The group of a part, that of its tensor, and where the tensor begins in there."""
+    part, whole = op.results[alias.result], op.operands[alias.operand]
+    if alias.kind == "join":
+        part, whole = whole, part
+    return answer.groups[answer.of_value[part][0]], *answer.of_value[whole]
+
+
+def _share_touches(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]]) -> None:
+    """Who writes a tensor, writes its parts; who reads a tensor that is joined, reads them."""
+    joined: dict[int, list[Storage]] = {}
+    for op, alias in parts:
+        group, base, _ = _part_of(answer, op, alias)
+        origin = answer.groups[base]
+        if alias.kind == "join":
+            joined.setdefault(base, []).append(group)
+            group.readers = sorted({*group.readers, *origin.readers})
+        elif origin.readers:
+            reader = answer.operations[origin.readers[0]]
+            text = f"{origin.name} is read as a whole, so its parts do not die alone"
+            raise MemoptError(text, place_of(reader))
+        else:
+            group.writers = list(origin.writers)
+    for base, found in joined.items():
+        answer.groups[base].writers = sorted({w for group in found for w in group.writers})
 
 
 def _check_apart(answer: BlockMemory, sizes: dict[SSAValue, int]) -> None:

@@ -41,6 +41,11 @@ def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
             return (
                 None if inside else f"a part of {a} B at {offset} B leaves the {b} B of its operand"
             )
+        case "join":
+            inside = a - b >= -offset >= 0
+            return (
+                None if inside else f"a part of {b} B at {-offset} B leaves the {a} B of its result"
+            )
         case "slice":
             inside = 0 <= offset <= b if strided else 0 <= offset <= b - a
             around = b - a <= offset <= 0

@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import need_keys, one_of, parse_int_list, parse_keys, parse_word
 
-AliasKind = Literal["view", "inplace", "slice", "part"]
+AliasKind = Literal["view", "inplace", "slice", "part", "join"]
 IO_KINDS = ("arena", "kept", "caller")
 SCRATCHES = ("none", "tflm", "cmsis-nn")
 
@@ -51,7 +51,7 @@ class AliasAttr(ParametrizedAttribute):
         one_of(self.kind.data, get_args(AliasKind), "alias kind")
         if self.operand.data < 0:
             raise VerifyException("alias: negative operand index")
-        if self.kind.data not in ("slice", "part") and self.byte_offset.data:
+        if self.kind.data not in ("slice", "part", "join") and self.byte_offset.data:
             raise VerifyException("alias: only a slice or a part has a byte offset")
         if self.kind.data != "slice" and len(self.strides):
             raise VerifyException("alias: only a slice has strides")

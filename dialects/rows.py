@@ -46,6 +46,7 @@ from memopt.dialects.functions import has_kind
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.plan import ALIAS
 from memopt.dialects.plan_attributes import Family
 from memopt.dialects.structure import ConstantOp, Yielding, YieldOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, shape_of
@@ -206,8 +207,10 @@ class JoinOp(IRDLOperation, MemoryInterface):
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         size = bytes_of(self.parts[0].type) or 0
-        slices = tuple(Alias(0, r, "slice", -r * size) for r in range(len(self.parts)))
-        return OperatorMemory((bytes_of(self.result.type),), slices, executes=False)
+        alone = all(isinstance(v.owner, RowOp) for v in self.parts) and not _is_tied(self.result)
+        kind = "join" if alone else "slice"
+        rows = tuple(Alias(0, r, kind, -r * size) for r in range(len(self.parts)))
+        return OperatorMemory((bytes_of(self.result.type),), rows, executes=False)
 
     def verify_(self) -> None:
         if rows_of(self.result) != len(self.parts) or not self.parts:
@@ -347,6 +350,16 @@ def _print_tail(printer: Printer, op: Operation, whole: Attribute) -> None:
     printer.print_op_attributes(op.attributes)
     printer.print_string(" : ")
     printer.print_attribute(whole)
+
+
+def _is_tied(value: SSAValue) -> bool:
+    """Whether bytes of a tensor may be those of a part of it, or of what it is a part of."""
+    for op in (use.operation for use in value.uses):
+        if isinstance(op, RowsOp | JoinOp) or ALIAS in op.attributes:
+            return True
+        if isinstance(op, ComputeOp) and op.IS_VIEW and _is_tied(op.results[0]):
+            return True
+    return False
 
 
 ROWS: tuple[type[Operation], ...] = (JoinOp, RowOp, RowOpOp, RowsOp)

@@ -153,6 +153,9 @@ def _forced(
             raise MemoptError(f"{outer.name} is overwritten twice", place_of(memory.operations[v]))
         seen.add(operand)
         a, b = group_of[result], group_of[operand]
+        if memory.groups[result].piece is not None:
+            text = f"{memory.groups[result].name} is a part of a tensor, so it lies nowhere else"
+            raise MemoptError(text, place_of(memory.operations[v]))
         if a is None or b is None or outer.is_output:
             raise MemoptError(
                 f"{memory.groups[result].name} cannot take the place of {outer.name}, which is "
@@ -189,7 +192,12 @@ def _candidates(
                     continue
                 size = round_up(size, model.alignment.data)
             fits = size <= outer.size
-            whole = inner.writers == (v,) and not inner.is_input and v not in outer.writers
+            whole = (
+                inner.piece is None
+                and inner.writers == (v,)
+                and not inner.is_input
+                and v not in outer.writers
+            )
             candidate = InPlace(v, a, b)
             if fits and whole and not outer.is_output and candidate not in answer[-4:]:
                 answer.append(candidate)

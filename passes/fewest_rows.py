@@ -2,8 +2,8 @@
 are found, because every row is a call of its kernel.
 
 An operator that needs more by itself, its operands and results whole, is cut in any case. Of the
-others as many as possible are left whole: all of them, or halves of them, and so on. Every choice
-is planned, none is guessed.
+others as many as possible are left whole: all of them, or halves of them, and so on. Of every
+choice it is decided whether it has an order that fits, none is guessed.
 """
 
 from collections.abc import Collection
@@ -15,58 +15,70 @@ from memopt.dialects.errors import MemoptError
 from memopt.passes.expand_rows import computing, cut
 from memopt.passes.extract import extract
 from memopt.solvers import clock
-from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule
+from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling.within import within
 
 
 @dataclass(frozen=True)
 class Chosen:
     """Operators to be cut, by position among those that run; `calls` are the operators and rows of
-    the plan, `peak` its bytes. `fewest`: no other choice has that peak with fewer of them cut."""
+    the plan. `fewest`: no other choice fits with fewer of them cut."""
 
     positions: frozenset[int]
     calls: int
-    peak: int
     fewest: bool
 
 
 def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None = None) -> Chosen:
     """What to cut for a peak of `most` bytes, by default that of all in rows; `time_limit` in
-    seconds, after which what is left stays cut. Raises MemoptError if all in rows is above `most`.
+    seconds, after which what is left stays cut. Raises MemoptError if `most` is not reached.
     """
     deadline = clock.deadline(time_limit)
     whole = extract(func)
     step = {op: k for k, op in enumerate(whole.memory.operations)}
     running = computing(func)
     able = frozenset(cut(func.clone(), range(len(running))))
-    all_cut, graph = _planned(func, able, deadline)
-    if most is not None and all_cut.peak > most:
-        raise MemoptError(f"rows need {all_cut.peak} B, {most} B are wanted")
-    most = all_cut.peak if most is None else most
+    rows = _with_cut(func, able)
+    if most is None:
+        most = schedule(rows, "auto", clock.left(deadline)).peak
+    elif not _fits(rows, most, deadline):
+        least = schedule(rows, "auto", clock.left(deadline))
+        raise MemoptError(_too_much(least.peak, least.optimal, most))
     needed = frozenset(k for k in able if _alone(whole.graph, step[running[k]]) > most)
-    found, small = (all_cut, graph) if needed == able else _planned(func, needed, deadline)
-    if found.peak <= most:
-        return Chosen(needed, len(small), found.peak, True)
-    chosen, calls, peak = able, len(graph), all_cut.peak
+    small = _with_cut(func, needed)
+    if _fits(small, most, deadline):
+        return Chosen(needed, len(small), True)
+    chosen, calls = able, len(rows)
     waiting = _halves(sorted(able - needed))  # not all of them, as was seen
     while waiting and not clock.late(deadline):
         group = waiting.pop()
-        found, small = _planned(func, chosen.difference(group), deadline)
-        if found.peak <= most and len(small) < calls:
-            chosen, calls, peak = chosen.difference(group), len(small), found.peak
+        small = _with_cut(func, chosen.difference(group))
+        if len(small) <= calls and _fits(small, most, deadline):
+            chosen, calls = chosen.difference(group), len(small)
         else:
             waiting += _halves(group)
-    return Chosen(chosen, calls, peak, False)
+    return Chosen(chosen, calls, False)
 
 
-def _planned(
-    func: FuncOp, positions: Collection[int], deadline: float | None
-) -> tuple[Schedule, MemoryGraph]:
-    """The order of least peak that is found with these cut, in a copy of `func`."""
+def _with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
+    """The memory graph with these cut, in a copy of `func`."""
     copy = func.clone()
     cut(copy, positions)
-    graph = extract(copy).graph
-    return schedule(graph, "auto", clock.left(deadline)), graph
+    return extract(copy).graph
+
+
+def _fits(graph: MemoryGraph, most: int, deadline: float | None) -> bool:
+    """Whether an order is found whose peak is at most that."""
+    try:
+        return within(graph, most, deadline) is not None
+    except clock.TimeIsOverError:
+        return False
+
+
+def _too_much(least: int, proven: bool, most: int) -> str:
+    how = "is proven to be the least" if proven else "is the least that was found"
+    return f"rows need {least:,} B, which {how}: {least - most:,} B more than {most:,} B"
 
 
 def _halves(group: list[int]) -> list[list[int]]:

@@ -55,7 +55,8 @@ class Reading:
     `memory` says what operation i does, and `reads` what values it reads; `of_value` is (group,
     bytes from its start); `overwrites` lists (step, group of the result, group of the operand) of
     what is in place; `views` has the aliases of what costs nothing; `parts` says of each part that
-    dies alone what it is a part of, and how many bytes from its start."""
+    comes or dies alone what it is a part of, and how many bytes from its start; `joined` are the
+    tensors of which parts come alone."""
 
     walk: list[tuple[Operation, int | None]] = field(
         default_factory=list[tuple[Operation, int | None]]
@@ -74,6 +75,7 @@ class Reading:
     parts: dict[SSAValue, tuple[SSAValue, int]] = field(
         default_factory=dict[SSAValue, tuple[SSAValue, int]]
     )
+    joined: set[SSAValue] = field(default_factory=set[SSAValue])
 
 
 class _Pieces:
@@ -172,7 +174,7 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
         if memory.executes and free:
             text = "it executes, so its results are no views of its operands"
             raise MemoptError(text, place_of(op))
-        tied = tuple(a for a in free if a.kind != "part") if free else ()
+        tied = tuple(a for a in free if a.kind not in ("part", "join")) if free else ()
         if memory.executes or (caller and not pieces.keeps_whole(op, tied, caller)):
             found.walk.append((op, len(found.operations)))
             found.operations.append(op)
@@ -186,6 +188,11 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
             for a in free:
                 if a.kind == "part":
                     found.parts[op.results[a.result]] = op.operands[a.operand], a.byte_offset
+                elif a.kind == "join" and found.parts.get(op.operands[a.operand]):
+                    raise MemoptError(f"a row of {name_of(op.results[0])} is elsewhere too")
+                elif a.kind == "join":
+                    found.parts[op.operands[a.operand]] = op.results[a.result], -a.byte_offset
+                    found.joined.add(op.results[a.result])
     _close(found, pieces, returned, kept, caller)
     _check_parts_apart(found, pieces.size)
     _check_sum(found, model.alignment.data)
@@ -242,12 +249,18 @@ def _part(found: Reading) -> None:
     for part, (whole, _) in found.parts.items():
         mine, origin = (found.groups[found.of_value[v][0]] for v in (part, whole))
         if len(mine.places) != 1 or whole in found.parts:
-            raise MemoptError(f"{name_of(part)} is no part that dies alone")
+            raise MemoptError(f"{name_of(part)} is no part that is there alone")
+        mine.is_part = True
+        if whole in found.joined:
+            origin.first = mine.first if origin.first < 0 else min(origin.first, mine.first)
+            mine.is_output |= origin.is_output
+            mine.in_arena, mine.last = origin.in_arena, max(mine.last, origin.last)
+            continue
         if origin.last > max(origin.first, 0):
             raise MemoptError(f"{name_of(whole)} is read as a whole, so its parts do not die alone")
         mine.is_input, mine.is_output = origin.is_input, origin.is_output
         mine.in_arena, mine.first = origin.in_arena, origin.first
-        mine.last, mine.is_part = max(mine.last, mine.first), True
+        mine.last = max(mine.last, mine.first)
     for whole, _ in found.parts.values():
         found.groups[found.of_value[whole][0]].size = 0
 

@@ -130,12 +130,13 @@ def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> lis
 
 def _check_view(op: Operation, where: Where, memory: Reading) -> None:
     """A view lies where its alias says, and so does a part."""
-    for r in op.results:
-        if r in memory.parts and r in where:
-            whole, offset = memory.parts[r]
+    for v in (*op.operands, *op.results):
+        if v in memory.parts and v in where:
+            whole, offset = memory.parts[v]
             name, start = where[whole]
-            if where[r] != (name, start + offset):
-                raise MemoptError(f"{name_of(r)} is not where its tensor has it", place_of(op))
+            if where[v] != (name, start + offset):
+                raise MemoptError(f"{name_of(v)} is not where its tensor has it", place_of(op))
+    for r in op.results:
         for v in op.operands:
             if v in where and r in where and memory.of_value[v][0] == memory.of_value[r][0]:
                 shift = memory.of_value[r][1] - memory.of_value[v][1]

@@ -14,7 +14,7 @@
 !u = tensor<1x3x1x4xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
 // CHECK-LABEL: @window
 // PLAN-LABEL: @window
-// PLAN-SAME: peak = 76, lower_bound = 76, proof = flow, family = rows, arena = 76, arena_lower_bound = 76
+// PLAN-SAME: peak = 68, lower_bound = 68, proof = flow, family = rows, arena = 72, arena_lower_bound = 68
 // CHECK: %y = memgraph.row_op (%[[X:.*]]: !
 // CHECK-NEXT: %[[Y:.*]] = memgraph.max_pool_2d %[[X]] window<[3, 3], pad = [1, 1, 1, 1]>
 // CHECK-NEXT: memgraph.yield %[[Y]]
