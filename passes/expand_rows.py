@@ -20,6 +20,8 @@ from memopt.dialects.plan import drop_plan, model_of
 from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp, activations, row_types, steps_of
 from memopt.dialects.structure import YieldOp
 from memopt.dialects.tensors import rows_of
+from memopt.targets.core.kernels import computes_rows
+from memopt.targets.core.planned_for import target_of
 
 
 @dataclass
@@ -53,9 +55,10 @@ def computing(func: FuncOp) -> list[ComputeOp]:
 
 
 def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
-    """Cut those of `computing` at these positions that have rows; their positions."""
-    found = computing(func)
-    asked = {k: found[k] for k in sorted(positions)}
+    """Cut those of `computing` at these positions that have rows, and a kernel of the target that
+    computes them; their positions."""
+    found, target = computing(func), target_of(func)
+    asked = {k: found[k] for k in sorted(positions) if computes_rows(found[k], target)}
     for op in asked.values():
         _read_image(op)
     chosen = {k: op for k, op in asked.items() if op.parent and steps_of(op) is not None}

@@ -39,21 +39,21 @@ def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None 
     step = {op: k for k, op in enumerate(whole.memory.operations)}
     running = computing(func)
     able = frozenset(cut(func.clone(), range(len(running))))
-    rows = _with_cut(func, able)
+    rows = with_cut(func, able)
     if most is None:
         most = schedule(rows, "auto", clock.left(deadline)).peak
     elif not _fits(rows, most, deadline):
         least = schedule(rows, "auto", clock.left(deadline))
         raise MemoptError(_too_much(least.peak, least.optimal, most))
     needed = frozenset(k for k in able if _alone(whole.graph, step[running[k]]) > most)
-    small = _with_cut(func, needed)
+    small = with_cut(func, needed)
     if _fits(small, most, deadline):
         return Chosen(needed, len(small), True)
     chosen, calls = able, len(rows)
     waiting = _halves(sorted(able - needed))  # not all of them, as was seen
     while waiting and not clock.late(deadline):
         group = waiting.pop()
-        small = _with_cut(func, chosen.difference(group))
+        small = with_cut(func, chosen.difference(group))
         if len(small) <= calls and _fits(small, most, deadline):
             chosen, calls = chosen.difference(group), len(small)
         else:
@@ -61,7 +61,7 @@ def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None 
     return Chosen(chosen, calls, False)
 
 
-def _with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
+def with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
     """The memory graph with these cut, in a copy of `func`."""
     copy = func.clone()
     cut(copy, positions)
@@ -78,7 +78,7 @@ def _fits(graph: MemoryGraph, most: int, deadline: float | None) -> bool:
 
 def _too_much(least: int, proven: bool, most: int) -> str:
     how = "is proven to be the least" if proven else "is the least that was found"
-    return f"rows need {least:,} B, which {how}: {least - most:,} B more than {most:,} B"
+    return f"all rows need {least:,} B, which {how}: {least - most:,} B more than {most:,} B"
 
 
 def _halves(group: list[int]) -> list[list[int]]:

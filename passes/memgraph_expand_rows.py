@@ -13,7 +13,7 @@ After:
 
 No multiplication is repeated and no bit changes. What needs a tensor as a whole, returned ones too,
 reads a `memgraph.join` of its rows. With `rows=auto` as few are cut as keep the peak that rows of
-all of them have.
+all of them have, with `fit` as few as have an arena of so many bytes.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.functions import functions
 from memopt.passes.expand_rows import cut, expand
 from memopt.passes.fewest_rows import fewest_rows
+from memopt.passes.fitting_rows import fitting_rows
 from memopt.passes.option import option
 from memopt.passes.seconds import check_seconds
 
@@ -37,17 +39,26 @@ class MemgraphExpandRowsPass(ModulePass):
 
     name = "memgraph-expand-rows"
 
-    rows: tuple[str, ...] = option(
-        (ALL,), "all, none, auto (what the peak of all needs), or names of tensors that are cut"
+    rows: tuple[str, ...] | None = option(
+        None,
+        "all (default), none, auto (what the peak of all needs), or names of tensors that are cut",
     )
-    time_limit: int | float | None = option(None, "seconds, for auto")
+    fit: int | None = option(None, "as few as have an arena of so many bytes, in place of rows")
+    time_limit: int | float | None = option(None, "seconds, for auto and fit")
 
     def __post_init__(self) -> None:
         check_seconds(self.time_limit)
+        if self.fit is not None and self.fit < 1:
+            raise PassFailedException(f"memgraph-expand-rows: fit={self.fit}: no arena is smaller")
+        if self.fit is not None and self.rows not in (None, (AUTO,)):
+            raise PassFailedException("memgraph-expand-rows: fit chooses the rows; leave out rows")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        rows = self.rows or (ALL,)
         for func in functions(op):
-            if self.rows == (AUTO,):
+            if self.fit is not None:
+                cut(func, fitting_rows(func, self.fit, self.time_limit).positions)
+            elif rows == (AUTO,):
                 cut(func, fewest_rows(func, self.time_limit).positions)
-            elif self.rows != (NONE,):
-                expand(func, None if self.rows == (ALL,) else frozenset(self.rows))
+            elif rows != (NONE,):
+                expand(func, None if rows == (ALL,) else frozenset(rows))

@@ -25,7 +25,7 @@ ROWS_ALIGNMENT = 4
 @dataclass(frozen=True)
 class Choices:
     """How to plan: methods as on the command line, seconds for the whole plan; `rows` as of
-    memgraph-expand-rows."""
+    memgraph-expand-rows, and `fit`, bytes, which chooses them."""
 
     schedule: str = "auto"
     place: str = "joint"
@@ -35,10 +35,11 @@ class Choices:
     inplace: str | None = None
     memory: str | None = None
     rows: tuple[str, ...] = (NONE,)
+    fit: int | None = None
 
     @property
     def in_rows(self) -> bool:
-        return self.rows != (NONE,)
+        return self.rows != (NONE,) or self.fit is not None
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,10 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     model = MemgraphModelPass(target, io=chosen.io, inplace=chosen.inplace)
     if chosen.in_rows:
         model = replace(model, alignment=ROWS_ALIGNMENT, inplace=chosen.inplace or "on")
-    rows = MemgraphExpandRowsPass(chosen.rows, limit if chosen.rows == (AUTO,) else None)
+    if chosen.fit is None:
+        rows = MemgraphExpandRowsPass(chosen.rows, None, limit if chosen.rows == (AUTO,) else None)
+    else:
+        rows = MemgraphExpandRowsPass(None, chosen.fit, limit)
     cut = Step("", rows, "before the order, which is one of rows")
     fuse = MemgraphFusePass(time_limit=limit)
     schedule = MemgraphSchedulePass(chosen.schedule, limit)

@@ -119,6 +119,13 @@ def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
     return best.workspace(op) if best is not None and best.workspace is not None else 0
 
 
+def computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
+    """Whether the kernel that would run an operation computes single rows, in no scratch; also if
+    there is no kernel: a plan is made all the same."""
+    best = _best(op, kernels_of(type(op)), isa)
+    return best is None or (best.rows is not None and not (best.workspace and best.workspace(op)))
+
+
 def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
     """The kernel for an operation that uses the best of the instruction sets `isa`, the best first.
     Raises MemoptError if there is none, and says what would match."""

@@ -35,7 +35,8 @@ def plan_both(
     if choices.memory is not None:
         check_memory(choices)
     if choices.in_rows and target == "tflm":
-        raise UsageError("--rows: TensorFlow Lite Micro runs whole operators, no rows")
+        flag = "--rows" if choices.fit is None else "--fit"
+        raise UsageError(f"{flag}: TensorFlow Lite Micro runs whole operators, no rows")
     only_function(module)
     before = as_it_was(context, module, is_tflite)
     after = module.clone()

@@ -6,7 +6,7 @@ asked.
 
 from typing import TYPE_CHECKING
 
-from memopt.targets.core.kernels import ask_for_workspace
+from memopt.targets.core.kernels import Asked, connect_kernels
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -18,6 +18,12 @@ def _c_workspace(op: "Operation", isa: tuple[str, ...]) -> int:
     return workspace_of(op, isa)
 
 
+def _c_rows(op: "Operation", isa: tuple[str, ...]) -> bool:
+    from memopt.backends.c.registry import computes_rows
+
+    return computes_rows(op, isa)
+
+
 def connect() -> None:
     """Say which backend knows the kernels of which targets."""
-    ask_for_workspace("c", _c_workspace)
+    connect_kernels("c", Asked(_c_workspace, _c_rows))

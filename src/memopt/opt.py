@@ -114,6 +114,8 @@ def build_parser() -> argparse.ArgumentParser:
             "RULE,RULE",
             f"rewrite rules, where they are legal: {', '.join(RULES)}; or none",
         ),
+        "--rows": ("all|auto|none", "operators in rows: all, or as few as keep the peak of all"),
+        "--fit": ("64K", "operators in rows, as few as have an arena of so many bytes"),
         "--partition": ("K", "cut into K parts that are scheduled one by one, or auto"),
         "--schedule": (
             "METHOD",

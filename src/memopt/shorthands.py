@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from memopt.formats.sizes import parse_size
 from memopt.frontends.core.registry import all_frontends
 from memopt.frontends.core.shapes import Shapes
 from memopt.rewrites import RULES
@@ -30,6 +31,15 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
                 known = ", ".join(RULES)
                 raise UsageError(f"--rewrite needs rules after it, of: {known}; not {value!r}")
             parts.append(f"memgraph-rewrite{{rules={value}}}")
+        elif flag == "rows":
+            if value not in ("all", "auto", "none"):  # --rows in.mlir
+                raise UsageError(
+                    f"--rows={value}: all, auto or none; memgraph-expand-rows takes names of "
+                    "tensors too"
+                )
+            parts.append(f"memgraph-expand-rows{{{f'rows={value} {limit}'.strip()}}}")
+        elif flag == "fit":
+            parts.append(f"memgraph-expand-rows{{{f'fit={_bytes(value)} {limit}'.strip()}}}")
         elif flag == "partition":
             parts.append(f"memgraph-partition{{k={value}}}")
         elif flag == "memory":
@@ -42,6 +52,17 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
         else:
             parts.append("memgraph-" + flag.replace("_", "-"))
     return ",".join(parts)
+
+
+def _bytes(text: str) -> int:
+    """`64K` after --fit. Raises UsageError."""
+    try:
+        found = parse_size(text)
+    except ValueError as error:
+        raise UsageError(f"--fit={text}: {error}") from None
+    if not found:
+        raise UsageError("--fit=0: no arena has no bytes")
+    return found
 
 
 def parse_shapes(texts: Sequence[str]) -> Shapes:

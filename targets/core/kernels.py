@@ -1,12 +1,15 @@
-"""What a target's kernels need besides operands and results, asked before anything is planned.
+"""What a target's kernels need and can do, asked before anything is planned.
 
-    workspace_of(op, target)    # bytes of scratch, 0 for none
+    workspace_of(op, target)      # bytes of scratch, 0 for none
+    computes_rows(op, target)     # whether it may be cut into rows
 
 Kernels belong to a backend, and passes know none. Whoever knows both, the front door, names the one
-to ask (`src/memopt/connections.py`); kernels of targets without such a backend ask for nothing.
+to ask (`src/memopt/connections.py`); kernels of targets without such a backend ask for nothing and
+compute all.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memopt.targets.core.target import Target
@@ -14,18 +17,31 @@ from memopt.targets.core.target import Target
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
-Ask = Callable[["Operation", tuple[str, ...]], int]
-"""Bytes of scratch of an operation's kernel on a core with these instruction sets, best first."""
 
-_ASKED: dict[str, Ask] = {}
+@dataclass(frozen=True)
+class Asked:
+    """Who knows of an operation's kernel, on a core with these instruction sets, best first: bytes
+    of scratch, and whether it computes single rows."""
+
+    workspace: Callable[["Operation", tuple[str, ...]], int]
+    rows: Callable[["Operation", tuple[str, ...]], bool]
 
 
-def ask_for_workspace(output: str, ask: Ask) -> None:
-    """Kernels of targets with this `output` are known to `ask`."""
-    _ASKED[output] = ask
+_ASKED: dict[str, Asked] = {}
+
+
+def connect_kernels(output: str, asked: Asked) -> None:
+    """Kernels of targets with this `output` are known to `asked`."""
+    _ASKED[output] = asked
 
 
 def workspace_of(op: "Operation", target: Target) -> int:
     """Bytes of scratch that the target's kernel for an operation works in, from its types alone."""
-    ask = _ASKED.get(target.output)
-    return 0 if ask is None else ask(op, target.isa)
+    asked = _ASKED.get(target.output)
+    return 0 if asked is None else asked.workspace(op, target.isa)
+
+
+def computes_rows(op: "Operation", target: Target) -> bool:
+    """Whether the target's kernel for an operation, if it has one, computes single rows."""
+    asked = _ASKED.get(target.output)
+    return asked is None or asked.rows(op, target.isa)

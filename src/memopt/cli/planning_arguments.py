@@ -7,6 +7,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.arguments import MEMORY, add_model_path, add_shape, add_time_limit
+from memopt.cli.texts import bytes_of_text
 from memopt.dialects.errors import MemoptError
 from memopt.driver import (
     IR,
@@ -19,10 +20,11 @@ from memopt.driver import (
     unknown_kind,
 )
 from memopt.frontends.core.shapes import check_shapes
-from memopt.passes.memgraph_expand_rows import NONE
+from memopt.passes.memgraph_expand_rows import AUTO, NONE
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds
 from memopt.shorthands import parse_shapes
+from memopt.usage import UsageError
 
 
 def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,11 +52,16 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--rows",
-        default=NONE,
         metavar="all|auto|none|NAMES",
         help="cut operators into rows: all, as few as keep the peak of all, or those that make the "
         "named tensors; results over dying rows unless --inplace=off (C targets; default: none, "
         "whole operators)",
+    )
+    parser.add_argument(
+        "--fit",
+        metavar="64K",
+        help="the cheapest plan with an arena of so many bytes: whole operators if they fit, else "
+        "as few rows as are found (C targets)",
     )
     add_shape(parser)
     add_model_path(parser, "where the weights of an .mlir are")
@@ -83,7 +90,15 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
 
 
 def choices_of(args: argparse.Namespace) -> Choices:
-    """How to plan."""
+    """How to plan. Raises UsageError for options that contradict each other."""
+    rows = tuple((args.rows or NONE).split(","))
+    fit = None if args.fit is None else bytes_of_text(args.fit)
+    if fit == 0:
+        raise UsageError("--fit=0: no arena has no bytes")
+    if fit is not None and args.memory is not None:
+        raise UsageError("--fit is one arena, --memory says all of them; give one of the two")
+    if fit is not None and args.rows is not None and rows != (AUTO,):
+        raise UsageError(f"--fit chooses the rows, --rows={args.rows} others; give one of the two")
     return Choices(
         args.schedule,
         args.place,
@@ -92,5 +107,6 @@ def choices_of(args: argparse.Namespace) -> Choices:
         args.io,
         args.inplace,
         args.memory,
-        tuple(args.rows.split(",")),
+        rows if fit is None else (AUTO,),
+        fit,
     )
