@@ -9,6 +9,7 @@ tests/property/test_rows_needed.py makes with random attributes.
 import importlib.util
 import sys
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -70,13 +71,18 @@ def called(table: Mapping[str, Entry], op: type[Operation]) -> list[str]:
     return sorted(name for name, entry in table.items() if op in entry.kinds)
 
 
+@cache
+def integers(layout: str, shape: tuple[int, ...], bits: int, scale: float, zero: int) -> Attribute:
+    """The type of a quantized tensor; made once, as most of the time goes into checking types."""
+    encoding = EncodingAttr(layout, (scale,), (zero if bits == 8 else 0,))
+    return TensorType(IntegerType(bits), shape, encoding)
+
+
 def retyped(op: ComputeOp, bits: int, others: int, numbers: tuple[float, int]) -> ComputeOp:
     """The operation between stored integers: of `bits`, operands after the first of `others`."""
 
     def stored(v: SSAValue, width: int, quantization: tuple[float, int]) -> Attribute:
-        scale, zero = quantization if width == 8 else (quantization[0], 0)
-        encoding = EncodingAttr(encoding_of(v).layout.data, (scale,), (zero,))
-        return TensorType(IntegerType(width), shape_of(v), encoding)
+        return integers(encoding_of(v).layout.data, shape_of(v), width, *quantization)
 
     operands = [
         create_ssa_value(stored(v, others if i else bits, (0.05, 0)))
@@ -106,8 +112,9 @@ def types_of(kind: type[ComputeOp], made: Iterable[ComputeOp]) -> list[str]:
 
     def note(op: ComputeOp) -> None:
         ends = [element_kind(v) for v in (op.operands[0], op.results[0])]
-        if evaluates(op):
-            known.add(" to ".join(dict.fromkeys(ends)).replace("i16", "s16"))
+        types = " to ".join(dict.fromkeys(ends)).replace("i16", "s16")
+        if types not in known and evaluates(op):
+            known.add(types)
 
     for op in made:
         note(op)
