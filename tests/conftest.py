@@ -25,7 +25,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def fuzz() -> float:
     """Share of the full random counts to run: `MEMOPT_FUZZ`, 1.0 in `make fuzz`."""
-    return float(os.environ.get("MEMOPT_FUZZ", "0.05"))
+    return float(os.environ.get("MEMOPT_FUZZ", "0.025"))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -14,7 +14,7 @@ from memopt.dialects.plan import plan_of
 from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.targets.tflm.arena import file_operators, tflm_arena
 
-RUNS = 10
+RUNS = 10  # inputs per model in `make fuzz`
 IN_TFLM = (
     "ad01_autoencoder_float",
     "ad01_autoencoder_int8",
@@ -53,7 +53,9 @@ class Case:
 
 
 @pytest.fixture(scope="module")
-def cases(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Case]]:
+def cases(
+    shared: Path, fuzz: float, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Case]]:
     """All models planned, and both files run on the same inputs: one subprocess for all."""
     names = (*IN_TFLM, *IN_LITERT)
     jobs: list[Job] = []
@@ -66,7 +68,7 @@ def cases(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[di
         scratch = any(scratch_bytes(op) for op, _ in file_operators(func))
         baseline = tflm_arena(func, planned=False, source_order=True).head
         plans.append((plan.arena, tflm_arena(func).head, baseline, scratch))
-        inputs = random_inputs(data, RUNS, seed)
+        inputs = random_inputs(data, max(3, round(RUNS * fuzz)), seed)
         runtime = "litert" if name in IN_LITERT else "tflm"
         jobs += [Job(runtime, data, inputs), Job(runtime, write(module, data), inputs)]
     answers = run(jobs, tmp_path_factory.mktemp("runs"))
@@ -76,7 +78,7 @@ def cases(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[di
 
 
 def same(a: tuple[tuple[Any, ...], ...], b: tuple[tuple[Any, ...], ...]) -> bool:
-    return len(a) == len(b) == RUNS and all(
+    return len(a) == len(b) >= 3 and all(
         np.array_equal(x, y)
         for one, other in zip(a, b, strict=True)
         for x, y in zip(one, other, strict=True)

@@ -1,6 +1,6 @@
 """Every exact method and the bound T6 against exhaustive search on random small problems.
 
-100,000 problems for each, over all features of the model; a twentieth unless the full counts
+100,000 problems for each, over all features of the model; a fortieth unless the full counts
 are asked for (`MEMOPT_FUZZ`). The integer programs stand in `test_ilp.py`, contraction, merging and
 splits in `test_brute_force_fusion.py`.
 """

@@ -1,6 +1,6 @@
 """Contraction, merging and splits against exhaustive search: no optimum changes by a byte.
 
-100,000 problems for each, over all features of the model; a twentieth unless the full counts
+100,000 problems for each, over all features of the model; a fortieth unless the full counts
 are asked for (`MEMOPT_FUZZ`). `test_segments.py` and the `test_mutants_*.py` drop the conditions.
 """
 

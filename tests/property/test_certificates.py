@@ -24,7 +24,7 @@ from memopt.solvers.theory.ideals import renumber
 from memopt.solvers.theory.network import Network
 from memopt.solvers.theory.reversal import backward, reversible
 
-FUZZ = float(os.environ.get("MEMOPT_FUZZ", "0.05"))
+FUZZ = float(os.environ.get("MEMOPT_FUZZ", "0.025"))
 
 
 def graphs(seed: str, count: int) -> list[tuple[random.Random, MemoryGraph]]:
