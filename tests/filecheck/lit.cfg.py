@@ -1,6 +1,7 @@
 """Golden tests: `lit -sv tests/filecheck`, one .mlir file per pass or ability.
 
-Tools are those beside the Python that runs lit; results go to a temporary folder.
+Tools are those beside the Python that runs lit, imported once for all (tests/helpers/warm.py);
+results go to a temporary folder.
 
     %roundtrip   prints %s, and again from custom and from generic form: equal bytes that filecheck
                  reads
@@ -28,8 +29,11 @@ config.excludes = ["Inputs"]
 config.test_source_root = str(here)
 config.test_exec_root = tempfile.mkdtemp(prefix="memopt-lit-")
 config.environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-# `make test` measures what these processes cover too
-config.environment |= {k: v for k, v in os.environ.items() if k.startswith("COVERAGE_")}
+
+tools = Path(tempfile.mkdtemp(prefix="memopt-tools-"))
+sys.path.append(str(here.parent / "helpers"))
+importlib.import_module("warm").start(tools, config.environment)
+config.environment["PATH"] = os.pathsep.join((str(tools), config.environment["PATH"]))
 
 if (shared / "graphs").is_dir():
     config.available_features.add("shared")

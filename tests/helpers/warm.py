@@ -1,0 +1,106 @@
+"""Commands that golden tests call hundreds of times, from a process that has imported them once.
+
+    python tests/helpers/warm.py FOLDER    # until its standard input ends
+
+The folder gets an executable of each command's name. It hands its arguments, working directory and
+streams over to a fork of this process, and ends as that does: nothing is shared between two runs
+but what is imported, and the seed of hashes, which a new process draws for each run of the tests.
+"""
+
+import importlib
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+
+COMMANDS = ("memopt-opt", "filecheck")
+LOADED = ("memopt.passes.pipelines",)  # every pass, which a command imports when it is asked for
+CALLER = """#!{python} -IS
+import json, os, socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.connect({path!r})
+asked = json.dumps([os.path.basename(sys.argv[0]), os.getcwd(), sys.argv[1:]]).encode()
+socket.send_fds(server, [len(asked).to_bytes(4, "little")], [0, 1, 2])
+server.sendall(asked)
+status = server.recv(4)
+sys.exit(int.from_bytes(status, "little") if status else "the process that runs commands is gone")
+"""
+
+
+def run(name: str, arguments: list[str]) -> int:
+    """What the script of an installed command does."""
+    (command,) = entry_points(group="console_scripts", name=name)
+    sys.argv = [name, *arguments]
+    found = command.load()()
+    return int(found or 0)
+
+
+def answer(connection: socket.socket) -> None:
+    """One call, in a process of its own below this one, which tells how it ended."""
+    size, streams, _, _ = socket.recv_fds(connection, 4, 3)
+    with connection.makefile("rb") as asked:
+        name, folder, arguments = json.loads(asked.read(int.from_bytes(size, "little")))
+    child = os.fork()
+    if not child:
+        connection.close()
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+            os.close(stream)
+        # made anew, as what is known of the old ones (a place in the file) is not true of these
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+        os.chdir(folder)
+        sys.exit(run(name, arguments))
+    for stream in streams:
+        os.close(stream)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    connection.sendall((code if code >= 0 else 128 - code).to_bytes(4, "little"))
+    os._exit(0)
+
+
+def serve(folder: Path) -> None:
+    """Answers calls until its standard input ends."""
+    path = str(folder / "socket")
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen(64)
+    for name in LOADED:
+        importlib.import_module(name)
+    for name in COMMANDS:
+        (command,) = entry_points(group="console_scripts", name=name)
+        command.load()
+        script = folder / name
+        script.write_text(CALLER.format(python=sys.executable, path=path))
+        script.chmod(0o755)
+    print("ready", flush=True)
+    while server in select.select([server, sys.stdin], [], [])[0]:
+        connection, _ = server.accept()
+        if not os.fork():
+            server.close()
+            answer(connection)
+        connection.close()
+        while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG) is not None:
+            pass
+
+
+def start(folder: Path, environment: Mapping[str, str]) -> None:
+    """Such a process, until this one and its forks have ended, with all commands to call."""
+    gone, here = os.pipe()  # no Python object closes `here`
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(folder)],
+        env=environment,
+        stdin=gone,
+        stdout=subprocess.PIPE,
+    )
+    os.close(gone)
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n", here
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]))
