@@ -211,13 +211,13 @@ RAM = {
 
 
 @pytest.mark.parametrize("name", RAM)
-def test_rows_on_cortex_m4(name: str, shared: Path, tmp_path: Path, lab: Any) -> None:
+def test_rows_on_cortex_m4(name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any) -> None:
     """The same outputs, canaries that hold and trip, and what rows cost."""
     lab.need_tools("cortex-m4")
     path = shared / "models" / f"{name}.tflite"
     whole = lab.plan(lab.read_model(path), target="cortex-m4")
     module = in_rows(lab, lab.read_model(path), target="cortex-m4")
-    inputs = inputs_of(lab, whole, 2)
+    inputs = inputs_of(lab, whole, 2 if fuzz >= 1 else 1)
     projects = [
         lab.write(m, tmp_path / folder, name, "cortex-m4")
         for m, folder in ((whole, "whole"), (module, "rows"))

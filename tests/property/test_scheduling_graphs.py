@@ -54,11 +54,11 @@ def test_auto_proves_every_row_that_has_an_optimum(shared: Path) -> None:
 DECIDED = {"randwire_s0": 5_625_984, "randwire_s117": 5_381_376, "randwire_s172": 5_625_984}
 
 
-def test_auto_decides_the_open_rows(shared: Path) -> None:
+def test_auto_decides_the_open_rows(shared: Path, fuzz: float) -> None:
     """From both ends; cut short, and from the start alone within as many states, a gap stays."""
     rows = [row for row in optima(shared) if row["optimum"] is None]
     assert {row["graph"] for row in rows} == set(DECIDED)
-    for row in rows:
+    for row in rows if fuzz >= 1 else rows[:1]:
         graph = load(shared, row["graph"], row["prepare"])
         found = auto.solve(graph)
         assert (found.peak, found.optimal) == (DECIDED[row["graph"]], True)
