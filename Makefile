@@ -12,15 +12,21 @@ JOBS ?= 2
 BIN = $(VENV)/bin
 export PYTHON
 
-# Whole files go to one process: many build their models once for all their tests.
-PYTEST = -m pytest -v -n $(JOBS) --dist loadfile -rs
-# Not traced, which takes up to thrice the time: thousands of random cases and long searches that run
-# the same lines, and what other processes do that install or change the project.
-PLAIN = tests/embedding tests/extending tests/unit/test_readme.py \
-	$(addprefix tests/models/test_, import_graphs.py row_plans.py tflite_hostile.py) \
-	$(addprefix tests/property/test_, deadlines.py partition_graphs.py training_graphs.py \
-	scheduling_graphs.py place_rows.py certificates.py) \
-	$(wildcard tests/property/test_brute_force*.py tests/property/test_mutants_*.py)
+# Whole files go to one process: many build their models once for all their tests. They start as they
+# are listed, so that what takes long does not start last.
+PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
+# Traced for what they cover, which takes up to thrice the time: unit tests, but for long searches and
+# what other processes do, and of the others those that reach further.
+TRACED = $(addprefix tests/property/test_, joint.py local_search.py memory_plans.py partition.py \
+	placement.py reversal.py rows_needed.py segments.py) \
+	$(addprefix tests/firmware/test_c_, arena.py constants.py functions.py memories.py objects.py \
+	rows_command.py scratch.py) \
+	$(addprefix tests/models/test_, evaluate.py onnx_meaning.py tflite_import.py) \
+	$(filter-out $(addprefix tests/unit/test_, architecture.py covered.py growth.py \
+	interrupts.py liberis.py operator_matrix.py place_capacity.py readme.py wheel.py), \
+	$(wildcard tests/unit/test_*.py))
+PLAIN = $(addprefix tests/, extending firmware property models unit embedding) \
+	$(addprefix --ignore=,$(TRACED))
 COVERAGE = $(BIN)/coverage
 
 # One of each kind: the arrows, the IR, a frontend, problems and solvers, plans, the commands.
@@ -51,7 +57,7 @@ test: $(VENV)/installed
 	@.ci/packages build arm chromium
 	rm -rf .coverage && mkdir .coverage
 	$(BIN)/lit -s -j $(JOBS) tests/filecheck
-	$(COVERAGE) run $(PYTEST) $(addprefix --ignore=,$(PLAIN))
+	$(COVERAGE) run $(PYTEST) $(TRACED)
 	$(BIN)/python $(PYTEST) $(PLAIN)
 	@$(COVERAGE) combine -q
 	@$(COVERAGE) json -q -o .coverage/report.json

@@ -1,7 +1,5 @@
 """Row graphs as C: every row equals that of the whole operators' C, bit for bit."""
 
-import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,6 @@ from memopt.backends.c.constants import constants_of
 from memopt.backends.c.kernels import kernel_files
 from memopt.backends.c.lowering import lower_rows
 from memopt.backends.c.measure import measure_project
-from memopt.cli import main as memopt
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.dialects.model_attributes import ModelAttr
@@ -237,23 +234,3 @@ def test_rows_on_cortex_m4(name: str, shared: Path, fuzz: float, tmp_path: Path,
         projects[1], inputs, f"-O2 -DMEMOPT_ARENA_SHRINK={shrink}", "shrunk", trace=False
     )
     assert tripped.code == 2, tripped.messages
-
-
-def test_compile_in_rows(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of a file in one command; whole operators by default; what cannot is said by name."""
-    model = str(shared / "models" / "tinymaix_mnist_resnet_int8.tflite")
-    report = tmp_path / "rows" / "report.json"
-    assert memopt(["compile", model, "--rows=all", "-o", str(report.parent)]) == 0
-    plan = json.loads(report.read_text())["plan"]
-    assert (plan["family"], plan["peak"], plan["optimal"]) == ("rows", 1_456, True)
-    assert memopt(["compile", model, "-o", str(tmp_path / "whole")]) == 0
-    assert "run_rows" not in (tmp_path / "whole" / "tinymaix_mnist_resnet_int8.c").read_text()
-    capsys.readouterr()
-    for arguments, message in (
-        (["--rows=all", "--target=tflm"], "--rows: TensorFlow Lite Micro runs whole operators"),
-        (["--rows=all", "--memory=a:64K,b:64K"], r"memgraph-memory: .* is a part of a tensor"),
-        (["--rows=nobody"], "memgraph-expand-rows: no operator with rows makes 'nobody'"),
-    ):
-        assert memopt(["compile", model, *arguments, "-o", str(tmp_path / "no")]) != 0
-        assert re.search(message, capsys.readouterr().err)
-        assert not (tmp_path / "no").exists()

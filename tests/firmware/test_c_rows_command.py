@@ -1,0 +1,29 @@
+"""Rows by the command line, of a `.tflite` in one command."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from memopt.cli import main as memopt
+
+
+def test_compile_in_rows(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whole operators by default; what cannot is said by name."""
+    model = str(shared / "models" / "tinymaix_mnist_resnet_int8.tflite")
+    report = tmp_path / "rows" / "report.json"
+    assert memopt(["compile", model, "--rows=all", "-o", str(report.parent)]) == 0
+    plan = json.loads(report.read_text())["plan"]
+    assert (plan["family"], plan["peak"], plan["optimal"]) == ("rows", 1_456, True)
+    assert memopt(["compile", model, "-o", str(tmp_path / "whole")]) == 0
+    assert "run_rows" not in (tmp_path / "whole" / "tinymaix_mnist_resnet_int8.c").read_text()
+    capsys.readouterr()
+    for arguments, message in (
+        (["--rows=all", "--target=tflm"], "--rows: TensorFlow Lite Micro runs whole operators"),
+        (["--rows=all", "--memory=a:64K,b:64K"], r"memgraph-memory: .* is a part of a tensor"),
+        (["--rows=nobody"], "memgraph-expand-rows: no operator with rows makes 'nobody'"),
+    ):
+        assert memopt(["compile", model, *arguments, "-o", str(tmp_path / "no")]) != 0
+        assert re.search(message, capsys.readouterr().err)
+        assert not (tmp_path / "no").exists()
