@@ -17,11 +17,12 @@ export PYTHON
 PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 # Traced for what they cover, which takes up to thrice the time: unit tests, but for long searches and
 # what other processes do, and of the others those that reach further.
-TRACED = $(addprefix tests/property/test_, joint.py local_search.py memory_plans.py partition.py \
-	placement.py reversal.py rows_needed.py segments.py) \
-	$(addprefix tests/firmware/test_c_, arena.py constants.py functions.py memories.py objects.py \
-	rows_command.py scratch.py) \
-	$(addprefix tests/models/test_, evaluate.py onnx_meaning.py tflite_import.py) \
+TRACED = $(addprefix tests/property/test_, expanded_rows.py fewest_rows.py joint.py local_search.py \
+	memories.py memory_plans.py partition.py placement.py reversal.py rows_needed.py segments.py) \
+	$(addprefix tests/firmware/test_c_, arena.py constants.py float_limit.py functions.py \
+	memories.py objects.py project.py random_operators.py rows_command.py scratch.py use.py) \
+	$(addprefix tests/models/test_, cmsis_nn_scratch.py evaluate.py hostile.py onnx_activations.py \
+	onnx_meaning.py ram.py tflite_import.py tflm_kernels.py tflm_refusals.py tflm_write.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py covered.py growth.py \
 	interrupts.py liberis.py operator_matrix.py place_capacity.py readme.py wheel.py), \
 	$(wildcard tests/unit/test_*.py))
