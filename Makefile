@@ -26,7 +26,7 @@ TRACED = $(addprefix tests/property/test_, expanded_rows.py fewest_rows.py joint
 	$(filter-out $(addprefix tests/unit/test_, architecture.py covered.py growth.py \
 	interrupts.py liberis.py operator_matrix.py place_capacity.py readme.py wheel.py), \
 	$(wildcard tests/unit/test_*.py))
-PLAIN = $(addprefix tests/, extending firmware property models unit embedding) \
+PLAIN = $(addprefix tests/, extending embedding unit firmware models property) \
 	$(addprefix --ignore=,$(TRACED))
 COVERAGE = $(BIN)/coverage
 
