@@ -290,12 +290,12 @@ class RowOp(IRDLOperation, MemoryInterface):
         of an operand's row."""
         whole = self.whole
         last = len(self.operands) - 1
-        if whole.rows_mode == "part":
+        if whole.accumulates:
             before = isinstance(self.operands[last].type, TensorType) and (
                 self.operands[last].type == whole.accumulator == self.outputs[0].type
             )
             return ((0, last),) if before else ()
-        if whole.rows_mode != "inplace" or not model.has_inplace:
+        if not (model.has_inplace and whole.ELEMENTWISE) or whole.rows_mode != "inplace":
             return ()
         size = bytes_of(self.outputs[0].type) or 0
         return tuple(

@@ -17,7 +17,7 @@ from memopt.dialects.interface import is_constant_value
 from memopt.dialects.names import is_named, name_of, operator_kind, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import drop_plan, model_of
-from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp, activations, row_types, steps_of
+from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp, activations, row_type, steps_of
 from memopt.dialects.structure import YieldOp
 from memopt.dialects.tensors import rows_of
 from memopt.targets.core.kernels import computes_rows
@@ -101,25 +101,26 @@ def _cut(op: ComputeOp, rows: _Rows) -> None:
     whole = made.computed
     steps = steps_of(whole)
     assert steps is not None
+    sums = whole.rows_mode == "part"
+    types = [v.type if sums else row_type(v.type) for v in whole.results]
     parts: list[list[SSAValue]] = [[] for _ in op.results]
     before: SSAValue | None = None
-    outside = [op.operands[k] for k, _ in activations(whole)]
+    outside = [(k, op.operands[k]) for k, _ in activations(whole)]
     for r in steps:
         inputs: list[SSAValue] = []
-        for (k, _), value in zip(activations(whole), outside, strict=True):
+        for k, value in outside:
             needed = whole.rows_needed(k, r)
             inputs += [value] if needed is None else [_rows_of(value, op, rows)[n] for n in needed]
         if before is not None:
             inputs.append(before)
-        types = row_types(whole, r)
-        assert types is not None
-        row = RowOp(made.operator, r, inputs, types[1])
+        unfinished = sums and r != steps[-1]
+        row = RowOp(made.operator, r, inputs, [whole.accumulator] if unfinished else types)
         _insert(op, row)
-        if whole.rows_mode == "part":
+        if sums:
             before = row.outputs[0]
         for result, part in zip(parts, row.outputs, strict=True):
             result.append(part)
-    if whole.rows_mode == "part":
+    if sums:
         for old, part in zip(op.results, parts, strict=True):
             part[-1].name_hint = old.name_hint
             old.replace_all_uses_with(part[-1])

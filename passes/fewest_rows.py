@@ -2,8 +2,8 @@
 are found, because every row is a call of its kernel.
 
 An operator that needs more by itself, its operands and results whole, is cut in any case. Of the
-others as many as possible are left whole: all of them, or halves of them, and so on. Of every
-choice it is decided whether it has an order that fits, none is guessed.
+others the last ones are left whole, as many as possible, for tensors get smaller; then halves of
+those before, and so on. Of every choice it is decided whether it has an order that fits.
 """
 
 from collections.abc import Collection
@@ -19,6 +19,13 @@ from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.within import within
 
+STATES = 4_000  # what fits takes hardly more of them than it has rows
+TRIES = 40  # after which what is left stays cut
+
+
+class DoesNotFitError(MemoptError):
+    """No rows have so few bytes; the text says which do."""
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -32,8 +39,15 @@ class Chosen:
 
 def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None = None) -> Chosen:
     """What to cut for a peak of `most` bytes, by default that of all in rows; `time_limit` in
-    seconds, after which what is left stays cut. Raises MemoptError if `most` is not reached.
+    seconds, after which what is left stays cut. Raises DoesNotFitError if `most` is not reached.
     """
+    return ever_fewer_rows(func, time_limit, most)[-1]
+
+
+def ever_fewer_rows(
+    func: FuncOp, time_limit: float | None = None, most: int | None = None
+) -> list[Chosen]:
+    """As `fewest_rows`, and what was found before it, each with no more calls than the last."""
     deadline = clock.deadline(time_limit)
     whole = extract(func)
     step = {op: k for k, op in enumerate(whole.memory.operations)}
@@ -44,21 +58,34 @@ def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None 
         most = schedule(rows, "auto", clock.left(deadline)).peak
     elif not _fits(rows, most, deadline):
         least = schedule(rows, "auto", clock.left(deadline))
-        raise MemoptError(_too_much(least.peak, least.optimal, most))
+        raise DoesNotFitError(_too_much(least.peak, least.optimal, most))
     needed = frozenset(k for k in able if _alone(whole.graph, step[running[k]]) > most)
     small = with_cut(func, needed)
     if _fits(small, most, deadline):
-        return Chosen(needed, len(small), True)
-    chosen, calls = able, len(rows)
-    waiting = _halves(sorted(able - needed))  # not all of them, as was seen
-    while waiting and not clock.late(deadline):
-        group = waiting.pop()
-        small = with_cut(func, chosen.difference(group))
-        if len(small) <= calls and _fits(small, most, deadline):
-            chosen, calls = chosen.difference(group), len(small)
+        return [Chosen(needed, len(small), True)]
+    found = [Chosen(able, len(rows), False)]
+    rest = sorted(able - needed)
+    fits, less = len(rest), 0  # so many of them in rows fit, so many do not
+    while fits - less > 1 and not clock.late(deadline):
+        half = (less + fits) // 2
+        chosen = needed.union(rest[:half])
+        small = with_cut(func, chosen)
+        if _fits(small, most, deadline):
+            fits = half
+            found.append(Chosen(chosen, len(small), False))
+        else:
+            less = half
+    waiting = _halves(rest[:fits])
+    for tried, group in enumerate(waiting):
+        if tried == TRIES or clock.late(deadline):
+            break
+        chosen = found[-1].positions.difference(group)
+        small = with_cut(func, chosen)
+        if len(small) <= found[-1].calls and _fits(small, most, deadline):
+            found.append(Chosen(chosen, len(small), False))
         else:
             waiting += _halves(group)
-    return Chosen(chosen, calls, False)
+    return found
 
 
 def with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
@@ -71,7 +98,7 @@ def with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
 def _fits(graph: MemoryGraph, most: int, deadline: float | None) -> bool:
     """Whether an order is found whose peak is at most that."""
     try:
-        return within(graph, most, deadline) is not None
+        return within(graph, most, deadline, STATES) is not None
     except clock.TimeIsOverError:
         return False
 
@@ -82,9 +109,9 @@ def _too_much(least: int, proven: bool, most: int) -> str:
 
 
 def _halves(group: list[int]) -> list[list[int]]:
-    """The second half and, to be tried before it, the first; nothing of a single one."""
+    """Both halves; nothing of a single one."""
     half = len(group) // 2
-    return [group[half:], group[:half]] if half else []
+    return [group[:half], group[half:]] if half else []
 
 
 def _alone(whole: MemoryGraph, operator: int) -> int:

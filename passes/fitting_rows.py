@@ -3,37 +3,60 @@
     fitting_rows(func, fit=65536)
 
 The peak decides what is cut (`fewest_rows.py`). Where the smallest arena that is found for that is
-larger than its peak, and too large, less peak is asked for.
+larger than its peak, and too large, some more is cut: first what lies between, for whole tensors
+among rows are hard to place. At last less peak is asked for.
 """
+
+from collections.abc import Sequence
 
 from xdsl.dialects.func import FuncOp
 
-from memopt.dialects.errors import MemoptError
-from memopt.passes.fewest_rows import Chosen, fewest_rows, with_cut
+from memopt.passes.fewest_rows import Chosen, DoesNotFitError, ever_fewer_rows, with_cut
 from memopt.solvers import clock, joint
+from memopt.solvers.placement import place
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, live_ranges
 from memopt.solvers.scheduling import schedule
 
+TRIES = 3  # choices of one peak that are placed
 
-def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> Chosen:
-    """The operators to cut for an arena of `fit` bytes, `time_limit` in seconds.
 
-    Raises MemoptError, with what is proven, if none is found.
+def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> frozenset[int]:
+    """The operators to cut, by position among those that run, for an arena of `fit` bytes;
+    `time_limit` in seconds.
+
+    Raises DoesNotFitError, with what is proven, if none is found.
     """
     deadline = clock.deadline(time_limit)
     most, smallest = fit, None
     while True:
         try:
-            chosen = fewest_rows(func, clock.left(deadline), most)
-        except MemoptError as error:
+            found = ever_fewer_rows(func, clock.left(deadline), most)
+        except DoesNotFitError as error:
             if smallest is None:
                 raise
             text = f"the smallest arena found has {smallest:,} B, {smallest - fit:,} B too much"
-            raise MemoptError(f"{text}; for less than that {error.text}", error.place) from error
-        graph = with_cut(func, chosen.positions)
-        order = schedule(graph, "auto", clock.left(deadline))
+            raise DoesNotFitError(f"{text}; for less than that {error.text}") from error
+        for positions in _worth_placing(found):
+            graph = with_cut(func, positions)
+            order = schedule(graph, "auto", clock.left(deadline))
+            arena = _arena(graph, order, deadline)
+            if arena <= fit:
+                return positions
+            smallest = arena if smallest is None else min(smallest, arena)
+            most = min(most, order.peak - 1)
+
+
+def _worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:
+    """Of what may be cut, the choices of the fewest calls, and the best of them without holes."""
+    able, best = found[0].positions, found[-1].positions
+    between = frozenset(k for k in able if min(best) <= k <= max(best)) if best else best
+    tried = [best, between, *(c.positions for c in reversed(found[-TRIES:]))]
+    return list(dict.fromkeys(tried))
+
+
+def _arena(graph: MemoryGraph, order: Schedule, deadline: float | None) -> int:
+    """Bytes, as memgraph-place finds them: with parts it keeps the order."""
+    if all(g.piece is None for g in graph.groups):
         found = joint.solve(graph, order.order, order.lower_bound, clock.left(deadline))
-        arena = found.placement.arena
-        if arena <= fit:
-            return chosen
-        smallest = arena if smallest is None else min(smallest, arena)
-        most = order.peak - 1
+        return found.placement.arena
+    return place(live_ranges(graph, order.order), "auto", clock.left(deadline)).arena

@@ -57,7 +57,7 @@ class MemgraphExpandRowsPass(ModulePass):
         rows = self.rows or (ALL,)
         for func in functions(op):
             if self.fit is not None:
-                cut(func, fitting_rows(func, self.fit, self.time_limit).positions)
+                cut(func, fitting_rows(func, self.fit, self.time_limit))
             elif rows == (AUTO,):
                 cut(func, fewest_rows(func, self.time_limit).positions)
             elif rows != (NONE,):

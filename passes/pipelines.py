@@ -70,6 +70,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     fuse = MemgraphFusePass(time_limit=limit)
     schedule = MemgraphSchedulePass(chosen.schedule, limit)
     contract = Step("fuse", fuse, "before the order, to leave its search less; it opens them again")
+    # rows are not contracted: `fit` counts on the order that it found
     if chosen.memory is None:
         place = MemgraphPlacePass(chosen.place, limit)
         places = Step("place", place, "after the order, which `joint` may change once more")
@@ -79,7 +80,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     return (
         Step("", model, "first, for every other pass counts by it"),
         *((cut,) if chosen.in_rows else ()),
-        *((contract,) if chosen.fuse else ()),
+        *((contract,) if chosen.fuse and not chosen.in_rows else ()),
         Step("schedule", schedule, "before the places, for live ranges follow from the order"),
         places,
         Step("", MemgraphVerifyPlanPass(placed=True), "last, and it trusts none of the others"),

@@ -147,6 +147,42 @@ def test_a_cortex_m_needs_arena_stack_and_static_ram(
     compiled(model, tmp_path / "fits", "--target=cortex-m4", f"--ram={target['ram']}")
 
 
+@pytest.mark.parametrize(("fit", "calls"), [("32K", 109), ("24K", 153), ("16K", 200), ("12K", 228)])
+def test_the_cheapest_plan_of_so_many_bytes(
+    fit: str, calls: int, shared: Path, tmp_path: Path
+) -> None:
+    model = shared / "models" / "resnet8_int8.tflite"
+    plan = compiled(model, tmp_path / "out", f"--fit={fit}")["plan"]
+    assert plan["family"] == "rows" and plan["arena"] <= int(fit[:-1]) * 1024
+    text = (tmp_path / "out" / "plan.mlir").read_text()
+    assert text.count("memgraph.order = ") <= calls
+
+
+def test_whole_operators_where_they_fit_and_less_than_all_rows_need_is_refused(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = shared / "models" / "resnet8_int8.tflite"
+    plan = compiled(model, tmp_path / "out", "--fit=48K")["plan"]
+    assert (plan["family"], plan["arena"]) == ("order", 49_152)
+    error = refusal(model, tmp_path / "no", capsys, "--fit=8K")
+    assert "10,304 B, which is proven to be the least: 2,112 B more than 8,192 B" in error
+
+
+def test_a_board_gets_the_rows_that_its_ram_needs(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")):
+        pytest.skip("needs a cross compiler and QEMU")
+    model = shared / "models" / "resnet8_int8.tflite"
+    fitted = compiled(model, tmp_path / "fits", "--target=cortex-m4", "--ram=16K")
+    assert fitted["plan"]["arena"] <= 16 * 1024 - STACK_BOUND - STATIC_BOUND
+    assert fitted["target"]["ram"] <= 16 * 1024
+    least = compiled(model, tmp_path / "least", "--target=cortex-m4", "--ram=11050")
+    assert least["plan"]["arena"] == 10_304  # what is measured is less than the bounds
+    error = refusal(model, tmp_path / "no", capsys, "--target=cortex-m4", "--ram=10900")
+    assert "does not fit" in error and "arena 10,304 B" in error
+
+
 def test_without_a_compiler_the_stack_is_bounded(
     shared: Path,
     tmp_path: Path,

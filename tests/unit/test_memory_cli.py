@@ -58,6 +58,10 @@ def test_the_shortfall_is_exact(
         (["--memory=a:1K@x"], "'x' is no cost"),
         (["--memory=a:1K", "--place=auto"], "leave --place out"),
         (["--memory=a:1K", "--ram=1K"], "--ram is one memory"),
+        (["--memory=a:1K", "--fit=1K"], "--fit is one arena"),
+        (["--fit=0"], "--fit=0: no arena has no bytes"),
+        (["--fit=64K", "--rows=all"], "--fit chooses the rows"),
+        (["--fit=64K", "--target=tflm"], "--fit: TensorFlow Lite Micro runs whole operators"),
     ],
 )
 def test_wrong_usage(

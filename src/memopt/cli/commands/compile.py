@@ -2,6 +2,9 @@
 
 import argparse
 import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +25,17 @@ from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
 from memopt.driver import IR, interpreter_of, model_files, relative_files
 from memopt.frontends.core.registry import listed
+from memopt.passes.fewest_rows import DoesNotFitError
+from memopt.passes.memgraph_expand_rows import AUTO
+from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds, report_dict
-from memopt.targets.core.registry import target_names
+from memopt.targets.core.registry import target_named, target_names
+from memopt.targets.core.target import Target
 from memopt.text import module_text
 from memopt.usage import UsageError, folder_text, path_text
+
+Planned = tuple[ModuleOp, ModuleOp, Checked]
+"""As it was, planned, and what is known of its function."""
 
 
 def add_arguments(commands: Any) -> None:
@@ -40,7 +50,12 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument(
         "--target", choices=target_names("c", "tflite"), default="host", help="default: host"
     )
-    parser.add_argument("--ram", metavar="256K", help="fail if the arena does not fit")
+    parser.add_argument(
+        "--ram",
+        metavar="256K",
+        help="what the board has for arena, stack and static RAM: fitted to it as by --fit, unless "
+        "--rows says how; fails if it is not enough",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -66,8 +81,15 @@ def run(args: argparse.Namespace) -> None:
     is_tflite = interpreter_of(path) == "tflm"
     if args.target == "tflm" and not is_tflite and path.suffix != IR:
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
-    how = args.target, choices_of(args), is_tflite, seconds
-    before, after, known = plan_both(context, module, *how)
+    choices = choices_of(args)
+
+    def plan(choices: Choices) -> Planned:
+        return plan_both(context, module, args.target, choices, is_tflite, seconds)
+
+    if ram is None or args.target == "tflm" or args.rows is not None or args.fit is not None:
+        before, after, known = plan(choices)
+    else:
+        before, after, known = _within(ram, target_named(args.target), choices, plan)
     if ram is not None:
         check_ram(known, ram)
     with staging(directory) as staged:
@@ -83,6 +105,18 @@ def run(args: argparse.Namespace) -> None:
         publish(staged, directory, args.force, sources)
     print(summary(report))
     print(f"written   {directory}")
+
+
+def _within(
+    ram: int, board: Target, choices: Choices, plan: Callable[[Choices], Planned]
+) -> Planned:
+    """The cheapest plan with which the board surely gets by; if there is none, that of the smallest
+    arena, of which is measured what it needs."""
+    other = board.stack_bound + board.static_bound if board.has_memories else 0
+    if ram > other:
+        with suppress(DoesNotFitError):
+            return plan(replace(choices, fit=ram - other))
+    return plan(replace(choices, rows=(AUTO,)))
 
 
 def _emit(
