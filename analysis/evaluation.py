@@ -10,13 +10,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
 
-from memopt.analysis.row_evaluation import evaluate_row, join_rows, split_rows
+from memopt.analysis.row_evaluation import evaluate_row, join_rows, row_of, split_rows
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.stored import Array
 from memopt.dialects.structure import ConstantOp
 
@@ -33,6 +33,8 @@ def evaluate(func: FuncOp, weights: Weights, inputs: Sequence[Array]) -> dict[SS
             values[op.result] = weights.array(op)
         elif isinstance(op, RowsOp):
             values.update(zip(op.parts, split_rows(values[op.input]), strict=True))
+        elif isinstance(op, ReceiveOp):
+            values[op.result] = row_of(values[op.input], op.index.data)
         elif isinstance(op, JoinOp):
             values[op.result] = join_rows([values[v] for v in op.parts])
         elif isinstance(op, RowOp):

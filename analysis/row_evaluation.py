@@ -17,7 +17,13 @@ POISON = 0x5B  # in every byte of a row that is not given: no zero point, and as
 
 def split_rows(whole: Array) -> list[Array]:
     """The rows of an image."""
-    return [whole[:, r : r + 1] for r in range(whole.shape[1])]
+    return [row_of(whole, r) for r in range(whole.shape[1])]
+
+
+def row_of(whole: Array, r: int) -> Array:
+    """One row of an image."""
+    row: Array = whole[:, r : r + 1]
+    return row
 
 
 def join_rows(rows: Sequence[Array]) -> Array:

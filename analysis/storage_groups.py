@@ -16,6 +16,7 @@ from memopt.dialects.functions import read_values
 from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
+from memopt.dialects.rows import is_received
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
 Behaviour = Callable[[Operation, ModelAttr], OperatorMemory]
@@ -161,7 +162,7 @@ def block_memory(
     for argument in block.args:
         size = bytes_of(argument.type)
         if size is not None:
-            union.add(argument, size, caller)
+            union.add(argument, size, caller or is_received(argument))
 
     operations: list[Operation] = []
     memories: list[OperatorMemory] = []

@@ -17,6 +17,11 @@ tensor that is needed as a whole is one operand. Rows of one operator run in asc
 once. An operator that sums over rows (a mean over height) has a row per row of its operand 0: each
 takes what the one before it made, the last makes the result.
 
+    %x0 = memgraph.receive %x[0] : !t                 // a row that the caller hands over meanwhile
+
+takes the place of `memgraph.rows` where an argument is streamed: rows of it arrive in ascending
+order, each a step, and no more of it than them is ever in memory.
+
 The operator is a value and no symbol: whoever has a row finds it without a table.
 """
 
@@ -24,7 +29,8 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import IntAttr, TensorType
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -335,6 +341,84 @@ class RowOp(IRDLOperation, MemoryInterface):
         printer.print_function_type([v.type for v in self.inputs], [r.type for r in self.outputs])
 
 
+@irdl_op_definition
+class ReceiveOp(IRDLOperation, MemoryInterface):
+    """One row of a function's argument, copied from the caller while the function runs. Nothing
+    else reads such an argument, so it is never there as a whole."""
+
+    name = "memgraph.receive"
+    input = operand_def(AnyTensor)
+    index = prop_def(IntAttr)
+    result = result_def(AnyTensor)
+
+    def __init__(self, value: SSAValue, index: int):
+        super().__init__(
+            operands=[value],
+            result_types=[row_type(value.type)],
+            properties={"index": IntAttr(index)},
+        )
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        return OperatorMemory((bytes_of(self.result.type),), effects=(self.input,))
+
+    def verify_(self) -> None:
+        value: SSAValue = self.input
+        owner = value.owner
+        if not isinstance(owner, Block) or not isinstance(owner.parent_op(), FuncOp):
+            raise VerifyException(f"{self.name}: the operand must be an argument of the function")
+        rows = rows_of(value)
+        if rows is None:
+            raise VerifyException(f"{self.name}: the argument has no rows")
+        if self.index.data >= rows:
+            raise VerifyException(
+                f"{self.name}: the argument has {rows} rows, no row {self.index.data}"
+            )
+        if self.result.type != row_type(value.type):
+            raise VerifyException(f"{self.name}: the result must be a row of the argument")
+        first = next(iter(value.uses)).operation  # which looks at all others, so that each is once
+        readers = (use.operation for use in value.uses) if first is self else (first,)
+        if not all(isinstance(op, ReceiveOp) for op in readers):
+            raise VerifyException(f"{self.name}: the argument is read as a whole too")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "ReceiveOp":
+        value = parser.parse_unresolved_operand()
+        index = _parse_index(parser)
+        attributes, whole = _parse_tail(parser)
+        op = cls(parser.resolve_operand(value, whole), index)
+        op.attributes |= attributes
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.input)
+        printer.print_string(f"[{self.index.data}]")
+        _print_tail(printer, self, self.input.type)
+
+
+def is_received(value: SSAValue) -> bool:
+    """Whether it is an argument of which the caller hands over the rows one by one."""
+    first = next(iter(value.uses), None)
+    return first is not None and isinstance(first.operation, ReceiveOp)
+
+
+def received_rows(value: SSAValue) -> list[SSAValue] | None:
+    """The rows of a tensor that is joined from what is received, None of any other."""
+    owner = value.owner
+    if not isinstance(owner, JoinOp):
+        return None
+    parts = list(owner.parts)
+    return parts if all(isinstance(v.owner, ReceiveOp) for v in parts) else None
+
+
+def _parse_index(parser: Parser) -> int:
+    """`[5]`."""
+    parser.parse_punctuation("[")
+    index = parser.parse_integer(allow_boolean=False, allow_negative=False)
+    parser.parse_punctuation("]")
+    return index
+
+
 def _parse_tail(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
     """`{attributes} : type`, the latter of a tensor that has rows."""
     attributes = parser.parse_optional_attr_dict()
@@ -362,4 +446,4 @@ def _is_tied(value: SSAValue) -> bool:
     return False
 
 
-ROWS: tuple[type[Operation], ...] = (JoinOp, RowOp, RowOpOp, RowsOp)
+ROWS: tuple[type[Operation], ...] = (JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp)

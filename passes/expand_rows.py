@@ -17,7 +17,16 @@ from memopt.dialects.interface import is_constant_value
 from memopt.dialects.names import is_named, name_of, operator_kind, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import drop_plan, model_of
-from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp, activations, row_type, steps_of
+from memopt.dialects.rows import (
+    JoinOp,
+    RowOp,
+    RowOpOp,
+    RowsOp,
+    activations,
+    received_rows,
+    row_type,
+    steps_of,
+)
 from memopt.dialects.structure import YieldOp
 from memopt.dialects.tensors import rows_of
 from memopt.targets.core.kernels import computes_rows
@@ -126,7 +135,7 @@ def _cut(op: ComputeOp, rows: _Rows) -> None:
             old.replace_all_uses_with(part[-1])
         return
     for old, found in zip(op.results, parts, strict=True):
-        _name(old, found)
+        name_rows(old, found)
         rows.of_value[old] = found
         if any(use.operation not in rows.cut for use in old.uses):
             join = JoinOp(found, old.type)
@@ -135,7 +144,7 @@ def _cut(op: ComputeOp, rows: _Rows) -> None:
             old.replace_uses_with_if(join.result, lambda use: use.operation not in rows.cut)
 
 
-def _name(old: SSAValue, found: Sequence[SSAValue]) -> None:
+def name_rows(old: SSAValue, found: Sequence[SSAValue]) -> None:
     """Call rows by their tensor and number, where the model names the tensor."""
     for r, part in enumerate(found):
         part.name_hint = f"{old.name_hint}_{r}" if old.name_hint else None
@@ -144,14 +153,27 @@ def _name(old: SSAValue, found: Sequence[SSAValue]) -> None:
             rename(part, f"{name_of(old)}[{r}]")
 
 
+def reads_received(op: ComputeOp) -> bool:
+    """Whether an operation reads what is received in rows, in another shape too."""
+    for value in op.operands:
+        view = value.op if isinstance(value, OpResult) else None
+        if received_rows(value) is not None:
+            return True
+        if isinstance(view, ComputeOp) and view.IS_VIEW and reads_received(view):
+            return True
+    return False
+
+
 def _rows_of(value: SSAValue, reader: Operation, rows: _Rows) -> list[SSAValue]:
     """The rows of a tensor, taken out of it where it was not cut itself."""
     if value not in rows.of_value:
-        if rows_of(value) == 1:
+        if (received := received_rows(value)) is not None:
+            rows.of_value[value] = received
+        elif rows_of(value) == 1:
             rows.of_value[value] = [value]
         else:
             taken = RowsOp(value)
-            _name(value, taken.parts)
+            name_rows(value, taken.parts)
             _insert(reader, taken)
             rows.of_value[value] = list(taken.parts)
     return rows.of_value[value]

@@ -1,9 +1,10 @@
 """Which operators have to be cut into rows so that the peak is no more than wanted: the fewest that
 are found, because every row is a call of its kernel.
 
-An operator that needs more by itself, its operands and results whole, is cut in any case. Of the
-others the last ones are left whole, as many as possible, for tensors get smaller; then halves of
-those before, and so on. Of every choice it is decided whether it has an order that fits.
+An operator that needs more by itself, its operands and results whole, is cut in any case, and so is
+one that reads what is received in rows. Of the others the last ones are left whole, as many as
+possible, for tensors get smaller; then halves of those before, and so on. Of every choice it is
+decided whether it has an order that fits.
 """
 
 from collections.abc import Collection
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.errors import MemoptError
-from memopt.passes.expand_rows import computing, cut
+from memopt.passes.expand_rows import computing, cut, reads_received
 from memopt.passes.extract import extract
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import MemoryGraph
@@ -59,7 +60,11 @@ def ever_fewer_rows(
     elif not _fits(rows, most, deadline):
         least = schedule(rows, "auto", clock.left(deadline))
         raise DoesNotFitError(_too_much(least.peak, least.optimal, most))
-    needed = frozenset(k for k in able if _alone(whole.graph, step[running[k]]) > most)
+    needed = frozenset(
+        k
+        for k in able
+        if reads_received(running[k]) or _alone(whole.graph, step[running[k]]) > most
+    )
     small = with_cut(func, needed)
     if _fits(small, most, deadline):
         return [Chosen(needed, len(small), True)]

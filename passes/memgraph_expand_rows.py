@@ -13,7 +13,8 @@ After:
 
 No multiplication is repeated and no bit changes. What needs a tensor as a whole, returned ones too,
 reads a `memgraph.join` of its rows. With `rows=auto` as few are cut as keep the peak that rows of
-all of them have, with `fit` as few as have an arena of so many bytes.
+all of them have, with `fit` as few as have an arena of so many bytes. With `stream-input` the input
+is not `memgraph.rows` but `memgraph.receive`.
 """
 
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from memopt.passes.fewest_rows import fewest_rows
 from memopt.passes.fitting_rows import fitting_rows
 from memopt.passes.option import option
 from memopt.passes.seconds import check_seconds
+from memopt.passes.stream_input import close_stream, receive_rows
 
 ALL, NONE, AUTO = "all", "none", "auto"
 
@@ -45,6 +47,9 @@ class MemgraphExpandRowsPass(ModulePass):
     )
     fit: int | None = option(None, "as few as have an arena of so many bytes, in place of rows")
     time_limit: int | float | None = option(None, "seconds, for auto and fit")
+    stream_input: bool = option(
+        False, "the function's only argument is received row by row while it runs"
+    )
 
     def __post_init__(self) -> None:
         check_seconds(self.time_limit)
@@ -52,13 +57,18 @@ class MemgraphExpandRowsPass(ModulePass):
             raise PassFailedException(f"memgraph-expand-rows: fit={self.fit}: no arena is smaller")
         if self.fit is not None and self.rows not in (None, (AUTO,)):
             raise PassFailedException("memgraph-expand-rows: fit chooses the rows; leave out rows")
+        if self.stream_input and self.rows == (NONE,):
+            raise ValueError("stream-input needs operators in rows, not rows=none")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rows = self.rows or (ALL,)
         for func in functions(op):
+            join = receive_rows(func) if self.stream_input else None
             if self.fit is not None:
                 cut(func, fitting_rows(func, self.fit, self.time_limit))
             elif rows == (AUTO,):
                 cut(func, fewest_rows(func, self.time_limit).positions)
             elif rows != (NONE,):
                 expand(func, None if rows == (ALL,) else frozenset(rows))
+            if join is not None:
+                close_stream(func, join)

@@ -18,6 +18,7 @@ from memopt.dialects.functions import body_of, read_values
 from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
+from memopt.dialects.rows import ReceiveOp
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
 
@@ -166,6 +167,8 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
 
     for argument in block.args:
         declare(argument, bytes_of(argument.type))
+        if _arrives_in_rows(argument):
+            caller.add(argument)
     for op in block.ops:
         memory = behaviour_of(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
@@ -209,6 +212,12 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
             raise MemoptError(f"{group.name} is never written", place)
         group.last = steps - 1 if group.is_output else max(group.last, group.first)
     return found
+
+
+def _arrives_in_rows(argument: SSAValue) -> bool:
+    """Whether it stays with the caller, who hands over its rows one by one."""
+    readers = [use.operation for use in argument.uses]
+    return bool(readers) and all(isinstance(op, ReceiveOp) for op in readers)
 
 
 def _close(

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from math import floor
 from typing import Any
 
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.arithmetic import float32
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import has_kind
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.stored import is_stored
 from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import rows_of
@@ -37,17 +37,20 @@ class Walk:
         default_factory=dict[tuple[SSAValue, int], object]
     )
     sums: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    received: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
 
 def check_rows(block: Block) -> None:
     """Raise MemoptError unless every row reads exactly the rows it needs, each of one tensor, and
-    the rows of every operator run once, ascending, and all."""
-    if not has_kind(block.ops, (RowsOp, JoinOp, RowOp, RowOpOp)):
+    the rows of every operator run once, ascending, and all; likewise those that are received."""
+    if not has_kind(block.ops, (RowsOp, ReceiveOp, JoinOp, RowOp, RowOpOp)):
         return
     walk = Walk()
     for op in block.ops:
         if isinstance(op, RowsOp):
             walk.source.update((v, (op.input, r)) for r, v in enumerate(op.parts))
+        elif isinstance(op, ReceiveOp):
+            _check_received(op, walk)
         elif isinstance(op, JoinOp):
             _check_join(op, walk)
         elif isinstance(op, RowOp):
@@ -55,6 +58,27 @@ def check_rows(block: Block) -> None:
     for op in block.ops:
         if isinstance(op, RowOpOp):
             _check_all(op, walk)
+    for argument, count in walk.received.items():
+        if count != rows_of(argument):
+            text = f"{count} rows of {name_of(argument)} are received, not all {rows_of(argument)}"
+            raise MemoptError(text, place_of(next(iter(argument.uses)).operation))
+
+
+def _check_received(op: ReceiveOp, walk: Walk) -> None:
+    """The caller hands over rows of an argument from the first on, each once."""
+    value, r = op.input, op.index.data
+    if not isinstance(value, BlockArgument):
+        raise MemoptError(
+            f"{name_of(value)} is no argument, so none of it is received", place_of(op)
+        )
+    expected = walk.received.get(value, 0)
+    if r != expected:
+        text = f"row {r} of {name_of(value)} is received where row {expected} arrives"
+        raise MemoptError(text, place_of(op))
+    if any(not isinstance(use.operation, ReceiveOp) for use in value.uses) and r == 0:
+        raise MemoptError(f"{name_of(value)} is received, and read as a whole too", place_of(op))
+    walk.received[value] = r + 1
+    walk.source[op.result] = value, r
 
 
 def _check_all(op: RowOpOp, walk: Walk) -> None:

@@ -199,3 +199,14 @@ func.func @rows(%x: !t) -> !t {
   func.return %y : !t
 }
 func.func private @operator(!memgraph.operator)
+
+// -----
+
+// A row that the caller hands over.
+// CHECK: @received(%x: tensor<1x2x4x4xi8>)
+func.func @received(%x: tensor<1x2x4x4xi8>) -> tensor<1x1x4x4xi8> {
+  // CHECK: %x0 = memgraph.receive %x[0] {note} : tensor<1x2x4x4xi8>
+  %x0 = memgraph.receive %x[0] {note} : tensor<1x2x4x4xi8>
+  %x1 = memgraph.receive %x[1] : tensor<1x2x4x4xi8>
+  func.return %x1 : tensor<1x1x4x4xi8>
+}
