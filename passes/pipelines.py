@@ -24,8 +24,8 @@ ROWS_ALIGNMENT = 4
 
 @dataclass(frozen=True)
 class Choices:
-    """How to plan: methods as on the command line, seconds for the whole plan; `rows` as of
-    memgraph-expand-rows, and `fit`, bytes, which chooses them."""
+    """How to plan: methods as on the command line, seconds for the whole plan; `rows` and
+    `stream_input` as of memgraph-expand-rows, and `fit`, bytes, which chooses the rows."""
 
     schedule: str = "auto"
     place: str = "joint"
@@ -36,6 +36,7 @@ class Choices:
     memory: str | None = None
     rows: tuple[str, ...] = (NONE,)
     fit: int | None = None
+    stream_input: bool = False
 
     @property
     def in_rows(self) -> bool:
@@ -66,6 +67,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
         rows = MemgraphExpandRowsPass(chosen.rows, None, limit if chosen.rows == (AUTO,) else None)
     else:
         rows = MemgraphExpandRowsPass(None, chosen.fit, limit)
+    rows = replace(rows, stream_input=chosen.stream_input)
     cut = Step("", rows, "before the order, which is one of rows")
     fuse = MemgraphFusePass(time_limit=limit)
     schedule = MemgraphSchedulePass(chosen.schedule, limit)

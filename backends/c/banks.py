@@ -36,14 +36,19 @@ def bank_macros(layout: Layout, upper: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def bank_example(layout: Layout, name: str) -> str:
-    """The call for a README."""
+def bank_arrays(layout: Layout, name: str) -> str:
+    """An array for each memory."""
     upper = name.upper()
-    arrays = "".join(
+    return "".join(
         f"{upper}_{_name(m).upper()}_MEMORY static uint8_t {m.name}"
         f"[{upper}_{_name(m).upper()}_BYTES];\n"
         for m in layout.banks
     )
+
+
+def bank_example(layout: Layout, name: str) -> str:
+    """The call for a README."""
+    upper, arrays = name.upper(), bank_arrays(layout, name)
     if layout.model.io.data == "caller":
         return f"{arrays}\n/* give {name}_run these, every input and room for every output */"
     ends = [*layout.inputs[:1], *layout.outputs[:1]]

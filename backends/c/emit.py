@@ -24,6 +24,7 @@ from memopt.backends.c.kernels import declarations, inlined
 from memopt.backends.c.layout import Layout, layout_of, live_groups
 from memopt.backends.c.objects import define_objects
 from memopt.backends.c.operators import add_operators
+from memopt.backends.c.streaming import Parts, stream_functions, stream_header
 from memopt.backends.c.text import identifier
 from memopt.backends.checked import Checked
 from memopt.dialects.errors import MemoptError
@@ -51,7 +52,7 @@ def _checks(layout: Layout, name: str) -> str:
         if m.given
     ]
     if layout.model.io.data == "caller":
-        pointers = [f"input_{i}" for i in range(len(layout.inputs))]
+        pointers = [f"input_{i}" for i in layout.given_inputs]
         pointers += [f"output_{i}" for i in range(len(layout.outputs))]
         if pointers:
             test = " || ".join(f"{p} == NULL" for p in pointers)
@@ -124,7 +125,7 @@ def emit(
     constants = constants_of(weights or Weights.of(module), layout.model)
     out = Source(layout, constants, name, isa)
     live = live_groups(layout)
-    rows = add_operators(out, live)
+    program = add_operators(out, live)
     after = _copies_out(out)
     before = _checks(layout, name) + _copies_in(layout)
     batched = any(c.batches > 1 for c in out.made)
@@ -134,26 +135,28 @@ def emit(
         if pointer not in before + after + "".join(out.calls)
     )
     operands = max((len(c.operands) for c in out.made), default=0)
-    body = (
+    declared = (
         (f"  const void *in[{operands}];\n" if operands else "")
         + ("  int32_t batch;\n" if batched else "")
-        + rows
-        + before
-        + unused
-        + "\n".join(out.calls)
-        + after
-        + "  return 0;\n"
+        + program.declared
     )
+    runs = "\n".join(out.calls) + after
+    received, streamed = layout.received, ""
+    if received is None or program.stream is None:
+        body = f"{declared}{before}{unused}{runs}  return 0;\n"
+        functions = f"\n{run_signature(layout, name)} {{\n{body}}}\n"
+    else:
+        parts = Parts(runs, declared, before)
+        functions = stream_functions(layout, name, received, program.stream, parts)
+        streamed = stream_header(layout, name, received, program.stream)
     objects = define_objects(layout, name) if layout.objects else ""
-    source = (
-        TRACE + objects + "\n".join(out.data) + f"\n{run_signature(layout, name)} {{\n{body}}}\n"
-    )
+    source = TRACE + objects + "\n".join(out.data) + functions
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
-    return Emitted(header(layout, name), source, tuple(kernels), layout)
+    return Emitted(header(layout, name, streamed), source, tuple(kernels), layout)
 
 
 def _pointers(layout: Layout) -> list[str]:
-    return [f"input_{i}" for i in range(len(layout.inputs))] + [
+    return [f"input_{i}" for i in layout.given_inputs] + [
         f"output_{i}" for i in range(len(layout.outputs))
     ]
 

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from memopt.backends.c.banks import bank_macros
 from memopt.backends.c.conversions import conversions, has_conversion
-from memopt.backends.c.layout import Layout, bytes_in
+from memopt.backends.c.layout import Layout, bytes_in, row_bytes
 from memopt.backends.c.objects import declare_objects, object_sizes
 from memopt.backends.c.text import float_literal, plain
 from memopt.dialects.errors import MemoptError
@@ -36,10 +36,12 @@ def c_type_of(value: SSAValue) -> str:
 
 def run_signature(layout: Layout, name: str) -> str:
     """The declaration of the run function, without semicolon."""
-    arguments = [f"uint8_t *{m.name}" for m in layout.memories if m.given]
-    arguments += [f"const {c_type_of(v)} *input_{i}" for i, v in enumerate(layout.inputs)]
-    arguments += [f"{c_type_of(v)} *output_{i}" for i, v in enumerate(layout.outputs)]
-    return f"int {name}_run({', '.join(arguments) or 'void'})"
+    given = [f"uint8_t *{m.name}" for m in layout.memories if m.given]
+    given += [f"const {c_type_of(layout.inputs[i])} *input_{i}" for i in layout.given_inputs]
+    if layout.received is not None:
+        given += [f"{name}_read_row *read_row", "void *context"]
+    given += [f"{c_type_of(v)} *output_{i}" for i, v in enumerate(layout.outputs)]
+    return f"int {name}_run({', '.join(given) or 'void'})"
 
 
 def _tensor(layout: Layout, value: SSAValue, upper: str, what: str, index: int) -> str:
@@ -56,6 +58,11 @@ def _tensor(layout: Layout, value: SSAValue, upper: str, what: str, index: int) 
     if len(encoding.scales) == 1:
         lines.append(f"#define {prefix}_SCALE {float_literal(encoding.scales[0])}")
         lines.append(f"#define {prefix}_ZERO_POINT ({encoding.zero_points[0]})")
+    if what == "INPUT" and value is layout.received:
+        lines += [
+            f"#define {upper}_ROWS {shape[1]} /* of input {index}, pushed one by one */",
+            f"#define {upper}_ROW_BYTES {row_bytes(value)}u",
+        ]
     address = layout.planned(value)
     if address is not None:
         where = address.base if layout.banks else "the arena"
@@ -72,6 +79,8 @@ def _planned_memory(layout: Layout) -> str:
 
 
 def _contract(layout: Layout) -> str:
+    if layout.received is not None:
+        return _streamed_contract(layout)
     if layout.model.io.data == "caller":
         where = (
             " * Inputs and outputs are the caller's memory and must not overlap each other or the\n"
@@ -94,13 +103,27 @@ def _contract(layout: Layout) -> str:
     return f"/* One inference. Returns 0{answer}.\n{where} */\n"
 
 
+def _streamed_contract(layout: Layout) -> str:
+    memory, is_caller = _planned_memory(layout), layout.model.io.data == "caller"
+    where = "lie there at the offsets above, and are copied out where a pointer is not null"
+    if is_caller:
+        where = f"are the caller's memory and must not overlap each other or the {memory}"
+    answer = "" if layout.objects else f"1 if the {memory} is null or not aligned, "
+    null = "a pointer" if is_caller else "`read_row`"
+    return (
+        f"/* One inference of rows that `read_row` writes into the {memory}. Returns 0;\n"
+        f" * {answer}2 if {null} is null, 3 if `read_row` ended it.\n"
+        f" * Outputs {where}. */\n"
+    )
+
+
 def _quantised(values: Sequence[SSAValue]) -> dict[int, str]:
     types = {i: c_type_of(v) for i, v in enumerate(values)}
     return {i: t for i, t in types.items() if has_conversion(values[i], t)}
 
 
-def header(layout: Layout, name: str) -> str:
-    """The text of `<name>.h`."""
+def header(layout: Layout, name: str, streamed: str = "") -> str:
+    """The text of `<name>.h`; `streamed` declares what feeds the model row by row."""
     upper = name.upper()
     parts = [
         f"#ifndef {upper}_H\n#define {upper}_H\n\n#include <stddef.h>\n#include <stdint.h>\n",
@@ -122,6 +145,7 @@ def header(layout: Layout, name: str) -> str:
     parts.append(
         '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
         + (declare_objects(name) if layout.objects else "")
+        + streamed
         + _contract(layout)
         + run_signature(layout, name)
         + ";\n\n"

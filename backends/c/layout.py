@@ -33,8 +33,8 @@ from memopt.dialects.plan import (
     scratch_list,
 )
 from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.rows import RowOp
-from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits
+from memopt.dialects.rows import RowOp, is_received
+from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, shape_of
 from memopt.targets.core.registry import target_names
 
 SCRATCH_ALIGNMENT = 8  # what any element of a kernel's needs
@@ -103,6 +103,16 @@ class Layout:
     def objects(self) -> tuple[Memory, ...]:
         """The shared objects, in the order of the plan; none if there is one arena."""
         return tuple(m for m in self.memories if m.kind == "object")
+
+    @property
+    def received(self) -> SSAValue | None:
+        """The input that the caller hands over row by row, if there is one."""
+        return next((v for v in self.inputs if is_received(v)), None)
+
+    @property
+    def given_inputs(self) -> list[int]:
+        """The numbers of the inputs that the caller gives whole."""
+        return [i for i, v in enumerate(self.inputs) if v is not self.received]
 
     def planned(self, value: SSAValue) -> Address | None:
         """Where a value lies in the plan's memories; None for what is the caller's or constant."""
@@ -199,6 +209,9 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
         raise MemoptError("C backend: the function does not end in func.return")
     memory = known.memory
     inputs, outputs = tuple(block.args), tuple(returned.operands)
+    if len(inputs) > 1 and any(map(is_received, inputs)):
+        names = ", ".join(map(name_of, inputs))
+        raise MemoptError(f"C backend: an input received in rows is the only one, here are {names}")
     memories = _memories(known.plan)
     addresses: dict[SSAValue, Address] = {}
     for group in memory.groups:
@@ -268,3 +281,8 @@ def live_groups(layout: Layout) -> list[list[int]]:
 def bytes_in(value: SSAValue) -> int:
     """Bytes of a tensor value."""
     return bytes_of(value.type) or 0
+
+
+def row_bytes(value: SSAValue) -> int:
+    """Bytes of a row of a tensor that has rows."""
+    return bytes_in(value) // shape_of(value)[1]

@@ -2,7 +2,7 @@
 
 from xdsl.ir import SSAValue
 
-from memopt.backends.c.banks import bank_example, bank_values
+from memopt.backends.c.banks import bank_arrays, bank_example, bank_values
 from memopt.backends.c.layout import Layout
 
 ENDS = ("INPUT_0", "OUTPUT_0")
@@ -27,22 +27,42 @@ def start_of(layout: Layout, value: SSAValue, name: str, tensor: str) -> str:
 
 def example(layout: Layout, name: str) -> str:
     """The call for a README."""
+    if layout.received is not None:
+        return streamed_example(layout, name)
     if layout.banks:
         return bank_example(layout, name)
     upper, objects = name.upper(), layout.objects
-    arena = (
-        f"static uint8_t arena[{upper}_ARENA_BYTES] "
-        f"__attribute__((aligned({upper}_ARENA_ALIGNMENT)));\n\n"
-    )
+    arena = _arena(layout, name)
     if layout.model.io.data == "caller":
         what = "every input" if objects else "the arena, every input"
-        return f"{'' if objects else arena}/* give {name}_run {what} and room for every output */"
+        return f"{arena}/* give {name}_run {what} and room for every output */"
     calls = ["arena"] * (not objects) + ["0"] * (len(layout.inputs) + len(layout.outputs))
     base = [f"{name}_object({upper}_{x}_OBJECT)" if objects else "arena" for x in ENDS]
     return (
-        f"{'' if objects else arena}/* fill {base[0]} + {upper}_INPUT_0_OFFSET */\n"
+        f"{arena}/* fill {base[0]} + {upper}_INPUT_0_OFFSET */\n"
         f"if ({name}_run({', '.join(calls)}) == 0) {{\n"
         f"  /* read {base[1]} + {upper}_OUTPUT_0_OFFSET */\n}}"
+    )
+
+
+def _arena(layout: Layout, name: str) -> str:
+    upper = name.upper()
+    array = f"static uint8_t arena[{upper}_ARENA_BYTES] "
+    aligned = f"__attribute__((aligned({upper}_ARENA_ALIGNMENT)));\n\n"
+    return "" if layout.objects else array + aligned
+
+
+def streamed_example(layout: Layout, name: str) -> str:
+    """The calls for a README of a model that is fed row by row."""
+    memories = bank_arrays(layout, name) + "\n" if layout.banks else _arena(layout, name)
+    outputs = "0" if layout.model.io.data != "caller" else "output_0"
+    given = [m.name for m in layout.memories if m.given] + [outputs] * len(layout.outputs)
+    where = start_of(layout, layout.outputs[0], name, "OUTPUT_0") or "output_0"
+    return (
+        f"{memories}static {name}_state state;\n\n"
+        f"if ({name}_start(&state, {', '.join(given)}) == 0) {{\n  do {{\n"
+        f"    /* fill row, {name.upper()}_ROW_BYTES of the image, from the top */\n"
+        f"  }} while ({name}_push_row(&state, row) == 0);\n  /* read {where} */\n}}"
     )
 
 

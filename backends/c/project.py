@@ -14,16 +14,16 @@ import tempfile
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 
 from memopt.analysis.weights import Weights
 from memopt.backends.c.banks import link_values
 from memopt.backends.c.emit import Emitted, emit, emit_files
+from memopt.backends.c.feeding import buffers, feed, transfer
 from memopt.backends.c.header import c_type_of
 from memopt.backends.c.kernels import needed_files
 from memopt.backends.c.layout import Layout, bytes_in
 from memopt.backends.c.measure import measure_project
-from memopt.backends.c.program import example, memory_values, start_of
+from memopt.backends.c.program import example, memory_values
 from memopt.backends.c.templates import target_values
 from memopt.backends.c.text import file_name, plain
 from memopt.backends.checked import Checked
@@ -43,46 +43,6 @@ def fill(template: str, values: dict[str, str]) -> str:
     """A file of firmware/ with every `@key@` replaced. Raises KeyError for a key without value."""
     text = (FIRMWARE / template).read_text()
     return _HOLE.sub(lambda m: values[m.group(1)], text)
-
-
-def _transfer(layout: Layout, name: str, what: str) -> str:
-    """The lines of main.c that read the inputs or write the outputs."""
-    values = layout.inputs if what == "input" else layout.outputs
-    call, total, file = ("read", "got", "in") if what == "input" else ("write", "put", "out")
-    lines: list[str] = []
-    for i, value in enumerate(values):
-        where = start_of(layout, value, name, f"{what.upper()}_{i}") or f"{what}_{i}"
-        lines.append(
-            f"    {total} += platform_{call}({file}, {where}, "
-            f"{name.upper()}_{what.upper()}_{i}_BYTES);\n"
-        )
-    return "".join(lines)
-
-
-def _buffers(layout: Layout) -> str:
-    """Memory of main.c for what does not lie in the plan's memory."""
-    lines: list[str] = []
-    for what, values in (("input", layout.inputs), ("output", layout.outputs)):
-        for i, value in enumerate(values):
-            if layout.planned(value) is None:
-                size = max(1, bytes_in(value) // max(1, _width(value)))
-                lines.append(f"static {c_type_of(value)} {what}_{i}[{size}];\n")
-    return "".join(lines) + ("\n" if lines else "")
-
-
-def _width(value: SSAValue) -> int:
-    elements = 1
-    for d in shape_of(value):
-        elements *= d
-    return bytes_in(value) // elements if elements else 1
-
-
-def _run_arguments(layout: Layout) -> str:
-    arguments = [m.name for m in layout.memories if m.given]
-    for what, values in (("input", layout.inputs), ("output", layout.outputs)):
-        for i, value in enumerate(values):
-            arguments.append(f"{what}_{i}" if layout.planned(value) is None else "0")
-    return ", ".join(arguments)
 
 
 def _tensor_lines(layout: Layout) -> str:
@@ -122,10 +82,9 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         "sources": " \\\n  ".join([*model_sources, "main.c", *platform_sources]),
         "model_sources": "\n  ".join(["", *model_sources]),
         "cmake_program": cmake,
-        "buffers": _buffers(layout),
-        "read_inputs": _transfer(layout, name, "input"),
-        "write_outputs": _transfer(layout, name, "output"),
-        "run_arguments": _run_arguments(layout),
+        "buffers": buffers(layout, name),
+        "feed": feed(layout, name),
+        "write_outputs": transfer(layout, name, "output"),
         "example": example(layout, name),
         "tensors": _tensor_lines(layout),
         **memory,

@@ -28,9 +28,10 @@ class Numbers:
         return (memory << (self.place_bits - self.memory_bits)) + address.offset // self.unit
 
 
-def numbers_of(operators: Sequence[RowOperator]) -> Numbers:
-    """What all tables fit into. Refuses what no table reaches."""
-    tables: list[Places] = [p for o in operators for p in o.places]
+def numbers_of(operators: Sequence[RowOperator], received: Places = ()) -> Numbers:
+    """What all tables fit into; `received` are the places of an input's rows. Refuses what no table
+    reaches."""
+    tables: list[Places] = [received, *(p for o in operators for p in o.places)]
     addresses = [a for places in tables for a in places]
     bases = tuple(dict.fromkeys(a.base for a in addresses))
     common = gcd(*(a.offset for a in addresses)) or 1

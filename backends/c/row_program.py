@@ -13,7 +13,7 @@ from memopt.backends.c.layout import Address, Layout
 from memopt.backends.c.lowering import lower_rows
 from memopt.backends.c.row_calls import ConstantRows, RowCall
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows import RowOp, RowsOp
+from memopt.dialects.rows import ReceiveOp, RowOp, RowsOp
 
 Places = tuple[Address, ...]
 """Where the rows of a tensor lie."""
@@ -92,12 +92,26 @@ def _tensor_under(rows: Sequence[RowOp]) -> Sequence[SSAValue]:
     owner = read.owner
     if isinstance(owner, RowsOp):
         return owner.parts
+    if isinstance(owner, ReceiveOp):
+        return received_in_order(owner.input)
     if isinstance(owner, RowOp) and owner.whole.rows_mode != "part":
         index = owner.outputs.index(read)  # type: ignore[arg-type]
         uses = (use.operation for use in owner.operator.uses)
         made = sorted((o for o in uses if isinstance(o, RowOp)), key=lambda o: o.index.data)
         return [o.outputs[index] for o in made]
     return (read,)
+
+
+def received_in_order(argument: SSAValue) -> list[SSAValue]:
+    """The rows of an argument that is received, from the first on."""
+    found = (use.operation for use in argument.uses)
+    rows = sorted((o for o in found if isinstance(o, ReceiveOp)), key=lambda o: o.index.data)
+    return [o.result for o in rows]
+
+
+def places_of(layout: Layout, values: Sequence[SSAValue]) -> Places:
+    """Where these lie."""
+    return _moved(layout, values, 0)
 
 
 def _moved(layout: Layout, values: Sequence[SSAValue], by: int) -> Places:

@@ -14,9 +14,10 @@ from memopt.backends.c.header import bytes_in
 from memopt.backends.c.live_rows import live_text
 from memopt.backends.c.row_calls import ConstantRows
 from memopt.backends.c.row_numbers import Numbers, numbers_of
-from memopt.backends.c.row_program import Places, RowOperator
-from memopt.backends.c.text import int_literal, plain
+from memopt.backends.c.row_program import Places, RowOperator, places_of, received_in_order
+from memopt.backends.c.text import array, int_literal, plain
 from memopt.dialects.names import name_of
+from memopt.dialects.stored import Array
 
 TYPES = """\
 /* Rows. Row r of a result is made of `size` rows of each operand, from r * step - before on, those
@@ -38,11 +39,11 @@ CONSTANT_FIELD = """  const void *constant; /* the operand without places, if th
   int32_t constant_row; /* bytes from its row to its row */
 """
 
-LOOP = """/* Calls `from` to `to` - 1; `next` has the row that each operator is to make next. */
-static void run_rows(@parameter@, row_number *next, int32_t from, int32_t to) {
+LOOP = """/* Calls `from` to `to` - 1; `next` has the row that each operator makes next.@stops@ */
+static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) {
   const void *in[@pointers@];
   int32_t call, begin, end, k, r;
-  for (call = from; call < to; ++call) {
+  for (call = from; call < to@condition@; ++call) {
     const row_operator *const o = &operators[calls[call]];
     const int32_t row = next[calls[call]]++;
     const int32_t top = row * o->step - o->before;
@@ -59,8 +60,16 @@ static void run_rows(@parameter@, row_number *next, int32_t from, int32_t to) {
     o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), NULL);
     TRACE_ROW(calls[call], row, ROW_AT(o->out_at[row]));
   }
-}
+@answer@}
 """
+
+WHOLE = {"stops": "", "kind": "void", "condition": "", "answer": ""}
+STREAMED = {
+    "stops": "\n * Stops at a row to be received, and returns the call that it came to.",
+    "kind": "int32_t",
+    "condition": " && calls[call] != RECEIVE",
+    "answer": "  return call;\n",
+}
 
 OPERAND = "ROW_AT(o->in_at[k][r])"
 WITH_CONSTANTS = f"""o->in_at[k] != NULL
@@ -90,16 +99,23 @@ static const struct {
 def add_row_program(
     out: Source, operators: Sequence[RowOperator], calls: Sequence[tuple[int, Sequence[int]]]
 ) -> Numbers:
-    """Types, tables and loop; `calls` are numbers of operators with the groups that are live."""
-    numbers = numbers_of(operators)
+    """Types, tables and loop; `calls` are numbers of operators with the groups that are live, one
+    above the last of a row to be received."""
+    received = out.layout.received
+    places = () if received is None else places_of(out.layout, received_in_order(received))
+    numbers = numbers_of(operators, places)
     has_constants = any(isinstance(p, ConstantRows) for o in operators for p in o.operands)
     out.data.append(_types(numbers, operators, has_constants))
     entries = "".join(_entry(out, o, numbers, has_constants) for o in operators)
     out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
     out.data.append(_calls(out, calls, numbers))
+    if received is not None:
+        out.data.append(f"enum {{ RECEIVE = {len(operators)} }}; /* in calls[]: the next row */\n")
+        out.data.append(array("row_place", "received_at", _numbered(places, numbers)))
     traced = "".join(_traced(o) for o in operators)
     out.data.append(TRACED.replace("@traced@", traced))
-    out.data.append(_loop(numbers, operators, has_constants))
+    loop = _loop(numbers, operators, has_constants)
+    out.data.append(_filled(loop, WHOLE if received is None else STREAMED))
     return numbers
 
 
@@ -123,11 +139,14 @@ def _filled(text: str, values: dict[str, str]) -> str:
     return text
 
 
-def _table(out: Source, places: Places, name: str, numbers: Numbers) -> str:
+def _numbered(places: Places, numbers: Numbers) -> Array:
     import numpy as np
 
-    values = np.array([numbers.place(a) for a in places] or [0], np.int64)
-    return table_name(out, Table("row_place", values), name)
+    return np.array([numbers.place(a) for a in places] or [0], np.int64)
+
+
+def _table(out: Source, places: Places, name: str, numbers: Numbers) -> str:
+    return table_name(out, Table("row_place", _numbered(places, numbers)), name)
 
 
 def _entry(out: Source, o: RowOperator, numbers: Numbers, has_constants: bool) -> str:

@@ -34,9 +34,15 @@ def plan_both(
             raise UsageError(f"{flag}={value}: one of {', '.join(known)}")
     if choices.memory is not None:
         check_memory(choices)
+    if choices.stream_input and target == "tflm":
+        raise UsageError("--stream-input: TensorFlow Lite Micro takes its input as a whole")
     if choices.in_rows and target == "tflm":
         flag = "--rows" if choices.fit is None else "--fit"
         raise UsageError(f"{flag}: TensorFlow Lite Micro runs whole operators, no rows")
+    if choices.stream_input and not choices.in_rows:
+        raise UsageError(
+            "--stream-input needs operators in rows: --rows=all, auto or names, or --fit"
+        )
     only_function(module)
     before = as_it_was(context, module, is_tflite)
     after = module.clone()

@@ -26,3 +26,21 @@ func.func @resized(%x: tensor<1x3x4x1xf32>) -> tensor<1x6x8x1xf32> {
   %y = memgraph.resize_nearest %x : (tensor<1x3x4x1xf32>) -> tensor<1x6x8x1xf32>
   func.return %y : tensor<1x6x8x1xf32>
 }
+
+// RUN: sed -n '/^func.func @two/,/^}/p' %s > %t.two.mlir
+// RUN: not memopt-opt --schedule=source --place=auto -t c %t.two.mlir 2>&1 | filecheck %s --check-prefix=TWO
+// TWO: error: C backend: an input received in rows is the only one, here are x, y
+func.func @two(%x: tensor<1x1x4x1xf32>, %y: tensor<1x1x4x1xf32>) -> tensor<1x1x4x1xf32> {
+  %x0 = memgraph.receive %x[0] : tensor<1x1x4x1xf32>
+  %z = memgraph.add %x0, %y : (tensor<1x1x4x1xf32>, tensor<1x1x4x1xf32>) -> tensor<1x1x4x1xf32>
+  func.return %z : tensor<1x1x4x1xf32>
+}
+
+// RUN: sed -n '/^func.func @uncut/,/^}/p' %s > %t.uncut.mlir
+// RUN: not memopt-opt --schedule=source --place=auto -t c %t.uncut.mlir 2>&1 | filecheck %s --check-prefix=UNCUT
+// UNCUT: error: C backend: rows are received, and no operator runs in rows
+func.func @uncut(%x: tensor<1x1x4x1xf32>) -> tensor<1x1x4x1xf32> {
+  %x0 = memgraph.receive %x[0] : tensor<1x1x4x1xf32>
+  %z = memgraph.relu %x0 : (tensor<1x1x4x1xf32>) -> tensor<1x1x4x1xf32>
+  func.return %z : tensor<1x1x4x1xf32>
+}

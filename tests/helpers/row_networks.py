@@ -131,12 +131,13 @@ def two(net: Network) -> None:
 
 
 def cropped(net: Network) -> None:
-    name, (_, h, w, c) = net.made[-1]
-    starts = [0, int(net.rng.integers(0, h)), int(net.rng.integers(0, w)), 0]
-    shape = (1, h - starts[1], w - starts[2], c)
-    net.add(
-        f"memgraph.slice {name} starts {starts} strides [1, 1, 1, 1] : @", [net.made[-1]], shape
-    )
+    """Rows, columns or channels of the last tensor; kernels take one of them."""
+    name, shape = net.made[-1]
+    axis = int(net.rng.integers(1, 4))
+    start = int(net.rng.integers(0, shape[axis]))
+    starts = [start if i == axis else 0 for i in range(4)]
+    left = tuple(d - s for d, s in zip(shape, starts, strict=True))
+    net.add(f"memgraph.slice {name} starts {starts} strides [1, 1, 1, 1] : @", [net.made[-1]], left)
 
 
 def tail(net: Network) -> None:

@@ -63,6 +63,12 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         help="the cheapest plan with an arena of so many bytes: whole operators if they fit, else "
         "as few rows as are found (C targets)",
     )
+    parser.add_argument(
+        "--stream-input",
+        action="store_true",
+        help="the caller hands over the input row by row, so it is never there as a whole (with "
+        "--rows or --fit; C targets)",
+    )
     add_shape(parser)
     add_model_path(parser, "where the weights of an .mlir are")
 
@@ -109,4 +115,5 @@ def choices_of(args: argparse.Namespace) -> Choices:
         args.memory,
         rows if fit is None else (AUTO,),
         fit,
+        args.stream_input,
     )
