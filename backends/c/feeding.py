@@ -22,11 +22,11 @@ WHOLE = """\
 """
 
 STREAMED = """\
+    uint64_t ran = 0;
     int done = 0;
     if (@name@_start(@arguments@) != 0) {
       return fail("@name@_start refused its arguments", "", 1);
     }
-    instructions = 0;
     while (done == 0) {
       void *const row = @name@_row_place(&state);
       const size_t more = platform_read(in, row, @NAME@_ROW_BYTES);
@@ -36,7 +36,7 @@ STREAMED = """\
       }
       platform_ticks_start();
       done = @name@_push_row(&state, row);
-      instructions += platform_instructions();
+      ran += platform_instructions();
     }
     if (got == 0u) {
       break;
@@ -44,6 +44,7 @@ STREAMED = """\
     if (done != 1) {
       return fail("incomplete input in ", in_path, 1);
     }
+    instructions = ran;
 """
 
 

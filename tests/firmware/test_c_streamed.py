@@ -234,7 +234,8 @@ def test_streamed_on_cortex_m4(name: str, shared: Path, tmp_path: Path, lab: Any
     assert (want.code, got.code) == (0, 0), got.messages
     assert got.output == want.output
     steps = [op for op in only_function(module).body.block.ops if "memgraph.order" in op.attributes]
-    assert got.numbers["instructions"] - want.numbers["instructions"] <= 600 * len(steps)
+    more = got.numbers["instructions"] - want.numbers["instructions"]
+    assert 0 < more <= 600 * len(steps)
     assert any(isinstance(op, ReceiveOp) for op in steps)
     shrink = 4 * (1 + lab.top_padding(module) // 4)
     flags = f"-O2 -DMEMOPT_ARENA_SHRINK={shrink}"
