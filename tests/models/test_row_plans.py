@@ -29,6 +29,16 @@ PEAKS = {
 }
 
 
+STREAMED = {
+    "dscnn_kws_int8": 3_536,
+    "resnet8_int8": 9_152,
+    "person_detect_int8": 9_696,
+    "mobilenet_vww96_int8": 9_888,
+    "tinymaix_mnist_resnet_int8": 1_412,
+    "mcunet_vww_int8": 13_440,
+}
+"""Of an input that is received row by row."""
+
 # bytes, proven to be the least; where placement stays above the peak it is not listed
 ARENAS = (
     "resnet8_int8",
@@ -59,6 +69,21 @@ def test_peaks_of_rows_are_proven(
     assert "family = rows" in plan.read_text()
 
 
+@pytest.mark.parametrize("name", STREAMED)
+def test_peaks_of_streamed_inputs_are_proven(
+    name: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = name in ("dscnn_kws_int8", "resnet8_int8", "tinymaix_mnist_resnet_int8")
+    place = "memgraph-place," if small else ""
+    rows = f"{ROWS % ' alignment=1'}{{stream-input=true}}"
+    model = shared / "models" / f"{name}.tflite"
+    steps = f"{rows},memgraph-schedule,{place}memgraph-verify-plan"
+    assert run(model, steps, "--stats=json", "-o", str(tmp_path / "plan.mlir")) == 0
+    stats = json.loads(capsys.readouterr().err.splitlines()[-1])
+    assert (stats["peak"], stats["optimal"]) == (STREAMED[name], True)
+    assert stats["arena"] == (STREAMED[name] if small else None)
+
+
 @pytest.mark.parametrize("name", ["resnet8_int8", "tinymaix_mnist_resnet_int8", "resnet8_float"])
 def test_rows_compute_the_same_bits(name: str, shared: Path) -> None:
     module = load_model(shared / "models" / f"{name}.tflite", {})
@@ -82,12 +107,13 @@ def test_rows_compute_the_same_bits(name: str, shared: Path) -> None:
     assert result() == before
 
 
+@pytest.mark.parametrize("streamed", ["", "{stream-input=true}"])
 def test_a_certificate_of_rows(
-    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    streamed: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan, proof = tmp_path / "plan.mlir", tmp_path / "proof.json"
     model = shared / "models" / "tinymaix_mnist_resnet_int8.tflite"
-    steps = f'{ROWS % ""},memgraph-schedule{{certificate="{proof}"}},memgraph-place'
+    steps = f'{ROWS % ""}{streamed},memgraph-schedule{{certificate="{proof}"}},memgraph-place'
     assert run(model, steps, "-o", str(plan)) == 0
     assert memopt(["verify", str(plan), "--certificate", str(proof)]) == 0
     said = capsys.readouterr().out.splitlines()[-1]
