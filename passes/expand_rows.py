@@ -72,7 +72,20 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
         _read_image(op)
     chosen = {k: op for k, op in asked.items() if op.parent and steps_of(op) is not None}
     _expand(func, list(chosen.values()))
+    _drop_image(func)
     return tuple(chosen)
+
+
+def _drop_image(func: FuncOp) -> None:
+    """What is received in rows is joined no longer, if nobody reads all of it."""
+    for op in body_of(func).ops:
+        if (
+            isinstance(op, JoinOp)
+            and received_rows(op.result) is not None
+            and not list(op.results[0].uses)
+        ):
+            Rewriter.erase_op(op)
+            return
 
 
 def _expand(func: FuncOp, cut: Sequence[ComputeOp]) -> None:

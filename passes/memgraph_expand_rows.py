@@ -63,12 +63,13 @@ class MemgraphExpandRowsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rows = self.rows or (ALL,)
         for func in functions(op):
-            join = receive_rows(func) if self.stream_input else None
+            if self.stream_input:
+                receive_rows(func)
             if self.fit is not None:
                 cut(func, fitting_rows(func, self.fit, self.time_limit))
             elif rows == (AUTO,):
                 cut(func, fewest_rows(func, self.time_limit).positions)
             elif rows != (NONE,):
                 expand(func, None if rows == (ALL,) else frozenset(rows))
-            if join is not None:
-                close_stream(func, join)
+            if self.stream_input:
+                close_stream(func)

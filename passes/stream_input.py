@@ -23,14 +23,14 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.names import name_of, operator_name, place_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import drop_plan, model_of
-from memopt.dialects.rows import JoinOp, ReceiveOp, is_received, steps_of
+from memopt.dialects.rows import JoinOp, ReceiveOp, is_received, received_rows, steps_of
 from memopt.dialects.tensors import rows_of, shape_of
 from memopt.passes.expand_rows import name_rows
 
 WHO = "memgraph-expand-rows{stream-input}"
 
 
-def receive_rows(func: FuncOp) -> JoinOp:
+def receive_rows(func: FuncOp) -> None:
     """Receive the argument of a function in rows, which are joined for its readers. Raises
     MemoptError for what cannot be received."""
     block, place = body_of(func), f"@{func.sym_name.data}"
@@ -55,7 +55,6 @@ def receive_rows(func: FuncOp) -> JoinOp:
     Rewriter.insert_op([*received, join], InsertPoint.at_start(block))
     name_rows(value, join.parts)
     join.result.name_hint = value.name_hint
-    return join
 
 
 def _readers(value: SSAValue) -> set[Operation]:
@@ -67,20 +66,18 @@ def _readers(value: SSAValue) -> set[Operation]:
     return found
 
 
-def close_stream(func: FuncOp, join: JoinOp) -> None:
+def close_stream(func: FuncOp) -> None:
     """After operators were cut: every row is received right before it is needed. Raises MemoptError
     if more than rows of the argument is."""
     block = body_of(func)
-    readers = _readers(join.result)
+    received = [op for op in block.ops if isinstance(op, ReceiveOp)]
+    joined = [op for op in block.ops if isinstance(op, JoinOp) and received_rows(op.result)]
+    readers = {op for join in joined for op in _readers(join.result)}
     for op in block.ops:
         if op in readers:
-            name = name_of(block.args[0])
-            raise MemoptError(
-                f"{WHO}: {operator_name(op)} {_why(op)}, it reads all of {name}", place_of(op)
-            )
-    received_rows = [part.op for part in join.parts if isinstance(part, OpResult)]
-    Rewriter.erase_op(join)
-    _delay(block, received_rows)
+            text = f"{operator_name(op)} {_why(op)}, it reads all of {name_of(block.args[0])}"
+            raise MemoptError(f"{WHO}: {text}", place_of(op))
+    _delay(block, received)
 
 
 def _why(reader: Operation) -> str:

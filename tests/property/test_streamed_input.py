@@ -76,6 +76,9 @@ def test_plans_of_streamed_networks_are_verified_and_no_larger(fuzz: float) -> N
         plan = plan_of(func)
         assert plan is not None and plan.family.data == "rows"
         assert verify_plan(func, placed=True).peak == plan.peak.data
+        if seed % 4 == 0:  # as few rows as keep that peak
+            fewer = plan_of(only_function(streamed(text, "auto", PLANNED)))
+            assert fewer is not None and fewer.peak.data <= plan.peak.data
         whole = load_text(new_context(), text, "net.mlir")
         rows = "memgraph-model{alignment=4 inplace=on},memgraph-expand-rows,memgraph-schedule"
         for step in build_pipeline(rows):
