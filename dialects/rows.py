@@ -52,7 +52,7 @@ from memopt.dialects.functions import has_kind
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.plan import ALIAS
+from memopt.dialects.plan import alias_lists
 from memopt.dialects.plan_attributes import Family
 from memopt.dialects.structure import ConstantOp, Yielding, YieldOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, shape_of
@@ -439,7 +439,9 @@ def _print_tail(printer: Printer, op: Operation, whole: Attribute) -> None:
 def _is_tied(value: SSAValue) -> bool:
     """Whether bytes of a tensor may be those of a part of it, or of what it is a part of."""
     for op in (use.operation for use in value.uses):
-        if isinstance(op, RowsOp | JoinOp) or ALIAS in op.attributes:
+        if isinstance(op, RowsOp | JoinOp):
+            return True
+        if any(a.kind.data != "inplace" for of in alias_lists(op) for a in of):
             return True
         if isinstance(op, ComputeOp) and op.IS_VIEW and _is_tied(op.results[0]):
             return True

@@ -174,6 +174,7 @@ def _candidates(
 ) -> list[InPlace]:
     """What the operations offer, where whole groups are meant and the result fits."""
     forced = {v for v, _, _ in memory.overwrites}
+    in_parts = {g.piece[0] for g in groups if g.piece is not None}  # these have no bytes themselves
     answer: list[InPlace] = []
     for v, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
         for result, operand in () if v in forced else m.inplace:
@@ -183,7 +184,7 @@ def _candidates(
             if reads_other_part(op, op.operands[operand], memory.of_value):
                 continue
             a, b = group_of[at[0][0]], group_of[at[1][0]]
-            if a is None or b is None or a == b:
+            if a is None or b is None or a == b or a in in_parts:
                 continue
             inner, outer = groups[a], groups[b]
             size = inner.size

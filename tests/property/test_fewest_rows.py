@@ -82,3 +82,20 @@ def test_no_choice_has_less_calls_where_that_is_said(fuzz: float) -> None:
             least += found.calls == best
     assert fewest >= count // 2, fewest
     assert least >= count, least
+
+
+def test_what_is_cut_is_planned_and_placed_as_the_verifier_reads_it(fuzz: float) -> None:
+    """Any operators in rows, whole ones between them in place or not: the plan that is read again
+    has the peak that was planned."""
+    rng, mixed = random.Random(5), 0
+    steps = build_pipeline("memgraph-schedule,memgraph-place,memgraph-verify-plan{placed=true}")
+    for _ in range(max(40, round(2_000 * fuzz))):
+        func = network(rng)
+        every = range(len(computing(func)))
+        done = cut(func, [k for k in every if rng.random() < 0.6])
+        mixed += 0 < len(done) < len(every)
+        module = func.parent_op()
+        assert isinstance(module, ModuleOp)
+        for step in steps:
+            step.apply(new_context(), module)
+    assert mixed
