@@ -59,7 +59,8 @@ def ever_fewer_rows(
         most = schedule(rows, "auto", clock.left(deadline)).peak
     elif not _fits(rows, most, deadline):
         least = schedule(rows, "auto", clock.left(deadline))
-        raise DoesNotFitError(_too_much(least.peak, least.optimal, most))
+        if least.peak > most:
+            raise DoesNotFitError(_too_much(least.peak, least.optimal, most))
     needed = frozenset(
         k
         for k in able

@@ -21,16 +21,19 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.functions import functions
 from memopt.passes.expand_rows import cut, expand
-from memopt.passes.fewest_rows import fewest_rows
+from memopt.passes.fewest_rows import DoesNotFitError, fewest_rows
+from memopt.passes.fit_hints import streamed_text
 from memopt.passes.fitting_rows import fitting_rows
 from memopt.passes.option import option
 from memopt.passes.seconds import check_seconds
 from memopt.passes.stream_input import close_stream, receive_rows
+from memopt.solvers import clock
 
 ALL, NONE, AUTO = "all", "none", "auto"
 
@@ -66,10 +69,20 @@ class MemgraphExpandRowsPass(ModulePass):
             if self.stream_input:
                 receive_rows(func)
             if self.fit is not None:
-                cut(func, fitting_rows(func, self.fit, self.time_limit))
+                cut(func, self._fitting(func, self.fit))
             elif rows == (AUTO,):
                 cut(func, fewest_rows(func, self.time_limit).positions)
             elif rows != (NONE,):
                 expand(func, None if rows == (ALL,) else frozenset(rows))
             if self.stream_input:
                 close_stream(func)
+
+    def _fitting(self, func: FuncOp, fit: int) -> frozenset[int]:
+        limit = clock.deadline(self.time_limit)
+        try:
+            return fitting_rows(func, fit, self.time_limit)
+        except DoesNotFitError as error:
+            if self.stream_input or clock.late(limit):
+                raise
+            more = streamed_text(func, clock.left(limit))
+            raise DoesNotFitError(error.text + more, error.place) from error

@@ -166,6 +166,7 @@ def test_whole_operators_where_they_fit_and_less_than_all_rows_need_is_refused(
     assert (plan["family"], plan["arena"]) == ("order", 49_152)
     error = refusal(model, tmp_path / "no", capsys, "--fit=8K")
     assert "10,304 B, which is proven to be the least: 2,112 B more than 8,192 B" in error
+    assert "with stream-input they need 9,152 B" in error
 
 
 def test_a_board_gets_the_rows_that_its_ram_needs(

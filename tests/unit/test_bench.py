@@ -194,6 +194,18 @@ def test_quoted_rows_belong_to_graphs_that_are_listed(shared: Path) -> None:
         assert set(table) <= set(papers.ZHONG.values())
 
 
+def test_rows_prints_what_rows_save(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "rows", "--graphs", "tinymaix_mnist_resnet_int8"]) == 0
+    (row,) = [r for r in capsys.readouterr().out.splitlines() if r.startswith("| tinymaix")]
+    cells = [cell.strip() for cell in row.split("|")[1:-1]]
+    assert cells[1:3] == ["3,528", "1,456"] and cells[4] == "42" and cells[6] == "1,412"
+
+
+def test_rows_of_a_model_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "rows", "--graphs", "nowhere.tflite"]) == 1
+    assert "nowhere.tflite" in capsys.readouterr().err
+
+
 def test_limits_makes_its_own_problems(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "limits", "--graphs", "mine.json"]) == 2
     assert "takes no --graphs" in capsys.readouterr().err

@@ -25,7 +25,7 @@ def add_arguments(commands: Any) -> None:
         help="the papers' tables beside ours",
         description="Measure on this machine; what is quoted from a paper is marked *.",
     )
-    parser.add_argument("what", choices=("schedule", "place", "limits", "passes"))
+    parser.add_argument("what", choices=("schedule", "place", "rows", "limits", "passes"))
     parser.add_argument(
         "--quick", action="store_true", help="three graphs or instances, 5 s for each solver"
     )
@@ -44,7 +44,8 @@ def add_arguments(commands: Any) -> None:
         default=[],
         metavar="GRAPH",
         help="names in optima.json or files, NAME:frelu for one convention; for place, names in"
-        " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; default: all",
+        " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; for rows, .tflite files or names"
+        " in shared/models; default: all",
     )
     parser.add_argument(
         "--tables",
@@ -76,7 +77,13 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--json and --markdown cannot both go to stdout")
     started = time.perf_counter()
     limit = args.time_limit if args.time_limit is not None else 5.0 if args.quick else 10.0
-    measure = {"schedule": _schedule, "place": _place, "limits": _limits, "passes": _passes}
+    measure = {
+        "schedule": _schedule,
+        "place": _place,
+        "rows": _rows,
+        "limits": _limits,
+        "passes": _passes,
+    }
     titles, done = measure[args.what](args, limit)
     facts: dict[str, Any] = {
         "benchmark": args.what,
@@ -130,6 +137,16 @@ def _place(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Tab
             if name == "strategies":
                 done.append(place.summary(done[-1]))
     return [name for name, _ in found], done
+
+
+def _rows(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """The names of the models."""
+    from memopt.benchmarks.rows import chosen, rows
+
+    _wanted(args, ["rows"])
+    models = chosen(args.graphs, args.quick)
+    with progress() as tick:
+        return [name for name, _ in models], [rows(models, limit, tick)]
 
 
 def _limits(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":

@@ -1,0 +1,119 @@
+"""`memopt bench rows`: what rows save on the shared models, beside what others have published.
+
+Plans only, each verified: of whole operators, of rows, and of rows of an input that is received row
+by row. Offsets are multiples of 1 byte, for float32 of 4; results over dying operands.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from memopt.benchmarks.graphs import shared_folder
+from memopt.benchmarks.table import Table
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.plan import ORDER, plan_of
+from memopt.dialects.plan_attributes import PlanAttr
+from memopt.driver import build_pipeline, load_model, new_context
+
+MODELS = (
+    "dscnn_kws_int8",
+    "resnet8_int8",
+    "resnet8_float",
+    "person_detect_int8",
+    "mobilenet_vww96_int8",
+    "mobilenet_vww96_float",
+    "mcunet_vww_int8",
+    "streaming_wakeword_int8",
+    "tinymaix_mnist_resnet_int8",
+)
+QUICK = ("dscnn_kws_int8", "resnet8_int8")
+# RAM in bytes as published, for the same networks; the sources are in the table's notes
+PUBLISHED: dict[str, str] = {
+    "resnet8_int8": "HALE 36,560, or 21,104 at 54 % speed; DMO 33,296",
+    "mobilenet_vww96_int8": "X-CUBE-AI 41,152; Plumerai 40,960 at most; DMO 36,864",
+    "mcunet_vww_int8": "msf-CNN 12,000 at 1.96 times the work, input not counted",
+}
+NOTES = (
+    "Bytes; calls are operators and rows of the plan. What is not proven to be the least has >.",
+    "*: X-CUBE-AI 8.1 (ST's model zoo, input and scratch included), Plumerai's inference engine"
+    " (one figure for four models), Bosch HALE, msf-CNN, and DMO (diagonal memory optimisation),"
+    " as published; none was run here.",
+)
+WHOLE = "none"
+
+
+def chosen(names: Sequence[str], quick: bool) -> list[tuple[str, Path]]:
+    """(name, file) of shared models, or of files. Raises MemoptError."""
+    found: list[tuple[str, Path]] = []
+    for name in names or (QUICK if quick else MODELS):
+        path = Path(name)
+        if not path.exists():
+            path = shared_folder() / "models" / f"{name}.tflite"
+        if not path.exists():
+            raise MemoptError(f"no {path}: set MEMOPT_SHARED, or name files with --graphs")
+        found.append((path.stem, path))
+    return found
+
+
+def rows(
+    models: Sequence[tuple[str, Path]], time_limit: float, tick: Callable[[str], None]
+) -> Table:
+    """One row per model; `time_limit` in seconds for each order and each placement."""
+    table = Table(
+        "rows",
+        "Whole operators, rows, rows of a streamed input",
+        ("model", "whole", "peak", "arena", "calls", "CPU s", "streamed", "arena of it", "others*"),
+        NOTES,
+    )
+    for name, path in models:
+        tick(name)
+        whole, _ = planned(path, WHOLE, time_limit)
+        started = time.process_time()
+        cut, calls = planned(path, "auto", time_limit)
+        seconds = round(time.process_time() - started, 1)
+        try:
+            streamed, _ = planned(path, "auto stream-input=true", time_limit)
+            ends = _peak(streamed), _arena(streamed)
+        except MemoptError as error:
+            ends = ("-", error.text)
+        table.add(
+            name,
+            _arena(whole),
+            _peak(cut),
+            _arena(cut),
+            calls,
+            seconds,
+            *ends,
+            PUBLISHED.get(name, "-"),
+        )
+    return table
+
+
+def planned(path: Path, rows: str, time_limit: float) -> tuple[PlanAttr, int]:
+    """The plan of a model, verified, and its steps. Raises MemoptError."""
+    module = load_model(path, {})
+    alignment = 4 if "float" in path.stem else 1
+    limit = f"time-limit={time_limit:g}"
+    passes = (
+        *(("memgraph-rewrite{rules=pad-into-window}",) if rows != WHOLE else ()),
+        f"memgraph-model{{target=host alignment={alignment} inplace=on}}",
+        f"memgraph-expand-rows{{rows={rows} {limit if rows != WHOLE else ''}}}",
+        f"memgraph-schedule{{{limit}}}",
+        f"memgraph-place{{method=joint {limit}}}",
+        "memgraph-verify-plan{placed=true}",
+    )
+    for step in build_pipeline(",".join(passes)):
+        step.apply(new_context(), module)
+    func = only_function(module)
+    plan = plan_of(func)
+    assert plan is not None
+    return plan, sum(ORDER in op.attributes for op in body_of(func).ops)
+
+
+def _peak(plan: PlanAttr) -> str:
+    return f"{plan.peak.data:,}{'' if plan.optimal else ' >'}"
+
+
+def _arena(plan: PlanAttr) -> str:
+    return f"{plan.arena:,}{'' if plan.arena == plan.arena_lower_bound.data else ' >'}"
