@@ -55,8 +55,9 @@ def _worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:
 
 
 def _arena(graph: MemoryGraph, order: Schedule, deadline: float | None) -> int:
-    """Bytes, as memgraph-place finds them: with parts it keeps the order."""
-    if all(g.piece is None for g in graph.groups):
-        found = joint.solve(graph, order.order, order.lower_bound, clock.left(deadline))
-        return found.placement.arena
-    return place(live_ranges(graph, order.order), "auto", clock.left(deadline)).arena
+    """Bytes, as memgraph-place{method=joint} finds them."""
+    arena = place(live_ranges(graph, order.order), "auto", clock.left(deadline, 1 / 3)).arena
+    if arena <= order.lower_bound:
+        return arena
+    other = joint.solve(graph, order.order, order.lower_bound, clock.left(deadline))
+    return min(arena, other.placement.arena)

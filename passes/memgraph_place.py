@@ -106,7 +106,7 @@ def place_known(
     share_of_time = 1 / 3 if method == "joint" else 1.0  # then other orders have their turn
     limit = clock.left(deadline, share_of_time)
     arena, placed = _place(extracted, around, first, limit, options)
-    if method == "joint" and arena > bound and not extracted.has_parts:
+    if method == "joint" and arena > bound:
         planned, arena, bound = _place_jointly(planned, facts, (arena, placed), around, deadline)
         bound = max(0, bound - dropped)
         facts = planned.facts or facts

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 
 from memopt.passes.memgraph_expand_rows import AUTO, NONE, MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
+from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
@@ -37,6 +38,7 @@ class Choices:
     rows: tuple[str, ...] = (NONE,)
     fit: int | None = None
     stream_input: bool = False
+    int8_io: bool = False
 
     @property
     def in_rows(self) -> bool:
@@ -79,7 +81,9 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     else:
         memory = MemgraphMemoryPass(chosen.memory, time_limit=limit)
         places = Step("place", memory, "after the order, to which it adds copies between memories")
+    border = Step("rewrite", MemgraphInt8IoPass(), "before all else, for it changes the operators")
     return (
+        *((border,) if chosen.int8_io else ()),
         Step("", model, "first, for every other pass counts by it"),
         *((cut,) if chosen.in_rows else ()),
         *((contract,) if chosen.fuse and not chosen.in_rows else ()),

@@ -24,6 +24,7 @@ MODELS = (
     "mobilenet_vww96_int8",
     "mobilenet_vww96_float",
     "mcunet_vww_int8",
+    "mcunet_vww_int8 --int8-io",
     "streaming_wakeword_int8",
     "tinymaix_mnist_resnet_int8",
 )
@@ -32,7 +33,7 @@ QUICK = ("dscnn_kws_int8", "resnet8_int8")
 PUBLISHED: dict[str, str] = {
     "resnet8_int8": "HALE 36,560, or 21,104 at 54 % speed; DMO 33,296",
     "mobilenet_vww96_int8": "X-CUBE-AI 41,152; Plumerai 40,960 at most; DMO 36,864",
-    "mcunet_vww_int8": "msf-CNN 12,000 at 1.96 times the work, input not counted",
+    "mcunet_vww_int8 --int8-io": "msf-CNN 12,000 at 1.96 times the work, input not counted",
 }
 NOTES = (
     "Bytes; calls are operators and rows of the plan. What is not proven to be the least has >.",
@@ -40,19 +41,19 @@ NOTES = (
     " (one figure for four models), Bosch HALE, msf-CNN, and DMO (diagonal memory optimisation),"
     " as published; none was run here.",
 )
-WHOLE = "none"
+WHOLE, INT8_IO = "none", " --int8-io"
 
 
 def chosen(names: Sequence[str], quick: bool) -> list[tuple[str, Path]]:
     """(name, file) of shared models, or of files. Raises MemoptError."""
     found: list[tuple[str, Path]] = []
     for name in names or (QUICK if quick else MODELS):
-        path = Path(name)
+        path = Path(name.removesuffix(INT8_IO))
         if not path.exists():
-            path = shared_folder() / "models" / f"{name}.tflite"
+            path = shared_folder() / "models" / f"{path}.tflite"
         if not path.exists():
             raise MemoptError(f"no {path}: set MEMOPT_SHARED, or name files with --graphs")
-        found.append((path.stem, path))
+        found.append((path.stem + INT8_IO * name.endswith(INT8_IO), path))
     return found
 
 
@@ -68,12 +69,13 @@ def rows(
     )
     for name, path in models:
         tick(name)
-        whole, _ = planned(path, WHOLE, time_limit)
+        border = name.endswith(INT8_IO)
+        whole, _ = planned(path, WHOLE, time_limit, border)
         started = time.process_time()
-        cut, calls = planned(path, "auto", time_limit)
+        cut, calls = planned(path, "auto", time_limit, border)
         seconds = round(time.process_time() - started, 1)
         try:
-            streamed, _ = planned(path, "auto stream-input=true", time_limit)
+            streamed, _ = planned(path, "auto stream-input=true", time_limit, border)
             ends = _peak(streamed), _arena(streamed)
         except MemoptError as error:
             ends = ("-", error.text)
@@ -90,12 +92,13 @@ def rows(
     return table
 
 
-def planned(path: Path, rows: str, time_limit: float) -> tuple[PlanAttr, int]:
+def planned(path: Path, rows: str, time_limit: float, int8_io: bool) -> tuple[PlanAttr, int]:
     """The plan of a model, verified, and its steps. Raises MemoptError."""
     module = load_model(path, {})
     alignment = 4 if "float" in path.stem else 1
     limit = f"time-limit={time_limit:g}"
     passes = (
+        *(("memgraph-int8-io",) if int8_io else ()),
         *(("memgraph-rewrite{rules=pad-into-window}",) if rows != WHOLE else ()),
         f"memgraph-model{{target=host alignment={alignment} inplace=on}}",
         f"memgraph-expand-rows{{rows={rows} {limit if rows != WHOLE else ''}}}",

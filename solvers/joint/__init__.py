@@ -3,10 +3,11 @@
 The least peak comes first: no arena is below it. Where the best arena of the order in hand is above
 the bound, other orders of no higher peak are placed; when those are spent, orders of a higher peak
 that is still below the arena. Small graphs go to an exact model (`exact.py`), which may prove
-that nothing is smaller.
+that nothing is smaller. Where tensors are in parts, orders are many and each is placed without a
+search: parts of a regular order fit at once, or hardly at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -15,11 +16,12 @@ from memopt.solvers import clock
 from memopt.solvers.joint.reorderings import reorderings
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
-from memopt.solvers.problems.placement import Placement
+from memopt.solvers.problems.placement import Placement, PlacementProblem
 
 # Without a time limit: orders that are placed at each peak, and operators looked at for them.
 ORDERS = 12
 WORK = 400_000
+PARTS_WORK = 10_000  # operators of the orders with parts that are placed, four orders at least
 # Above these the exact model seldom ends.
 EXACT_OPERATORS = 30
 
@@ -58,9 +60,18 @@ def solve(
     """
     deadline = clock.deadline(time_limit)
 
-    placement = place(live_ranges(graph, order), method, clock.left(deadline, 0.25))
+    has_parts = any(g.piece is not None for g in graph.groups)
+    tried = max(4, PARTS_WORK // len(graph)) if has_parts else ORDERS
+
+    def placed(problem: PlacementProblem, limit: float | None) -> Placement:
+        if not has_parts:
+            return place(problem, method, limit)
+        auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
+        return auto.without_search(problem)
+
+    placement = placed(live_ranges(graph, order), clock.left(deadline, 0.25))
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
-    if not best.settled and len(graph) <= exact_operators:
+    if not best.settled and len(graph) <= exact_operators and not has_parts:
         # OR-Tools comes with it, which takes longer to load than most graphs to place
         joint_exact: Any = import_module(f"{__name__}.exact")
         top = placement.arena - graph.alignment
@@ -73,11 +84,12 @@ def solve(
             best = Joint(found.order, found.placement, found.lower_bound, 2)
     if best.settled:
         return best
-    best = _among(graph, best, profile(graph, best.order).peak, deadline, method, share=0.5)
+    peak = profile(graph, best.order).peak
+    best = _among(graph, best, peak, deadline, placed, tried, share=0.5)
     if best.settled:
         return best
     # an arena is never below its order's peak, so only lower peaks than this arena matter
-    return _among(graph, best, best.placement.arena - 1, deadline, method, share=1.0)
+    return _among(graph, best, best.placement.arena - 1, deadline, placed, tried, share=1.0)
 
 
 def _among(
@@ -85,10 +97,12 @@ def _among(
     best: Joint,
     limit: int,
     deadline: float | None,
-    method: str,
+    placed: Callable[[PlacementProblem, float | None], Placement],
+    most: int,
     share: float,
 ) -> Joint:
-    """The best of the orders of a peak within `limit` (bytes), in `share` of the time left."""
+    """The best of the orders of a peak within `limit` (bytes), in `share` of the time left, or
+    without a time limit of `most` orders."""
     end = clock.deadline(clock.left(deadline, share))
     order, placement, tried = best.order, best.placement, 0
     seen = {live_ranges(graph, order)}
@@ -99,9 +113,9 @@ def _among(
             continue
         seen.add(problem)
         tried += 1
-        found = place(problem, method, clock.left(end))
+        found = placed(problem, clock.left(end))
         if found.arena < placement.arena:
             order, placement = candidate, found
-        if placement.arena <= best.lower_bound or (end is None and tried == ORDERS):
+        if placement.arena <= best.lower_bound or (end is None and tried == most):
             break
     return Joint(order, placement, best.lower_bound, best.schedules + tried)

@@ -39,6 +39,8 @@ def plan_both(
     if choices.in_rows and target == "tflm":
         flag = "--rows" if choices.fit is None else "--fit"
         raise UsageError(f"{flag}: TensorFlow Lite Micro runs whole operators, no rows")
+    if choices.int8_io and target == "tflm":
+        raise UsageError("--int8-io: the .tflite keeps its inputs and outputs")
     if choices.stream_input and not choices.in_rows:
         raise UsageError(
             "--stream-input needs operators in rows: --rows=all, auto or names, or --fit"

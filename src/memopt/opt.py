@@ -132,6 +132,9 @@ def build_parser() -> argparse.ArgumentParser:
         group.add_argument(flag, action=_Step, metavar=metavar, help=text)
     group.add_argument("--fuse", action=_Step, nargs=0, help="contract modules where that is safe")
     group.add_argument(
+        "--int8-io", action=_Step, nargs=0, dest="int8_io", help="stored integers at the border"
+    )
+    group.add_argument(
         "--verify-plan", action=_Step, nargs=0, dest="verify_plan", help="check the plan"
     )
     group.add_argument("-p", "--passes", metavar="PIPELINE", help="the same, with every option")

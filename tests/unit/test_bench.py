@@ -198,7 +198,7 @@ def test_rows_prints_what_rows_save(shared: Path, capsys: pytest.CaptureFixture[
     assert main(["bench", "rows", "--graphs", "tinymaix_mnist_resnet_int8"]) == 0
     (row,) = [r for r in capsys.readouterr().out.splitlines() if r.startswith("| tinymaix")]
     cells = [cell.strip() for cell in row.split("|")[1:-1]]
-    assert cells[1:3] == ["3,528", "1,456"] and cells[4] == "42" and cells[6] == "1,412"
+    assert cells[1:4] == ["3,528", "1,456", "1,456"] and cells[4] == "42" and cells[6] == "1,412"
 
 
 def test_rows_of_a_model_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,6 +61,7 @@ def test_the_shortfall_is_exact(
         (["--memory=a:1K", "--fit=1K"], "--fit is one arena"),
         (["--fit=0"], "--fit=0: no arena has no bytes"),
         (["--fit=64K", "--rows=all"], "--fit chooses the rows"),
+        (["--int8-io", "--target=tflm"], "--int8-io: the .tflite keeps its inputs and outputs"),
         (["--fit=64K", "--target=tflm"], "--fit: TensorFlow Lite Micro runs whole operators"),
     ],
 )

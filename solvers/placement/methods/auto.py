@@ -109,6 +109,19 @@ def _greedy(
         yield _ordered(problem, items, order)
 
 
+def without_search(problem: PlacementProblem) -> Placement:
+    """The best answer of the strategies that take no search."""
+    floor = floor_of(problem, problem.items)
+    best: Placement | None = None
+    for answer in _greedy(problem, problem.items, None):
+        if best is None or answer.arena < best.arena:
+            best = answer
+        if best.arena <= floor:
+            break
+    assert best is not None
+    return best
+
+
 def _planar(problem: PlacementProblem, items: tuple[Item, ...]) -> Iterator[Placement]:
     answer = planar.attempt(problem, items)
     if isinstance(answer, Placement):

@@ -69,6 +69,12 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         help="the caller hands over the input row by row, so it is never there as a whole (with "
         "--rows or --fit; C targets)",
     )
+    parser.add_argument(
+        "--int8-io",
+        action="store_true",
+        help="take and return the stored integers instead of the real numbers that are quantized "
+        "first and dequantized last (C targets)",
+    )
     add_shape(parser)
     add_model_path(parser, "where the weights of an .mlir are")
 
@@ -116,4 +122,5 @@ def choices_of(args: argparse.Namespace) -> Choices:
         rows if fit is None else (AUTO,),
         fit,
         args.stream_input,
+        args.int8_io,
     )
