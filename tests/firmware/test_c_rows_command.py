@@ -27,3 +27,21 @@ def test_compile_in_rows(shared: Path, tmp_path: Path, capsys: pytest.CaptureFix
         assert memopt(["compile", model, *arguments, "-o", str(tmp_path / "no")]) != 0
         assert re.search(message, capsys.readouterr().err)
         assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("flags", [(), ("--io=caller",), ("--rows=none", "--fit=3K")])
+def test_compile_with_a_streamed_input(
+    flags: tuple[str, ...], shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The header says what a row is and how it is handed over."""
+    model = str(shared / "models" / "tinymaix_mnist_resnet_int8.tflite")
+    arguments = ["compile", model, "--stream-input", "-o", str(tmp_path / "out"), *flags]
+    if "--rows=none" in flags:
+        assert memopt(arguments) == 2
+        assert "--fit chooses the rows" in capsys.readouterr().err
+        assert memopt([a for a in arguments if a != "--rows=none"]) == 0
+    else:
+        assert memopt([*arguments, "--rows=auto"]) == 0
+    header = (tmp_path / "out" / "tinymaix_mnist_resnet_int8.h").read_text()
+    assert "TINYMAIX_MNIST_RESNET_INT8_ROWS 28" in header
+    assert "tinymaix_mnist_resnet_int8_push_row(" in header
