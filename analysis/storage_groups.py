@@ -178,13 +178,13 @@ def block_memory(
             raise MemoptError(
                 "it executes, so its results are no views of its operands", place_of(op)
             )
-        tied = [a for a in free if a.kind not in ("part", "join")]
+        tied = [a for a in free if not a.of_part]
         if memory.executes or (caller and not union.fits_caller(op, tied)):
             operations.append(op)
             memories.append(memory)
         elif memory.aliases:
             views.append(op)
-            parts += [(op, a) for a in free if a.kind in ("part", "join")]
+            parts += [(op, a) for a in free if a.of_part]
             union.join(op, tied)
 
     groups = _groups(union, to_end)

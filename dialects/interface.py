@@ -34,6 +34,11 @@ class Alias:
     kind: AliasKind
     byte_offset: int = 0
 
+    @property
+    def of_part(self) -> bool:
+        """Whether one of the two is a part of the other that comes or dies alone."""
+        return self.kind in ("part", "join")
+
 
 @dataclass(frozen=True)
 class OperatorMemory:

@@ -313,9 +313,7 @@ class RowOp(IRDLOperation, MemoryInterface):
     @classmethod
     def parse(cls, parser: Parser) -> "RowOp":
         operator = parser.resolve_operand(parser.parse_unresolved_operand(), OperatorType())
-        parser.parse_punctuation("[")
-        index = parser.parse_integer()
-        parser.parse_punctuation("]")
+        index = _parse_index(parser)
         values: list[UnresolvedOperand] = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )

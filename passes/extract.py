@@ -31,11 +31,6 @@ class Extracted:
     graph: MemoryGraph
     group_of: tuple[int | None, ...]
 
-    @property
-    def has_parts(self) -> bool:
-        """Whether a tensor is in parts that die alone."""
-        return any(g.piece is not None for g in self.graph.groups)
-
     def refuse_parts(self, who: str) -> None:
         """Raise MemoptError if a tensor is in parts, which `who` cannot put anywhere."""
         for g in self.graph.groups:

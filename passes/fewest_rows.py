@@ -53,8 +53,9 @@ def ever_fewer_rows(
     whole = extract(func)
     step = {op: k for k, op in enumerate(whole.memory.operations)}
     running = computing(func)
-    able = frozenset(cut(func.clone(), range(len(running))))
-    rows = with_cut(func, able)
+    in_rows = func.clone()
+    able = frozenset(cut(in_rows, range(len(running))))
+    rows = extract(in_rows).graph
     if most is None:
         most = schedule(rows, "auto", clock.left(deadline)).peak
     elif not _fits(rows, most, deadline):
@@ -66,6 +67,8 @@ def ever_fewer_rows(
         for k in able
         if reads_received(running[k]) or _alone(whole.graph, step[running[k]]) > most
     )
+    if needed == able:
+        return [Chosen(able, len(rows), True)]
     small = with_cut(func, needed)
     if _fits(small, most, deadline):
         return [Chosen(needed, len(small), True)]

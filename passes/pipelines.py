@@ -26,7 +26,7 @@ ROWS_ALIGNMENT = 4
 @dataclass(frozen=True)
 class Choices:
     """How to plan: methods as on the command line, seconds for the whole plan; `rows` and
-    `stream_input` as of memgraph-expand-rows, and `fit`, bytes, which chooses the rows."""
+    `stream_input` as of memgraph-expand-rows, `fit` too, bytes, which needs rows=auto."""
 
     schedule: str = "auto"
     place: str = "joint"
@@ -42,7 +42,7 @@ class Choices:
 
     @property
     def in_rows(self) -> bool:
-        return self.rows != (NONE,) or self.fit is not None
+        return self.rows != (NONE,)
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,8 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     model = MemgraphModelPass(target, io=chosen.io, inplace=chosen.inplace)
     if chosen.in_rows:
         model = replace(model, alignment=ROWS_ALIGNMENT, inplace=chosen.inplace or "on")
-    if chosen.fit is None:
-        rows = MemgraphExpandRowsPass(chosen.rows, None, limit if chosen.rows == (AUTO,) else None)
-    else:
-        rows = MemgraphExpandRowsPass(None, chosen.fit, limit)
-    rows = replace(rows, stream_input=chosen.stream_input)
+    searched = limit if chosen.rows == (AUTO,) else None
+    rows = MemgraphExpandRowsPass(chosen.rows, chosen.fit, searched, chosen.stream_input)
     cut = Step("", rows, "before the order, which is one of rows")
     fuse = MemgraphFusePass(time_limit=limit)
     schedule = MemgraphSchedulePass(chosen.schedule, limit)

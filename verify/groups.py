@@ -177,7 +177,7 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
         if memory.executes and free:
             text = "it executes, so its results are no views of its operands"
             raise MemoptError(text, place_of(op))
-        tied = tuple(a for a in free if a.kind not in ("part", "join")) if free else ()
+        tied = tuple(a for a in free if not a.of_part) if free else ()
         if memory.executes or (caller and not pieces.keeps_whole(op, tied, caller)):
             found.walk.append((op, len(found.operations)))
             found.operations.append(op)

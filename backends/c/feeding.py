@@ -1,10 +1,11 @@
 """How main.c runs the model once: inputs read from a file, whole or row by row, outputs written."""
 
-from xdsl.ir import SSAValue
+from math import prod
 
 from memopt.backends.c.header import c_type_of
-from memopt.backends.c.layout import Layout, bytes_in
+from memopt.backends.c.layout import Layout
 from memopt.backends.c.program import start_of
+from memopt.backends.c.text import filled
 from memopt.dialects.tensors import shape_of
 
 WHOLE = """\
@@ -59,9 +60,7 @@ def feed(layout: Layout, name: str) -> str:
         "name": name,
         "NAME": name.upper(),
     }
-    for key, value in values.items():
-        text = text.replace(f"@{key}@", value)
-    return text
+    return filled(text, values)
 
 
 def transfer(layout: Layout, name: str, what: str) -> str:
@@ -84,16 +83,9 @@ def buffers(layout: Layout, name: str) -> str:
     for what, values in (("input", layout.inputs), ("output", layout.outputs)):
         for i, value in enumerate(values):
             if layout.planned(value) is None and value is not layout.received:
-                size = max(1, bytes_in(value) // max(1, _width(value)))
+                size = max(1, prod(shape_of(value)))
                 lines.append(f"static {c_type_of(value)} {what}_{i}[{size}];\n")
     return "".join(lines) + ("\n" if lines else "")
-
-
-def _width(value: SSAValue) -> int:
-    elements = 1
-    for d in shape_of(value):
-        elements *= d
-    return bytes_in(value) // elements if elements else 1
 
 
 def _arguments(layout: Layout) -> list[str]:

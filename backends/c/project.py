@@ -8,7 +8,6 @@ leaves nothing half-written.
 """
 
 import os
-import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -25,7 +24,7 @@ from memopt.backends.c.layout import Layout, bytes_in
 from memopt.backends.c.measure import measure_project
 from memopt.backends.c.program import example, memory_values
 from memopt.backends.c.templates import target_values
-from memopt.backends.c.text import file_name, plain
+from memopt.backends.c.text import file_name, filled, plain
 from memopt.backends.checked import Checked
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import name_of
@@ -36,13 +35,11 @@ from memopt.targets.core.target import Target
 __all__ = ["fill", "measure_project", "write_project"]
 
 FIRMWARE = Path(__file__).parent / "firmware"
-_HOLE = re.compile(r"@(\w+)@")
 
 
 def fill(template: str, values: dict[str, str]) -> str:
     """A file of firmware/ with every `@key@` replaced. Raises KeyError for a key without value."""
-    text = (FIRMWARE / template).read_text()
-    return _HOLE.sub(lambda m: values[m.group(1)], text)
+    return filled((FIRMWARE / template).read_text(), values)
 
 
 def _tensor_lines(layout: Layout) -> str:

@@ -6,7 +6,7 @@ calls[]             what runs, a byte each: an operator, whose rows run in ascen
 run_rows(..., 0, 231);
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memopt.backends.c.call import Table
 from memopt.backends.c.calls import Source, add_parameters, table_name, tensor_text
@@ -15,7 +15,7 @@ from memopt.backends.c.live_rows import live_text
 from memopt.backends.c.row_calls import ConstantRows
 from memopt.backends.c.row_numbers import Numbers, numbers_of
 from memopt.backends.c.row_program import Places, RowOperator, places_of, received_in_order
-from memopt.backends.c.text import array, int_literal, plain
+from memopt.backends.c.text import array, filled, int_literal, plain
 from memopt.dialects.names import name_of
 from memopt.dialects.stored import Array
 
@@ -113,9 +113,9 @@ def add_row_program(
         out.data.append(f"enum {{ RECEIVE = {len(operators)} }}; /* in calls[]: the next row */\n")
         out.data.append(array("row_place", "received_at", _numbered(places, numbers)))
     traced = "".join(_traced(o) for o in operators)
-    out.data.append(TRACED.replace("@traced@", traced))
-    loop = _loop(numbers, operators, has_constants)
-    out.data.append(_filled(loop, WHOLE if received is None else STREAMED))
+    out.data.append(filled(TRACED, {"traced": traced}))
+    how = WHOLE if received is None else STREAMED
+    out.data.append(_loop(numbers, operators, has_constants, how))
     return numbers
 
 
@@ -130,13 +130,7 @@ def _types(numbers: Numbers, operators: Sequence[RowOperator], has_constants: bo
         "operands": str(max(len(o.operands) for o in operators)),
         "constant_field": CONSTANT_FIELD if has_constants else "",
     }
-    return _filled(TYPES, values)
-
-
-def _filled(text: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        text = text.replace(f"@{name}@", value)
-    return text
+    return filled(TYPES, values)
 
 
 def _numbered(places: Places, numbers: Numbers) -> Array:
@@ -204,7 +198,12 @@ def _traced(o: RowOperator) -> str:
     return f"  {{{first}, {tensor_text(o.whole, call.result)}, {size}u, {call.out_offset}}},\n"
 
 
-def _loop(numbers: Numbers, operators: Sequence[RowOperator], has_constants: bool) -> str:
+def _loop(
+    numbers: Numbers,
+    operators: Sequence[RowOperator],
+    has_constants: bool,
+    how: Mapping[str, str],
+) -> str:
     sizes = [
         len(o.operands) * (o.call.window.size if o.call.window is not None else 1)
         for o in operators
@@ -217,11 +216,12 @@ def _loop(numbers: Numbers, operators: Sequence[RowOperator], has_constants: boo
     else:
         at = f"memory + (uint32_t)(place){unit}"
     values = {
+        **how,
         "parameter": "uint8_t *const *memory" if several else "uint8_t *memory",
         "pointers": str(max(1, *sizes)),
         "operand": WITH_CONSTANTS if has_constants else OPERAND,
     }
-    return f"#define ROW_AT(place) ((void *)({at}))\n\n" + _filled(LOOP, values)
+    return f"#define ROW_AT(place) ((void *)({at}))\n\n" + filled(LOOP, values)
 
 
 def start_rows(numbers: Numbers, operators: int) -> str:

@@ -10,7 +10,7 @@ before it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
@@ -18,6 +18,7 @@ from xdsl.ir import SSAValue
 from memopt.backends.c.header import c_type_of, run_signature
 from memopt.backends.c.layout import Layout, row_bytes
 from memopt.backends.c.row_numbers import Numbers
+from memopt.backends.c.text import filled
 from memopt.dialects.tensors import shape_of
 
 FUNCTIONS = """
@@ -126,13 +127,7 @@ def stream_header(layout: Layout, name: str, received: SSAValue, stream: Stream)
         "bits": str(stream.numbers.row_bits),
         "operators": str(stream.operators),
     }
-    return _filled(HEADER, values)
-
-
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    for key, value in values.items():
-        text = text.replace(f"@{key}@", value)
-    return text
+    return filled(HEADER, values)
 
 
 @dataclass(frozen=True)
@@ -210,4 +205,4 @@ def stream_functions(
         "checks": parts.checks,
         "body": parts.body,
     }
-    return _filled(FUNCTIONS, values)
+    return filled(FUNCTIONS, values)

@@ -1,10 +1,11 @@
 """C text: identifiers, comments, numbers and constant arrays."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 LINE = 100
+_HOLE = re.compile(r"@(\w+)@")
 # A model of such a name would shadow a file of the project, a header of the C library, or the maths
 # library that is linked; or CMake keeps the name for a target of its own.
 _FILES = "main startup platform platform_host platform_cortex_m"
@@ -18,6 +19,12 @@ _TARGETS = (
     "preinstall rebuild_cache run_tests test zero_check"
 )
 RESERVED = frozenset(f"{_FILES} {_HEADERS} {_TARGETS}".split())
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """`text` with every `@key@` replaced; what is put there is not looked at again. Raises KeyError
+    for a key without value."""
+    return _HOLE.sub(lambda m: values[m.group(1)], text)
 
 
 def identifier(text: str) -> str:

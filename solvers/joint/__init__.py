@@ -60,18 +60,17 @@ def solve(
     """
     deadline = clock.deadline(time_limit)
 
-    has_parts = any(g.piece is not None for g in graph.groups)
-    tried = max(4, PARTS_WORK // len(graph)) if has_parts else ORDERS
+    tried = max(4, PARTS_WORK // len(graph)) if graph.has_parts else ORDERS
 
     def placed(problem: PlacementProblem, limit: float | None) -> Placement:
-        if not has_parts:
+        if not graph.has_parts:
             return place(problem, method, limit)
         auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
         return auto.without_search(problem)
 
     placement = placed(live_ranges(graph, order), clock.left(deadline, 0.25))
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
-    if not best.settled and len(graph) <= exact_operators and not has_parts:
+    if not best.settled and len(graph) <= exact_operators and not graph.has_parts:
         # OR-Tools comes with it, which takes longer to load than most graphs to place
         joint_exact: Any = import_module(f"{__name__}.exact")
         top = placement.arena - graph.alignment

@@ -141,6 +141,11 @@ class MemoryGraph:
         return tuple(round_up(g.size, self.alignment) for g in self.groups)
 
     @cached_property
+    def has_parts(self) -> bool:
+        """Whether a tensor is in parts that come or die alone."""
+        return any(g.piece is not None for g in self.groups)
+
+    @cached_property
     def extra(self) -> tuple[int, ...]:
         """Rounded workspace bytes per operator."""
         return tuple(round_up(w, self.alignment) for w in self.workspace)

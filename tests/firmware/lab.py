@@ -112,6 +112,21 @@ def has_tools(target: str) -> bool:
     return all(shutil.which(tool) for tool in ("make", *tools))
 
 
+def whole_rows(trace: dict[int, list[bytes]], runs: int) -> dict[int, list[bytes]]:
+    """Of each tensor its bytes in every run, from those of its rows, which are traced in order."""
+    found: dict[int, list[bytes]] = {}
+    for tensor, pieces in trace.items():
+        each = len(pieces) // runs
+        assert each * runs == len(pieces)
+        found[tensor] = [b"".join(pieces[n * each : (n + 1) * each]) for n in range(runs)]
+    return found
+
+
+def cores_of(number: int, fuzz: float) -> tuple[str, ...]:
+    """The Cortex-M cores that a model runs on: one in turn, all in the full counts."""
+    return CORTEX if fuzz >= 1 else CORTEX[number % len(CORTEX) :][:1]
+
+
 def need_tools(target: str) -> None:
     """Skip a test for a target whose compiler or emulator is not installed."""
     if not has_tools(target):

@@ -55,7 +55,7 @@ def test_close_to_litert_everywhere(
     number: int, shared: Path, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
     name = MODELS[number]
-    cores = lab.CORTEX if fuzz >= 1 else lab.CORTEX[number % len(lab.CORTEX) :][:1]
+    cores = lab.cores_of(number, fuzz)
     path = shared / "models" / f"{name}.tflite"
     if name == "dscnn_kws_float":
         path = tmp_path / f"{name}_dequantised.tflite"

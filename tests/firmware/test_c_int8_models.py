@@ -26,7 +26,7 @@ def test_equal_to_tflm_everywhere(
     number: int, shared: Path, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
     name = MODELS[number]
-    cores = lab.CORTEX if fuzz >= 1 else lab.CORTEX[number % len(lab.CORTEX) :][:1]
+    cores = lab.cores_of(number, fuzz)
     path = shared / "models" / f"{name}.tflite"
     module = lab.plan(lab.read_model(path))
     tensors = lab.tensors_of(module)

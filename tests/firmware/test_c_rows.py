@@ -66,16 +66,6 @@ def inputs_of(lab: Any, module: ModuleOp, runs: int) -> list[Any]:
     return found
 
 
-def whole_rows(trace: dict[int, list[bytes]], runs: int) -> dict[int, list[bytes]]:
-    """Of each tensor its bytes in every run, from those of its rows, which are traced in order."""
-    found: dict[int, list[bytes]] = {}
-    for tensor, pieces in trace.items():
-        each = len(pieces) // runs
-        assert each * runs == len(pieces)
-        found[tensor] = [b"".join(pieces[n * each : (n + 1) * each]) for n in range(runs)]
-    return found
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_every_row_is_that_of_the_whole_tensor(
     name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any
@@ -90,7 +80,7 @@ def test_every_row_is_that_of_the_whole_tensor(
     got = lab.run_project(lab.write(module, tmp_path / "rows", name, "host"), inputs, lab.SANITIZE)
     assert (want.code, got.code) == (0, 0), got.messages
     assert got.output == want.output
-    tensors = whole_rows(got.trace, 3 * runs)
+    tensors = lab.whole_rows(got.trace, 3 * runs)
     assert tensors == want.trace
     assert family_of(only_function(module).body.block.ops) == "rows"
 
@@ -191,7 +181,7 @@ def test_every_kernel_computes_rows(
         got = lab.run_project(project, inputs, lab.SANITIZE)
         assert got.code == 0, got.messages
         assert got.output == want.output, f"seed {seed}"
-        assert whole_rows(got.trace, 2) == want.trace, f"seed {seed}"
+        assert lab.whole_rows(got.trace, 2) == want.trace, f"seed {seed}"
     kernels = {f.removeprefix("memopt_").removesuffix(".c") for f in kernel_files() if ".c" in f}
     assert ran == {k for k in kernels if k == "copy" or ("_s8" in k) == quantized}
     assert refused <= REFUSED

@@ -38,15 +38,6 @@ def streamed(lab: Any, module: ModuleOp, rows: str = "all", **model: Any) -> Mod
     return planned
 
 
-def whole_rows(trace: dict[int, list[bytes]], runs: int) -> dict[int, list[bytes]]:
-    """Of each tensor its bytes in every run, from those of its rows, which are traced in order."""
-    found: dict[int, list[bytes]] = {}
-    for tensor, pieces in trace.items():
-        each = len(pieces) // runs
-        found[tensor] = [b"".join(pieces[n * each : (n + 1) * each]) for n in range(runs)]
-    return found
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_streamed_models_compute_the_same_bits(
     name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any
@@ -63,7 +54,7 @@ def test_streamed_models_compute_the_same_bits(
     got = lab.run_project(lab.write(module, tmp_path / "rows", name, "host"), inputs, lab.SANITIZE)
     assert (want.code, got.code) == (0, 0), got.messages
     assert got.output == want.output
-    assert whole_rows(got.trace, runs) == want.trace
+    assert lab.whole_rows(got.trace, runs) == want.trace
 
 
 @pytest.mark.parametrize("quantized", [True, False])

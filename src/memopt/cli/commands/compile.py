@@ -112,11 +112,12 @@ def _within(
 ) -> Planned:
     """The cheapest plan with which the board surely gets by; if there is none, that of the smallest
     arena, of which is measured what it needs."""
+    auto = replace(choices, rows=(AUTO,))
     other = board.stack_bound + board.static_bound if board.has_memories else 0
     if ram > other:
         with suppress(DoesNotFitError):
-            return plan(replace(choices, fit=ram - other))
-    return plan(replace(choices, rows=(AUTO,)))
+            return plan(replace(auto, fit=ram - other))
+    return plan(auto)
 
 
 def _emit(
