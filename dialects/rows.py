@@ -175,7 +175,7 @@ class RowsOp(IRDLOperation, MemoryInterface):
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         sizes = tuple(bytes_of(r.type) for r in self.parts)
-        kind = "part" if self.input.has_one_use() else "slice"
+        kind = "part" if _is_read_in_rows_only(self.input, model) else "slice"
         parts = tuple(Alias(r, 0, kind, r * (n or 0)) for r, n in enumerate(sizes))
         return OperatorMemory(sizes, parts, executes=False)
 
@@ -434,12 +434,30 @@ def _print_tail(printer: Printer, op: Operation, whole: Attribute) -> None:
     printer.print_attribute(whole)
 
 
+def _is_read_in_rows_only(value: SSAValue, model: ModelAttr) -> bool:
+    """Whether the only reader of a tensor, and of what it is a view of, takes its rows. Those of a
+    joined tensor are there before it is."""
+    while value.has_one_use():
+        op = value.owner
+        if isinstance(op, JoinOp):
+            return False
+        if not (isinstance(op, ComputeOp) and op.IS_VIEW and model.has_views):
+            return isinstance(op, Block) or not _has_aliases(op)
+        value = op.operands[0]
+    return False
+
+
+def _has_aliases(op: Operation) -> bool:
+    """Whether results are where operands are, unless they are in place."""
+    return any(a.kind.data != "inplace" for of in alias_lists(op) for a in of)
+
+
 def _is_tied(value: SSAValue) -> bool:
     """Whether bytes of a tensor may be those of a part of it, or of what it is a part of."""
     for op in (use.operation for use in value.uses):
         if isinstance(op, RowsOp | JoinOp):
             return True
-        if any(a.kind.data != "inplace" for of in alias_lists(op) for a in of):
+        if _has_aliases(op):
             return True
         if isinstance(op, ComputeOp) and op.IS_VIEW and _is_tied(op.results[0]):
             return True

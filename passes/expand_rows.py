@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
+from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_value
 from memopt.dialects.names import is_named, name_of, operator_kind, rename
@@ -31,6 +32,7 @@ from memopt.dialects.structure import YieldOp
 from memopt.dialects.tensors import rows_of
 from memopt.targets.core.kernels import computes_rows
 from memopt.targets.core.planned_for import target_of
+from memopt.targets.core.target import Target
 
 
 @dataclass
@@ -70,10 +72,29 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
     asked = {k: found[k] for k in sorted(positions) if computes_rows(found[k], target)}
     for op in asked.values():
         _read_image(op)
-    chosen = {k: op for k, op in asked.items() if op.parent and steps_of(op) is not None}
-    _expand(func, list(chosen.values()))
+    chosen = {k: _with_rows(op, target) for k, op in asked.items() if op.parent}
+    _expand(func, [op for made in chosen.values() for op in made])
     _drop_image(func)
-    return tuple(chosen)
+    return tuple(k for k, made in chosen.items() if made)
+
+
+def _with_rows(op: ComputeOp, target: Target) -> list[ComputeOp]:
+    """The operation, or those that take its place, if they have rows."""
+    if steps_of(op) is not None:
+        return [op]
+    made = op.one_by_one()
+    if not made or not all(computes_rows(one, target) for one in made):
+        return []
+    if isinstance(source := op.attributes.get("memgraph.source"), SourceAttr):
+        place = source.subgraph.data, source.operator.data
+        for one, tensor in zip(made, source.tensor_ids, strict=True):
+            one.attributes["memgraph.source"] = SourceAttr(*place, [tensor])
+    for old, one in zip(op.results, made, strict=True):
+        one.results[0].name_hint = old.name_hint
+        if is_named(old):
+            rename(one.results[0], name_of(old))
+    Rewriter.replace_op(op, list(made), [one.results[0] for one in made])
+    return list(made)
 
 
 def _drop_image(func: FuncOp) -> None:

@@ -65,7 +65,8 @@ def ever_fewer_rows(
     needed = frozenset(
         k
         for k in able
-        if reads_received(running[k]) or _alone(whole.graph, step[running[k]]) > most
+        if reads_received(op := running[k])
+        or (op in step and _alone(whole.graph, step[op]) > most)  # views are no step
     )
     if needed == able:
         return [Chosen(able, len(rows), True)]

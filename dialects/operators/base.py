@@ -215,6 +215,10 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         kept = np.minimum(np.maximum(values + zero_point, low), high)
         return kept.astype(dtype_of(self.results[0]))
 
+    def one_by_one(self) -> Sequence["ComputeOp"]:
+        """Operations of which each makes one result, where those have rows and this has none."""
+        return ()
+
     def begins_at(self, result: int, operand: int) -> int | None:
         """The element of an operand at which a result begins, if it is one stretch of it; negative
         if the operand is a stretch of the result. None if neither is."""

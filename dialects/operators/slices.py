@@ -6,7 +6,9 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     I64,
+    DenseArrayBase,
     IntegerAttr,
+    i64,
 )
 from xdsl.irdl import (
     irdl_op_definition,
@@ -23,7 +25,7 @@ from xdsl.traits import Pure
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp
 from memopt.dialects.stored import Array, need_same_numbers, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.tensors import AnyTensor, elements_of, rows_of, shape_of
 
 
 @irdl_op_definition
@@ -105,6 +107,23 @@ class SplitOp(ComputeOp):
         if prod(shape_of(self.input)[: self.axis.value.data]) != 1:
             return None
         return sum(elements_of(v) for v in self.parts[:result])
+
+    def one_by_one(self) -> Sequence[ComputeOp]:
+        """Parts along the height are slices: they have not as many rows as each other."""
+        if self.axis.value.data != 1 or rows_of(self.input) is None:
+            return ()
+        found: list[SliceOp] = []
+        start, rest = 0, [0] * (len(shape_of(self.input)) - 2)
+        for part in self.parts:
+            properties = {
+                "starts": DenseArrayBase.from_list(i64, [0, start, *rest]),
+                "strides": DenseArrayBase.from_list(i64, [1] * (len(rest) + 2)),
+            }
+            found.append(
+                SliceOp(operands=[self.input], result_types=[part.type], properties=properties)
+            )
+            start += shape_of(part)[1]
+        return found
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return None if self.axis.value.data == 1 else range(r, r + 1)

@@ -1,0 +1,145 @@
+"""Random networks of all operators that have rows, in rows and whole: the same bits, the rows that
+the verifier derives on its own, plans that it reads as they were made."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from row_networks import network
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.rows import RowOpOp
+from memopt.dialects.stored import Array, dtype_of
+from memopt.dialects.tensors import shape_of
+from memopt.driver import build_pipeline, load_text, new_context
+from memopt.passes.expand_rows import computing, cut
+from memopt.passes.fewest_rows import fewest_rows
+from memopt.verify.rows import check_rows
+
+PARTS = 4  # that run side by side
+FULL = 2_000  # networks
+LEAST = 100  # of every operator, in the full count
+PLANNED = (
+    "memgraph-model{{alignment=4 inplace={inplace}}},memgraph-schedule{{method=rpo}},"
+    "memgraph-place{{method=greedy-by-size}},memgraph-verify-plan{{placed=true}}"
+)
+
+
+def image_of(func: FuncOp, rng: np.random.Generator) -> Array:
+    (argument,) = body_of(func).args
+    kind, shape = np.dtype(dtype_of(argument)), shape_of(argument)
+    real: Array = rng.standard_normal(shape).astype(kind)
+    return real if kind.kind == "f" else rng.integers(-128, 128, shape).astype(kind)
+
+
+def results(func: FuncOp, image: Array) -> list[bytes]:
+    values = evaluate(func, Weights({}), [image])
+    last = func.get_return_op()
+    assert last is not None
+    return [values[v].tobytes() for v in last.operands]
+
+
+def kinds(func: FuncOp) -> Counter[str]:
+    """How many operators of each kind are whole, and `in rows` how many are not."""
+    found: Counter[str] = Counter(op.name.removeprefix("memgraph.") for op in computing(func))
+    for op in body_of(func).ops:
+        if isinstance(op, RowOpOp):
+            found[f"{op.computed.name.removeprefix('memgraph.')} in rows"] += 1
+    return found
+
+
+def planned(module: ModuleOp, inplace: str) -> None:
+    for step in build_pipeline(PLANNED.format(inplace=inplace)):
+        step.apply(new_context(), module)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_rows_are_the_whole_network(part: int, fuzz: float, record_property: Any) -> None:
+    """Half of them with a branch across what is cut, a quarter with two results; all operators
+    that have rows are cut, in every third network some of them."""
+    count, whole, rows = 0, Counter[str](), Counter[str]()
+    for seed in range(part, max(48, int(FULL * fuzz)), PARTS):
+        rng = np.random.default_rng(seed)
+        n = seed // PARTS
+        outputs = 2 if n % 4 == 3 else 1
+        text = network(rng, n % 3 == 0, True, branch=n % 2 == 1, outputs=outputs)
+        before, after = (
+            only_function(load_text(new_context(), text, "net.mlir")) for _ in range(2)
+        )
+        image = image_of(before, rng)
+        want = results(before, image)
+        every = range(len(computing(after)))
+        cut(after, [k for k in every if seed % 3 != 1 or rng.random() < 0.6])
+        module = after.parent_op()
+        assert isinstance(module, ModuleOp)
+        module.verify()
+        check_rows(body_of(after))
+        assert results(after, image) == want, seed
+        for kind, number in kinds(after).items():
+            (rows if kind.endswith(" in rows") else whole)[kind.removesuffix(" in rows")] += number
+        if seed % 4 == 0:
+            planned(module, "on" if seed % 8 else "off")
+            assert results(after, image) == want, seed
+        count += 1
+    record_property("cut", {k: (rows[k], rows[k] + whole[k]) for k in whole | rows})
+    assert count >= FULL // PARTS or fuzz < 1
+    if fuzz >= 1:
+        assert min(rows[k] for k in whole | rows) * PARTS >= LEAST, rows
+
+
+COPIED = """
+!t = tensor<1x4x2x2xi8>
+func.func @main(%x: !t) -> !t {
+  %y = memgraph.relu %x : (!t) -> !t
+  %c = memgraph.copy %y : (!t) -> !t
+  %z = memgraph.relu %c : (!t) -> !t
+  func.return %z : !t
+}
+"""
+SHAPED = """
+!t = tensor<1x4x2x2xi8>
+!u = tensor<1x4x4xi8>
+func.func @main(%x: !t) -> (!t, !u) {
+  %y = memgraph.relu %x : (!t) -> !t
+  %c = memgraph.reshape %y : (!t) -> !u
+  %z = memgraph.relu %c : (!u) -> !u
+  %w = memgraph.relu6 %y : (!t) -> !t
+  func.return %w, %z : !t, !u
+}
+"""
+SPLIT = """
+!t = tensor<1x6x2x2xi8>
+!u = tensor<1x2x2x2xi8>
+!v = tensor<1x4x2x2xi8>
+func.func @main(%x: !t) -> (!u, !v) {
+  %r = memgraph.relu %x : (!t) -> !t
+  %y, %z = memgraph.split %r axis 1 {"memgraph.names" = ["first", "second"]} : (!t) -> (!u, !v)
+  %a = memgraph.relu %y : (!u) -> !u
+  %b = memgraph.relu %z : (!v) -> !v
+  func.return %a, %b : !u, !v
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "positions"), [(COPIED, (0, 2)), (SHAPED, (0, 2)), (SHAPED, (2,)), (SPLIT, (1, 3))]
+)
+def test_rows_of_what_is_no_operators_own(text: str, positions: tuple[int, ...]) -> None:
+    """Of a copy, which is left out, of a view of what others read, of parts along the height."""
+    before, after = (only_function(load_text(new_context(), text, "net.mlir")) for _ in range(2))
+    assert cut(after, positions) == positions
+    module = after.parent_op()
+    assert isinstance(module, ModuleOp)
+    planned(module, "on")
+    image = image_of(before, np.random.default_rng(1))
+    assert results(after, image) == results(before, image)
+
+
+def test_a_view_in_the_way_is_no_step() -> None:
+    func = only_function(load_text(new_context(), SHAPED, "net.mlir"))
+    assert fewest_rows(func).calls == 3
