@@ -13,15 +13,18 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.exports import module_csv, module_json
 from memopt.backends.report.page import Panel, page_html, report_html
+from memopt.backends.report.planned import timeline_of
 from memopt.backends.report.svg import timeline_svg
 from memopt.backends.report.table import table_text
-from memopt.backends.report.timeline import Rect, Step, Timeline, timeline_of
+from memopt.backends.report.timeline import Operator, Rect, Step, Tensor, Timeline
 from memopt.dialects.functions import only_function
 
 __all__ = [
+    "Operator",
     "Panel",
     "Rect",
     "Step",
+    "Tensor",
     "Timeline",
     "module_csv",
     "module_html",

@@ -7,8 +7,9 @@ No network, no font, no script from elsewhere; every name is escaped.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memopt.backends.report.style import DRAWING, colours
-from memopt.backends.report.svg import default_width, timeline_svg
+from memopt.backends.report.operators_table import operators_table
+from memopt.backends.report.style import DRAWING, ROWS, colours, row_colours
+from memopt.backends.report.svg import plot_width, timeline_svg
 from memopt.backends.report.table import counted
 from memopt.backends.report.timeline import Timeline, bytes_held
 from memopt.backends.report.wording import both, kib, share, short, xml
@@ -66,10 +67,12 @@ SCRIPT = """\
   function all(root, selector) { return Array.from(root.querySelectorAll(selector)); }
   function over(event) {
     while (lit.length) { lit.pop().classList.remove("hot"); }
-    var target = event.target.closest && event.target.closest("[data-b],tr[data-t]");
+    var target = event.target.closest && event.target.closest("[data-b],tr[data-t],tr[data-o]");
     if (!target) { return; }
     var panel = target.closest(".panel");
-    if (target.dataset.b) {
+    if (target.dataset.o) {
+      all(panel, '[data-o="' + target.dataset.o + '"]').forEach(light);
+    } else if (target.dataset.b) {
       all(panel, '[data-b="' + target.dataset.b + '"]').forEach(light);
       var box = panel.querySelector('g[data-b="' + target.dataset.b + '"]');
       if (!box) { return; }
@@ -130,37 +133,60 @@ def report_html(name: str, before: Timeline, after: Timeline) -> str:
 def page_html(name: str, panels: tuple[Panel, ...]) -> str:
     """A page of one or two plans on one scale. Raises MemoptError without offsets."""
     last = panels[-1].timeline
-    top = max(max(p.timeline.arena, p.timeline.peak) for p in panels)
+    tops = _tops(panels)
     steps = max(len(p.timeline.steps) for p in panels)
+    has_rows = any(p.timeline.operators for p in panels)
     layout = "one" if len(panels) == 1 else "two" if steps < WIDE else "stack"
-    width = 560.0 if layout == "two" else max(default_width(steps), 1200.0)
+    layout += " rows" if has_rows else ""
+    width = (
+        560.0
+        if layout.startswith("two")
+        else max(1200.0, *(plot_width(p.timeline) for p in panels))
+    )
+    rows = f"{row_colours(':root')}{ROWS}" if has_rows else ""
     body = "".join(
         f'<section class="panel"><div class="picture"><h2>{xml(p.title)}</h2>'
-        f'<p class="sub">{xml(p.note)}</p>\n'
+        f'<p class="sub">{xml(p.note)}{_scale(top, tops)}</p>\n'
         f"{timeline_svg(p.timeline, top, width, f'{k}-', inline=True)}</div>\n"
         f'<div class="table"><h3>{xml(p.title)}</h3>\n'
         f"{_table(p.timeline, f'{k}-')}</div></section>\n"
-        for k, p in enumerate(panels)
+        for k, (p, top) in enumerate(zip(panels, tops, strict=True))
     )
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
         f"<title>{xml(name)}: memory plan</title>\n"
-        f"<style>\n{colours(':root')}{PAGE}{DRAWING}</style></head>\n<body><main>\n"
+        f"<style>\n{colours(':root')}{PAGE}{DRAWING}{rows}</style></head>\n<body><main>\n"
         f'<h1>{xml(name)}</h1>\n<p class="lead">{_verdict(panels)}</p>\n'
         f"{_figures(panels)}"
-        f'<div class="panels {layout}">\n{body}</div>\n{_legend()}'
+        f'<div class="panels {layout}">\n{body}</div>\n{_legend(has_rows)}'
         f"<footer>Every buffer is rounded up to {last.alignment} B. Tensors go by the number "
         "of the operator that makes them, from 0 in the order of the file. Weights are in "
         f"flash and not shown.</footer>\n</main>\n<script>\n{SCRIPT}</script></body></html>\n"
     )
 
 
+def _tops(panels: tuple[Panel, ...]) -> list[int]:
+    """The top of each address axis in bytes: one scale, but for rows too low to be seen in it."""
+    needs = [max(p.timeline.arena, p.timeline.peak) for p in panels]
+    return [
+        need if p.timeline.operators and 2 * need <= max(needs) else max(needs)
+        for p, need in zip(panels, needs, strict=True)
+    ]
+
+
+def _scale(top: int, tops: Sequence[int]) -> str:
+    """How much larger one picture is drawn than the other."""
+    larger = f"; a byte is drawn {max(tops) / top:.1f} times as high as in the other picture"
+    return larger if top < max(tops) else ""
+
+
 def _verdict(panels: tuple[Panel, ...]) -> str:
     last = panels[-1].timeline
     none = "Claimed: no" if last.claimed else "No"
+    of = "rows" if last.operators else "operators"
     proof = (
-        f"No order of these operators has a smaller peak (proof: {xml(last.proof)})."
+        f"No order of these {of} has a smaller peak (proof: {xml(last.proof)})."
         if last.optimal
         else f"{none} order has a peak below {both(last.lower_bound)}"
         + (f" (proof: {xml(last.proof)})." if last.proof != "none" else "; not proven tight.")
@@ -175,6 +201,13 @@ def _verdict(panels: tuple[Panel, ...]) -> str:
     if first.arena == last.arena:
         return f"{subject} {both(last.arena)}, as before. {proof}"
     return f"{subject} {both(last.arena)} instead of {both(first.arena)}. {proof}"
+
+
+def _counts(t: Timeline) -> tuple[str, str]:
+    """How many operators, and what there is of them."""
+    if not t.operators:
+        return f"{len(t.steps):,}", f"operators, {len(t.buffers):,} buffers"
+    return f"{len(t.operators):,}", f"operators, {len(t.steps):,} calls, {len(t.buffers):,} buffers"
 
 
 def _figures(panels: tuple[Panel, ...]) -> str:
@@ -209,12 +242,12 @@ def _figures(panels: tuple[Panel, ...]) -> str:
             " → ".join(dict.fromkeys(f"{100 * p.timeline.fragmentation:.1f} %" for p in panels)),
             "fragmentation",
         ),
-        figure(f"{len(last.steps):,}", f"operators, {len(last.buffers):,} buffers"),
+        figure(*_counts(last)),
     ]
     return f'<div class="figures">\n{"".join(pieces)}</div>\n'
 
 
-def _legend() -> str:
+def _legend(has_rows: bool) -> str:
     def swatch(name: str, text: str) -> str:
         return (
             f'<span><i style="background:linear-gradient(90deg,var(--{name}-peak) 50%,'
@@ -222,15 +255,27 @@ def _legend() -> str:
         )
 
     names = ("input", "input"), ("activation", "intermediate"), ("output", "output")
+    tensors = (
+        f"<span>{''.join(_stripe(k) for k in range(3))} rows: a colour for each tensor, its name "
+        "where they cover most</span>"
+        if has_rows
+        else ""
+    )
     kinds = "".join(swatch(n, text) for n, text in (*names, ("scratch", "scratch")))
     return (
-        f'<div class="legend">{kinds}<span>strong colour: in RAM at the peak</span>'
+        f'<div class="legend">{kinds}{tensors}<span>strong colour: in RAM at the peak</span>'
         '<span><i style="background:var(--band)"></i>step of the peak</span></div>\n'
     )
 
 
+def _stripe(hue: int) -> str:
+    return f'<i style="background:var(--h{hue});width:8px;margin-right:1px"></i>'
+
+
 def _table(t: Timeline, panel: str) -> str:
     """Liberis' Appendix A, one row per operator in the order of execution."""
+    if t.operators:
+        return operators_table(t, panel)
     peaks = set(t.peak_steps)
     rows: list[str] = []
     chips = [_chip(t, i, panel) for i in range(len(t.buffers))]

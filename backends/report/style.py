@@ -42,6 +42,10 @@ DARK = (
 )
 
 
+# Of tensors in rows: neighbours in the network differ, and none is that of an input or an output.
+HUES = (215, 345, 85, 270, 195, 55, 310)
+
+
 def _variables(colours: tuple[tuple[str, str], ...]) -> str:
     return "".join(f"--{name}:{value};" for name, value in colours)
 
@@ -53,6 +57,43 @@ def colours(selector: str) -> str:
         f"@media (prefers-color-scheme: dark){{{selector}{{{_variables(DARK)}}}}}\n"
     )
 
+
+def row_colours(selector: str) -> str:
+    """The palette of tensors in rows as CSS variables on `selector`: --h0 and --h0-peak to --h6."""
+
+    def palette(usual: str, peak: str) -> str:
+        of = ((f"h{k}", hue) for k, hue in enumerate(HUES))
+        return "".join(f"--{n}:hsl({h},{usual});--{n}-peak:hsl({h},{peak});" for n, h in of)
+
+    dark = palette("36%,29%", "68%,72%")
+    return (
+        f"{selector}{{{palette('52%,84%', '46%,44%')}}}\n"
+        f"@media (prefers-color-scheme: dark){{{selector}{{{dark}}}}}\n"
+    )
+
+
+_NAMES = ("activation", "input", "output", "scratch", *(f"h{k}" for k in range(len(HUES))))
+
+ROWS = (
+    "".join(f".{n}{{--c:var(--{n});--cp:var(--{n}-peak)}}" for n in _NAMES)
+    + """
+.mo .activation rect{fill:var(--c)}
+.mo .activation.p rect{fill:var(--cp)}
+.c.activation{background:var(--c)}
+.mo .b.rows rect{fill:var(--c);stroke-width:.4}
+.mo .b.rows path{fill:var(--c)}
+.mo .b.fine rect{stroke:var(--c);stroke-width:.3}
+.mo .b.fine .p{stroke:var(--cp)}
+.mo .b.rows .p{fill:var(--cp)}
+.mo .b.rows text{fill:var(--on);paint-order:stroke;stroke:var(--c);stroke-width:6px;\
+stroke-linejoin:round}
+.mo .b.rows text.p{fill:var(--on-peak);stroke:var(--cp)}
+.mo .b.rows:hover rect,.mo .b.rows.hot rect{stroke:var(--ink);stroke-width:.7}
+.mo .b.rows rect:hover{stroke-width:2}
+.panels.stack.rows .table{grid-column:1/-1}
+.mo .calls path{fill:none;stroke:var(--cp)}
+"""
+)
 
 DRAWING = """\
 .mo{font:11px/1.3 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;\

@@ -4,20 +4,29 @@ Solid colours are the buffers live at the peak. Lines: arena, peak, and the lowe
 Below, the bytes in RAM at each step. A buffer's name, bytes and life are its tooltip.
 """
 
-from bisect import bisect_left
 from dataclasses import replace
 
+from memopt.backends.report.bands import (
+    bands,
+    calls,
+    calls_height,
+    colour_classes,
+    mark,
+    runs,
+    spots_of,
+)
+from memopt.backends.report.naming import label, tooltip
 from memopt.backends.report.scale import Frame, address_ticks, number, step_ticks
-from memopt.backends.report.style import DRAWING, colours
-from memopt.backends.report.timeline import Lane, Rect, Timeline
+from memopt.backends.report.style import DRAWING, ROWS, colours, row_colours
+from memopt.backends.report.timeline import Lane, Timeline
 from memopt.backends.report.wording import both, kib, short, xml
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan_attributes import FAMILIES
 
 LEFT, RIGHT, TOP = 62.0, 168.0, 14.0
 HEIGHT, STRIP, GAP, FOOT = 340.0, 44.0, 26.0, 34.0
+ROWS_WIDTH = 1200.0
 LANE_HEAD, LANE_LEAST, LANE_MOST = 18.0, 48.0, 220.0  # the plot of one memory of several
-CHARACTER = 6.6  # width of one at 11 px in a wide typeface
 
 
 def timeline_svg(
@@ -32,9 +41,12 @@ def timeline_svg(
     if timeline.arena < 0:
         raise MemoptError("the plan has no offsets; run --place first", f"@{timeline.name}")
     steps = max(len(timeline.steps), 1)
-    frames = _frames(timeline, bytes_max, width or default_width(steps), steps)
+    frames = _frames(timeline, bytes_max, width or plot_width(timeline), steps)
     last = frames[-1][1]
-    total = LEFT + last.width + RIGHT, last.top + last.height + GAP + STRIP + FOOT
+    strip = last.top + last.height + GAP
+    if timeline.operators:
+        strip += calls_height(timeline) + LANE_HEAD
+    total = LEFT + last.width + RIGHT, strip + STRIP + FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="mo" role="img" '
         f'viewBox="0 0 {number(total[0])} {number(total[1])}" '
@@ -42,14 +54,21 @@ def timeline_svg(
         f"<title>{xml(_headline(timeline))}</title>",
     ]
     if not inline:
-        parts.append(f"<style>\n{colours('.mo')}{DRAWING}.mo{{background:var(--page)}}\n</style>")
+        rows = f"{row_colours('.mo')}{ROWS}" if timeline.operators else ""
+        style = f"{colours('.mo')}{DRAWING}{rows}.mo{{background:var(--page)}}"
+        parts.append(f"<style>\n{style}\n</style>")
         parts.append('<rect width="100%" height="100%" fill="var(--page)"/>')
-    parts += _band(timeline, replace(last, top=TOP, height=last.top + last.height - TOP))
+    parts += _band(timeline, replace(last, top=TOP), strip + STRIP)
+    spots = spots_of(timeline, frames)
     for lane, frame in frames:
         parts += _axes(frame)
         parts += _buffers(timeline, frame, panel, lane)
+        parts += bands(timeline, frame, panel, lane, spots)
+        parts.append("</g>")
         parts += _lines(timeline, frame) if lane is None else _lane_text(lane, frame)
-    parts += _strip(timeline, last)
+    if timeline.operators:
+        parts += calls(timeline, last, last.top + last.height + GAP)
+    parts += _strip(timeline, last, strip)
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
 
@@ -88,6 +107,12 @@ def default_width(steps: int) -> float:
     return float(min(max(600, 8 * steps, 60 * min(steps, 12)), max(1200, 2 * steps)))
 
 
+def plot_width(t: Timeline) -> float:
+    """Of a plan in rows at most what a screen shows at once, so that text stays legible."""
+    width = default_width(len(t.steps))
+    return min(width, ROWS_WIDTH) if t.operators else width
+
+
 def _headline(t: Timeline) -> str:
     family = FAMILIES[t.family]
     bound = f"lower bound {both(t.lower_bound)} {family}"
@@ -101,12 +126,12 @@ def _headline(t: Timeline) -> str:
 
 def _axes(f: Frame) -> list[str]:
     out: list[str] = []
-    for address, label in address_ticks(f.bytes):
+    for address, text in address_ticks(f.bytes):
         y = number(f.y(address))
         out.append(
             f'<line class="grid" x1="{number(f.left)}" x2="{number(f.left + f.width)}" '
             f'y1="{y}" y2="{y}"/>'
-            f'<text x="{number(f.left - 8)}" y="{y}" dy=".35em" text-anchor="end">{label}</text>'
+            f'<text x="{number(f.left - 8)}" y="{y}" dy=".35em" text-anchor="end">{text}</text>'
         )
     y = number(f.y(0) + 16)
     out += [
@@ -116,89 +141,50 @@ def _axes(f: Frame) -> list[str]:
     return out
 
 
-def _band(t: Timeline, f: Frame) -> list[str]:
-    """The columns of the peak, behind everything, through plot and strip."""
-    bottom = f.top + f.height + GAP + STRIP
-    return [
-        f'<rect class="band" x="{number(f.x(i))}" y="{number(f.top)}" '
-        f'width="{number(f.column)}" height="{number(bottom - f.top)}"/>'
-        for i in t.peak_steps
+def _band(t: Timeline, f: Frame, bottom: float) -> list[str]:
+    """The columns of the peak, behind everything, from the top of a plot down."""
+    return _columns(t, f, "band", f.top, bottom - f.top, 0)
+
+
+def _columns(
+    t: Timeline, f: Frame, kind: str, top: float, height: float, least: float
+) -> list[str]:
+    """The steps of the peak, at least so wide; of rows, which are many, as one path."""
+    boxes = [
+        (number(f.x(i)), number(max(f.x(end) - f.x(i), least)))
+        for i, end in (runs(t.peak_steps) if t.operators else ((i, i + 1) for i in t.peak_steps))
     ]
+    y, h = number(top), number(height)
+    if t.operators:
+        shape = "".join(f"M{x} {y}h{w}v{h}h-{w}z" for x, w in boxes)
+        return [f'<path class="{kind}" d="{shape}"/>']
+    return [f'<rect class="{kind}" x="{x}" y="{y}" width="{w}" height="{h}"/>' for x, w in boxes]
 
 
 def _buffers(t: Timeline, f: Frame, panel: str, lane: Lane | None) -> list[str]:
+    """The buffers that are no rows, in a group that is left open."""
     start = 0 if lane is None else lane.start
-    peaks = t.peak_steps
-    # A buffer whose place is taken ends, for the eye, where its heir begins.
-    taken = {b.over: b.lower for b in t.buffers if b.over is not None}
     thin = " thin" if f.column < 6 else ""
     out = [f'<g class="buffers{thin}">']
+    kinds = colour_classes(t)
     for i, b in enumerate(t.buffers):
-        if b.offset is None or b.bytes == 0:
+        if b.offset is None or b.bytes == 0 or b.row is not None:
             continue
-        if lane is not None and not start <= b.offset < start + lane.bytes:
+        if lane is not None and not lane.holds(b.offset):
             continue  # in another memory
-        next_peak = bisect_left(peaks, b.lower)
-        peak = " p" if next_peak < len(peaks) and peaks[next_peak] < b.upper else ""
+        peak = " p" if t.at_peak[i] else ""
+        kind, known = b.kind, f'data-b="{panel}{i}"'
+        if t.operators:
+            kind, known = kinds[b.tensor], mark(t, b.tensor, panel)
         x, y = f.x(b.lower), f.y(b.offset - start + b.bytes)
-        width = f.x(max(min(b.upper, taken.get(i, b.upper)), b.lower + 1)) - x
+        width = f.x(t.ends[i]) - x
         height = f.y(b.offset - start) - y
         out.append(
-            f'<g class="b {b.kind}{peak}" data-b="{panel}{i}" data-l="{b.lower}" '
-            f'data-u="{b.upper}"><title>{xml(tooltip(t, b))}</title>'
+            f'<g class="b {kind}{peak}" {known} data-l="{b.lower}" data-u="{b.upper}">'
+            f"<title>{xml(tooltip(t, b))}</title>"
             f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}" '
             f'height="{number(height)}" rx="{2 if min(width, height) > 8 else 0}"/>'
-            f"{_label(b, x, y, width, height)}</g>"
-        )
-    out.append("</g>")
-    return out
-
-
-def tooltip(t: Timeline, b: Rect) -> str:
-    """All about one buffer, a line each."""
-    padding = f", {b.used:,} B without padding" if 0 <= b.used != b.bytes else ""
-    lines = [
-        b.name,
-        f"{both(b.bytes)}{padding}",
-        _address(t, b),
-        f"steps {b.lower} to {b.upper - 1}" if b.upper - 1 > b.lower else f"step {b.lower}",
-        b.kind,
-    ]
-    if b.over is not None:
-        lines.append(f"in place of {t.buffers[b.over].name}")
-    if b.also:
-        more = f" and {len(b.also) - 3} more" if len(b.also) > 3 else ""
-        lines.append(f"also {', '.join(b.also[:3])}{more}")
-    return "\n".join(lines)
-
-
-def _address(t: Timeline, b: Rect) -> str:
-    """Where a buffer lies, in its own memory if there are several."""
-    at = b.offset or 0
-    for lane in t.lanes:
-        if lane.start <= at < lane.start + lane.bytes:
-            begin = at - lane.start
-            return f"{lane.name}, address {begin:,} to {begin + b.bytes:,}"
-    return f"address {at:,} to {at + b.bytes:,}"
-
-
-def _label(b: Rect, x: float, y: float, width: float, height: float) -> str:
-    """Name and size inside the rectangle, as far as there is room."""
-    room = int((width - 8) / CHARACTER)
-    if height < 13 or room < 1 or len(b.label) > room:
-        return ""
-    text = b.label
-    if b.name != b.label and room - len(b.label) >= 12:
-        text = f"{b.label} {short(b.name, room - len(b.label) - 1)}".strip()
-    two = height >= 27 and room >= len(kib(b.bytes))
-    middle = y + height / 2
-    centre = number(x + width / 2)
-    first = f'<text x="{centre}" y="{number(middle - (6 if two else 0))}" dy=".35em" '
-    out = f'{first}text-anchor="middle">{xml(text)}</text>'
-    if two:
-        out += (
-            f'<text class="size" x="{centre}" y="{number(middle + 7)}" dy=".35em" '
-            f'text-anchor="middle">{kib(b.bytes)}</text>'
+            f"{label(b, x, y, width, height)}</g>"
         )
     return out
 
@@ -245,9 +231,8 @@ def _lines(t: Timeline, f: Frame) -> list[str]:
     return out
 
 
-def _strip(t: Timeline, f: Frame) -> list[str]:
+def _strip(t: Timeline, f: Frame, top: float) -> list[str]:
     """Bytes in RAM at each step, as one area, the peak on top of it."""
-    top = f.top + f.height + GAP
     bottom = top + STRIP
     most = max((s.bytes for s in t.steps), default=0) or 1
 
@@ -257,18 +242,15 @@ def _strip(t: Timeline, f: Frame) -> list[str]:
     path = [f"M{number(f.left)} {number(bottom)}"]
     for i, s in enumerate(t.steps):
         y = number(bottom - height(s.bytes))
-        path.append(f"L{number(f.x(i))} {y}L{number(f.x(i + 1))} {y}")
+        start, end = number(f.x(i)), number(f.x(i + 1))
+        path.append(f"V{y}H{end}" if t.operators else f"L{start} {y}L{end} {y}")
     path.append(f"L{number(f.x(len(t.steps)))} {number(bottom)}Z")
     out = [
         f'<text x="{number(f.left - 8)}" y="{number(top + STRIP / 2)}" dy=".35em" '
         'text-anchor="end">in RAM</text>',
         f'<path class="load" d="{"".join(path)}"/>',
     ]
-    out += [
-        f'<rect class="load p" x="{number(f.x(i))}" y="{number(top)}" '
-        f'width="{number(max(f.column, 1.5))}" height="{number(STRIP)}"/>'
-        for i in t.peak_steps
-    ]
+    out += _columns(t, f, "load p", top, STRIP, 1.5)
     out += [
         f'<line class="axis" x1="{number(f.left)}" x2="{number(f.left + f.width)}" '
         f'y1="{number(y)}" y2="{number(y)}"/>'
@@ -277,7 +259,11 @@ def _strip(t: Timeline, f: Frame) -> list[str]:
     if peaks := list(t.peak_steps):
         s = t.steps[peaks[0]]
         more = f" and {len(peaks) - 1} more" if len(peaks) > 1 else ""
-        text = f"peak at step {peaks[0]}: {s.number} ({short(s.op, 40)}){more}"
+        what = f"{s.number} ({short(s.op, 40)})"
+        if t.operators:
+            row = "" if s.row is None else f"row {s.row} of "
+            what = f"{row}{t.operators[s.operator].label} ({short(s.op, 40)})"
+        text = f"peak at step {peaks[0]}: {what}{more}"
         middle = f.x(peaks[0] + 0.5)
         side = "start" if middle < f.left + f.width / 2 else "end"
         x = f.x(peaks[0]) if side == "start" else f.x(peaks[0] + 1)

@@ -3,15 +3,18 @@
 Operator      Tensors in RAM (output of op. #)    Usage (B)    MACs  Weights (B)
 0 (Conv2D)    {in, 0}                                 4,704  28,224          168
 
-Operators count from 0, in the order of the file; the paper's numbers are one more.
+Operators count from 0, in the order of the file; the paper's numbers are one more. Of a plan in
+rows a line is all calls of an operator, at that with the most bytes in RAM: `{in x20, 0 x3}`.
 """
 
 from collections.abc import Sequence
 
+from memopt.backends.report.operator_lines import OperatorLine, operator_lines
 from memopt.backends.report.timeline import Timeline
 from memopt.backends.report.wording import short
 
 TENSORS_WIDTH = 44
+TEXTS = "Operator", "Tensors in RAM (output of op. #)"
 
 
 def tensors_in_ram(labels: Sequence[str], count: int, width: int = TENSORS_WIDTH) -> str:
@@ -39,21 +42,29 @@ def counted(count: int | None) -> str:
 
 def table_text(timeline: Timeline) -> str:
     """One line per operator in the order of execution, the peak marked, and the peak below."""
-    peaks = set(timeline.peak_steps)
-    rows = [
-        (
-            "Operator",
-            "Tensors in RAM (output of op. #)",
-            "Usage (B)",
-            "MACs",
-            "Weights (B)",
-            "Result",
+    rows = _cut_rows(timeline) if timeline.operators else _whole_rows(timeline)
+    head, rest = rows[0][:-1], [row[-1] for row in rows]
+    numbers = {c for c, name in enumerate(head) if name not in TEXTS}
+    widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
+    lines = [
+        "  ".join(
+            f"{row[c]:>{w}}" if c in numbers else f"{row[c]:<{w}}" for c, w in enumerate(widths)
         )
+        for row in rows
     ]
+    return "\n".join(
+        [f"{a}  {b}".rstrip() for a, b in zip(lines, rest, strict=True)]
+        + [f"Peak: {timeline.peak:,}"]
+    )
+
+
+def _whole_rows(timeline: Timeline) -> list[tuple[str, ...]]:
+    """Each step an operator."""
+    peaks = set(timeline.peak_steps)
+    rows: list[tuple[str, ...]] = [(*TEXTS, "Usage (B)", "MACs", "Weights (B)", "Result")]
     in_order = timeline.live_in_order(timeline.by_label)
     for i, (s, row) in enumerate(zip(timeline.steps, in_order, strict=True)):
         first = (timeline.buffers[b].label or str(b) for _, b in row[:TENSORS_WIDTH])
-        mark = "  <- peak" if i in peaks else ""
         rows.append(
             (
                 printable(f"{s.number} ({s.op})"),
@@ -61,13 +72,46 @@ def table_text(timeline: Timeline) -> str:
                 f"{s.bytes:,}",
                 counted(s.macs),
                 counted(s.weights),
-                printable(short(s.name, 40)) + mark,
+                _result(s.name, i in peaks),
             )
         )
-    widths = [max(len(row[c]) for row in rows) for c in range(5)]
-    lines = [
-        f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {m:>{widths[3]}}  "
-        f"{w:>{widths[4]}}  {d}".rstrip()
-        for a, b, c, m, w, d in rows
-    ]
-    return "\n".join([*lines, f"Peak: {timeline.peak:,}"])
+    return rows
+
+
+def _cut_rows(t: Timeline) -> list[tuple[str, ...]]:
+    """Operators with many calls: usage and tensors are those of the call with the most in RAM."""
+    most = max((s.bytes for s in t.steps), default=0)
+    head = "Usage (B)", "Calls", "Rows live", "Output (B)", "MACs", "Weights (B)", "Result"
+    rows: list[tuple[str, ...]] = [(*TEXTS, *head)]
+    for line in operator_lines(t):
+        labels = [times(t.tensors[k].label, count) for k, count in line.live]
+        operator = line.operator
+        rows.append(
+            (
+                printable(f"{operator.label} ({operator.op})"),
+                tensors_in_ram(labels, len(labels)),
+                f"{line.usage:,}",
+                f"{line.calls:,}",
+                rows_live(line),
+                f"{line.output:,}",
+                counted(operator.macs),
+                counted(operator.weights),
+                _result(operator.name, line.usage == most),
+            )
+        )
+    return rows
+
+
+def times(label: str, count: int) -> str:
+    """`3 x12`: a tensor of which so many rows are in RAM."""
+    return f"{label} x{count}" if count > 1 else label
+
+
+def rows_live(line: OperatorLine) -> str:
+    """`3 of 32`, of the rows of what an operator makes; nothing where they are not apart."""
+    sums = " sums" if line.is_sum else ""
+    return f"{line.rows_live} of {line.rows}{sums}" if line.rows else "-"
+
+
+def _result(name: str, is_peak: bool) -> str:
+    return printable(short(name, 40)) + ("  <- peak" if is_peak else "")
