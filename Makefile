@@ -54,6 +54,9 @@ check: $(VENV)/installed
 	$(BIN)/lit -s -j 1 $(GOLDEN) && $(BIN)/python -m pytest -q $(QUICK); tests=$$?; \
 	wait $$types && exit $$tests
 
+# Tests start hundreds of processes, which would compile all modules again.
+test fuzz: export PYTHONDONTWRITEBYTECODE =
+
 test: $(VENV)/installed
 	@.ci/packages build arm chromium
 	rm -rf .coverage && mkdir .coverage

@@ -119,6 +119,8 @@ def types_of(kind: type[ComputeOp], made: Iterable[ComputeOp]) -> list[str]:
     for op in made:
         note(op)
         for bits in (8, 16):
+            if f"s{bits}" in known:
+                continue
             for others in (8, 16):
                 for numbers in NUMBERS:
                     note(retyped(op, bits, others, numbers))

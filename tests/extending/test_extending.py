@@ -3,12 +3,14 @@
 A patch adds one thing of a kind (docs/architecture.md says how) and its test. It may touch exactly
 the files that are counted for its kind; what else knows of it must find it by itself. In the copy
 its test passes, and so do the tests that look at everything of its kind: at the new one here, at
-all in `make fuzz`.
+all in `make fuzz`. There each patch has a copy of its own; here those that go together share one,
+as most of the time went into starting the tools once more.
 """
 
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,24 +155,58 @@ def test_every_patch_is_tried() -> None:
     assert {patch.stem for patch in HERE.glob("*.patch")} == set(EXTENSIONS)
 
 
+# `operator` and `operator_float` add the same one
+TOGETHER = (("board", "method", "operator", "placement", "rule", "spatial"), ("operator_float",))
+
+
 @pytest.mark.parametrize("name", EXTENSIONS)
-def test_extension(name: str, fuzz: float, tmp_path: Path) -> None:
-    extension = EXTENSIONS[name]
+def test_only_what_is_counted_is_touched(name: str, tmp_path: Path) -> None:
+    clean_copy(tmp_path)
+    assert touched(tmp_path, name) == {*EXTENSIONS[name].sources, *EXTENSIONS[name].others}
+
+
+def test_every_extension_is_in_one_copy() -> None:
+    assert sorted(name for names in TOGETHER for name in names) == sorted(EXTENSIONS)
+
+
+@pytest.mark.parametrize("together", TOGETHER, ids=lambda names: names[0])
+def test_extensions(together: tuple[str, ...], fuzz: float, tmp_path: Path) -> None:
+    for names in [(name,) for name in together] if fuzz >= 1 else [together]:
+        folder = tmp_path / names[0]
+        clean_copy(folder)
+        for name in names:
+            apply(folder, name)
+        works(folder, [EXTENSIONS[name] for name in names], fuzz)
+
+
+def apply(folder: Path, name: str) -> None:
+    """The patch, on what stands in `folder`."""
+    run(folder, "git", "apply", str(HERE / f"{name}.patch"))
+
+
+def touched(folder: Path, name: str) -> set[str]:
+    """The files in `folder` that the patch makes different."""
+    before = contents(folder)
+    apply(folder, name)
+    after = contents(folder)
+    return {file for file in before | after if before.get(file) != after.get(file)}
+
+
+def works(folder: Path, extensions: Sequence[Extension], fuzz: float) -> None:
+    """Lint, types and tests of what was added to the copy in `folder`."""
+    files = dict.fromkeys(file for e in extensions for file in (*e.sources, *e.others))
     tests = dict.fromkeys(
         test.partition("::")[0] if fuzz >= 1 and test.startswith(QUICK) else test
+        for extension in extensions
         for test in extension.tests
     )
-    clean_copy(tmp_path)
-    before = contents(tmp_path)
-    run(tmp_path, "git", "apply", str(HERE / f"{name}.patch"))
-    after = contents(tmp_path)
-    touched = {file for file in before | after if before.get(file) != after.get(file)}
-    assert touched == {*extension.sources, *extension.others}
+    whole = {test for test in tests if "::" not in test}
     python = (sys.executable, "-m")
-    sources = sorted(file for file in touched if file.endswith(".py"))
-    run(tmp_path, *python, "ruff", "check", "--no-cache", *sources)
-    run(tmp_path, *python, "ruff", "format", "--no-cache", "--check", *sources)
-    run(tmp_path, *python, "pyright", "--pythonpath", sys.executable, *sources)
-    where = run(tmp_path, sys.executable, "-c", "import memopt; print(memopt.__file__)")
-    assert where.startswith(str(tmp_path))
-    run(tmp_path, *python, "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    sources = sorted(file for file in files if file.endswith(".py"))
+    run(folder, *python, "ruff", "check", "--no-cache", *sources)
+    run(folder, *python, "ruff", "format", "--no-cache", "--check", *sources)
+    run(folder, *python, "pyright", "--pythonpath", sys.executable, *sources)
+    where = run(folder, sys.executable, "-c", "import memopt; print(memopt.__file__)")
+    assert where.startswith(str(folder))
+    once = [test for test in tests if test in whole or test.partition("::")[0] not in whole]
+    run(folder, *python, "pytest", "-q", "-p", "no:cacheprovider", *once)

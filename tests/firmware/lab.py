@@ -64,10 +64,10 @@ def ordered(module: ModuleOp, method: str = "auto", **model: Any) -> ModuleOp:
     return module
 
 
-def plan(module: ModuleOp, schedule: str = "auto", **model: Any) -> ModuleOp:
+def plan(module: ModuleOp, schedule: str = "auto", place: str = "auto", **model: Any) -> ModuleOp:
     """The module, planned in place: memory model, order, offsets."""
     ordered(module, schedule, **model)
-    MemgraphPlacePass().apply(Context(), module)
+    MemgraphPlacePass(place).apply(Context(), module)
     return module
 
 

@@ -38,10 +38,12 @@ REFUSED = {"rows of a pad of 3 dimensions"}
 
 
 def in_rows(lab: Any, module: ModuleOp, rows: tuple[str, ...] = ("all",), **model: Any) -> ModuleOp:
-    """The module in rows, planned. Sums of stored integers are int32, so places are aligned."""
+    """The module in rows, planned. Sums of stored integers are int32, so places are aligned; bits
+    depend on no search for the best ones."""
     MemgraphExpandRowsPass(rows).apply(Context(), module)
     module.verify()
-    planned = lab.plan(module, **({"target": "host", "alignment": 4, "inplace": "on"} | model))
+    how = {"place": "best-fit", "target": "host", "alignment": 4, "inplace": "on"}
+    planned = lab.plan(module, **(how | model))
     assert isinstance(planned, ModuleOp)
     return planned
 
@@ -92,18 +94,20 @@ def names_in_rows(module: ModuleOp) -> tuple[tuple[str, ...], set[str], set[str]
     names: list[str] = []
     kernels: set[str] = set()
     refusals: set[str] = set()
-    for op in only_function(module).body.block.ops:
-        if not isinstance(op, ComputeOp) or steps_of(op) is None:
-            continue
-        copy = module.clone()
-        MemgraphExpandRowsPass((name_of(op.results[0]),)).apply(Context(), copy)
-        (cut,) = (o for o in only_function(copy).body.block.ops if isinstance(o, RowOpOp))
+    taken = [
+        name_of(op.results[0])
+        for op in only_function(module).body.block.ops
+        if isinstance(op, ComputeOp) and steps_of(op) is not None
+    ]
+    MemgraphExpandRowsPass(tuple(taken)).apply(Context(), module)
+    cuts = [op for op in only_function(module).body.block.ops if isinstance(op, RowOpOp)]
+    for name, cut in zip(taken, cuts, strict=True):
         try:
             calls = lower_rows(cut.computed, constants, ("dsp", "c"))
         except MemoptError as error:
             refusals.add(str(error).rpartition("C backend: ")[2])
             continue
-        names.append(name_of(op.results[0]))
+        names.append(name)
         kernels |= {c.call.kernel for c in calls}
     return tuple(names), kernels, refusals
 

@@ -30,10 +30,12 @@ MODELS = (
 
 
 def streamed(lab: Any, module: ModuleOp, rows: str = "all", **model: Any) -> ModuleOp:
-    """The module with its input in rows, planned; sums are int32, so places are aligned."""
+    """The module with its input in rows, planned; sums are int32, so places are aligned. Bits
+    depend on no search for the best ones."""
     MemgraphExpandRowsPass((rows,), stream_input=True).apply(Context(), module)
     module.verify()
-    planned = lab.plan(module, **({"target": "host", "alignment": 4, "inplace": "on"} | model))
+    how = {"place": "best-fit", "target": "host", "alignment": 4, "inplace": "on"}
+    planned = lab.plan(module, **(how | model))
     assert isinstance(planned, ModuleOp)
     return planned
 

@@ -1,4 +1,4 @@
-"""Commands that golden tests call hundreds of times, from a process that has imported them once.
+"""Commands that tests call hundreds of times, from a process that has imported them once.
 
     python tests/helpers/warm.py FOLDER    # until its standard input ends
 
@@ -7,8 +7,8 @@ streams over to a fork of this process, and ends as that does: nothing is shared
 but what is imported, and the seed of hashes, which a new process draws for each run of the tests.
 """
 
+import gc
 import importlib
-import json
 import os
 import select
 import socket
@@ -18,14 +18,15 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 
-COMMANDS = ("memopt-opt", "filecheck")
+COMMANDS = ("memopt", "memopt-opt", "filecheck")
 LOADED = ("memopt.passes.pipelines",)  # every pass, which a command imports when it is asked for
 CALLER = """#!{python} -IS
-import json, os, socket, sys
-server = socket.socket(socket.AF_UNIX)
+import _socket, os, struct, sys  # socket itself, and json, would take longer than all the rest
+server = _socket.socket(_socket.AF_UNIX)
 server.connect({path!r})
-asked = json.dumps([os.path.basename(sys.argv[0]), os.getcwd(), sys.argv[1:]]).encode()
-socket.send_fds(server, [len(asked).to_bytes(4, "little")], [0, 1, 2])
+asked = os.fsencode("\\0".join([os.path.basename(sys.argv[0]), os.getcwd(), *sys.argv[1:]]))
+streams = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("3i", 0, 1, 2))
+server.sendmsg([len(asked).to_bytes(4, "little")], [streams])
 server.sendall(asked)
 status = server.recv(4)
 sys.exit(int.from_bytes(status, "little") if status else "the process that runs commands is gone")
@@ -44,7 +45,8 @@ def answer(connection: socket.socket) -> None:
     """One call, in a process of its own below this one, which tells how it ended."""
     size, streams, _, _ = socket.recv_fds(connection, 4, 3)
     with connection.makefile("rb") as asked:
-        name, folder, arguments = json.loads(asked.read(int.from_bytes(size, "little")))
+        text = os.fsdecode(asked.read(int.from_bytes(size, "little")))
+    name, folder, *arguments = text.split("\0")
     child = os.fork()
     if not child:
         connection.close()
@@ -78,6 +80,7 @@ def serve(folder: Path) -> None:
         script = folder / name
         script.write_text(CALLER.format(python=sys.executable, path=path))
         script.chmod(0o755)
+    gc.freeze()  # no fork looks through what is imported, neither at work nor at its end
     print("ready", flush=True)
     while server in select.select([server, sys.stdin], [], [])[0]:
         connection, _ = server.accept()

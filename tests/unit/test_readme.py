@@ -10,9 +10,11 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+import warm
 from demo_model import demo_model
 
 from memopt.cli import main
@@ -55,6 +57,9 @@ def test_the_commands_print_what_the_readme_says(tmp_path: Path) -> None:
         (tmp_path / name).symlink_to(ROOT / name)
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     environment = os.environ | {"PATH": path, "COLUMNS": "200"}
+    tools = Path(tempfile.mkdtemp(prefix="memopt-tools-"))  # a short name, as of a socket
+    warm.start(tools, environment)
+    environment["PATH"] = os.pathsep.join((str(tools), path))
     found = examples(TEXT)
     assert len(found) >= 10
     for command, expected in found:
