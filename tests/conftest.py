@@ -32,23 +32,24 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """What was held against exhaustive search: problems, and on how many something was decided; and
     operators of random networks, how many of each were cut into rows."""
     counts: dict[str, list[int]] = {}
-    operators: dict[str, list[int]] = {}
+    operators: dict[str, dict[str, list[int]]] = {"cut": {}, "cut in C": {}}
     for report in terminalreporter.getreports("passed"):
         for key, value in report.user_properties:
             if key == "brute force":
                 name, problems, telling = value
                 row = counts.setdefault(name, [0, 0])
                 row[0], row[1] = row[0] + problems, row[1] + telling
-            elif key == "cut":
+            elif key in operators:
                 for name, numbers in value.items():
-                    row = operators.setdefault(name, [0, 0])
+                    row = operators[key].setdefault(name, [0, 0])
                     row[0], row[1] = row[0] + numbers[0], row[1] + numbers[1]
     if counts:
         terminalreporter.section("random problems without a difference from brute force")
     for name, (problems, telling) in sorted(counts.items()):
         terminalreporter.write_line(f"{name:34}{problems:>10,}  ({telling:,} telling)")
-    if operators:
-        terminalreporter.section("operators of random networks in rows, of all, equal bit for bit")
-    for name, (in_rows, of_all) in sorted(operators.items()):
-        share = f"({in_rows / max(of_all, 1):.1%})"
-        terminalreporter.write_line(f"{name:34}{in_rows:>8,} of {of_all:>8,} {share}")
+    for key, found in operators.items():
+        if found:
+            terminalreporter.section(f"operators of random networks in rows, of all: {key}")
+        for name, (in_rows, of_all) in sorted(found.items()):
+            share = f"({in_rows / max(of_all, 1):.1%})"
+            terminalreporter.write_line(f"{name:34}{in_rows:>8,} of {of_all:>8,} {share}")

@@ -1,11 +1,19 @@
 """Random networks of operators that have rows, as text of the dialect: steps of `row_steps.py` one
 after the other, branches that are joined again later, one or two results."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from row_steps import ALL, KEEPING, KERNELS, across, tail
 from row_text import Rng, Text
+from xdsl.dialects.func import FuncOp
+
+from memopt.dialects.functions import body_of
+from memopt.dialects.stored import Array, dtype_of
+from memopt.dialects.tensors import shape_of
+from memopt.passes.expand_rows import computing, cut
 
 MOST = 1_200  # elements of a tensor
 
@@ -50,3 +58,25 @@ def step(net: Text, every: bool) -> None:
         if all(np.prod(shape) <= MOST for _, shape in net.made[made:]):
             return
         del net.lines[lines:], net.made[made:]
+
+
+def image_of(func: FuncOp, rng: Rng) -> Array:
+    """Something for the only argument: reals, or all stored integers."""
+    (argument,) = body_of(func).args
+    kind, shape = np.dtype(dtype_of(argument)), shape_of(argument)
+    real: Array = rng.standard_normal(shape).astype(kind)
+    return real if kind.kind == "f" else rng.integers(-128, 128, shape).astype(kind)
+
+
+def kinds(func: FuncOp, positions: Iterable[int] | None = None) -> Counter[str]:
+    """How many operators there are of each kind, at these positions of `computing`."""
+    found = computing(func)
+    chosen = range(len(found)) if positions is None else positions
+    return Counter(found[k].name.removeprefix("memgraph.") for k in chosen)
+
+
+def cut_some(func: FuncOp, seed: int, rng: Rng) -> Counter[str]:
+    """Cut all operators that have rows, in every third network some; how many of each kind."""
+    whole = func.clone()
+    every = range(len(computing(func)))
+    return kinds(whole, cut(func, [k for k in every if seed % 3 != 1 or rng.random() < 0.6]))

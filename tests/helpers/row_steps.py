@@ -230,7 +230,7 @@ def less_or_more(net: Text) -> None:
     """Differences of two tensors, or the smaller or larger elements."""
     name, shape = net.last
     other = net.pick(*(m for m in net.made if m[1] == shape))
-    kind = net.pick("sub", "sub", "maximum", "minimum")
+    kind = net.pick("sub", "maximum", "minimum")
     if kind == "sub" and net.rng.random() < 0.4:
         broadcast(net, ("sub",))
         return
@@ -273,4 +273,4 @@ KERNELS = (
 )
 """Steps of operators that C has kernels for."""
 
-ALL = (*KERNELS, resized, less_or_more, cast, strided, upright)
+ALL = (*KERNELS, resized, resized, less_or_more, less_or_more, less_or_more, cast, strided, upright)

@@ -64,7 +64,7 @@ def held(problem: PlacementProblem, base: int, step: int) -> set[int]:
 
 def collide(problem: PlacementProblem, where: dict[int, int]) -> bool:
     """Whether two bases hold one byte in one step: looked at one by one."""
-    for step in range(STEPS):
+    for step in range(steps_of(problem)):
         taken: set[int] = set()
         for base, offset in where.items():
             mine = {offset + k for k in held(problem, base, step)}
@@ -86,14 +86,19 @@ def wrong(problem: PlacementProblem, offsets: tuple[int, ...], arena: int) -> bo
 
 
 def load(problem: PlacementProblem) -> int:
-    return max(sum(len(held(problem, b, t)) for b in problem.members) for t in range(STEPS))
+    steps = range(steps_of(problem))
+    return max(sum(len(held(problem, b, t)) for b in problem.members) for t in steps)
+
+
+def steps_of(problem: PlacementProblem) -> int:
+    return max(b.upper for b in problem.buffers)
 
 
 def smallest_arena(problem: PlacementProblem, at_most: int) -> int:
     """The least arena, every offset of every base tried; `at_most` is one that is known."""
-    bases = sorted(problem.members)
+    bases, steps = sorted(problem.members), range(steps_of(problem))
     sizes = {b: max(x.at + x.size for x in problem.buffers if x.base == b) for b in bases}
-    outline = {b: [held(problem, b, t) for t in range(STEPS)] for b in bases}
+    outline = {b: [held(problem, b, t) for t in steps] for b in bases}
 
     def fits(arena: int, left: list[int], taken: list[set[int]]) -> bool:
         if not left:
@@ -103,7 +108,7 @@ def smallest_arena(problem: PlacementProblem, at_most: int) -> int:
         for offset in range(arena - sizes[base] + 1) if fixed is None else (fixed,):
             if offset % aligned or offset + sizes[base] > arena:
                 continue
-            mine = [{offset + k for k in outline[base][t]} for t in range(STEPS)]
+            mine = [{offset + k for k in outline[base][t]} for t in steps]
             if any(a & b for a, b in zip(taken, mine, strict=True)):
                 continue
             if fits(arena, rest, [a | b for a, b in zip(taken, mine, strict=True)]):
@@ -111,7 +116,8 @@ def smallest_arena(problem: PlacementProblem, at_most: int) -> int:
         return False
 
     bases.sort(key=lambda b: -sizes[b])
-    return next(a for a in range(at_most + 1) if fits(a, bases, [set() for _ in range(STEPS)]))
+    arenas = range(load(problem), at_most + 1)
+    return next(a for a in arenas if fits(a, bases, [set() for _ in steps]))
 
 
 def test_every_strategy_on_parts(fuzz: float) -> None:

@@ -6,18 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from row_networks import network
+from row_networks import cut_some, image_of, kinds, network
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.rows import RowOpOp
-from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.tensors import shape_of
+from memopt.dialects.stored import Array
 from memopt.driver import build_pipeline, load_text, new_context
-from memopt.passes.expand_rows import computing, cut
+from memopt.passes.expand_rows import cut
 from memopt.passes.fewest_rows import fewest_rows
 from memopt.verify.rows import check_rows
 
@@ -30,27 +28,11 @@ PLANNED = (
 )
 
 
-def image_of(func: FuncOp, rng: np.random.Generator) -> Array:
-    (argument,) = body_of(func).args
-    kind, shape = np.dtype(dtype_of(argument)), shape_of(argument)
-    real: Array = rng.standard_normal(shape).astype(kind)
-    return real if kind.kind == "f" else rng.integers(-128, 128, shape).astype(kind)
-
-
 def results(func: FuncOp, image: Array) -> list[bytes]:
     values = evaluate(func, Weights({}), [image])
     last = func.get_return_op()
     assert last is not None
     return [values[v].tobytes() for v in last.operands]
-
-
-def kinds(func: FuncOp) -> Counter[str]:
-    """How many operators of each kind are whole, and `in rows` how many are not."""
-    found: Counter[str] = Counter(op.name.removeprefix("memgraph.") for op in computing(func))
-    for op in body_of(func).ops:
-        if isinstance(op, RowOpOp):
-            found[f"{op.computed.name.removeprefix('memgraph.')} in rows"] += 1
-    return found
 
 
 def planned(module: ModuleOp, inplace: str) -> None:
@@ -62,7 +44,7 @@ def planned(module: ModuleOp, inplace: str) -> None:
 def test_rows_are_the_whole_network(part: int, fuzz: float, record_property: Any) -> None:
     """Half of them with a branch across what is cut, a quarter with two results; all operators
     that have rows are cut, in every third network some of them."""
-    count, whole, rows = 0, Counter[str](), Counter[str]()
+    count, rows, all_ = 0, Counter[str](), Counter[str]()
     for seed in range(part, max(48, int(FULL * fuzz)), PARTS):
         rng = np.random.default_rng(seed)
         n = seed // PARTS
@@ -73,23 +55,20 @@ def test_rows_are_the_whole_network(part: int, fuzz: float, record_property: Any
         )
         image = image_of(before, rng)
         want = results(before, image)
-        every = range(len(computing(after)))
-        cut(after, [k for k in every if seed % 3 != 1 or rng.random() < 0.6])
+        rows, all_ = rows + cut_some(after, seed, rng), all_ + kinds(before)
         module = after.parent_op()
         assert isinstance(module, ModuleOp)
         module.verify()
         check_rows(body_of(after))
         assert results(after, image) == want, seed
-        for kind, number in kinds(after).items():
-            (rows if kind.endswith(" in rows") else whole)[kind.removesuffix(" in rows")] += number
         if seed % 4 == 0:
             planned(module, "on" if seed % 8 else "off")
             assert results(after, image) == want, seed
         count += 1
-    record_property("cut", {k: (rows[k], rows[k] + whole[k]) for k in whole | rows})
-    assert count >= FULL // PARTS or fuzz < 1
+    record_property("cut", {k: (rows[k], all_[k]) for k in all_})
     if fuzz >= 1:
-        assert min(rows[k] for k in whole | rows) * PARTS >= LEAST, rows
+        assert count == FULL // PARTS
+        assert min(rows[k] for k in all_) * PARTS >= LEAST, rows
 
 
 COPIED = """

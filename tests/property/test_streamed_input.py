@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from row_networks import network
+from row_networks import image_of, network
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -15,8 +15,8 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.plan import plan_of
 from memopt.dialects.rows import ReceiveOp, RowOp
-from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.tensors import rows_of, shape_of
+from memopt.dialects.stored import Array
+from memopt.dialects.tensors import rows_of
 from memopt.driver import build_pipeline, load_text, new_context
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.text import module_text
@@ -33,13 +33,6 @@ def streamed(text: str, rows: str = "all", steps: str = "") -> ModuleOp:
         step.apply(Context(), module)
     module.verify()
     return module
-
-
-def image_of(func: FuncOp, rng: np.random.Generator) -> Array:
-    (argument,) = body_of(func).args
-    kind, shape = np.dtype(dtype_of(argument)), shape_of(argument)
-    real: Array = rng.standard_normal(shape).astype(kind)
-    return real if kind.kind == "f" else rng.integers(-128, 128, shape).astype(kind)
 
 
 def result(func: FuncOp, image: Array) -> bytes:
