@@ -16,7 +16,7 @@ from memopt.backends.report.timeline import Lane, Operator, Rect, Timeline
 from memopt.backends.report.wording import both, short, xml
 
 TOLD = 4000  # rows
-FINE = 3.0  # px of a row below which lines between rows would be most of what is seen
+FINE = 4.0  # px of a row below which lines between rows would be most of what is seen
 NAME = 48  # characters of it in the tooltip of a row
 CALLS_LEAST, CALLS_MOST = 3.0, 12.0  # px of an operator in the strip of calls
 LEGEND = 150.0  # px for the name of an operator beside that

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import row_pictures
 import warm
 from demo_model import demo_model
 
@@ -134,6 +135,46 @@ def test_the_pictures_are_of_these_plans(name: str, passes: list[str], tmp_path:
     titles = [re.findall(r"<title>(main: arena .*?)</title>", f.read_text()) for f in (kept, drawn)]
     assert len(titles[0]) == 1
     assert titles[0] == titles[1]
+
+
+def test_the_pictures_of_rows_are_of_these_plans(shared: Path) -> None:
+    """Their titles, as above; `make docs/pictures` writes them."""
+    assert shared.exists()
+    titles = {
+        name: re.search("<title>(main: arena .*?)</title>", text)
+        for name, text in row_pictures.pictures().items()
+    }
+    for name, title in titles.items():
+        kept = (ROOT / "docs" / "pictures" / f"{name}.svg").read_text()
+        assert title and title[0] in kept
+        arena = re.search(r"arena ([\d,]+ B)", title[1])
+        assert arena and f"[arena over time, {arena[1]}](docs/pictures/{name}.svg)" in TEXT
+
+
+ROWS = r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| [^|]*\|$"
+
+
+def test_the_table_of_rows_has_its_rows() -> None:
+    assert len(re.findall(ROWS, TEXT, re.MULTILINE)) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [(found[0], found[1:]) for found in re.findall(ROWS, TEXT, re.MULTILINE)],
+)
+def test_the_bytes_of_rows_are_proven(
+    name: str, figures: tuple[str, ...], shared: Path, tmp_path: Path
+) -> None:
+    model, plan = shared / "models" / f"{name}.tflite", tmp_path / "plan.mlir"
+    for options, figure in zip(
+        ("rows=none", "rows=all", "stream-input=true"), figures, strict=True
+    ):
+        rows = f"memgraph-expand-rows{{{options}}},memgraph-schedule"
+        passes = f"memgraph-model{{target=host inplace=on alignment=1}},{rows}"
+        arguments = [str(model), "-p", passes, "-o", str(plan)]
+        assert memopt_opt(arguments) == 0
+        least = figure.replace(",", "")
+        assert re.search(f"peak = {least}, lower_bound = {least}, ", plan.read_text())
 
 
 def test_links_lead_somewhere() -> None:
