@@ -15,6 +15,7 @@ set of operators to have executed when it runs. Sensitivity is exact: the bound 
 that tensor at 0 bytes.
 """
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -144,15 +145,16 @@ def explain_function(func: FuncOp, claimed: bool = False) -> str:
     graph, plan, place = certified_graph(func), plan_of(func), f"@{func.sym_name.data}"
     if not len(graph):
         return f"{place}: no operator runs"
+    in_rows = plan is not None and plan.family.data == "rows"
     top, tight = peak_of(graph), bound_of(graph)
     lines = [
         f"{place}: peak {top.total:,} B in step {top.operator} of 0 .. {len(graph) - 1}, at "
         f'"{graph.names[top.operator]}"; live there:',
-        *_table(graph, top),
+        *_table(graph, top, in_rows),
         f'bound {tight.total:,} B at "{graph.names[tight.operator]}" (step '
         f"{tight.operator}): no order runs it with less live, here with "
         f"{tight.done.bit_count()} of the others before it:",
-        *_table(graph, tight),
+        *_table(graph, tight, in_rows),
     ]
     if tight.total == top.total:
         lines.append("  so no order is better: proof = flow")
@@ -175,8 +177,10 @@ def explain_function(func: FuncOp, claimed: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _table(graph: MemoryGraph, live: Live) -> list[str]:
+def _table(graph: MemoryGraph, live: Live, in_rows: bool) -> list[str]:
+    """A line per tensor, of a plan in rows with the rows that are there."""
     rows = [(graph.sizes[g], label(graph, g)) for g in live.groups]
+    rows = _by_tensor(rows) if in_rows else rows
     if live.workspace:
         rows.append((live.workspace, "workspace"))
     if live.saved:
@@ -185,6 +189,33 @@ def _table(graph: MemoryGraph, live: Live) -> list[str]:
     if counted != live.total:
         rows.append((live.total - counted, "inputs that nobody reads"))
     return [f"  {size:>14,} B  {name}" for size, name in rows]
+
+
+def _by_tensor(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """`wide[3]` and `wide[4]` as `wide[3..4]`, their bytes together; the largest first."""
+    sizes: dict[str, int] = {}
+    numbers: dict[str, list[int]] = {}
+    for size, name in rows:
+        row = re.fullmatch(r"(.*)\[(\d+)\]", name, re.DOTALL)
+        tensor = row[1] if row else name
+        sizes[tensor] = sizes.get(tensor, 0) + size
+        numbers.setdefault(tensor, []).extend([int(row[2])] if row else [])
+    return sorted(
+        ((size, f"{tensor}{_ranges(numbers[tensor])}") for tensor, size in sizes.items()),
+        key=lambda found: -found[0],
+    )
+
+
+def _ranges(numbers: list[int]) -> str:
+    """`[2, 4..6]`, or nothing for none."""
+    runs: list[tuple[int, int]] = []
+    for n in sorted(numbers):
+        if runs and runs[-1][1] == n - 1:
+            runs[-1] = runs[-1][0], n
+        else:
+            runs.append((n, n))
+    text = ", ".join(f"{a}..{z}" if z > a else f"{a}" for a, z in runs)
+    return f"[{text}]" if text else ""
 
 
 def label(graph: MemoryGraph, group: int) -> str:

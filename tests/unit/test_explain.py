@@ -107,3 +107,23 @@ def test_the_flag_prints_to_stderr(tmp_path: Path, capsys: pytest.CaptureFixture
     assert lines[0].startswith("@main: peak 96 B in step 0 of 0 .. 1")
     assert "so no order is better: proof = flow" in printed.err
     assert lines[-1].startswith('shrink "t" (64 B): without it the bound is 32 B;')
+
+
+def test_rows_are_told_by_tensor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three rows of 16 B of the input, two of %y, one of 4 B: a line each, and the same total."""
+    net = tmp_path / "rows.mlir"
+    net.write_text("""
+    !t = tensor<1x3x4x4xi8, #memgraph.encoding<nhwc>>
+    func.func @rows(%x: !t {memgraph.name = "camera"})
+        -> tensor<1x3x1x4xi8, #memgraph.encoding<nhwc>> {
+      %y = memgraph.max_pool_2d %x window<[3, 3], pad = [1, 1, 1, 1]> {memgraph.names = ["largest"]}
+          : (!t) -> !t
+      %z = memgraph.average_pool_2d %y window<[1, 4]> {memgraph.names = ["average"]}
+          : (!t) -> tensor<1x3x1x4xi8, #memgraph.encoding<nhwc>>
+      func.return %z : tensor<1x3x1x4xi8, #memgraph.encoding<nhwc>>
+    }""")
+    passes = "memgraph-model{alignment=1 inplace=on},memgraph-expand-rows,memgraph-schedule"
+    assert main([str(net), "-p", passes, "--explain-peak", "-o", str(tmp_path / "out")]) == 0
+    said = [line.split("  ") for line in capsys.readouterr().err.splitlines()]
+    told = [(line[-2].strip(), line[-1]) for line in said[1:] if len(line) > 2 and "B" in line[-2]]
+    assert told[:3] == [("48 B", "camera[0..2]"), ("16 B", "largest[0]"), ("4 B", "average[0]")]
