@@ -1,5 +1,6 @@
 """Names and places for people."""
 
+from collections.abc import Mapping
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -41,11 +42,10 @@ def is_named(value: SSAValue) -> bool:
     return isinstance(value, OpResult) and "memgraph.names" in value.op.attributes
 
 
-def rename(value: OpResult, name: str) -> None:
-    """Give one result of an operation a name of the model's own; the others keep theirs."""
-    names = [StringAttr(name_of(r)) for r in value.op.results]
-    names[value.index] = StringAttr(name)
-    value.op.attributes["memgraph.names"] = ArrayAttr(names)
+def rename(op: Operation, names: Mapping[int, str]) -> None:
+    """Give results of an operation, by index, names of the model's own; the others keep theirs."""
+    given = [names[r.index] if r.index in names else name_of(r) for r in op.results]
+    op.attributes["memgraph.names"] = ArrayAttr([StringAttr(name) for name in given])
 
 
 def operator_kind(op: Operation) -> str:

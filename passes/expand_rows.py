@@ -180,11 +180,15 @@ def _cut(op: ComputeOp, rows: _Rows) -> None:
 
 def name_rows(old: SSAValue, found: Sequence[SSAValue]) -> None:
     """Call rows by their tensor and number, where the model names the tensor."""
+    hint, name = old.name_hint, name_of(old) if is_named(old) else None
+    names: dict[Operation, dict[int, str]] = {}  # of what makes the rows: one, or one each
     for r, part in enumerate(found):
-        part.name_hint = f"{old.name_hint}_{r}" if old.name_hint else None
+        part.name_hint = f"{hint}_{r}" if hint else None
         assert isinstance(part, OpResult)
-        if is_named(old):
-            rename(part, f"{name_of(old)}[{r}]")
+        if name is not None:
+            names.setdefault(part.op, {})[part.index] = f"{name}[{r}]"
+    for op, its in names.items():
+        rename(op, its)
 
 
 def reads_received(op: ComputeOp) -> bool:

@@ -93,7 +93,7 @@ Left alone:
 
 from collections.abc import Callable
 from math import prod
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
@@ -178,7 +178,8 @@ def absorb(rule: Rule, relu: Operation, made: OpResult, rewriter: PatternRewrite
     its place takes over its name."""
     rule.changed(made.op, rewriter)
     last, result = relu.operands[0], relu.results[0]  # the result of `made.op`, or of a reshape
-    rename(cast("OpResult", last), name_of(result))
+    assert isinstance(last, OpResult)
+    rename(last.op, {last.index: name_of(result)})
     type_ = joined_type(last, result)
     if type_ is not None and type_ != last.type:
         last = rewriter.replace_value_with_new_type(last, type_)

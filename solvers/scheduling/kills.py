@@ -22,12 +22,14 @@ smaller than the result.
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, bits
 from memopt.solvers.theory.ideals import ancestors, descendants
 
-# Events not yet over that contain no other such event, by index. Found again from one ideal to the
-# next instead of from all events, of which most are far away.
+# Events not yet over that contain no other such event, by index, and behind all events the in-place
+# candidates that nothing keeps waiting. Found again from one ideal to the next instead of from all
+# of them, of which most are far away.
 Frontier = tuple[int, ...]
 
 # How many smaller events are compared with each to find what blocks it, and how often in all
@@ -72,13 +74,17 @@ class Kills:
         return tuple(result)
 
     @cached_property
-    def _waits(self) -> list[tuple[int, ...]]:
+    def _waits(self) -> list[list[int]]:
         """Per in-place candidate the largest few events that must be over before it is a branch."""
-        result: list[tuple[int, ...]] = []
+        result: list[list[int]] = []
         for need, last in self._inplace:
             before = need & ~(1 << last)
-            within = [n for n in self._events if n & before == n]
-            result.append(tuple(within[-3:]))
+            within = (
+                e
+                for e in range(len(self._events) - 1, -1, -1)
+                if self._events[e] & before == self._events[e]
+            )
+            result.append(list(islice(within, 3)))
         return result
 
     @cached_property
@@ -128,30 +134,40 @@ class Kills:
         return result
 
     @cached_property
+    def _until(self) -> tuple[int, ...]:
+        """What must have run before an event, or an in-place candidate, is over."""
+        return self._events + tuple(1 << last for _, last in self._inplace)
+
+    @cached_property
+    def _blocked_by(self) -> list[list[int]]:
+        """Events that keep an event, or an in-place candidate, from being a branch."""
+        return self._blockers + self._waits
+
+    @cached_property
     def _unblocks(self) -> list[list[int]]:
-        result: list[list[int]] = [[] for _ in self._events]
-        for e, blockers in enumerate(self._blockers):
+        result: list[list[int]] = [[] for _ in self._until]
+        for e, blockers in enumerate(self._blocked_by):
             for b in blockers:
                 result[b].append(e)
         return result
 
     def start(self) -> Frontier:
-        """The events that nothing blocks before any operator has run."""
-        return tuple(e for e, blockers in enumerate(self._blockers) if not blockers)
+        """What nothing blocks before any operator has run."""
+        return tuple(e for e, blockers in enumerate(self._blocked_by) if not blockers)
 
     def advance(self, frontier: Frontier, done: int) -> Frontier:
-        """The events that nothing blocks at `done`, from those of an ideal within it."""
-        events, todo = self._events, ~done
-        kept = [e for e in frontier if events[e] & todo]
+        """What nothing blocks at `done`, from that of an ideal within it."""
+        until, todo = self._until, ~done
+        kept = [e for e in frontier if until[e] & todo]
         if len(kept) == len(frontier):
             return frontier
-        over = [e for e in frontier if not events[e] & todo]
+        over = [e for e in frontier if not until[e] & todo]
         seen: set[int] = set()
         while over:
             for e in self._unblocks[over.pop()]:
-                if e not in seen and not any(events[b] & todo for b in self._blockers[e]):
+                if e not in seen and not any(until[b] & todo for b in self._blocked_by[e]):
                     seen.add(e)
-                    (kept if events[e] & todo else over).append(e)
+                    (kept if until[e] & todo else over).append(e)
         return tuple(kept)
 
     def moves(self, done: int, frontier: Frontier) -> list[tuple[int, int, bool]]:
@@ -160,15 +176,15 @@ class Kills:
         Up to its last operator a minimal branch only allocates. Without any event left all that
         remains is one branch.
         """
-        todo = ~done
-        minimal = minimal_sets({self._events[e] & todo for e in frontier})
+        todo, events = ~done, self._events
+        minimal = minimal_sets({events[e] & todo for e in frontier if e < len(events)})
         result = [(need, -1, True) for need in minimal]
-        for (need, last), waits in zip(self._inplace, self._waits, strict=True):
-            if todo >> last & 1 and not any(n & todo for n in waits):
-                need &= todo
-                before = need & ~(1 << last)
-                if not any(m & before == m for m in minimal):  # else `last` is no first event
-                    result.append((need, last, need in minimal))
+        for e in sorted(e for e in frontier if e >= len(events)):
+            need, last = self._inplace[e - len(events)]
+            need &= todo
+            before = need & ~(1 << last)
+            if not any(m & before == m for m in minimal):  # else `last` is no first event
+                result.append((need, last, need in minimal))
         if not result:
             rest = (1 << len(self.graph)) - 1 & todo
             return [(rest, -1, True)] if rest else []
