@@ -297,10 +297,9 @@ class RowOp(IRDLOperation, MemoryInterface):
         whole = self.whole
         last = len(self.operands) - 1
         if whole.accumulates:
-            before = isinstance(self.operands[last].type, TensorType) and (
-                self.operands[last].type == whole.accumulator == self.outputs[0].type
-            )
-            return ((0, last),) if before else ()
+            later = len(self.inputs) > len(activations(whole))  # than the first step
+            fits = later and self.inputs[-1].type == self.outputs[0].type
+            return ((0, last),) if fits else ()
         if not (model.has_inplace and whole.ELEMENTWISE) or whole.rows_mode != "inplace":
             return ()
         size = bytes_of(self.outputs[0].type) or 0

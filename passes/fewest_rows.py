@@ -2,12 +2,12 @@
 are found, because every row is a call of its kernel.
 
 An operator that needs more by itself, its operands and results whole, is cut in any case, and so is
-one that reads what is received in rows. Of the others the last ones are left whole, as many as
-possible, for tensors get smaller; then halves of those before, and so on. Of every choice it is
-decided whether it has an order that fits.
+one that reads what is received in rows. Of the others as many as possible are left whole while the
+rest keeps to the order of all rows (`wholes.py`), half of them, halves of what cannot be, and so
+on; then the same is asked of any order. What is not decided after so much work stays cut.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
@@ -15,13 +15,18 @@ from xdsl.dialects.func import FuncOp
 from memopt.dialects.errors import MemoptError
 from memopt.passes.expand_rows import computing, cut, reads_received
 from memopt.passes.extract import extract
+from memopt.passes.row_numbers import carried, in_rows
 from memopt.solvers import clock
-from memopt.solvers.problems.memory_graph import MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling.wholes import Rows
 from memopt.solvers.scheduling.within import within
 
-STATES = 4_000  # what fits takes hardly more of them than it has rows
-TRIES = 40  # after which what is left stays cut
+# Counts of work, so that the answer is the same on every machine: together a few seconds.
+LEAST = 20_000  # states for the least peak of all rows
+STATES = 3_000  # for one question; what fits takes hardly more of them than it has rows
+LOOKED = 100_000  # steps of the graphs in which choices are tried out as numbers
+CALLS = 1_500  # of the graphs of choices that are cut and searched
 
 
 class DoesNotFitError(MemoptError):
@@ -50,18 +55,17 @@ def ever_fewer_rows(
 ) -> list[Chosen]:
     """As `fewest_rows`, and what was found before it, each with no more calls than the last."""
     deadline = clock.deadline(time_limit)
-    whole = extract(func)
+    whole, running = extract(func), computing(func)
     step = {op: k for k, op in enumerate(whole.memory.operations)}
-    running = computing(func)
-    in_rows = func.clone()
-    able = frozenset(cut(in_rows, range(len(running))))
-    rows = extract(in_rows).graph
-    if most is None:
-        most = schedule(rows, "auto", clock.left(deadline)).peak
-    elif not _fits(rows, most, deadline):
-        least = schedule(rows, "auto", clock.left(deadline))
+    rows = in_rows(func, range(len(running)))
+    able = rows.cut
+    order = None if most is None else _order(rows.graph, most, deadline)
+    if order is None:
+        least = schedule(rows.graph, "auto", clock.left(deadline), max_states=LEAST)
+        order, most = least.order, least.peak if most is None else most
         if least.peak > most:
             raise DoesNotFitError(_too_much(least.peak, least.optimal, most))
+    assert most is not None
     needed = frozenset(
         k
         for k in able
@@ -69,33 +73,51 @@ def ever_fewer_rows(
         or (op in step and _alone(whole.graph, step[op]) > most)  # views are no step
     )
     if needed == able:
-        return [Chosen(able, len(rows), True)]
+        return [Chosen(able, len(rows.graph), True)]
     small = with_cut(func, needed)
-    if _fits(small, most, deadline):
+    if _order(small, most, deadline) is not None:
         return [Chosen(needed, len(small), True)]
-    found = [Chosen(able, len(rows), False)]
-    rest = sorted(able - needed)
-    fits, less = len(rest), 0  # so many of them in rows fit, so many do not
-    while fits - less > 1 and not clock.late(deadline):
-        half = (less + fits) // 2
-        chosen = needed.union(rest[:half])
-        small = with_cut(func, chosen)
-        if _fits(small, most, deadline):
-            fits = half
-            found.append(Chosen(chosen, len(small), False))
-        else:
-            less = half
-    waiting = _halves(rest[:fits])
-    for tried, group in enumerate(waiting):
-        if tried == TRIES or clock.late(deadline):
+    found = [Chosen(able, len(rows.graph), False)]
+    numbers = rows.rows()
+    left = _whole(numbers, order, most, sorted(able - needed), deadline)
+    if left:
+        some, cut_still = numbers.with_whole(left), in_rows(func, able - left)
+        small, carried_on = cut_still.graph, carried(rows, order, some, cut_still)
+        if profile(small, carried_on).peak <= most or _order(small, most, deadline) is not None:
+            found.append(Chosen(able - left, len(small), False))
+    seen = 0
+    waiting = _halves(sorted(found[-1].positions - needed))
+    for group in waiting:
+        if seen + found[-1].calls > CALLS or clock.late(deadline):
             break
         chosen = found[-1].positions.difference(group)
         small = with_cut(func, chosen)
-        if len(small) <= found[-1].calls and _fits(small, most, deadline):
+        seen += len(small)
+        if len(small) <= found[-1].calls and _order(small, most, deadline) is not None:
             found.append(Chosen(chosen, len(small), False))
         else:
             waiting += _halves(group)
     return found
+
+
+def _whole(
+    rows: Rows, order: Sequence[int], most: int, able: list[int], deadline: float | None
+) -> frozenset[int]:
+    """Which of these may be whole for a peak of `most`, if the rest keeps to `order` of all rows:
+    half of them, halves of those that may not, and so on."""
+    whole = frozenset[int]()
+    waiting, looked = _halves(able) or [able], 0
+    for group in waiting:
+        if looked > LOOKED or clock.late(deadline):
+            break
+        more = whole.union(group)
+        some = rows.with_whole(more)
+        looked += len(rows.graph) + len(some.graph)
+        if profile(some.graph, some.like(order)).peak <= most:
+            whole = more
+        else:
+            waiting += _halves(group)
+    return whole
 
 
 def with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
@@ -105,12 +127,12 @@ def with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
     return extract(copy).graph
 
 
-def _fits(graph: MemoryGraph, most: int, deadline: float | None) -> bool:
-    """Whether an order is found whose peak is at most that."""
+def _order(graph: MemoryGraph, most: int, deadline: float | None) -> tuple[int, ...] | None:
+    """An order whose peak is at most that, if one is found."""
     try:
-        return within(graph, most, deadline, STATES) is not None
+        return within(graph, most, deadline, STATES)
     except clock.TimeIsOverError:
-        return False
+        return None
 
 
 def _too_much(least: int, proven: bool, most: int) -> str:

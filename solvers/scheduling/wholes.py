@@ -1,0 +1,178 @@
+"""What a graph of rows becomes where some operators are left whole: its numbers, without its IR.
+
+    some = Rows(graph, operator, tensor, sizes, cut, 4).with_whole({3, 4})
+    profile(some.graph, some.like(order)).peak
+
+`order`, of all rows, is followed as far as it can be: an operator that is whole runs when the last
+of its rows did. So a choice costs milliseconds where cutting the operators costs a second. What is
+found so is checked on the choice's own graph: what lies in place, or how a tensor is rounded, may
+differ in a few bytes.
+"""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, round_up
+
+
+@dataclass(frozen=True)
+class Rows:
+    """`operator` says of each step which operator it is, or is a row of; `cut` are those in rows.
+    `tensor` says of each group which tensor it is a row of, -1: of none; `sizes` are bytes, not
+    rounded; rows of whole tensors are not, all else is rounded to `alignment`."""
+
+    graph: MemoryGraph
+    operator: tuple[int, ...]
+    tensor: tuple[int, ...]
+    sizes: tuple[int, ...]
+    cut: frozenset[int]
+    alignment: int
+
+    @cached_property
+    def rows_of(self) -> dict[int, list[int]]:
+        """The groups of each tensor."""
+        found: dict[int, list[int]] = {}
+        for g, t in enumerate(self.tensor):
+            found.setdefault(t, []).append(g)
+        found.pop(-1, None)
+        return found
+
+    def with_whole(self, chosen: Set[int]) -> "SomeWhole":
+        """The graph with these operators whole."""
+        graph, in_rows = self.graph, self.cut - chosen
+        step: list[int] = []
+        members: list[list[int]] = []
+        first: dict[int, int] = {}
+        for v, operator in enumerate(self.operator):
+            new = len(members)
+            at = new if operator in in_rows else first.setdefault(operator, new)
+            if at == new:
+                members.append([])
+            members[at].append(v)
+            step.append(at)
+        groups = _Groups(self, step, in_rows)
+        needed = (
+            [step[p] for v in steps for p in graph.predecessors[v]] + groups.needed.get(at, [])
+            for at, steps in enumerate(members)
+        )
+        before = ((p for p in its if p != at) for at, its in enumerate(needed))
+        small = MemoryGraph(
+            tuple(graph.names[steps[0]] for steps in members),
+            tuple(tuple(dict.fromkeys(found)) for found in before),
+            tuple(groups.made),
+            tuple(max(graph.extra[v] for v in steps) for steps in members),
+            groups.inplace(),
+        )
+        return SomeWhole(small, tuple(step), tuple(map(tuple, members)))
+
+
+class _Groups:
+    """The groups of a graph with some operators whole; `of` says where each of all rows went."""
+
+    def __init__(self, rows: Rows, step: Sequence[int], in_rows: Set[int]) -> None:
+        self.rows, self.step, self.in_rows = rows, step, in_rows
+        self.made: list[Group] = []
+        self.of = [-1] * len(rows.graph.groups)
+        self.single: set[int] = set()  # tensors that are one group
+        self.pieces: set[int] = set()  # whose rows come or die alone, at their place in the whole
+        self.needed: dict[int, list[int]] = {}  # steps before one that reads all of a tensor
+        graph, sizes, alignment = rows.graph, rows.sizes, rows.alignment
+        for tensor, its in rows.rows_of.items():
+            old = [graph.groups[g] for g in its]
+            made = any(self._is_row(v) for g in old for v in g.writers)
+            read = {self._is_row(v) for g in old for v in g.readers}
+            if not made and read != {True}:
+                self.single.add(tensor)
+                self._add(its, round_up(sum(sizes[g] for g in its), alignment))
+                continue
+            whole = not made or read != {True}
+            if whole:
+                self.pieces.add(tensor)
+            readers = [step[v] for g in old for v in g.readers if not self._is_row(v)]
+            for g in its:
+                self._add([g], sizes[g] if whole else round_up(sizes[g], alignment), readers)
+            for at in dict.fromkeys(readers):  # also what its rows would not read
+                self.needed.setdefault(at, []).extend(step[v] for g in old for v in g.writers)
+        for g, tensor in enumerate(rows.tensor):
+            if tensor < 0:
+                self._add([g], 0 if self._is_inside(g) else graph.sizes[g])
+
+    def _is_row(self, v: int) -> bool:
+        return self.rows.operator[v] in self.in_rows
+
+    def _is_inside(self, g: int) -> bool:
+        """Whether it is a sum that is not finished, of an operator that is whole."""
+        group, operator = self.rows.graph.groups[g], self.rows.operator
+        its = {operator[v] for v in (*group.writers, *group.readers)}
+        return (
+            len(its) == 1
+            and its <= self.rows.cut - self.in_rows
+            and bool(group.writers and group.readers)
+            and not group.is_output
+        )
+
+    def _add(self, its: Sequence[int], size: int, more: Sequence[int] = ()) -> None:
+        """One group in place of these, with `more` readers."""
+        step, old = self.step, [self.rows.graph.groups[g] for g in its]
+        for g in its:
+            self.of[g] = len(self.made)
+        if len(old) == 1:  # nearly always
+            writers, reading = [step[v] for v in old[0].writers], [step[v] for v in old[0].readers]
+        else:
+            writers = [step[v] for g in old for v in g.writers]
+            reading = [step[v] for g in old for v in g.readers]
+        readers = tuple(dict.fromkeys([*reading, *more]))
+        is_input, is_output = any(g.is_input for g in old), any(g.is_output for g in old)
+        made = Group(old[0].name, size, tuple(dict.fromkeys(writers)), readers, is_input, is_output)
+        self.made.append(made)
+
+    def inplace(self) -> tuple[InPlace, ...]:
+        """Rows of no whole tensor are written over others, whole tensors over whole ones."""
+        found: dict[InPlace, None] = {}
+        for c in self.rows.graph.inplace:
+            result, operand = self.rows.tensor[c.result], self.rows.tensor[c.operand]
+            row = self._is_row(c.operator)
+            if row:
+                aligned = not self.rows.sizes[c.operand] % self.rows.alignment
+                may = result not in self.pieces | self.single and operand not in self.single
+                may = may and (aligned or operand not in self.pieces)
+            else:
+                may = all(t < 0 or t in self.single for t in (result, operand))
+            candidate = InPlace(self.step[c.operator], self.of[c.result], self.of[c.operand])
+            inner, outer = self.made[candidate.result], self.made[candidate.operand]
+            whole = inner.writers == (candidate.operator,) and inner is not outer
+            free = candidate.operator not in outer.writers and not outer.is_output
+            if may and whole and free and inner.size <= outer.size:
+                found[candidate] = None
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class SomeWhole:
+    """A graph of rows and whole operators: `step[v]` is where step `v` of all rows went, `members`
+    are those of each."""
+
+    graph: MemoryGraph
+    step: tuple[int, ...]
+    members: tuple[tuple[int, ...], ...]
+
+    def like(self, order: Sequence[int]) -> tuple[int, ...]:
+        """Its order that follows one of all rows."""
+        waiting = list(map(len, self.members))
+        done = [False] * len(self.members)
+        result: list[int] = []
+        for v in order:
+            at = self.step[v]
+            waiting[at] -= 1
+            stack = [] if waiting[at] or done[at] else [(at, iter(self.graph.predecessors[at]))]
+            while stack:
+                at, rest = stack[-1]
+                p = next((p for p in rest if not done[p]), None)
+                if p is not None:
+                    stack.append((p, iter(self.graph.predecessors[p])))
+                    continue
+                stack.pop()
+                done[at] = True
+                result.append(at)
+        return tuple(result)
