@@ -92,7 +92,7 @@ def _with_rows(op: ComputeOp, target: Target) -> list[ComputeOp]:
     for old, one in zip(op.results, made, strict=True):
         one.results[0].name_hint = old.name_hint
         if is_named(old):
-            rename(one.results[0], name_of(old))
+            rename(one, {0: name_of(old)})
     Rewriter.replace_op(op, list(made), [one.results[0] for one in made])
     return list(made)
 
