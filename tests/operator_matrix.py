@@ -63,6 +63,7 @@ def load(path: Path) -> ModuleType:
     return module
 
 
+sys.path.insert(0, str(ROOT / "tests/helpers"))  # as pytest does
 rows = load(ROOT / "tests/property/test_rows_needed.py")
 
 

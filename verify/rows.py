@@ -182,8 +182,13 @@ def windows_of(whole: ComputeOp, k: int, r: int) -> range | None:
     if rows is None:
         return None
     window = _property(whole, "window")
+    if window is not None and "transpose_conv" in whole.name:
+        return _reaching(window, r, rows) if k == 0 else None
     if window is not None:
         return _window(whole, window, r, rows) if k == 0 else None
+    if "depth_to_space" in whole.name:
+        r //= _property(whole, "block").value.data
+        return range(r, r + 1)
     if (before := _property(whole, "before")) is not None:
         r -= int(before.get_values()[1])
         return range(r, r + 1) if 0 <= r < rows else range(0)
@@ -208,6 +213,19 @@ def _window(whole: ComputeOp, window: Any, r: int, rows: int) -> range:
     taps = [r * stride - pad + tap * dilation for tap in range(kernel)]
     inside = [t for t in taps if 0 <= t < rows]
     return range(inside[0], inside[-1] + 1, dilation) if inside else range(0)
+
+
+def _reaching(window: Any, r: int, rows: int) -> range:
+    """The rows whose windows, spread over the result, have a tap on row r."""
+    kernel, stride, dilation, pad = (sizes[0] for sizes in window.sizes)
+    found = [
+        n
+        for n in range(rows)
+        if any(n * stride + tap * dilation - pad == r for tap in range(kernel))
+    ]
+    if not found:
+        return range(0)
+    return range(found[0], found[-1] + 1, found[1] - found[0] if len(found) > 1 else 1)
 
 
 def _resized(whole: ComputeOp, r: int, rows: int) -> range:

@@ -224,9 +224,9 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         if the operand is a stretch of the result. None if neither is."""
         return None
 
-    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
+    def scratch(self, kernels: Kernels) -> tuple[int, ...] | None:
         """Bytes of each scratch buffer that TensorFlow Lite Micro's kernels ask for when they are
-        prepared, in the order of the requests, not rounded up."""
+        prepared, in the order of the requests, not rounded up; None where they are not known."""
         return ()
 
     def macs(self) -> int:

@@ -20,6 +20,7 @@ from xdsl.ir import Operation
 from memopt.dialects.attributes import RoundingAttr, RuntimeType
 from memopt.dialects.operators.binary import AddOp, MaximumOp, MinimumOp, MulOp, SubOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
@@ -29,6 +30,7 @@ from memopt.dialects.operators.quantization import CastOp, DequantizeOp, Quantiz
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
+from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
@@ -174,6 +176,16 @@ def transpose(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
+def depth_to_space(node: Node, kind: Kind) -> Operation:
+    same_meaning(node, (0,))
+    need(len(node.shape(0)) == 4 and node.get("mode", "DCR") in ("DCR", "CRD"))
+    properties = {
+        "block": number(node.get("blocksize", 0)),
+        "by_channel": UnitAttr() if node.get("mode", "DCR") == "CRD" else None,
+    }
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
 def concat(node: Node, kind: Kind) -> Operation:
     indices = range(len(node.types))
     same_meaning(node, indices)
@@ -234,6 +246,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Clip": Entry(clip, ReluOp, Relu6Op),
     "Concat": Entry(concat, ConcatOp),
     "Conv": Entry(windows.convolution, Conv2DOp, DepthwiseConv2DOp),
+    "ConvTranspose": Entry(windows.transpose_convolution, TransposeConv2DOp),
+    "DepthToSpace": Entry(depth_to_space, DepthToSpaceOp),
     "DequantizeLinear": Entry(dequantize, DequantizeOp),
     "Dropout": Entry(dropout, ReshapeOp),
     "Flatten": Entry(reshape, ReshapeOp),

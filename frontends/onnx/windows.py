@@ -47,6 +47,19 @@ def convolution(node: Node, conv: type[Operation], depthwise: type[Operation]) -
     )
 
 
+def transpose_convolution(node: Node, kind: type[Operation]) -> Operation:
+    """With the padding that is given; what `output_padding` adds is in the result's shape."""
+    plain(node)
+    need(len(node.shape(0)) == len(node.shape(1)) == 4)
+    need(node.get("auto_pad", "NOTSET") in ("NOTSET", "VALID") and not node.get("output_shape"))
+    return build(
+        kind,
+        (node.operand(0), node.operand(1), node.optional(2)),
+        node.results,
+        {"window": window_of(node, node.shape(1)[2:4]), "groups": number(node.get("group", 1))},
+    )
+
+
 def max_pool(node: Node, kind: type[Operation]) -> Operation:
     need(len(node.shape(0)) == 4 and quantization(node.type(0)) == quantization(node.result))
     window = window_of(node, node.get("kernel_shape", ()))

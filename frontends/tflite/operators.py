@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
 from memopt.dialects.operators.binary import AddOp, MaximumOp, MinimumOp, MulOp, SubOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
@@ -27,6 +28,7 @@ from memopt.dialects.operators.quantization import CastOp, DequantizeOp, Quantiz
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
+from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
 from memopt.frontends.core import node as core
 from memopt.frontends.core.node import Entry
@@ -256,6 +258,36 @@ def resize(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
+def depth_to_space(node: Node, kind: Kind) -> Operation:
+    properties = {"block": number(node.options["blockSize"])}
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def transpose_convolution(node: Node, kind: Kind) -> Operation:
+    """Operands are the result's shape, weights, image and bias; int8 and float only."""
+    same_arithmetic(node, 1, 2)
+    need(node.element(2) in (ELEMENTS["int8"], ELEMENTS["float32"]) and len(node.types) <= 4)
+    need(tuple(node.constant(0)) == node.result.get_shape() and len(node.shape(1)) == 4)
+    o, kernel = node.options, node.shape(1)[1:3]
+    stride, pad = (o["strideH"], o["strideW"]), [(0, 0), (0, 0)]
+    need(min(stride) >= 1)
+    if o["padding"] == 0:  # SAME
+        sizes = zip(node.result.get_shape()[1:3], kernel, stride, strict=True)
+        pad = [same_padding(out, -(-out // s), k, s, 1) for out, k, s in sizes]
+    (top, bottom), (left, right) = pad
+    return build(
+        kind,
+        (node.operand(2), node.operand(1), node.optional(3)),
+        node.results,
+        {
+            "window": WindowAttr(kernel, stride, (1, 1), (top, left, bottom, right)),
+            "groups": number(1),
+            "activation": activation(node),
+            "rounding": rounding(node),
+        },
+    )
+
+
 OPERATORS: Final[Mapping[str, Entry]] = {
     "ADD": Entry(binary, AddOp),
     "AVERAGE_POOL_2D": Entry(pool, AveragePool2DOp),
@@ -263,6 +295,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "CONCATENATION": Entry(concat, ConcatOp),
     "CONV_2D": Entry(convolution(depthwise=False), Conv2DOp),
     "DEPTHWISE_CONV_2D": Entry(convolution(depthwise=True), DepthwiseConv2DOp),
+    "DEPTH_TO_SPACE": Entry(depth_to_space, DepthToSpaceOp),
     "DEQUANTIZE": Entry(unary, DequantizeOp),
     "EXPAND_DIMS": Entry(reshape, ReshapeOp),
     "FULLY_CONNECTED": Entry(fully_connected, FullyConnectedOp),
@@ -289,5 +322,6 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "SUB": Entry(binary, SubOp),
     "TANH": Entry(unary, TanhOp),
     "TRANSPOSE": Entry(transpose, TransposeOp),
+    "TRANSPOSE_CONV": Entry(transpose_convolution, TransposeConv2DOp),
 }
 """LiteRT's operator -> what it becomes."""

@@ -167,6 +167,45 @@ def resize(name: str, rng: Rng) -> Any:
     return made(name, [value(shape)], [tensor((*out[:3], shape[3]))], **properties)
 
 
+def transposed(name: str, rng: Rng) -> Any:
+    """Some with rows at the end that nothing is added to; columns are, or rows could not matter."""
+    shape = (1, *(int(v) for v in rng.integers(1, 6, 2)), 2)
+    while True:
+        kernel, stride, dilation = ([int(v) for v in rng.integers(1, 4, 2)] for _ in range(3))
+        pad = [int(v) for v in rng.integers(0, 3, 4)]
+        out = [
+            (shape[i + 1] - 1) * stride[i]
+            + dilation[i] * (kernel[i] - 1)
+            + 1
+            - pad[i]
+            - pad[i + 2]
+            + int(rng.integers(stride[i]))
+            for i in range(2)
+        ]
+        columns = [
+            n * stride[1] + t * dilation[1] - pad[1]
+            for n in range(shape[2])
+            for t in range(kernel[1])
+        ]
+        enough = all(o >= s for o, s in zip(out, stride, strict=True))
+        if enough and any(0 <= c < out[1] for c in columns):
+            break
+    weights = value((3, *kernel, 2), "ohwi")
+    window = WindowAttr(kernel, stride, dilation, pad)
+    result = tensor((1, *out, 3))
+    return made(name, [value(shape), weights], [result], window=window, groups=number(1))
+
+
+def depth_to_space(name: str, rng: Rng) -> Any:
+    (n, h, w, c), block = image(rng), int(rng.integers(1, 4))
+    properties = {
+        "block": number(block),
+        "by_channel": UnitAttr() if rng.random() < 0.5 else None,
+    }
+    source, result = value((n, h, w, c * block**2)), tensor((n, h * block, w * block, c))
+    return made(name, [source], [result], **properties)
+
+
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "maximum", "minimum"), binary),
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
@@ -174,6 +213,8 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("conv_2d", "depthwise_conv_2d"), convolution),
     **dict.fromkeys(("average_pool_2d", "max_pool_2d"), pool),
     **dict.fromkeys(("resize_bilinear", "resize_nearest"), resize),
+    "transpose_conv_2d": transposed,
+    "depth_to_space": depth_to_space,
     "softmax": softmax,
     "mean": mean,
     "concat": concat,

@@ -37,8 +37,10 @@ def one(
     options: tuple[str, dict[str, Any]] | None = None,
     numbers: tuple[Numbers, ...] = (A, B, C),
     out_bits: int = 0,
+    order: tuple[int, ...] = (),
 ) -> bytes:
-    """A model of one operator; `constants` are its last operands."""
+    """A model of one operator; `constants` are its last operands, unless `order` says which of all
+    tensors comes where."""
     tensors = [tensor(f"x{i}", s, bits, numbers[i]) for i, s in enumerate(shapes)]
     for array in constants:
         if isinstance(array, T):
@@ -49,7 +51,7 @@ def one(
     tensors.append(tensor("y", out, out_bits or bits, numbers[-1]))
     last = len(tensors) - 1
     inputs = list(range(len(shapes)))
-    return build(Graph(tensors, [Op(op, range(last), [last], options)], inputs, [last]))
+    return build(Graph(tensors, [Op(op, order or range(last), [last], options)], inputs, [last]))
 
 
 def weights(shape: tuple[int, ...], channels: int, axis: int, bias: Any) -> tuple[T, ...]:
@@ -187,6 +189,35 @@ def int8_models() -> dict[str, bytes]:
                 found[f"{op} {corners} {half} {size}"] = one(
                     op, 8, (X,), out, (list(size),), options, (A,)
                 )
+    for padding, stride, size in (
+        (0, 2, (10, 14)),
+        (0, 1, (5, 7)),
+        (1, 2, (11, 15)),
+        (0, 3, (13, 19)),
+    ):
+        options = {"padding": padding, "strideH": stride, "strideW": stride}
+        for bias in (None, np.int32):
+            taps = weights((4, 3, 3, 6), 4, 0, bias)
+            found[f"transposed {padding} {stride} {bias}"] = one(
+                "TRANSPOSE_CONV",
+                8,
+                (X,),
+                (1, *size, 4),
+                ([1, *size, 4], *taps),
+                ("TransposeConv", options),
+                order=(1, 2, 0, *((3,) if bias else ())),
+            )
+    for block in (1, 2, 3):
+        out = (1, 5 * block, 7 * block, 4)
+        found[f"depth {block}"] = one(
+            "DEPTH_TO_SPACE",
+            8,
+            ((1, 5, 7, 4 * block**2),),
+            out,
+            (),
+            ("DepthToSpace", {"blockSize": block}),
+            (A,),
+        )
     return found
 
 

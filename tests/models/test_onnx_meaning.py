@@ -84,6 +84,44 @@ CASES: dict[str, NODE] = {  # name: operator, shape of x, other inputs, attribut
     },
     "depthwise": ("Conv", X, [f32(4, 1, 3, 3), f32(4)], {"group": 4}, "depthwise_conv_2d"),
     "multiplier": ("Conv", X, [f32(8, 1, 3, 3)], {"group": 4}, "depthwise_conv_2d"),
+    "transposed": (
+        "ConvTranspose",
+        X,
+        [f32(4, 3, 3, 2), f32(3)],
+        {"strides": [2, 3], "pads": [1, 0, 2, 1]},
+        "transpose_conv_2d",
+    ),
+    "transposed more": (
+        "ConvTranspose",
+        X,
+        [f32(4, 3, 3, 3)],
+        {"strides": [2, 3], "pads": [0, 1, 1, 0], "output_padding": [1, 2]},
+        "transpose_conv_2d",
+    ),
+    "transposed groups": (
+        "ConvTranspose",
+        X,
+        [f32(4, 3, 2, 3), f32(6)],
+        {"group": 2, "dilations": [3, 2], "strides": [2, 1]},
+        "transpose_conv_2d",
+    ),
+    "transposed valid": (
+        "ConvTranspose",
+        X,
+        [f32(4, 2, 1, 2)],
+        {"auto_pad": "VALID", "strides": [3, 1]},
+        "transpose_conv_2d",
+    ),
+    **{
+        f"depth {mode}": (
+            "DepthToSpace",
+            (1, 12, 3, 5),
+            [],
+            {"blocksize": 2, "mode": mode},
+            "depth_to_space",
+        )
+        for mode in ("DCR", "CRD")
+    },
     "max pool": (
         "MaxPool",
         X,

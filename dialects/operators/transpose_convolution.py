@@ -1,0 +1,171 @@
+"""Transposed convolution."""
+
+from collections.abc import Mapping, Sequence
+from math import gcd
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, IntegerAttr, IntegerType
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Kernels
+from memopt.dialects.operators.products import (
+    convolution_reals,
+    need_products,
+    real_products,
+    requantized,
+    whole_products,
+)
+from memopt.dialects.operators.window import as_laid_out, channels_last, first_spatial
+from memopt.dialects.stored import Array, element_of, is_stored, need_reals, per_tensor, unknown
+from memopt.dialects.tensors import AnyTensor, channels_of, elements_of, encoding_of, shape_of
+
+
+@irdl_op_definition
+class TransposeConv2DOp(ComputeOp):
+    """Every element times a window of weights is added to the result from `stride` times its place
+    on; `pad` is cut off, what nothing is added to is the bias. Weights `ohwi` or `iohw`."""
+
+    name = "memgraph.transpose_conv_2d"
+    IS_SPATIAL: ClassVar[bool] = True
+    WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "iohw", "nhwc": "ohwi"}
+    input = operand_def(AnyTensor)
+    weights = operand_def(AnyTensor)
+    bias = opt_operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    window = prop_def(WindowAttr)
+    groups = prop_def(IntegerAttr[I64])
+    activation = opt_prop_def(ActivationAttr)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$input `,` $weights (`,` $bias^)? `window` `` $window `groups` $groups"
+        + ACTIVATION
+        + ROUNDING
+        + " "
+        + TYPES
+    )
+
+    def verify_(self) -> None:
+        shape, out, weights = (shape_of(v) for v in (self.input, self.result, self.weights))
+        kernel, stride, dilation, pad = self.window.sizes
+        self.require(len(shape) == len(out) == len(weights) == 4 and len(kernel) == 2, "no images")
+        first = first_spatial(self.input)
+        for i in range(2):
+            span = dilation[i] * (kernel[i] - 1) + 1
+            least = (shape[first + i] - 1) * stride[i] + span - pad[i] - pad[i + 2]
+            self.require(
+                0 < least <= out[first + i] < least + stride[i],
+                f"dimension {first + i} of the result is {out[first + i]}, not {least}",
+            )
+        deep, places, filters = self._dimensions(weights)
+        groups, channels = self.groups.value.data, channels_of(self.result)
+        self.require(places == kernel, f"weights {weights} do not have the window's {kernel}")
+        self.require(shape[0] == out[0], f"{shape[0]} batches in, {out[0]} out")
+        self.require(
+            groups > 0 and deep == channels_of(self.input) and filters * groups == channels,
+            f"weights {weights} in {groups} groups do not make {channels} channels",
+        )
+        bias = channels if self.bias is None else elements_of(self.bias)
+        self.require(bias == channels, f"a bias of {bias} for {channels} channels")
+
+    def _dimensions(self, weights: tuple[int, ...]) -> tuple[int, tuple[int, ...], int]:
+        """(channels in, height and width, channels out of one group) of the weights."""
+        if encoding_of(self.weights).layout.data == "iohw":
+            return weights[0], weights[2:], weights[1]
+        groups = self.groups.value.data
+        return weights[3] * groups, weights[1:3], weights[0] // groups
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        """Those from which a tap of the window reaches row r."""
+        if operand != 0:
+            return None
+        kernel, stride, dilation, pad = (sizes[0] for sizes in self.window.sizes)
+        rows = shape_of(self.input)[1]
+        at = [r + pad - tap * dilation for tap in reversed(range(kernel))]
+        found = [a // stride for a in at if a % stride == 0 and 0 <= a < rows * stride]
+        step = dilation // gcd(dilation, stride)
+        return range(found[0], found[-1] + 1, step) if found else range(0)
+
+    def scratch(self, kernels: Kernels) -> tuple[int, ...] | None:
+        """transpose_conv.cc: an accumulator per element of the result. Not known of CMSIS-NN:
+        arm_transpose_conv_s8_get_buffer_size is another formula in each release."""
+        if element_of(self.input) != IntegerType(8):
+            return ()
+        return (4 * elements_of(self.result),) if kernels == "reference" else None
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        bias = operands[2] if len(operands) > 2 else None
+        if not any(is_stored(v) for v in self.operands) and not is_stored(self.result):
+            need_reals(self, *operands)
+            sums = self._sums(operands[0], operands[1], real=True)
+            total = sums if bias is None else sums + bias.reshape(-1).astype(np.float64)
+            exact = self.activated(as_laid_out(total, self.result))
+            return [exact.astype(operands[0].dtype)]
+        channels = channels_of(self.result)
+        bits, scales = need_products(self, self.input, self.weights, self.result, channels)
+        if bits != 8:
+            raise unknown(self, f"a transposed convolution of int{bits}")
+        shifted = operands[0].astype(np.int64) - per_tensor(self, self.input)[1]
+        kernel = operands[1].astype(np.int64) - encoding_of(self.weights).zero_points[0]
+        sums = self._sums(shifted, kernel, real=False)
+        reals = convolution_reals(self, self.input, scales)
+        return [self.stored(as_laid_out(requantized(self, sums, bias, reals, bits), self.result))]
+
+    def _sums(self, source: Array, weights: Array, real: bool) -> Array:
+        """The sums of products, channels last: tap after tap, so that those of an element do not
+        depend on the others'."""
+        import numpy as np
+
+        kernel, stride, dilation, pad = self.window.sizes
+        groups, images = self.groups.value.data, channels_last(source, self.input)
+        n, h, w, _ = images.shape
+        first = first_spatial(self.result)
+        out = shape_of(self.result)[first : first + 2]
+        sizes = [
+            max(s * (m - 1) + d * (k - 1) + 1, p + o)
+            for s, m, d, k, p, o in zip(stride, (h, w), dilation, kernel, pad, out, strict=False)
+        ]
+        number = np.float64 if real else np.int64
+        total = np.zeros((n, *sizes, channels_of(self.result)), number)
+        multiplied = real_products if real else whole_products
+        for y in range(kernel[0]):
+            for x in range(kernel[1]):
+                products = [
+                    multiplied(part.reshape(-1, part.shape[-1]), filters[:, y, x])
+                    for part, filters in zip(
+                        np.split(images, groups, axis=3), self._filters(weights), strict=True
+                    )
+                ]
+                places = tuple(
+                    slice(t * d, t * d + s * (m - 1) + 1, s)
+                    for t, d, s, m in zip((y, x), dilation, stride, (h, w), strict=True)
+                )
+                made = np.concatenate(products, axis=-1).reshape(n, h, w, -1)
+                total[(slice(None), *places)] += made.astype(number)
+        return total[:, pad[0] : pad[0] + out[0], pad[1] : pad[1] + out[1]]
+
+    def _filters(self, weights: Array) -> list[Array]:
+        """Of each group: channel out, tap..., channel in."""
+        import numpy as np
+
+        groups = self.groups.value.data
+        if encoding_of(self.weights).layout.data == "iohw":
+            return [np.moveaxis(w, 0, -1) for w in np.split(weights, groups)]
+        return list(np.split(weights, groups))
+
+    def macs(self) -> int:
+        """Every element of the input meets the weights of its channel."""
+        channels = max(channels_of(self.input), 1)
+        return elements_of(self.input) * (elements_of(self.weights) // channels)
