@@ -96,10 +96,10 @@ EXTENSIONS = {
     ),
     "spatial": Extension(
         (
-            "dialects/operators/depth_to_space.py",
+            "dialects/operators/space_to_depth.py",
             "frontends/tflite/operators.py",
-            "backends/c/kernels/depth_to_space/__init__.py",
-            "backends/c/kernels/depth_to_space/memopt_depth_to_space_s8.c",
+            "backends/c/kernels/space_to_depth/__init__.py",
+            "backends/c/kernels/space_to_depth/memopt_space_to_depth_s8.c",
         ),
         (
             "docs/operators.md",
@@ -110,7 +110,7 @@ EXTENSIONS = {
             # against TFLM on random shapes, and row by row
             "tests/firmware/test_c_random_operators.py::test_int8_operators_equal_tflm",
             "tests/firmware/test_c_random_operators.py::test_row_by_row_equals_the_whole_tensor[True]",
-            *of_operator("depth_to_space"),
+            *of_operator("space_to_depth"),
             "tests/unit/test_kernels.py",
         ),
     ),

@@ -150,7 +150,7 @@ def run_project(
     if OBJECTS is not None:
         compiled.make(command, directory, build, OBJECTS)
     command += ["run", "IN=in.bin", "OUT=out.bin", *(["TRACE=trace.bin"] if trace else [])]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     output, traced = directory / "out.bin", directory / "trace.bin"
     numbers: dict[str, int] = {}
     for line in done.stderr.splitlines():

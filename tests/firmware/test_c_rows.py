@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import OpResult
 
 from memopt.analysis.weights import Weights
 from memopt.backends.c.constants import constants_of
 from memopt.backends.c.kernels import kernel_files
 from memopt.backends.c.lowering import lower_rows
 from memopt.backends.c.measure import measure_project
+from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.dialects.model_attributes import ModelAttr
@@ -202,29 +204,55 @@ RAM = {
 
 
 @pytest.mark.parametrize("name", RAM)
-def test_rows_on_cortex_m4(name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any) -> None:
-    """The same outputs, canaries that hold and trip, and what rows cost."""
-    lab.need_tools("cortex-m4")
+def test_rows_on_a_cortex_m(name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """The outputs of whole operators and of TensorFlow Lite Micro, canaries that hold and trip, and
+    what rows cost. Three inputs on a Cortex-M4, in the full count thirty on each core."""
     path = shared / "models" / f"{name}.tflite"
-    whole = lab.plan(lab.read_model(path), target="cortex-m4")
-    module = in_rows(lab, lab.read_model(path), target="cortex-m4")
-    inputs = inputs_of(lab, whole, 2 if fuzz >= 1 else 1)
+    inputs = inputs_of(lab, lab.read_model(path), 10 if fuzz >= 1 else 1)
+    answers = outputs_of_tflm(lab, path, inputs, tmp_path / "tflm")
+    for target in lab.CORTEX if fuzz >= 1 else ("cortex-m4",):
+        lab.need_tools(target)
+        on_a_core(lab, path, target, inputs, answers, tmp_path / target)
+
+
+def on_a_core(
+    lab: Any, path: Path, target: str, inputs: list[Any], answers: bytes, work: Path
+) -> None:
+    name = path.stem
+    whole = lab.plan(lab.read_model(path), target=target)
+    module = in_rows(lab, lab.read_model(path), target=target)
     projects = [
-        lab.write(m, tmp_path / folder, name, "cortex-m4")
+        lab.write(m, work / folder, name, target)
         for m, folder in ((whole, "whole"), (module, "rows"))
     ]
     want, got = (lab.run_project(p, inputs, trace=False) for p in projects)
     assert (want.code, got.code) == (0, 0), got.messages
-    assert got.output == want.output
+    assert got.output == want.output == answers
     plan = plan_of(only_function(module))
     assert plan is not None
     assert plan.peak.data + got.numbers["stack_bytes"] + STATIC <= RAM[name]
     calls = sum(isinstance(op, RowOp) for op in only_function(module).body.block.ops)
     assert got.numbers["instructions"] - want.numbers["instructions"] <= 600 * calls
-    flash = [measure_project(p, "cortex-m4")["flash"] for p in projects]
+    flash = [measure_project(p, target)["flash"] for p in projects]
     assert flash[1] - flash[0] <= 1_536
     shrink = 4 * (1 + lab.top_padding(module) // 4)
+    first = [array[:1] for array in inputs]
     tripped = lab.run_project(
-        projects[1], inputs, f"-O2 -DMEMOPT_ARENA_SHRINK={shrink}", "shrunk", trace=False
+        projects[1], first, f"-O2 -DMEMOPT_ARENA_SHRINK={shrink}", "shrunk", trace=False
     )
     assert tripped.code == 2, tripped.messages
+
+
+def outputs_of_tflm(lab: Any, path: Path, inputs: list[Any], work: Path) -> bytes:
+    """What TensorFlow Lite Micro answers, run after run."""
+    func = only_function(lab.read_model(path))
+    last = func.get_return_op()
+    assert last is not None
+    tensors: list[int] = []
+    for value in last.operands:
+        assert isinstance(value, OpResult)
+        source = value.op.attributes["memgraph.source"]
+        assert isinstance(source, SourceAttr)
+        tensors.append(source.tensor_ids[value.index])
+    found = lab.golden("tflm", path, inputs, tensors, work)
+    return b"".join(found[t][run].tobytes() for run in range(len(inputs[0])) for t in tensors)
