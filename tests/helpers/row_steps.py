@@ -226,6 +226,40 @@ def resized(net: Text) -> None:
     net.add(f"{kind} {name}{how}", [net.last], (1, *size, shape[3]))
 
 
+def transposed(net: Text) -> None:
+    """Larger by a stride, with borders cut off and rows that nothing is added to."""
+    name, (_, h, w, c) = net.last
+    while True:
+        kernel, stride, dilation = ([int(v) for v in net.rng.integers(1, 4, 2)] for _ in range(3))
+        pad = [int(v) for v in net.rng.integers(0, 2, 4)]
+        size = [
+            (n - 1) * stride[i] + dilation[i] * (kernel[i] - 1) + 1 - pad[i] - pad[i + 2]
+            for i, n in enumerate((h, w))
+        ]
+        if min(size) > 0:
+            break
+    size = [n + int(net.rng.integers(stride[i])) for i, n in enumerate(size)]
+    out = int(net.rng.integers(1, 4))
+    constants, types = net.weights((out, *kernel, c), "ohwi", out)
+    window = f"window<{kernel}, stride = {stride}, dilation = {dilation}, pad = {pad}>"
+    text = f"transpose_conv_2d {name}, {constants} {window} groups 1{net.rounding}"
+    made = (1, size[0], size[1], out)
+    (name,) = net.line(text, [net.type_of((1, h, w, c)), types], [net.type_of(made)])
+    net.made.append((name, made))
+
+
+def deep_to_wide(net: Text) -> None:
+    """Channels to pixels, where there are enough, or copies of them first."""
+    name, shape = net.last
+    block, order = 2, net.pick("", " by_channel")
+    if shape[3] % 4:
+        wide = (*shape[:3], 4 * shape[3])
+        net.add(f"concat {name}, {name}, {name}, {name} axis 3", [net.last] * 4, wide)
+    name, (_, h, w, c) = net.last
+    made = (1, block * h, block * w, c // 4)
+    net.add(f"depth_to_space {name} block {block}{order}", [net.last], made)
+
+
 def less_or_more(net: Text) -> None:
     """Differences of two tensors, or the smaller or larger elements."""
     name, shape = net.last
@@ -273,4 +307,7 @@ KERNELS = (
 )
 """Steps of operators that C has kernels for."""
 
-ALL = (*KERNELS, resized, resized, less_or_more, less_or_more, less_or_more, cast, strided, upright)
+ALL = (
+    *(*KERNELS, resized, resized, less_or_more, less_or_more, less_or_more, cast, strided, upright),
+    *(transposed, deep_to_wide),
+)
