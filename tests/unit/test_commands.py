@@ -85,6 +85,23 @@ def test_ram_that_does_not_fit_is_refused_with_the_shortfall(
     assert not goal.exists()
 
 
+def test_shared_objects_that_do_not_fit_are_refused_with_the_shortfall(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows would fit, but shared objects take none."""
+    model = tmp_path / "pool.mlir"
+    model.write_text(
+        "func.func @main(%x: tensor<1x64x16x1xf32>) -> tensor<1x32x8x1xf32> {\n"
+        "  %y = memgraph.max_pool_2d %x window<[2, 2], stride = [2, 2]> : "
+        "(tensor<1x64x16x1xf32>) -> tensor<1x32x8x1xf32>\n"
+        "  func.return %y : tensor<1x32x8x1xf32>\n}\n"
+    )
+    goal = tmp_path / "out"
+    command = ["compile", str(model), "--ram=5000", "-o", str(goal)]
+    assert main([*command, "--place=shared-objects"]) == 1
+    assert "120 B are missing" in capsys.readouterr().err
+
+
 def test_what_c_does_not_support_leaves_nothing(
     figure1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,6 +25,7 @@ from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
 from memopt.driver import IR, interpreter_of, model_files, relative_files
 from memopt.frontends.core.registry import listed
+from memopt.passes import share
 from memopt.passes.fewest_rows import DoesNotFitError
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.pipelines import Choices
@@ -54,7 +55,7 @@ def add_arguments(commands: Any) -> None:
         "--ram",
         metavar="256K",
         help="what the board has for arena, stack and static RAM: fitted to it as by --fit, unless "
-        "--rows says how; fails if it is not enough",
+        "--rows says how or --place asks for shared objects; fails if it is not enough",
     )
     parser.add_argument(
         "-o",
@@ -86,7 +87,9 @@ def run(args: argparse.Namespace) -> None:
     def plan(choices: Choices) -> Planned:
         return plan_both(context, module, args.target, choices, is_tflite, seconds)
 
-    if ram is None or args.target == "tflm" or args.rows is not None or args.fit is not None:
+    given = args.rows is not None or args.fit is not None
+    # shared objects take no parts of tensors, so whole operators fit, or it is said what is missing
+    if ram is None or args.target == "tflm" or given or choices.place in share.METHODS:
         before, after, known = plan(choices)
     else:
         before, after, known = _within(ram, target_named(args.target), choices, plan)
