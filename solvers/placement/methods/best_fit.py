@@ -4,11 +4,12 @@ A skyline over time starts flat at address 0. Again and again its lowest stretch
 several) gets the longest-lived buffer that fits into it in time; if none does, the stretch is
 lifted to its lower neighbour and joined with it.
 
-Fixed buffers are placed first, and
-what the skyline proposes is moved up past them.
+Fixed buffers are placed first, and what the skyline proposes is moved up past them. Where there are
+none, nothing lies above the skyline, and nobody has to be asked what is free.
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from heapq import heappop, heappush
 
 import numpy as np
@@ -27,7 +28,8 @@ def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placeme
 def by_deadline(problem: PlacementProblem, deadline: float | None) -> Placement:
     """The placement. Raises TimeIsOverError if it is not finished by `deadline`."""
     items = problem.items
-    space = address_space(items)
+    fixed = any(item.fixed is not None for item in items)
+    space = address_space(items) if fixed else _Above(items)
     for item in items:
         if item.fixed is not None:
             space.put(item, item.fixed)
@@ -39,7 +41,20 @@ def by_deadline(problem: PlacementProblem, deadline: float | None) -> Placement:
     return placement_of(problem, items, space.offsets)
 
 
-def _fill(movable: list[Item], space: AddressSpace, deadline: float | None) -> None:
+class _Above:
+    """What an address space answers above a skyline: all is free."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.offsets = [-1] * len(items)
+
+    def put(self, item: Item, offset: int) -> None:
+        self.offsets[item.index] = offset
+
+    def first_fit(self, item: Item, at_least: int) -> int:
+        return at_least + -at_least % item.alignment
+
+
+def _fill(movable: list[Item], space: AddressSpace | _Above, deadline: float | None) -> None:
     waiting = _Waiting(movable)
     skyline = _Skyline(min(i.lower for i in movable), max(i.upper for i in movable))
     for _ in movable:
