@@ -28,6 +28,14 @@ def fuzz() -> float:
     return float(os.environ.get("MEMOPT_FUZZ", "0.025"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what stands in the files that `TRACED` names, so that a run can leave it out."""
+    traced = {ROOT / name for name in os.environ.get("TRACED", "").split()}
+    for item in items:
+        if item.path in traced:
+            item.add_marker("traced")
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """What was held against exhaustive search: problems, and on how many something was decided; and
     operators of random networks, how many of each were cut into rows."""

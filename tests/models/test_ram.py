@@ -151,7 +151,15 @@ def test_a_cortex_m_needs_arena_stack_and_static_ram(
     compiled(model, tmp_path / "fits", "--target=cortex-m4", f"--ram={target['ram']}")
 
 
-@pytest.mark.parametrize(("fit", "calls"), [("32K", 109), ("24K", 153), ("16K", 200), ("12K", 228)])
+@pytest.mark.parametrize(
+    ("fit", "calls"),
+    [
+        ("32K", 109),
+        pytest.param("24K", 153, marks=pytest.mark.long),
+        ("16K", 200),
+        pytest.param("12K", 228, marks=pytest.mark.long),
+    ],
+)
 def test_the_cheapest_plan_of_so_many_bytes(
     fit: str, calls: int, shared: Path, tmp_path: Path
 ) -> None:
@@ -173,6 +181,7 @@ def test_whole_operators_where_they_fit_and_less_than_all_rows_need_is_refused(
     assert "with stream-input they need 9,152 B" in error
 
 
+@pytest.mark.long
 def test_a_board_gets_the_rows_that_its_ram_needs(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

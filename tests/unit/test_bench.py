@@ -91,6 +91,7 @@ def test_every_table_of_a_small_graph(
     assert len(lines) == 1 and "5,216" in lines[0]
 
 
+@pytest.mark.long
 def test_the_same_answer_as_the_pass_in_the_papers_units(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
