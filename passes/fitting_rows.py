@@ -56,8 +56,6 @@ def _worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:
 
 def _arena(graph: MemoryGraph, order: Schedule, deadline: float | None) -> int:
     """Bytes, as memgraph-place{method=joint} finds them."""
-    arena = place(live_ranges(graph, order.order), "auto", clock.left(deadline, 1 / 3)).arena
-    if arena <= order.lower_bound:
-        return arena
-    other = joint.solve(graph, order.order, order.lower_bound, clock.left(deadline))
-    return min(arena, other.placement.arena)
+    first = place(live_ranges(graph, order.order), "auto", clock.left(deadline, 1 / 3))
+    bound, left = order.lower_bound, clock.left(deadline)
+    return joint.solve(graph, order.order, bound, left, known=first).placement.arena

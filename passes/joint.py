@@ -18,6 +18,7 @@ from memopt.passes.memgraph_schedule import write_order
 from memopt.passes.planned import Planned, undecided
 from memopt.solvers import joint
 from memopt.solvers.problems.memory_graph import ProblemError, Schedule, profile
+from memopt.solvers.problems.placement import Placement
 
 
 def refuse_partition(extracted: Extracted) -> None:
@@ -30,9 +31,10 @@ def refuse_partition(extracted: Extracted) -> None:
 
 
 def find_order(
-    planned: Planned, facts: Facts, time_limit: float | None
+    planned: Planned, facts: Facts, time_limit: float | None, known: Placement | None = None
 ) -> tuple[Extracted, joint.Joint]:
-    """The order and offsets of the smallest arena found; the function loses its plan.
+    """The order and offsets of the smallest arena found; the function loses its plan. `known`
+    places it as it is.
 
     Raises PassFailedException where a solver refuses.
     """
@@ -40,7 +42,7 @@ def find_order(
     extracted = undecided(func, planned)
     order = range(len(extracted.graph))
     try:
-        found = joint.solve(extracted.graph, order, facts.lower_bound, time_limit)
+        found = joint.solve(extracted.graph, order, facts.lower_bound, time_limit, known=known)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-place: @{func.sym_name.data}: {error}") from error
     return extracted, found

@@ -103,7 +103,7 @@ def place_known(
     first = "auto" if method == "joint" else method
     if method == "joint":
         refuse_partition(extracted)
-    share_of_time = 1 / 3 if method == "joint" else 1.0  # then other orders have their turn
+    share_of_time = 1 / 6 if method == "joint" else 1.0  # then other orders have their turn
     limit = clock.left(deadline, share_of_time)
     arena, placed = _place(extracted, around, first, limit, options)
     if method == "joint" and arena > bound:
@@ -151,7 +151,10 @@ def _place_jointly(
     """Take another order if its arena is smaller; also (arena, bound on the arena of any order)."""
     func = planned.func
     arena, offsets = placed[0], placed[1].offsets
-    fresh, found = find_order(planned, facts, clock.left(deadline, 0.75 if around else 1.0))
+    # scratch is laid around the offsets of TFLM's plans, which say nothing of the graph's arena
+    known = None if around else placed[1]
+    limit = clock.left(deadline, 0.75 if around else 1.0)
+    fresh, found = find_order(planned, facts, limit, known)
     other = write_other_order(fresh, found.order, facts)
     if around:
         smaller, _ = _place_around_scratch(other.extracted, "auto", clock.left(deadline), {})

@@ -1,10 +1,10 @@
 """Order and offsets together (OLLA, problem 9): the smallest arena over all orders.
 
 The least peak comes first: no arena is below it. Where the best arena of the order in hand is above
-the bound, other orders of no higher peak are placed; when those are spent, orders of a higher peak
-that is still below the arena. Small graphs go to an exact model (`exact.py`), which may prove
-that nothing is smaller. Where tensors are in parts, orders are many and each is placed without a
-search: parts of a regular order fit at once, or hardly at all.
+the bound, orders of no higher peak with fewer bytes near it come next (`calmer.py`), each placed by
+CP-SAT (`coarse.py`): rows have many, and they fit at once, or hardly at all. Then single operators
+move; when those orders are spent, orders of a higher peak that is still below the arena. Small
+graphs go to an exact model (`exact.py`), which may prove that nothing is smaller.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from memopt.solvers import clock
+from memopt.solvers.joint.calmer import calmer
 from memopt.solvers.joint.reorderings import reorderings
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
@@ -21,9 +22,13 @@ from memopt.solvers.problems.placement import Placement, PlacementProblem
 # Without a time limit: orders that are placed at each peak, and operators looked at for them.
 ORDERS = 12
 WORK = 400_000
-PARTS_WORK = 10_000  # operators of the orders with parts that are placed, four orders at least
+WITHOUT_SEARCH = 10_000  # operators of the orders that are placed without one, four at least
+MANY = 300  # operators
 # Above these the exact model seldom ends.
 EXACT_OPERATORS = 30
+# CP-SAT's deterministic time for each question about a calm order; more where that was too little.
+EAGER, PATIENT = 0.01, 0.03
+FAILURES = 3  # arenas that one order is not found to fit into
 
 
 @dataclass(frozen=True)
@@ -51,24 +56,27 @@ def solve(
     time_limit: float | None = None,
     method: str = "auto",
     exact_operators: int = EXACT_OPERATORS,
+    known: Placement | None = None,
 ) -> Joint:
     """The smallest arena found within `time_limit` seconds, starting at `order`.
 
     `bound` (bytes) is proven for the peak of every order; `exact_operators` is the largest graph
-    for the exact model. Without a time limit the work is bounded and the answer deterministic.
+    for the exact model; `known` places `order`, by `method` if nothing is given. Without a time
+    limit the work is bounded and the answer deterministic.
     Raises ProblemError if `order` is none.
     """
     deadline = clock.deadline(time_limit)
 
-    tried = max(4, PARTS_WORK // len(graph)) if graph.has_parts else ORDERS
+    searched = len(graph) <= MANY and not graph.has_parts
+    tried = ORDERS if searched else max(4, WITHOUT_SEARCH // len(graph))
 
     def placed(problem: PlacementProblem, limit: float | None) -> Placement:
-        if not graph.has_parts:
+        if searched:
             return place(problem, method, limit)
         auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
         return auto.without_search(problem)
 
-    placement = placed(live_ranges(graph, order), clock.left(deadline, 0.25))
+    placement = known or placed(live_ranges(graph, order), clock.left(deadline, 0.25))
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
     if not best.settled and len(graph) <= exact_operators and not graph.has_parts:
         # OR-Tools comes with it, which takes longer to load than most graphs to place
@@ -84,11 +92,59 @@ def solve(
     if best.settled:
         return best
     peak = profile(graph, best.order).peak
+    if len(graph) > exact_operators:
+        best = _among_calm(graph, best, peak, clock.deadline(clock.left(deadline, 0.8)))
+        if best.settled:
+            return best
+        peak = max(peak, profile(graph, best.order).peak)
     best = _among(graph, best, peak, deadline, placed, tried, share=0.5)
     if best.settled:
         return best
     # an arena is never below its order's peak, so only lower peaks than this arena matter
     return _among(graph, best, best.placement.arena - 1, deadline, placed, tried, share=1.0)
+
+
+def _among_calm(graph: MemoryGraph, best: Joint, peak: int, deadline: float | None) -> Joint:
+    """The best of the orders within `peak` bytes with fewer near it.
+
+    Each is asked to fit into the peak, then into less and less between that and the best arena; at
+    last all are asked for the peak again, with more work and any offset.
+    """
+    auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
+    coarse: Any = import_module("memopt.solvers.placement.coarse")
+
+    def asked(best: Joint, order: tuple[int, ...], height: int, fine: bool) -> Joint:
+        if clock.late(deadline):
+            return best
+        work = PATIENT if fine else EAGER
+        found = coarse.fits(live_ranges(graph, order), height, work, clock.left(deadline), fine)
+        return _better(best, order, found)
+
+    calm: list[tuple[int, ...]] = []
+    for order in calmer(graph, best.order, peak, deadline):
+        calm.append(order)
+        best = replace(best, schedules=best.schedules + 1)
+        best = _better(best, order, auto.without_search(live_ranges(graph, order)))
+        least = height = peak
+        failures = 0
+        while height < best.placement.arena and failures < FAILURES:
+            before, best = best, asked(best, order, height, fine=False)
+            if best == before:
+                least, failures = height, failures + 1
+            height = (least + best.placement.arena) // 2
+        if best.placement.arena <= peak:
+            return best
+    for order in calm:
+        if best.placement.arena > peak:
+            best = asked(best, order, peak, fine=True)
+    return best
+
+
+def _better(best: Joint, order: tuple[int, ...], found: Placement | None) -> Joint:
+    """`order` with its placement, if that is smaller."""
+    if found is None or found.arena >= best.placement.arena:
+        return best
+    return replace(best, order=order, placement=found)
 
 
 def _among(

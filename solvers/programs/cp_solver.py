@@ -26,10 +26,11 @@ Hint = Iterable[tuple[Any, int]]
 @dataclass(frozen=True)
 class Limit:
     """How long to solve: `seconds`, else (None) `work` in CP-SAT's deterministic unit, about a
-    second each, else until it is done."""
+    second each, else until it is done. With `always` the work is a limit beside seconds too."""
 
     seconds: float | None = None
     work: float | None = None
+    always: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def solve(
         parameters.linearization_level = linearization
     if probing is not None:
         parameters.cp_model_probing_level = probing
-    if limit.seconds is None and limit.work is not None:
+    if limit.work is not None and (limit.always or limit.seconds is None):
         parameters.max_deterministic_time = limit.work
     program = (str(model.proto), str(parameters))
     text = worker.ask("cp-sat", program, clock.left(deadline), told)

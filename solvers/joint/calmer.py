@@ -1,0 +1,187 @@
+"""Orders of a bounded peak with fewer bytes near it: the fewer steps are tight, the easier is the
+placement.
+
+    for order in calmer(graph, order, limit=10_304): ...
+
+The bytes near the limit are a sum over the steps, so the best order of a stretch of consecutive
+operators, all others being where they are, is a shortest path over the stretch's downsets (kept:
+those of least cost, and the way that the order takes already). Stretches overlap by half; they are
+gone through until nothing gets better. What is found depends on what a byte near the limit costs,
+so that is varied.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from memopt.solvers import clock
+from memopt.solvers.problems.memory_graph import MemoryGraph, profile
+
+LENGTH = 40  # operators in a stretch
+WIDTH = 200  # downsets kept of each size
+ROUNDS = 6
+STATES = 400_000  # downsets of one order: a few seconds
+# (part of the limit below it that is near, power of the bytes in it)
+COSTS = ((1 / 3, 2), (1 / 8, 2), (1 / 4, 4))
+
+
+class _State(NamedTuple):
+    """A downset reached at a `cost`, its level in bytes, and by which operator from which."""
+
+    cost: float
+    level: int
+    operator: int
+    before: int
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """What a step of so many bytes costs; `limit` is the peak allowed."""
+
+    limit: int
+    floor: int
+    power: int
+
+    def of(self, step: int) -> float:
+        near = step - self.floor
+        return (near / (self.limit - self.floor)) ** self.power if near > 0 else 0.0
+
+
+def calmer(
+    graph: MemoryGraph, order: Sequence[int], limit: int, deadline: float | None = None
+) -> Iterator[tuple[int, ...]]:
+    """Orders with a peak of at most `limit` bytes, which `order` must have, each for another cost
+    of bytes near it.
+
+    Ends early at `deadline` (`clock.now`), without the order that it then was at. Deterministic
+    but for that.
+    """
+    seen = {tuple(order)}
+    for share, power in COSTS:
+        floor = limit - int(limit * share)
+        found = _settled(graph, order, _Cost(limit, min(floor, limit - 1), power), deadline)
+        if clock.late(deadline):
+            return
+        if found not in seen:
+            seen.add(found)
+            yield found
+
+
+def _settled(
+    graph: MemoryGraph, order: Sequence[int], cost: _Cost, deadline: float | None
+) -> tuple[int, ...]:
+    current, looked = list(order), 0
+    for turn in range(ROUNDS):
+        found = profile(graph, current)
+        levels, steps = list(found.levels), list(found.steps)
+        before = sum(map(cost.of, steps))
+        for first in range(turn % 2 * (LENGTH // 4), len(current) - 1, LENGTH // 2):
+            last = min(first + LENGTH, len(current))
+            if clock.late(deadline) or looked > STATES:
+                return tuple(current)
+            if not any(map(cost.of, steps[first:last])):
+                continue
+            stretch = _Stretch(graph, current, first, last)
+            path, states = stretch.best(levels[first], cost)
+            looked += states
+            current[first:last] = [current[first + i] for i, _ in path]
+            levels[first + 1 : last + 1] = [level for _, level in path]
+        if sum(map(cost.of, profile(graph, current).steps)) >= before:
+            break
+    return tuple(current)
+
+
+class _Stretch:
+    """The operators at [first, last) of an order, as numbers from 0, and what they do to memory.
+
+    Masks are over them. `first_level` is what every input that nobody touches weighs in step 0.
+    """
+
+    def __init__(self, graph: MemoryGraph, order: Sequence[int], first: int, last: int) -> None:
+        inside = order[first:last]
+        bit = {v: 1 << i for i, v in enumerate(inside)}
+        earlier = set(order[:first])
+        touching = {g for v in inside for g in graph.touches[v]}
+        self.count = len(inside)
+        self.leaves = graph.unread_inputs if first == 0 else 0
+        self.needs = [sum(bit.get(p, 0) for p in set(graph.predecessors[v])) for v in inside]
+        self.extra = [graph.extra[v] for v in inside]
+        touchers = {g: sum(bit.get(v, 0) for v in graph.touchers[g]) for g in touching}
+        held = {
+            g
+            for g in touching
+            if graph.groups[g].is_output
+            or any(v not in bit and v not in earlier for v in graph.touchers[g])
+        }
+        resident = {
+            g
+            for g in touching
+            if graph.groups[g].is_input or not earlier.isdisjoint(graph.groups[g].writers)
+        }
+        # (who writes it, bytes), (who touches it, bytes), (who touches the operand, bytes)
+        self.fresh = [
+            [
+                (sum(bit.get(w, 0) for w in set(graph.groups[g].writers)), graph.sizes[g])
+                for g in graph.writes[v]
+                if g not in resident
+            ]
+            for v in inside
+        ]
+        self.dying = [
+            [(touchers[g], graph.sizes[g]) for g in graph.touches[v] if g not in held]
+            for v in inside
+        ]
+        self.over = [
+            [
+                (touchers[c.operand], graph.sizes[c.result])
+                for c in graph.candidates[v]
+                if c.operand not in held
+            ]
+            for v in inside
+        ]
+
+    def best(self, level: int, cost: _Cost) -> tuple[list[tuple[int, int]], int]:
+        """The operators in the best order found, each with the level after it, and how many
+        downsets were looked at; `level` in bytes before the first."""
+        layers = [{0: _State(0.0, level, -1, 0)}]
+        already = states = 0
+        for size in range(self.count):
+            already |= 1 << size
+            layer = self._after(layers[-1], cost, self.leaves if size == 0 else 0)
+            states += len(layer)
+            if len(layer) > WIDTH:
+                kept = sorted(layer.items(), key=lambda e: (e[1].cost, e[1].level, e[0]))[:WIDTH]
+                layer = {already: layer[already], **dict(kept)}
+            layers.append(layer)
+        path: list[tuple[int, int]] = []
+        at = (1 << self.count) - 1
+        for layer in reversed(layers[1:]):
+            state = layer[at]
+            path.append((state.operator, state.level))
+            at = state.before
+        return path[::-1], states
+
+    def _after(self, layer: dict[int, _State], cost: _Cost, leaves: int) -> dict[int, _State]:
+        """The downsets with one operator more."""
+        found: dict[int, _State] = {}
+        for done, state in layer.items():
+            for i, needs in enumerate(self.needs):
+                if done >> i & 1 or needs & ~done:
+                    continue
+                after = done | 1 << i
+                fresh = sum(size for writers, size in self.fresh[i] if not writers & done)
+                saved = next((s for t, s in self.over[i] if not t & ~after), 0)
+                step = state.level + fresh + self.extra[i] - saved
+                if step > cost.limit:
+                    continue
+                total = state.cost + cost.of(step)
+                known = found.get(after)
+                if known is None:
+                    freed = sum(size for touchers, size in self.dying[i] if not touchers & ~after)
+                    level = state.level + fresh - freed - leaves
+                elif known.cost <= total:
+                    continue
+                else:
+                    level = known.level
+                found[after] = _State(total, level, i, done)
+        return found

@@ -1,0 +1,130 @@
+"""Does it all fit below a capacity, if offsets are multiples of a coarse unit? For CP-SAT.
+
+    fits(problem, capacity=10_304, work=0.03)       # a placement, or None
+
+Rows of one network have few sizes with a large common divisor, and a few bytes elsewhere (a result
+of two classes) make it 1 or 2: thousands of addresses for each row, of which a hundred matter. So
+what is small in byte-steps is rounded up to the unit of the rest. What is in parts that die alone
+lies at an end of the arena at first, where the bytes that come free are in one stretch, then
+anywhere. Cumulative beside NoOverlap2D, and no more: propagating pairs costs more than it saves.
+
+That finds, and proves nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import gcd, lcm
+from typing import Any
+
+from ortools.sat.python import cp_model
+
+from memopt.solvers import clock
+from memopt.solvers.placement.items import placement_of
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
+from memopt.solvers.programs.cp_solver import Limit, solve
+
+SMALL = 0.01  # of the byte-steps: what may be rounded up
+MOST = 5_000  # rectangles
+
+Rectangles = list[tuple[int, int, int, int]]  # steps [from, to), address above the offset, units
+
+
+def fits(
+    problem: PlacementProblem,
+    capacity: int,
+    work: float,
+    seconds: float | None = None,
+    fine: bool = False,
+) -> Placement | None:
+    """A placement in `capacity` bytes, verified, or None if none was found; with `fine` offsets may
+    at last be multiples of the unit of all sizes.
+
+    `work` in CP-SAT's deterministic unit is for each of a few questions, `seconds` for them all.
+    """
+    deadline = clock.deadline(seconds)
+    items = [i for i in problem.items if i.pieces]
+    if sum(len(i.pieces) for i in items) > MOST:
+        return None
+    for unit in units(items)[: 1 + fine]:
+        if any((i.fixed or 0) % unit for i in items):
+            continue
+        for pinned in _pinned(items, capacity // unit * unit):
+            limit = Limit(clock.left(deadline), work, always=True)
+            found = _ask(items, capacity // unit, unit, pinned, limit)
+            if found is None:
+                continue
+            offsets = [i.fixed or 0 for i in problem.items]
+            for item, at in zip(items, found, strict=True):
+                offsets[item.index] = at * unit
+            answer = placement_of(problem, problem.items, offsets)
+            answer.verify(problem)
+            return answer
+    return None
+
+
+def units(items: Sequence[Item]) -> tuple[int, ...]:
+    """The coarse unit and that of all sizes, in bytes; each suits every alignment."""
+    area: dict[int, int] = {}
+    for item in items:
+        for p in item.pieces:
+            area[p.size] = area.get(p.size, 0) + p.size * (p.upper - p.lower)
+    small, dropped = SMALL * sum(area.values()), set[int]()
+    for size in sorted(area, key=lambda s: (area[s], s)):
+        small -= area[size]
+        if small < 0:
+            break
+        dropped.add(size)
+    aligned = lcm(*(i.alignment for i in items))
+    numbers = [(p.size, p.at) for i in items for p in i.pieces]
+    coarse = gcd(*(n for n in numbers if n[0] not in dropped for n in n))
+    fine = gcd(*(n for pair in numbers for n in pair))
+    return tuple(dict.fromkeys(lcm(aligned, unit) for unit in (coarse, fine) if unit))
+
+
+def _pinned(items: Sequence[Item], top: int) -> Iterator[dict[int, int]]:
+    """Offsets of what is largest in parts: at the end, at the start, anywhere."""
+    parts = [i for i in items if i.in_parts and i.fixed is None]
+    if parts:
+        largest = max(parts, key=lambda i: (i.size, -i.index))
+        highest = (top - largest.size) // largest.alignment * largest.alignment
+        if highest >= 0:
+            yield {largest.index: highest}
+            yield {largest.index: 0}
+    yield {}
+
+
+def _ask(
+    items: Sequence[Item], top: int, unit: int, pinned: dict[int, int], limit: Limit
+) -> list[int] | None:
+    """Offsets in units, by item."""
+    model: Any = cp_model.CpModel()
+    times: list[Any] = []
+    addresses: list[Any] = []
+    heights: list[int] = []
+    offsets: list[Any] = []
+    for item in items:
+        rectangles = _rectangles(item, unit)
+        highest = top - max(at + size for _, _, at, size in rectangles)
+        if highest < 0:
+            return None
+        fixed = pinned.get(item.index, item.fixed)
+        if fixed is None:
+            offset = model.new_int_var(0, highest, "")
+        else:
+            offset = model.new_constant(min(fixed // unit, highest))
+        offsets.append(offset)
+        for lower, upper, at, size in rectangles:
+            times.append(model.new_fixed_size_interval_var(lower, upper - lower, ""))
+            addresses.append(model.new_fixed_size_interval_var(offset + at, size, ""))
+            heights.append(size)
+    model.add_no_overlap_2d(times, addresses)
+    model.add_cumulative(times, heights, top)
+    answer = solve(model, limit)
+    return [answer.value(o) for o in offsets] if answer.found else None
+
+
+def _rectangles(item: Item, unit: int) -> Rectangles:
+    """One per piece; a single one where pieces above each other would round into each other."""
+    rounded = [(p.lower, p.upper, p.at // unit, -(-(p.at + p.size) // unit)) for p in item.pieces]
+    if item.in_parts and any(n % unit for p in item.pieces for n in (p.at, p.size)):
+        return [(item.lower, item.upper, 0, max(end for *_, end in rounded))]
+    return [(lower, upper, at, end - at) for lower, upper, at, end in rounded]

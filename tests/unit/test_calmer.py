@@ -1,0 +1,114 @@
+"""Orders with fewer bytes near the peak, against all orders, and what fits into a coarse unit."""
+
+from itertools import permutations
+from random import Random
+
+from oracles import random_graph
+
+from memopt.solvers import clock
+from memopt.solvers.joint.calmer import COSTS, LENGTH, calmer
+from memopt.solvers.placement import coarse
+from memopt.solvers.problems.memory_graph import (
+    MemoryGraph,
+    ProblemError,
+    live_ranges,
+    profile,
+)
+from memopt.solvers.problems.placement import Buffer, PlacementProblem
+from memopt.solvers.scheduling import schedule
+
+
+def near(steps: tuple[int, ...], limit: int, share: float, power: int) -> float:
+    """What the bytes above the floor cost, by the definition."""
+    floor = min(limit - int(limit * share), limit - 1)
+    return sum((max(0, s - floor) / (limit - floor)) ** power for s in steps)
+
+
+def least(graph: MemoryGraph, limit: int, share: float, power: int) -> float:
+    """Over all orders of a peak within `limit`."""
+    found: list[float] = []
+    for order in permutations(range(len(graph))):
+        try:
+            known = profile(graph, order)
+        except ProblemError:
+            continue
+        if known.peak <= limit:
+            found.append(near(known.steps, limit, share, power))
+    return min(found)
+
+
+def test_in_one_stretch_the_order_is_the_best(fuzz: float) -> None:
+    """Small graphs are one stretch, of which every downset is kept: nothing is calmer."""
+    random, better = Random(1), 0
+    for _ in range(max(60, int(2_000 * fuzz))):
+        graph = random_graph(random, 6)
+        assert len(graph) <= LENGTH
+        start = schedule(graph, "rpo").order
+        limit = profile(graph, start).peak
+        if limit <= 0:
+            continue
+        answers = [start, *calmer(graph, start, limit)]
+        better += len(answers) > 1
+        for answer in answers:
+            assert profile(graph, answer).peak <= limit
+        for share, power in COSTS:
+            costs = [near(profile(graph, a).steps, limit, share, power) for a in answers]
+            assert abs(min(costs) - least(graph, limit, share, power)) < 1e-9, graph
+    assert better, "no graph of which another order is calmer"
+
+
+def test_longer_orders_stay_orders_and_within_the_limit() -> None:
+    random, better = Random(2), 0
+    for _ in range(20):
+        graph = random_graph(random, 3 * LENGTH)
+        start = schedule(graph, "rpo").order
+        limit = profile(graph, start).peak
+        for answer in calmer(graph, start, limit):  # `profile` refuses what is no order
+            assert profile(graph, answer).peak <= limit
+            better += 1
+    assert better
+
+
+def test_the_deadline_ends_it() -> None:
+    graph = random_graph(Random(3), 2 * LENGTH)
+    start = schedule(graph, "rpo").order
+    with clock.reading(lambda: 5.0):
+        assert not list(calmer(graph, start, profile(graph, start).peak, 5.0))
+
+
+def problem(*buffers: tuple[int, int, int]) -> PlacementProblem:
+    """Of (bytes, from step, to step)."""
+    found = [Buffer(f"b{i}", *b, i) for i, b in enumerate(buffers)]
+    return PlacementProblem(tuple(found))
+
+
+def test_what_is_small_is_rounded_up_to_the_unit_of_the_rest() -> None:
+    rows = problem((384, 0, 90), (768, 10, 100), (384, 20, 95), (2, 99, 100))
+    assert coarse.units([i for i in rows.items if i.pieces]) == (384, 2)
+    found = coarse.fits(rows, 1_536, work=1.0)
+    assert found is not None and found.arena <= 1_536
+    assert all(offset % 384 == 0 for offset in found.offsets)
+
+
+def test_what_does_not_fit_in_units_may_fit_in_bytes() -> None:
+    tight = problem((384, 0, 90), (768, 10, 100), (2, 10, 11))
+    assert coarse.fits(tight, 1_154, work=1.0) is None
+    found = coarse.fits(tight, 1_154, work=1.0, fine=True)
+    assert found is not None and found.arena == 1_154
+    assert coarse.fits(tight, 1_153, work=1.0, fine=True) is None
+
+
+def test_parts_that_die_alone_are_laid_at_an_end() -> None:
+    """Rows of an input die one by one; what comes meanwhile fits only where they were."""
+    parts = [Buffer("x", 40, 0, 1, 0)]
+    parts += [Buffer(f"x{r}", 10, 0, r + 1, 0, at=10 * r) for r in range(4)]
+    fresh = [Buffer(f"y{r}", 10, r + 1, 6, 5 + r) for r in range(4)]
+    found = coarse.fits(PlacementProblem((*parts, *fresh)), 40, work=1.0)
+    assert found is not None and found.arena == 40
+
+
+def test_what_is_fixed_stays() -> None:
+    fixed = PlacementProblem((Buffer("a", 8, 0, 2, 0, fixed=8), Buffer("b", 8, 1, 3, 1)))
+    found = coarse.fits(fixed, 16, work=1.0)
+    assert found is not None and found.offsets == (8, 0)
+    assert coarse.fits(fixed, 8, work=1.0) is None
