@@ -11,7 +11,6 @@ from memopt.solvers.placement import coarse
 from memopt.solvers.problems.memory_graph import (
     MemoryGraph,
     ProblemError,
-    live_ranges,
     profile,
 )
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
