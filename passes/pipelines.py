@@ -16,6 +16,7 @@ from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 
@@ -57,7 +58,8 @@ class Step:
 def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step, ...]:
     """From an imported module to a verified plan.
 
-    No rewrite rule stands in it: a rule changes which operators there are, so it is asked for.
+    No rewrite rule stands in it but the one that rows need: a rule changes which operators there
+    are, so it is asked for.
     Raises ValueError for options that are wrong.
     """
     chosen = choices or Choices()
@@ -79,8 +81,11 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
         memory = MemgraphMemoryPass(chosen.memory, time_limit=limit)
         places = Step("place", memory, "after the order, to which it adds copies between memories")
     border = Step("rewrite", MemgraphInt8IoPass(), "before all else, for it changes the operators")
+    pads = MemgraphRewritePass(("pad-into-window",))
+    inside = Step("rewrite", pads, "before rows, of which those that are padding are no operands")
     return (
         *((border,) if chosen.int8_io else ()),
+        *((inside,) if chosen.in_rows else ()),
         Step("", model, "first, for every other pass counts by it"),
         *((cut,) if chosen.in_rows else ()),
         *((contract,) if chosen.fuse and not chosen.in_rows else ()),
