@@ -167,7 +167,11 @@ def _forced(
 def _candidates(
     memory: BlockMemory, group_of: list[int | None], groups: list[Group], model: ModelAttr
 ) -> list[InPlace]:
-    """What the operations offer, where whole groups are meant and the result fits."""
+    """What the operations offer, where whole groups are meant and the result fits.
+
+    What is a part of a tensor comes last: a result in its place keeps bytes from coming free there
+    in one stretch.
+    """
     forced = {v for v, _, _ in memory.overwrites}
     in_parts = {g.piece[0] for g in groups if g.piece is not None}  # these have no bytes themselves
     answer: list[InPlace] = []
@@ -197,6 +201,7 @@ def _candidates(
             candidate = InPlace(v, a, b)
             if fits and whole and not outer.is_output and candidate not in answer[-4:]:
                 answer.append(candidate)
+    answer.sort(key=lambda c: (c.operator, groups[c.operand].piece is not None))
     return answer
 
 

@@ -36,8 +36,8 @@ def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> fro
                 raise
             text = f"the smallest arena found has {smallest:,} B, {smallest - fit:,} B too much"
             raise DoesNotFitError(f"{text}; for less than that {error.text}") from error
-        for positions in _worth_placing(found):
-            graph = with_cut(func, positions)
+        tried = [(with_cut(func, positions), positions) for positions in _worth_placing(found)]
+        for graph, positions in sorted(tried, key=lambda t: len(t[0])):
             order = schedule(graph, "auto", clock.left(deadline))
             arena = _arena(graph, order, deadline)
             if arena <= fit:
