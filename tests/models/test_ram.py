@@ -155,7 +155,7 @@ def test_a_cortex_m_needs_arena_stack_and_static_ram(
     ("fit", "calls"),
     [
         ("32K", 109),
-        pytest.param("24K", 153, marks=pytest.mark.long),
+        pytest.param("24K", 138, marks=pytest.mark.long),
         ("16K", 200),
         pytest.param("12K", 228, marks=pytest.mark.long),
     ],
