@@ -62,11 +62,9 @@ def solve(
 
     `bound` (bytes) is proven for the peak of every order; `exact_operators` is the largest graph
     for the exact model; `known` places `order`, by `method` if nothing is given. Without a time
-    limit the work is bounded and the answer deterministic.
-    Raises ProblemError if `order` is none.
+    limit the work is bounded and the answer deterministic. Raises ProblemError if `order` is none.
     """
     deadline = clock.deadline(time_limit)
-
     searched = len(graph) <= MANY and not graph.has_parts
     tried = ORDERS if searched else max(4, WITHOUT_SEARCH // len(graph))
 

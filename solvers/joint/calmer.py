@@ -94,7 +94,8 @@ def _settled(
 class _Stretch:
     """The operators at [first, last) of an order, as numbers from 0, and what they do to memory.
 
-    Masks are over them. `first_level` is what every input that nobody touches weighs in step 0.
+    Masks are over them. `leaves` are the bytes of inputs that nobody reads, which are gone after
+    step 0.
     """
 
     def __init__(self, graph: MemoryGraph, order: Sequence[int], first: int, last: int) -> None:
