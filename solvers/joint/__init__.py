@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from memopt.solvers import clock
-from memopt.solvers.joint.calmer import calmer
+from memopt.solvers.joint.calmer import calmer_orders
 from memopt.solvers.joint.reorderings import reorderings
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
@@ -119,7 +119,7 @@ def _among_calm(graph: MemoryGraph, best: Joint, peak: int, deadline: float | No
         return _better(best, order, found)
 
     calm: list[tuple[int, ...]] = []
-    for order in calmer(graph, best.order, peak, deadline):
+    for order in calmer_orders(graph, best.order, peak, deadline):
         calm.append(order)
         best = replace(best, schedules=best.schedules + 1)
         best = _better(best, order, auto.without_search(live_ranges(graph, order)))

@@ -6,7 +6,7 @@ from random import Random
 from oracles import random_graph
 
 from memopt.solvers import clock
-from memopt.solvers.joint.calmer import COSTS, LENGTH, calmer
+from memopt.solvers.joint.calmer import COSTS, LENGTH, calmer_orders
 from memopt.solvers.placement import coarse
 from memopt.solvers.problems.memory_graph import (
     MemoryGraph,
@@ -46,7 +46,7 @@ def test_in_one_stretch_the_order_is_the_best(fuzz: float) -> None:
         limit = profile(graph, start).peak
         if limit <= 0:
             continue
-        answers = [start, *calmer(graph, start, limit)]
+        answers = [start, *calmer_orders(graph, start, limit)]
         better += len(answers) > 1
         for answer in answers:
             assert profile(graph, answer).peak <= limit
@@ -62,7 +62,7 @@ def test_longer_orders_stay_orders_and_within_the_limit() -> None:
         graph = random_graph(random, 3 * LENGTH)
         start = schedule(graph, "rpo").order
         limit = profile(graph, start).peak
-        for answer in calmer(graph, start, limit):  # `profile` refuses what is no order
+        for answer in calmer_orders(graph, start, limit):  # `profile` refuses what is no order
             assert profile(graph, answer).peak <= limit
             better += 1
     assert better
@@ -72,7 +72,7 @@ def test_the_deadline_ends_it() -> None:
     graph = random_graph(Random(3), 2 * LENGTH)
     start = schedule(graph, "rpo").order
     with clock.reading(lambda: 5.0):
-        assert not list(calmer(graph, start, profile(graph, start).peak, 5.0))
+        assert not list(calmer_orders(graph, start, profile(graph, start).peak, 5.0))
 
 
 def problem(*buffers: tuple[int, int, int]) -> PlacementProblem:
