@@ -19,6 +19,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.driver import progress
 from memopt.formats.minimalloc import Row, read_rows, write_rows
 from memopt.placing import STRATEGIES, Answer, placed
+from memopt.solvers import clock
 from memopt.solvers.shared_objects import METHODS as SHARED
 from memopt.usage import STDOUT, UsageError, path_text
 
@@ -64,10 +65,13 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--json and -o - cannot both go to stdout")
     capacity = None if args.capacity is None else bytes_of_text(args.capacity)
     path = Path(args.file)
+    began, deadline = clock.now(), clock.deadline(args.time_limit)
     rows = read_rows(path.read_bytes(), str(path))
+    # the answer is checked and printed too, which takes about as long as reading
+    deadline = clock.sooner(deadline, clock.now() - began)
     started = time.perf_counter()
     with progress(f"{args.strategy} {path.name}"):
-        answer, found = placed(rows, args.strategy, args.time_limit, capacity, str(path))
+        answer, found = placed(rows, args.strategy, clock.left(deadline), capacity, str(path))
     seconds = time.perf_counter() - started
     report = _report(path, rows, args.strategy, answer, capacity, seconds)
     fits = capacity is None or answer.arena <= capacity
