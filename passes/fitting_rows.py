@@ -56,6 +56,6 @@ def _worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:
 
 def _arena(graph: MemoryGraph, order: Schedule, deadline: float | None) -> int:
     """Bytes, as memgraph-place{method=joint} finds them."""
-    first = place(live_ranges(graph, order.order), "auto", clock.left(deadline, 1 / 3))
+    first = place(live_ranges(graph, order.order), "auto", clock.left(deadline, joint.OWN_ORDER))
     bound, left = order.lower_bound, clock.left(deadline)
     return joint.solve(graph, order.order, bound, left, known=first).placement.arena

@@ -31,7 +31,7 @@ from memopt.passes.option import check_choices, method_options, option, with_opt
 from memopt.passes.places import write_places
 from memopt.passes.planned import Planned, PlanningPass, read_plan
 from memopt.passes.seconds import check_seconds
-from memopt.solvers import clock, placement
+from memopt.solvers import clock, joint, placement
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
 from memopt.solvers.problems.placement import Placement
@@ -103,8 +103,7 @@ def place_known(
     first = "auto" if method == "joint" else method
     if method == "joint":
         refuse_partition(extracted)
-    share_of_time = 1 / 6 if method == "joint" else 1.0  # then other orders have their turn
-    limit = clock.left(deadline, share_of_time)
+    limit = clock.left(deadline, joint.OWN_ORDER if method == "joint" else 1.0)
     arena, placed = _place(extracted, around, first, limit, options)
     if method == "joint" and arena > bound:
         planned, arena, bound = _place_jointly(planned, facts, (arena, placed), around, deadline)

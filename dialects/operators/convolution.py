@@ -1,70 +1,26 @@
 """Convolutions."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import prod
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import (
-    I64,
-    IntegerAttr,
-    IntegerType,
-)
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
-from xdsl.traits import Pure
+from xdsl.dialects.builtin import IntegerType
+from xdsl.irdl import irdl_op_definition
 
-from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Kernels
-from memopt.dialects.operators.products import (
-    convolution_reals,
-    need_products,
-    real_products,
-    requantized,
-    unpacked_weights,
-    whole_products,
-)
-from memopt.dialects.operators.window import WindowedOp, as_laid_out, channels_last, windows
-from memopt.dialects.stored import (
-    Array,
-    element_of,
-    is_small_integer,
-    is_stored,
-    need_reals,
-    per_tensor,
-)
-from memopt.dialects.tensors import AnyTensor, channels_of, elements_of, encoding_of, shape_of
+from memopt.dialects.operators.base import Kernels
+from memopt.dialects.operators.filtering import FilteringOp
+from memopt.dialects.operators.products import real_products, unpacked_weights, whole_products
+from memopt.dialects.operators.window import WindowedOp, channels_last, windows
+from memopt.dialects.stored import Array, element_of, is_small_integer
+from memopt.dialects.tensors import channels_of, elements_of, encoding_of, shape_of
 
 INT4, INT8, INT16 = IntegerType(4), IntegerType(8), IntegerType(16)
 DEPTHWISE_BLOCK = 124  # channels of one block of the vector kernel (CH_IN_BLOCK_MVE)
 FAST_INT16 = 512  # elements of a window from which on the int16 kernel takes its slow way
 
 
-class ConvBase(WindowedOp):
-    input = operand_def(AnyTensor)
-    weights = operand_def(AnyTensor)
-    bias = opt_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    window = prop_def(WindowAttr)
-    groups = prop_def(IntegerAttr[I64])
-    activation = opt_prop_def(ActivationAttr)
-    rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
-    assembly_format = (
-        "$input `,` $weights (`,` $bias^)? `window` `` $window `groups` $groups"
-        + ACTIVATION
-        + ROUNDING
-        + " "
-        + TYPES
-    )
-
+class ConvBase(FilteringOp, WindowedOp):
     WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "oihw", "nhwc": "ohwi"}
 
     def verify_(self) -> None:
@@ -104,27 +60,8 @@ class ConvBase(WindowedOp):
     def rows_read(self, operand: int, r: int) -> range | None:
         return self.taps(self.window, r) if operand == 0 else None
 
-    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
-
-        bias = operands[2] if len(operands) > 2 else None
-        if not any(is_stored(v) for v in self.operands) and not is_stored(self.result):
-            need_reals(self, *operands)
-            sums = self._sums(operands[0], operands[1], real=True)
-            total = sums if bias is None else sums + bias.reshape(-1).astype(np.float64)
-            exact = self.activated(as_laid_out(total, self.result))
-            return [exact.astype(operands[0].dtype)]
-        channels = channels_of(self.result)
-        bits, scales = need_products(self, self.input, self.weights, self.result, channels)
-        shifted = operands[0].astype(np.int64) - per_tensor(self, self.input)[1]
-        kernel = operands[1].astype(np.int64) - encoding_of(self.weights).zero_points[0]
-        sums = self._sums(shifted, kernel, real=False)
-        reals = convolution_reals(self, self.input, scales)
-        whole = requantized(self, sums, bias, reals, bits)
-        return [self.stored(as_laid_out(whole, self.result))]
-
-    def _sums(self, source: Array, weights: Array, real: bool) -> Array:
-        """The sums of products, channels last. What is padded is 0."""
+    def sums(self, source: Array, weights: Array, real: bool) -> Array:
+        """What is padded is 0."""
         import numpy as np
 
         groups = self.groups.value.data

@@ -1,59 +1,28 @@
 """Transposed convolution."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import gcd
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, IntegerAttr, IntegerType
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    opt_operand_def,
-    opt_prop_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
-from xdsl.traits import Pure
+from xdsl.dialects.builtin import IntegerType
+from xdsl.irdl import irdl_op_definition
 
-from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Kernels
-from memopt.dialects.operators.products import (
-    convolution_reals,
-    need_products,
-    real_products,
-    requantized,
-    whole_products,
-)
-from memopt.dialects.operators.window import as_laid_out, channels_last, first_spatial
-from memopt.dialects.stored import Array, element_of, is_stored, need_reals, per_tensor, unknown
-from memopt.dialects.tensors import AnyTensor, channels_of, elements_of, encoding_of, shape_of
+from memopt.dialects.operators.base import Kernels
+from memopt.dialects.operators.filtering import FilteringOp
+from memopt.dialects.operators.products import real_products, whole_products
+from memopt.dialects.operators.window import channels_last, first_spatial
+from memopt.dialects.stored import Array, element_of, stored_bits, unknown
+from memopt.dialects.tensors import channels_of, elements_of, encoding_of, shape_of
 
 
 @irdl_op_definition
-class TransposeConv2DOp(ComputeOp):
+class TransposeConv2DOp(FilteringOp):
     """Every element times a window of weights is added to the result from `stride` times its place
     on; `pad` is cut off, what nothing is added to is the bias. Weights `ohwi` or `iohw`."""
 
     name = "memgraph.transpose_conv_2d"
     IS_SPATIAL: ClassVar[bool] = True
     WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "iohw", "nhwc": "ohwi"}
-    input = operand_def(AnyTensor)
-    weights = operand_def(AnyTensor)
-    bias = opt_operand_def(AnyTensor)
-    result = result_def(AnyTensor)
-    window = prop_def(WindowAttr)
-    groups = prop_def(IntegerAttr[I64])
-    activation = opt_prop_def(ActivationAttr)
-    rounding = opt_prop_def(RoundingAttr)
-    traits = traits_def(Pure())
-    assembly_format = (
-        "$input `,` $weights (`,` $bias^)? `window` `` $window `groups` $groups"
-        + ACTIVATION
-        + ROUNDING
-        + " "
-        + TYPES
-    )
 
     def verify_(self) -> None:
         shape, out, weights = (shape_of(v) for v in (self.input, self.result, self.weights))
@@ -103,31 +72,12 @@ class TransposeConv2DOp(ComputeOp):
             return ()
         return (4 * elements_of(self.result),) if kernels == "reference" else None
 
-    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+    def sums(self, source: Array, weights: Array, real: bool) -> Array:
+        """Tap after tap, so that those of an element do not depend on the others'."""
         import numpy as np
 
-        bias = operands[2] if len(operands) > 2 else None
-        if not any(is_stored(v) for v in self.operands) and not is_stored(self.result):
-            need_reals(self, *operands)
-            sums = self._sums(operands[0], operands[1], real=True)
-            total = sums if bias is None else sums + bias.reshape(-1).astype(np.float64)
-            exact = self.activated(as_laid_out(total, self.result))
-            return [exact.astype(operands[0].dtype)]
-        channels = channels_of(self.result)
-        bits, scales = need_products(self, self.input, self.weights, self.result, channels)
-        if bits != 8:
+        if not real and (bits := stored_bits(self, self.input, self.result)) != 8:
             raise unknown(self, f"a transposed convolution of int{bits}")
-        shifted = operands[0].astype(np.int64) - per_tensor(self, self.input)[1]
-        kernel = operands[1].astype(np.int64) - encoding_of(self.weights).zero_points[0]
-        sums = self._sums(shifted, kernel, real=False)
-        reals = convolution_reals(self, self.input, scales)
-        return [self.stored(as_laid_out(requantized(self, sums, bias, reals, bits), self.result))]
-
-    def _sums(self, source: Array, weights: Array, real: bool) -> Array:
-        """The sums of products, channels last: tap after tap, so that those of an element do not
-        depend on the others'."""
-        import numpy as np
-
         kernel, stride, dilation, pad = self.window.sizes
         groups, images = self.groups.value.data, channels_last(source, self.input)
         n, h, w, _ = images.shape

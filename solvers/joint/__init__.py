@@ -28,6 +28,7 @@ MANY = 300  # operators
 EXACT_OPERATORS = 30
 # CP-SAT's deterministic time for each question about a calm order; more where that was too little.
 EAGER, PATIENT = 0.01, 0.03
+OWN_ORDER = 1 / 6  # of the time, for whoever places the order in hand before others are looked for
 FAILURES = 3  # arenas that one order is not found to fit into
 
 
@@ -69,10 +70,7 @@ def solve(
     tried = ORDERS if searched else max(4, WITHOUT_SEARCH // len(graph))
 
     def placed(problem: PlacementProblem, limit: float | None) -> Placement:
-        if searched:
-            return place(problem, method, limit)
-        auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
-        return auto.without_search(problem)
+        return place(problem, method, limit) if searched else _without_search(problem)
 
     placement = known or placed(live_ranges(graph, order), clock.left(deadline, 0.25))
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
@@ -94,7 +92,6 @@ def solve(
         best = _among_calm(graph, best, peak, clock.deadline(clock.left(deadline, 0.8)))
         if best.settled:
             return best
-        peak = max(peak, profile(graph, best.order).peak)
     best = _among(graph, best, peak, deadline, placed, tried, share=0.5)
     if best.settled:
         return best
@@ -108,8 +105,7 @@ def _among_calm(graph: MemoryGraph, best: Joint, peak: int, deadline: float | No
     Each is asked to fit into the peak, then into less and less between that and the best arena; at
     last all are asked for the peak again, with more work and any offset.
     """
-    auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
-    coarse: Any = import_module("memopt.solvers.placement.coarse")
+    coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
 
     def asked(best: Joint, order: tuple[int, ...], height: int, fine: bool) -> Joint:
         if clock.late(deadline):
@@ -122,7 +118,7 @@ def _among_calm(graph: MemoryGraph, best: Joint, peak: int, deadline: float | No
     for order in calmer_orders(graph, best.order, peak, deadline):
         calm.append(order)
         best = replace(best, schedules=best.schedules + 1)
-        best = _better(best, order, auto.without_search(live_ranges(graph, order)))
+        best = _better(best, order, _without_search(live_ranges(graph, order)))
         least = height = peak
         failures = 0
         while height < best.placement.arena and failures < FAILURES:
@@ -136,6 +132,11 @@ def _among_calm(graph: MemoryGraph, best: Joint, peak: int, deadline: float | No
         if best.placement.arena > peak:
             best = asked(best, order, peak, fine=True)
     return best
+
+
+def _without_search(problem: PlacementProblem) -> Placement:
+    auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
+    return auto.without_search(problem)
 
 
 def _better(best: Joint, order: tuple[int, ...], found: Placement | None) -> Joint:

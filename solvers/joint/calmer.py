@@ -71,10 +71,9 @@ def _settled(
     graph: MemoryGraph, order: Sequence[int], cost: _Cost, deadline: float | None
 ) -> tuple[int, ...]:
     current, looked = list(order), 0
+    found = profile(graph, current)
     for turn in range(ROUNDS):
-        found = profile(graph, current)
-        levels, steps = list(found.levels), list(found.steps)
-        before = sum(map(cost.of, steps))
+        levels, steps = list(found.levels), found.steps
         for first in range(turn % 2 * (LENGTH // 4), len(current) - 1, LENGTH // 2):
             last = min(first + LENGTH, len(current))
             if clock.late(deadline) or looked > STATES:
@@ -86,7 +85,8 @@ def _settled(
             looked += states
             current[first:last] = [current[first + i] for i, _ in path]
             levels[first + 1 : last + 1] = [level for _, level in path]
-        if sum(map(cost.of, profile(graph, current).steps)) >= before:
+        found = profile(graph, current)
+        if sum(map(cost.of, found.steps)) >= sum(map(cost.of, steps)):
             break
     return tuple(current)
 

@@ -1,7 +1,6 @@
 """What the tests of generated C share: plan a model, write its project, run it, ask the oracles."""
 
 import importlib
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +10,9 @@ from typing import Any
 import compiled
 import numpy as np
 import oracle_process
-import pytest
 from numpy.typing import NDArray
+from tools import has_tools as has_tools
+from tools import need_tools as need_tools
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -106,12 +106,6 @@ def random_inputs(module: ModuleOp, runs: int, seed: int) -> list[Array]:
     return arrays
 
 
-def has_tools(target: str) -> bool:
-    """Whether compiler and emulator for a target are installed."""
-    tools = ("cc",) if target == "host" else ("arm-none-eabi-gcc", "qemu-system-arm")
-    return all(shutil.which(tool) for tool in ("make", *tools))
-
-
 def whole_rows(trace: dict[int, list[bytes]], runs: int) -> dict[int, list[bytes]]:
     """Of each tensor its bytes in every run, from those of its rows, which are traced in order."""
     found: dict[int, list[bytes]] = {}
@@ -125,12 +119,6 @@ def whole_rows(trace: dict[int, list[bytes]], runs: int) -> dict[int, list[bytes
 def cores_of(number: int, fuzz: float) -> tuple[str, ...]:
     """The Cortex-M cores that a model runs on: one in turn, all in the full counts."""
     return CORTEX if fuzz >= 1 else CORTEX[number % len(CORTEX) :][:1]
-
-
-def need_tools(target: str) -> None:
-    """Skip a test for a target whose compiler or emulator is not installed."""
-    if not has_tools(target):
-        pytest.skip(f"needs make, compiler and emulator for {target}")
 
 
 def run_project(

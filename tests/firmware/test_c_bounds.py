@@ -35,8 +35,7 @@ def test_nothing_needs_more_than_is_stated(
     if fuzz < 1 and (number >= QUICK or number % 3 != core):
         pytest.skip("in make fuzz")
     name, target = MODELS[number], lab.CORTEX[core]
-    if not lab.has_tools(target):
-        pytest.skip("needs the cross compiler and QEMU")
+    lab.need_tools(target)
     module = lab.plan(lab.read_model(shared / "models" / f"{name}.tflite"))
     found = measure_project(lab.write(module, tmp_path / name, name, target), target)
     stated = c_facts(module, target, found["arena"], {})

@@ -12,6 +12,7 @@ import pytest
 from tflite_builder import Graph, Op, T, build
 from tflm_plan import planned, write
 from tflm_runner import Job, random_inputs, run
+from tools import need_tools
 
 from memopt.backends.c.kernels import kernel_files
 from memopt.backends.tflm import is_safe, make_safe, unknown_scratch
@@ -129,15 +130,10 @@ def test_opt_refuses_a_plan_that_might_need_more(
 # -- Cortex-M -------------------------------------------------------------------------------------
 
 
-def need_board() -> None:
-    if not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")):
-        pytest.skip("needs a cross compiler and QEMU")
-
-
 def test_a_cortex_m_needs_arena_stack_and_static_ram(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    need_board()
+    need_tools("cortex-m4")
     model = shared / "models" / "hello_world_int8.tflite"
     target = compiled(model, tmp_path / "out", "--target=cortex-m4")["target"]
     assert target["arena"] == 32
@@ -185,7 +181,7 @@ def test_whole_operators_where_they_fit_and_less_than_all_rows_need_is_refused(
 def test_a_board_gets_the_rows_that_its_ram_needs(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    need_board()
+    need_tools("cortex-m4")
     model = shared / "models" / "resnet8_int8.tflite"
     fitted = compiled(model, tmp_path / "fits", "--target=cortex-m4", "--ram=16K")
     assert fitted["plan"]["arena"] <= 16 * 1024 - STACK_BOUND - STATIC_BOUND
