@@ -140,10 +140,6 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
     outputs = var_result_def(Attribute)
     stateful = opt_prop_def(UnitAttr)
     options = opt_prop_def(DictionaryAttr)
-    assembly_format = (
-        "$op_name `(` $inputs `)` (`stateful` $stateful^)? (`options` $options^)? "
-        "attr-dict `:` functional-type($inputs, $outputs)"
-    )
 
     def __init__(
         self,
@@ -160,6 +156,41 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
             properties["options"] = options
         # one group of operands and one of results: nothing for IRDL to sort, which takes long
         Operation.__init__(self, operands=inputs, result_types=result_types, properties=properties)
+
+    # by hand, for xDSL takes twice as long to follow an `assembly_format`, and large models consist
+    # of these
+    @classmethod
+    def parse(cls, parser: Parser) -> "OpaqueOp":
+        name = parser.parse_str_literal()
+        inputs = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, parser.parse_unresolved_operand
+        )
+        stateful = parser.parse_optional_keyword("stateful") is not None
+        options = None
+        if parser.parse_optional_keyword("options") is not None:
+            options = DictionaryAttr(parser.parse_optional_attr_dict())
+        attributes = parser.parse_optional_attr_dict_with_reserved_attr_names(
+            ("op_name", "stateful", "options")
+        )
+        parser.parse_punctuation(":")
+        types = parser.parse_function_type()
+        operands = parser.resolve_operands(inputs, types.inputs.data, parser.pos)
+        op = cls(name, operands, types.outputs.data, stateful, options)
+        op.attributes |= attributes.data if attributes else {}
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.properties["op_name"])
+        printer.print_string("(")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_string(") stateful" if "stateful" in self.properties else ")")
+        if options := self.properties.get("options"):
+            printer.print_string(" options ")
+            printer.print_attribute(options)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         results = tuple([bytes_of(r.type) for r in self.results])

@@ -46,13 +46,17 @@ class Aliases:
 
 def aliases_of(module: ModuleOp) -> Aliases:
     """Names for all types with an encoding; those of activations go before those of constants."""
-    found, constant = Aliases(), constants_of(module)
-    for op in module.walk():
-        for value in defined(op):
-            if is_encoded(value.type) and value not in constant:
-                found.activations.setdefault(value.type, f"!a{len(found.activations)}")
+    found, operations = Aliases(), list(module.walk())
+    values = [value for op in operations for value in defined(op)]
+    types = {id(value.type): value.type for value in values}  # most equal ones are one object
+    if not any(map(is_encoded, types.values())):
+        return found
+    constant = constants_of(operations)
+    for value in values:
+        if is_encoded(value.type) and value not in constant:
+            found.activations.setdefault(value.type, f"!a{len(found.activations)}")
     readers = 0
-    for op in module.walk():
+    for op in operations:
         types = dict.fromkeys(v.type for v in op.operands if v in constant)
         new = [type_ for type_ in types if is_new(type_, found)]
         for type_ in new:
@@ -65,10 +69,10 @@ def aliases_of(module: ModuleOp) -> Aliases:
     return found
 
 
-def constants_of(module: ModuleOp) -> dict[SSAValue, None]:
+def constants_of(operations: Iterable[Operation]) -> dict[SSAValue, None]:
     """Constants, and what follows from them alone, in their order."""
     found: dict[SSAValue, None] = {}
-    for op in module.walk():
+    for op in operations:
         folds = isinstance(op, ComputeOp) and op.FOLDS and bool(op.operands)
         if is_constant_like(op) or (folds and all(v in found for v in op.operands)):
             found.update(dict.fromkeys(op.results))
