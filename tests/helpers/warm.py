@@ -7,6 +7,7 @@ streams over to a fork of this process, and ends as that does: nothing is shared
 but what is imported, and the seed of hashes, which a new process draws for each run of the tests.
 """
 
+import atexit
 import gc
 import importlib
 import os
@@ -17,9 +18,13 @@ import sys
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
+from pkgutil import walk_packages
+from typing import NoReturn
+
+import memopt
 
 COMMANDS = ("memopt", "memopt-opt", "filecheck")
-LOADED = ("memopt.passes.pipelines",)  # every pass, which a command imports when it is asked for
+OF_OTHERS = ("ortools.math_opt.python.mathopt",)  # that a command imports when it is asked for
 CALLER = """#!{python} -IS
 import _socket, os, struct, sys  # socket itself, and json, would take longer than all the rest
 server = _socket.socket(_socket.AF_UNIX)
@@ -34,11 +39,25 @@ sys.exit(int.from_bytes(status, "little") if status else "the process that runs 
 
 
 def run(name: str, arguments: list[str]) -> int:
-    """What the script of an installed command does."""
+    """What the script of an installed command does, and the code with which it ends."""
     (command,) = entry_points(group="console_scripts", name=name)
     sys.argv = [name, *arguments]
-    found = command.load()()
+    try:
+        found = command.load()()
+    except SystemExit as left:
+        if isinstance(left.code, str):
+            raise
+        found = left.code
     return int(found or 0)
+
+
+def end(code: int) -> NoReturn:
+    """Of this process what Python itself does, except that it takes no module apart: of hundreds
+    that are shared with other processes, that would take longer than most commands."""
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def answer(connection: socket.socket) -> None:
@@ -58,7 +77,7 @@ def answer(connection: socket.socket) -> None:
         sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
         os.chdir(folder)
-        sys.exit(run(name, arguments))
+        end(run(name, arguments))
     for stream in streams:
         os.close(stream)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -72,7 +91,7 @@ def serve(folder: Path) -> None:
     server = socket.socket(socket.AF_UNIX)
     server.bind(path)
     server.listen(64)
-    for name in LOADED:
+    for name in (*(m.name for m in walk_packages(memopt.__path__, "memopt.")), *OF_OTHERS):
         importlib.import_module(name)
     for name in COMMANDS:
         (command,) = entry_points(group="console_scripts", name=name)
