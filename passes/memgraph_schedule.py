@@ -20,7 +20,6 @@ on, the chosen in-place results get a `memgraph.alias`.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -82,14 +81,16 @@ class MemgraphSchedulePass(PlanningPass):
         how = self.method, self.time_limit, self.assume_pure
         return order_function(func, known, *how, **method_options(self))[0]
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        found = list(functions(op))
+    def plan_all(self, module: ModuleOp, known: dict[FuncOp, Planned]) -> None:
+        found = list(functions(module))
         if self.certificate is not None and len(found) != 1:
             raise PassFailedException(
                 f"memgraph-schedule: certificate={self.certificate}: one function is needed, "
                 f"there are {len(found)}"
             )
-        super().apply(ctx, op)
+        super().plan_all(module, known)
+        if self.assume_pure:
+            known.clear()  # who comes next does not assume it
         for func in found if self.certificate is not None else ():
             write_certificate(func, self.certificate or "", self.time_limit, self.assume_pure)
 

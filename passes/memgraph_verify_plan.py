@@ -8,7 +8,6 @@ Everything is derived again from the IR (verify/plan.py); the first fault ends t
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
@@ -34,7 +33,7 @@ class MemgraphVerifyPlanPass(PlanningPass):
         check_traffic(func)
         return written
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not any(functions(op)):
+    def plan_all(self, module: ModuleOp, known: dict[FuncOp, Planned]) -> None:
+        if not any(functions(module)):
             raise PassFailedException("memgraph-verify-plan: there is no function to verify")
-        super().apply(ctx, op)
+        super().plan_all(module, known)

@@ -4,7 +4,8 @@
     known = place.plan(func, known)       # placed; no second analysis
     known.write()                         # the plan of the function, with its fingerprint
 
-Between passes that `memopt-opt` runs one by one the IR is the only carrier: each starts from None.
+`memopt-opt` writes the plan after each pass, and hands on what holds then (`plan_all`); xDSL's own
+tools run a pass by `apply`, which starts from the IR alone.
 """
 
 from abc import abstractmethod
@@ -46,8 +47,8 @@ class Planned:
         """Write the plan into the function, if there is one that is not there yet."""
         if self.facts is None or self.is_written:
             return self
-        write_plan(self.func, self.facts, self.fingerprint)
-        return replace(self, is_written=True)
+        plan = write_plan(self.func, self.facts, self.fingerprint)
+        return replace(self, is_written=True, fingerprint=plan.fingerprint.data)
 
     def placed(self, facts: Facts) -> "Planned":
         """The same with places, which were written where `write_places` writes them. No fingerprint
@@ -70,11 +71,18 @@ class PlanningPass(ModulePass):
         """Plan one function in place, all but the plan's attribute; None stands for nothing known:
         derive it from the IR."""
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in functions(op):
-            planned = self.plan(func, None)
+    def plan_all(self, module: ModuleOp, known: dict[FuncOp, Planned]) -> None:
+        """Plan every function from what is `known` of it, write the plan, and leave in `known` what
+        holds then: nothing once there are places, with which scratch and moves are written too."""
+        for func in functions(module):
+            planned = self.plan(func, known.pop(func, None))
             if planned is not None:
-                planned.write()
+                written = planned.write()
+                if written.facts is None or not written.facts.memories:
+                    known[func] = written
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        self.plan_all(op, {})
 
 
 def undecided(func: FuncOp, known: Planned | None, assume_pure: bool = False) -> Extracted:

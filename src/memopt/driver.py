@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
@@ -34,6 +35,8 @@ from memopt.verify.plan import check_definitions
 
 if TYPE_CHECKING:
     from xdsl.utils.arg_spec import ArgSpec
+
+    from memopt.passes.planned import Planned
 
 FILES = "memgraph.files"
 IR = ".mlir"
@@ -253,12 +256,13 @@ def run_pipeline(
     if options.verify:
         check_module(module)
     claimed = _planned(module)
+    known: dict[FuncOp, Planned] = {}
     for step in passes:
         if options.print_before:
             print(f"// IR before {step.name}\n{module_text(module)}", file=sys.stderr)
         start = time.perf_counter()
         with progress(step.name):
-            step.apply(context, module)
+            run_pass(context, module, step, known)
         seconds = time.perf_counter() - start
         options.runs.append(PassRun(step.name, seconds))
         if options.verify:
@@ -272,6 +276,19 @@ def run_pipeline(
         if options.print_after:
             print(f"// IR after {step.name}\n{module_text(module)}", file=sys.stderr)
     return claimed
+
+
+def run_pass(
+    context: Context, module: ModuleOp, step: ModulePass, known: "dict[FuncOp, Planned]"
+) -> None:
+    """Run one pass on what is `known` of the functions, and leave there what holds then."""
+    from memopt.passes.planned import PlanningPass  # and much else, which --help does not need
+
+    if isinstance(step, PlanningPass):
+        step.plan_all(module, known)
+    else:
+        step.apply(context, module)
+        known.clear()
 
 
 def _planned(module: ModuleOp) -> frozenset[str]:
