@@ -1,4 +1,5 @@
-"""What is derived of a function is derived once and handed on: `memopt compile` is counted."""
+"""What is derived of a function is derived once and handed on: `memopt compile` and `memopt-opt` are
+counted."""
 
 import sys
 from collections import Counter
@@ -11,6 +12,7 @@ import pytest
 from memopt.analysis import storage_groups
 from memopt.cli import main
 from memopt.dialects import fingerprint
+from memopt.opt import main as opt
 from memopt.passes import extract
 from memopt.verify.plan import verify_plan
 
@@ -69,3 +71,37 @@ def test_compile_derives_everything_once(
     assert counted["fingerprint"] == 3  # of two plans, and the verifier's
     assert counted["verify_plan"] == 1
     assert (tmp_path / "warm/net.c").read_bytes() == (tmp_path / "out/net.c").read_bytes()
+
+
+def test_memopt_opt_hands_on_what_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, planned = tmp_path / "net.mlir", tmp_path / "planned.mlir"
+    source.write_text(MODEL)
+    passes = ["--fuse", "--schedule=auto", "--place=auto"]
+    assert opt([*passes, str(source), "-o", str(planned)]) == 0  # every module is loaded by now
+    counted = Counter[str]()
+    watched = extract.extract, fingerprint.fingerprint, verify_plan
+    for function in watched:
+        watch(monkeypatch, counted, function)
+    assert opt([*passes, str(source), "-o", str(tmp_path / "again.mlir")]) == 0
+    # as imported, with a hyper-node, flat in its order; the plan is not read again to place it
+    assert counted == Counter(extract=3, fingerprint=1)
+    one_by_one = source
+    for step in passes:
+        following = tmp_path / f"{step.strip('-').replace('=', '-')}.mlir"
+        assert opt([step, str(one_by_one), "-o", str(following)]) == 0
+        one_by_one = following
+    assert one_by_one.read_text() == planned.read_text() == (tmp_path / "again.mlir").read_text()
+
+
+def test_what_was_assumed_is_not_handed_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "net.mlir"
+    source.write_text(MODEL)
+    passes = "memgraph-schedule{assume-pure=true},memgraph-place"
+    assert opt(["-p", passes, str(source)]) == 0
+    counted = Counter[str]()
+    watch(monkeypatch, counted, verify_plan)
+    assert opt(["-p", passes, str(source)]) == 0
+    assert counted["verify_plan"] == 1  # placing reads the plan again
+    capsys.readouterr()
