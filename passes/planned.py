@@ -23,7 +23,7 @@ from memopt.dialects.write_plan import Facts, order_facts, write_plan
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.moves import drop_moves
 from memopt.solvers.problems.memory_graph import profile
-from memopt.verify.plan import verify_plan
+from memopt.verify.plan import check_form, verify_plan
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,10 @@ class PlanningPass(ModulePass):
         """Plan every function from what is `known` of it, write the plan, and leave in `known` what
         holds then: nothing once there are places, with which scratch and moves are written too."""
         for func in functions(module):
-            planned = self.plan(func, known.pop(func, None))
+            handed = known.pop(func, None)
+            if handed is not None and handed.facts is not None:
+                check_form(func)  # as verifying the plan would, which we have just made
+            planned = self.plan(func, handed)
             if planned is not None:
                 written = planned.write()
                 if written.facts is None or not written.facts.memories:

@@ -57,14 +57,8 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     plan = plan_of(func)
     if plan is None:
         raise MemoptError("the function has no plan; run --schedule and --place first", place)
-    if old := old_attribute(func):
-        raise MemoptError(old, place)
-    model = model_of(func)
-    block = body_of(func)
-    check_definitions(block)
-    if has_kind(block.ops, HyperNode):
-        raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
-    check_rows(block)
+    check_form(func)
+    model, block = model_of(func), body_of(func)
     memory = read_function(func, model)
     family = family_of(memory.operations)
     if plan.family.data != family:
@@ -90,6 +84,19 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     ends = run_on_paper(block, memory, where, model, plan)
     check_memories(plan, memory, where, ends, place)
     return Verified(plan, peak, plan.arena)
+
+
+def check_form(func: FuncOp) -> None:
+    """Raise MemoptError for a function that no plan is true of, whatever it says."""
+    place = f"@{func.sym_name.data}"
+    if old := old_attribute(func):
+        raise MemoptError(old, place)
+    model_of(func)
+    block = body_of(func)
+    check_definitions(block)
+    if has_kind(block.ops, HyperNode):
+        raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
+    check_rows(block)
 
 
 def check_definitions(block: Block) -> None:
