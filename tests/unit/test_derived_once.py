@@ -1,5 +1,4 @@
-"""What is derived of a function is derived once and handed on: `memopt compile` and `memopt-opt` are
-counted."""
+"""What is derived of a function is derived once and handed on: `memopt compile` and `memopt-opt`."""
 
 import sys
 from collections import Counter
