@@ -19,7 +19,6 @@ from memopt.driver import (
     unknown_kind,
 )
 from memopt.frontends.core.shapes import Shapes, check_shapes
-from memopt.in_time import in_time
 from memopt.outputs import Wanted, emit
 from memopt.solvers import clock
 
@@ -73,8 +72,7 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
         check_shapes(module, job.shapes)
     if job.model_path is not None:
         set_model_path(module, job.model_path)
-    passes = in_time(job.passes, clock.now() - started)
-    claimed = run_pipeline(context, module, passes, job.options)
+    claimed = run_pipeline(context, module, job.passes, job.options, started)
     if job.explain:
         from memopt.explain import explain
 

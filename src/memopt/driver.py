@@ -26,8 +26,10 @@ from memopt.dialects.off_chip_attributes import OffChipAttr
 from memopt.dialects.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
 from memopt.frontends.core.registry import frontend_of, listed
 from memopt.frontends.core.shapes import Shapes
+from memopt.in_time import in_time
 from memopt.plugin import PASSES
 from memopt.progress import Spinner
+from memopt.solvers import clock
 from memopt.targets.core.planned_for import target_of
 from memopt.text import module_text, parse_module
 from memopt.usage import UsageError
@@ -249,12 +251,18 @@ def spelled(option: str) -> str:
 
 
 def run_pipeline(
-    context: Context, module: ModuleOp, passes: Sequence[ModulePass], options: Options
+    context: Context,
+    module: ModuleOp,
+    passes: Sequence[ModulePass],
+    options: Options,
+    started: float,
 ) -> frozenset[str]:
-    """Run passes in the order given, verifying after each. The names of the functions whose plan
-    only claims its bound: it was read, and no pass has proved one since."""
+    """Run passes in the order given, verifying after each, within the limits counted since reading
+    has `started`. The names of the functions whose plan only claims its bound: it was read, and no
+    pass has proved one since."""
     if options.verify:
         check_module(module)
+    passes = in_time(passes, clock.now() - started)
     claimed = _planned(module)
     known: dict[FuncOp, Planned] = {}
     for step in passes:

@@ -16,8 +16,8 @@ LEAST = 0.1  # of a limit, which its pass has in any case
 
 def in_time(passes: Sequence[ModulePass], reading: float) -> tuple[ModulePass, ...]:
     """The passes with their limits in seconds such that what was asked for is kept as a whole: the
-    first limit includes what `reading` the module took, the last what printing it takes, which is
-    as much."""
+    first limit includes what `reading` and verifying the module took, the last what verifying and
+    printing it takes, which is as much."""
     limited = [i for i, step in enumerate(passes) if _limit(step) is not None]
     found = list(passes)
     for i in limited[:1] + limited[-1:]:

@@ -1,4 +1,4 @@
-"""What is derived of a function is derived once and handed on: `memopt compile` and `memopt-opt`."""
+"""What is derived of a function is derived once and handed on: commands count it."""
 
 import sys
 from collections import Counter
