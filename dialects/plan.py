@@ -111,9 +111,9 @@ def set_places(func: FuncOp, where: Callable[[SSAValue], Attribute]) -> None:
 
 def bytes_offset(place: Place | None) -> int | None:
     """The offset in bytes within the memory that it is in, None if the value is not placed."""
-    if isinstance(place, SlotAttr):
-        return place.offset.data
-    return place.value.data if is_number(place) else None
+    if is_number(place):  # as most are
+        return place.value.data
+    return place.offset.data if isinstance(place, SlotAttr) else None
 
 
 def memory_at(place: Place | int | None) -> str:

@@ -194,8 +194,8 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         results = tuple([bytes_of(r.type) for r in self.results])
-        variables = [
-            v for v in self.operands if isinstance(v, OpResult) and isinstance(v.op, VariableOp)
+        variables = [  # a class is compared faster than asked for
+            v for v in self.operands if isinstance(v, OpResult) and type(v.op) is VariableOp
         ]
         effects: tuple[object, ...] = (*variables, *((WORLD,) if self.stateful else ()))
         if not model.has_inplace and not effects:  # as nearly always

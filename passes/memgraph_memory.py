@@ -128,9 +128,10 @@ def assign_known(
         raise MemoptError(_refusal(extracted, banks, facts, error), place) from error
     except ProblemError as error:
         raise PassFailedException(f"memgraph-memory: {place}: {error}") from error
-    if _write(extracted, tenants, answer):
-        extracted = extract(func)  # with the moves
-        set_order(extracted.memory.operations)
+    if not _write(extracted, tenants, answer):
+        return planned.placed(_facts(extracted, tenants, answer, facts)), answer
+    extracted = extract(func)  # with the moves
+    set_order(extracted.memory.operations)
     return Planned(extracted, _facts(extracted, tenants, answer, facts)), answer
 
 

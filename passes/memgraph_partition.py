@@ -15,29 +15,27 @@ so that they still have it when scheduling has opened the node.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.function_memory import executing
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import operator_name, place_of
-from memopt.dialects.plan import MODEL, PARTITION, drop_plan, model_of
+from memopt.dialects.plan import PARTITION
 from memopt.dialects.quick import number
 from memopt.dialects.structure import HyperNode
-from memopt.passes.extract import Extracted, extract
+from memopt.passes.extract import Extracted
 from memopt.passes.option import check_choices, option
+from memopt.passes.planned import Planned, PlanningPass, undecided
 from memopt.solvers.partitioning import METHODS, Partition, partition
 from memopt.solvers.problems.memory_graph import ProblemError
 
 
 @dataclass(frozen=True)
-class MemgraphPartitionPass(ModulePass):
+class MemgraphPartitionPass(PlanningPass):
     """Cut a function into parts that are scheduled one after the other.
 
     `k` is the number of parts, or auto: about 128 operators each. `balance` says how much larger
@@ -56,11 +54,15 @@ class MemgraphPartitionPass(ModulePass):
     def __post_init__(self) -> None:
         check_choices(self)
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         given = {"balance": self.balance, "seed": self.seed}
         options = {name: value for name, value in given.items() if value is not None}
-        for func in functions(op):
-            partition_function(func, self.k, self.method, self.assume_pure, **options)
+        if self.assume_pure:  # which the pass before has not, nor may the one behind
+            partition_function(func, self.k, self.method, True, **options)
+            return None
+        extracted = undecided(func, known)
+        _write_parts(extracted, self.k, self.method, **options)
+        return Planned(extracted)
 
 
 def partition_function(
@@ -74,11 +76,12 @@ def partition_function(
 
     Raises PassFailedException if there are fewer operators than parts, or an option is wrong.
     """
-    model = model_of(func)
-    drop_plan(func)
+    return _write_parts(undecided(func, None, assume_pure), k, method, **options)
+
+
+def _write_parts(extracted: Extracted, k: int | str, method: str, **options: object) -> Partition:
+    func, model = extracted.func, extracted.model
     drop_partition(func)
-    func.attributes[MODEL] = model
-    extracted = extract(func, assume_pure)
     try:
         found = partition(extracted.graph, k, method, **options)
     except ProblemError as error:
