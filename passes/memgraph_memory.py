@@ -23,6 +23,7 @@ from memopt.dialects.memory_attributes import MemoryAttr, TrafficAttr
 from memopt.dialects.names import operator_name
 from memopt.dialects.place_attributes import SlotAttr
 from memopt.dialects.plan import OFFSET, set_order
+from memopt.dialects.rows import family_of
 from memopt.dialects.write_plan import Facts
 from memopt.formats.sizes import parse_size
 from memopt.passes.extract import Extracted, extract
@@ -118,7 +119,6 @@ def assign_known(
     place = f"@{func.sym_name.data}"
     if extracted.model.target.data == "tflm":
         raise MemoptError("planned for target tflm, which has one arena", place)
-    extracted.refuse_parts("memgraph-memory")
     tenants = tenants_of(extracted, banks, spill)
     # the places have to be written too, which takes no longer than it took to read the plan
     seconds = clock.left(clock.sooner(deadline, clock.now() - started))
@@ -152,6 +152,8 @@ def _refusal(
     room = " + ".join(f"{b.name} {b.capacity:,} B" for b in banks)
     least = "" if error.exact else "at least "
     peak = sum(b.capacity for b in banks) + error.missing == facts.peak
+    if family_of(operations) == "rows":
+        room += ", each row in one of them"  # for none moves
     text = f"the buffers do not fit into {room}: {least}{error.missing:,} B are missing "
     if error.alone:
         text += f"{where} with {listed}"
@@ -174,7 +176,8 @@ def _write(extracted: Extracted, tenants: Tenants, answer: Assignment) -> bool:
 
     def place_at(buffer: int, inside: int) -> SlotAttr:
         visit = answer.visits[tenants.tenant_of[buffer]][0]
-        return SlotAttr(banks[visit.bank].name, visit.offset + inside)
+        above = tenants.buffers.buffers[buffer].at
+        return SlotAttr(banks[visit.bank].name, visit.offset + above + inside)
 
     def scratch_at(step: int, index: int) -> SlotAttr:
         buffer = tenants.scratch_of.get((step, index))

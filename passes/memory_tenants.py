@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from memopt.analysis.storage_groups import BlockMemory
+from memopt.dialects.rows import ReceiveOp, RowOp
 from memopt.dialects.tensors import bytes_of
 from memopt.passes.extract import Extracted
-from memopt.solvers.memories import Bank, MemoryProblem, Tenant, Use, moment
+from memopt.solvers.memories import Bank, Height, MemoryProblem, Tenant, Use, moment
 from memopt.solvers.problems.memory_graph import Buffer, PlacementProblem, live_ranges, round_up
+from memopt.solvers.problems.placement import Piece
 from memopt.verify.memories import operator_traffic, scratch_traffic
 
 ScratchBuffers = Mapping[tuple[int, int], int]
@@ -101,23 +103,35 @@ def _buffers(extracted: Extracted) -> tuple[PlacementProblem, ScratchBuffers]:
 
 def _heights(
     buffers: PlacementProblem, base: int, first: bool, last: bool, steps: int
-) -> tuple[tuple[int, int, int], ...]:
-    """The outline of a base in moments. Where it goes on, it does so through the moves."""
+) -> tuple[Height, ...]:
+    """The outline of a base in moments, of each of its parts that die alone."""
     pieces = buffers.pieces[base]
     if not pieces:
         b = buffers.buffers[base]
-        return ((moment(-1), moment(max(b.upper, steps)) + 1, 0),)
-    found: list[tuple[int, int, int]] = []
+        return (Height(moment(-1), moment(max(b.upper, steps)) + 1, 0),)
+    columns: dict[int, list[Piece]] = {}
+    for p in pieces:
+        columns.setdefault(p.at, []).append(p)
+    found: list[Height] = []
+    for column in columns.values():
+        heights = _column(column)
+        if first and column[0].lower == 0:
+            heights[0] = heights[0]._replace(lower=moment(-1))
+        if last and column[-1].upper >= steps:
+            heights[-1] = heights[-1]._replace(upper=moment(steps) + 1)
+        found += heights
+    return tuple(found)
+
+
+def _column(pieces: list[Piece]) -> list[Height]:
+    """Pieces of the same bytes, by time, in moments. Where it goes on, it does so through the
+    moves."""
+    found: list[Height] = []
     for k, p in enumerate(pieces):
         goes_on = k + 1 < len(pieces) and pieces[k + 1].lower == p.upper
-        found.append(
-            (moment(p.lower), moment(p.upper if goes_on else p.upper - 1) + (not goes_on), p.size)
-        )
-    if first:
-        found[0] = (moment(-1), *found[0][1:])
-    if last:
-        found[-1] = (found[-1][0], moment(steps) + 1, found[-1][2])
-    return tuple(found)
+        upper = moment(p.upper if goes_on else p.upper - 1) + (not goes_on)
+        found.append(Height(moment(p.lower), upper, p.size, p.at))
+    return found
 
 
 def _uses(
@@ -147,21 +161,24 @@ def _uses(
 
 
 def _can_move(extracted: Extracted, memory: BlockMemory, group: int) -> bool:
-    """Whether a group is one value that our own operations make and read, each as a whole."""
+    """Whether a group is one value that our own operations make and read, each as a whole. Rows
+    stay: an operator in rows has one place for each."""
     storage = memory.groups[group]
     if len(storage.members) != 1 or any(group in pair[1:] for pair in memory.overwrites):
         return False
     value = storage.members[0][0]
     if isinstance(value, BlockArgument):
         kept = extracted.model.io.data == "kept"
-        return not kept and all(_is_ours(use.operation) for use in value.uses)
+        return not kept and all(_is_whole(use.operation) for use in value.uses)
     owner = value.owner
     assert not isinstance(owner, Block)
-    return all(map(_is_ours, (owner, *(use.operation for use in value.uses))))
+    return all(map(_is_whole, (owner, *(use.operation for use in value.uses))))
 
 
-def _is_ours(op: Operation) -> bool:
-    return not op.regions and (op.name.startswith("memgraph.") or op.name == "func.return")
+def _is_whole(op: Operation) -> bool:
+    if op.regions or isinstance(op, RowOp | ReceiveOp):
+        return False
+    return op.name.startswith("memgraph.") or op.name == "func.return"
 
 
 def value_of(extracted: Extracted, tenants: Tenants, tenant: int) -> SSAValue:

@@ -14,7 +14,7 @@ Key = Callable[[Tenant], tuple[float, ...]]
 
 
 def _dense(t: Tenant) -> tuple[float, ...]:
-    area = sum((up - low) * h for low, up, h in t.heights)
+    area = sum((up - low) * h for low, up, h, _ in t.heights)
     return (-t.traffic / max(area, 1), -t.size, t.lower)
 
 
@@ -42,9 +42,11 @@ def first_answer(
 
 
 def _item(index: int, tenant: Tenant) -> Item:
-    """The tenant for a placement; its heights taken as the largest."""
+    """The tenant for a placement; its heights taken as the largest, but for parts."""
     size, lower, upper = tenant.size, tenant.lower, tenant.upper
     pieces = (Piece(lower, upper, size, index),) if size else ()
+    if tenant.in_parts:
+        pieces = tuple(Piece(low, up, h, index, at) for low, up, h, at in tenant.heights if h)
     return Item(index, (index,), pieces, lower, upper, size, tenant.alignment, None)
 
 

@@ -25,7 +25,7 @@ def pack(
         offsets = iter(answer.offsets)
         for i, stays in enumerate(visits):
             for v in stays:
-                if v.bank == b:  # one buffer per height, all at one offset
+                if v.bank == b:  # one buffer per height, the first at the offset of all
                     found = [next(offsets) for _ in heights_of(problem.tenants[i], v)]
                     at[i, b, v.lower] = found[0]
     return tuple(

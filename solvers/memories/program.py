@@ -16,6 +16,8 @@ from memopt.solvers.problems.memories import MemoryProblem, Tenant, Visit
 from memopt.solvers.programs.cp_solver import CpAnswer, Limit, solve
 
 Literal = cp_model.IntVar
+# (lower, upper, bytes, bytes above the offset, tenant, element, is the entry)
+Span = tuple[int, int, int, int, int, int, bool]
 
 
 @dataclass
@@ -90,19 +92,19 @@ def side_by_side(tenants: Sequence[Tenant]) -> int:
     return sum(t.size + t.alignment for t in tenants)
 
 
-def _spans(program: Program) -> list[tuple[int, int, int, int, int, bool]]:
-    """(lower, upper, bytes, tenant, element, is the entry) of all that can take up room."""
-    spans: list[tuple[int, int, int, int, int, bool]] = []
+def _spans(program: Program) -> list[Span]:
+    """All that can take up room."""
+    spans: list[Span] = []
     for i, tenant in enumerate(program.problem.tenants):
         if not tenant.size:
             continue
         if len(tenant.elements) == 1:
-            spans += [(low, up, height, i, 0, False) for low, up, height in tenant.heights]
+            spans += [(h.lower, h.upper, h.bytes, h.at, i, 0, False) for h in tenant.heights]
             continue
         for e, element in enumerate(tenant.elements):
-            spans.append((element.lower, element.upper, tenant.size, i, e, False))
+            spans.append((element.lower, element.upper, tenant.size, 0, i, e, False))
             if e:
-                spans.append((element.entry, element.entry + 1, tenant.size, i, e, True))
+                spans.append((element.entry, element.entry + 1, tenant.size, 0, i, e, True))
     return spans
 
 
@@ -128,14 +130,14 @@ def _add_loads(program: Program) -> None:
             grown = True
 
 
-def _add_load(program: Program, live: list[tuple[int, int, int, int, int, bool]]) -> None:
+def _add_load(program: Program, live: list[Span]) -> None:
     whole = sum(span[2] for span in live)
     for b, bank in enumerate(program.problem.banks):
         if whole <= bank.capacity:
             continue
         load = sum(
             (program.enters if entry else program.at)[i, e, b] * height
-            for _, _, height, i, e, entry in live
+            for _, _, height, _, i, e, entry in live
         )
         extra = program.extra[b] if program.extra else 0
         program.model.add(load <= bank.capacity + extra)
@@ -145,7 +147,7 @@ def add_offsets(program: Program) -> None:
     """Offsets for every element, one while it stays, and no overlap in any bank."""
     problem, model = program.problem, program.model
     tenants = problem.tenants
-    sizes = [h for t in tenants for _, _, h in t.heights if h]
+    sizes = [n for t in tenants for _, _, h, at in t.heights if h for n in (h, at)]
     program.unit = unit = gcd(*sizes, *(t.alignment for t in tenants if t.size)) or 1
     most = max(b.capacity for b in problem.banks) // unit
     if program.extra:
@@ -168,14 +170,14 @@ def add_offsets(program: Program) -> None:
     for b in range(len(problem.banks)):
         times: list[cp_model.IntervalVar] = []
         places: list[cp_model.IntervalVar] = []
-        for low, up, height, i, e, entry in _spans(program):
+        for low, up, height, above, i, e, entry in _spans(program):
             if not height:
                 continue
             present = (program.enters if entry else program.at)[i, e, b]
             times.append(model.new_optional_fixed_size_interval_var(low, up - low, present, ""))
             places.append(
                 model.new_optional_fixed_size_interval_var(
-                    program.offset[i, e], height // unit, present, ""
+                    program.offset[i, e] + above // unit, height // unit, present, ""
                 )
             )
         model.add_no_overlap_2d(times, places)

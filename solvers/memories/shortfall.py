@@ -2,7 +2,14 @@
 
 from memopt.solvers.memories.pack import pack
 from memopt.solvers.memories.program import add_offsets, new_program, run
-from memopt.solvers.problems.memories import Bank, MemoryProblem, NoRoomError, Tenant, moment
+from memopt.solvers.problems.memories import (
+    Bank,
+    Height,
+    MemoryProblem,
+    NoRoomError,
+    Tenant,
+    moment,
+)
 
 TRIED = 50  # steps that are looked at for one that alone explains the shortfall
 
@@ -37,7 +44,7 @@ def _grown(problem: MemoryProblem, extra: tuple[int, ...]) -> MemoryProblem:
 
 
 def _height(tenant: Tenant, at: int) -> int:
-    return next((h for low, up, h in tenant.heights if low <= at < up), 0)
+    return sum(h.bytes for h in tenant.heights if h.lower <= at < h.upper)
 
 
 def _where(
@@ -54,7 +61,7 @@ def _where(
     for step in order[:TRIED]:
         at = moment(step)
         tenants = tuple(
-            Tenant(t.name, ((at, at + 1, h),), t.uses, False, 0, t.alignment)
+            Tenant(t.name, (Height(at, at + 1, h),), t.uses, False, 0, t.alignment)
             for t in problem.tenants
             if (h := _height(t, at))
         )

@@ -1,7 +1,7 @@
 """Several memories: what has to lie where, for how long, and what it costs to read and write it.
 
     fast, slow = Bank("dtcm", 64, 1), Bank("sram", 256, 2)
-    x = Tenant("x", ((1, 6, 32),), (Use(-1, 0), Use(0, 32)))
+    x = Tenant("x", (Height(1, 6, 32),), (Use(-1, 0), Use(0, 32)))
     MemoryProblem((fast, slow), (x,), steps=1)
 
 Time is counted in moments, three per step t (-1 is before the first operator, `steps` after the
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.placement import Buffer, Placement, PlacementProblem, check_sum
@@ -58,16 +59,26 @@ class Element:
     use: int
 
 
+class Height(NamedTuple):
+    """`bytes` of a tenant during moments [lower, upper), `at` bytes from its offset."""
+
+    lower: int
+    upper: int
+    bytes: int
+    at: int = 0
+
+
 @dataclass(frozen=True)
 class Tenant:
     """A buffer, or several that share a base and so lie in one bank.
 
-    `heights` are (lower, upper, bytes) in moments, bytes rounded up to `alignment`. `movable`
-    tenants (one height) may change the bank; each move reads and writes `copied` bytes.
+    No two of its `heights` share a byte in a moment, and the first is at its offset; bytes are
+    rounded up to `alignment`, but for parts of a tensor. `movable` tenants (one height) may change
+    the bank; each move reads and writes `copied` bytes.
     """
 
     name: str
-    heights: tuple[tuple[int, int, int], ...]
+    heights: tuple[Height, ...]
     uses: tuple[Use, ...]
     movable: bool = False
     copied: int = 0
@@ -75,15 +86,21 @@ class Tenant:
 
     @property
     def size(self) -> int:
-        return max((h for _, _, h in self.heights), default=0)
+        """Bytes from its offset to the end of the highest of its heights."""
+        return max((h.at + h.bytes for h in self.heights), default=0)
 
     @property
     def lower(self) -> int:
-        return self.heights[0][0]
+        return min(h.lower for h in self.heights)
 
     @property
     def upper(self) -> int:
-        return self.heights[-1][1]
+        return max(h.upper for h in self.heights)
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether something of it lies above its offset, and dies alone."""
+        return any(h.at for h in self.heights)
 
     @property
     def traffic(self) -> int:
@@ -131,8 +148,12 @@ class MemoryProblem:
             steps = [u.step for u in t.uses]
             if not t.heights or not steps or sorted(set(steps)) != steps:
                 raise ProblemError(f"{t.name!r}: no live range, or uses out of order")
-            if any(low >= up or h < 0 or h % t.alignment for low, up, h in t.heights):
+            if any(low >= up or h < 0 or at < 0 for low, up, h, at in t.heights):
                 raise ProblemError(f"{t.name!r}: bad live range or size")
+            if t.heights[0].at or (
+                not t.in_parts and any(h.bytes % t.alignment for h in t.heights)
+            ):
+                raise ProblemError(f"{t.name!r}: bad size, or nothing at its offset")
             if not t.size and (t.traffic or t.copied):
                 raise ProblemError(f"{t.name!r}: no bytes, but traffic")
             ends = t.lower, t.upper
@@ -230,10 +251,10 @@ def _check_visits(tenant: Tenant, visits: Sequence[Visit]) -> None:
             raise ProblemError(f"{tenant.name!r} cannot move in moment {b.lower}")
 
 
-def heights_of(tenant: Tenant, visit: Visit) -> Iterator[tuple[int, int, int]]:
-    """The tenant's (lower, upper, bytes) during one visit."""
+def heights_of(tenant: Tenant, visit: Visit) -> Iterator[Height]:
+    """The tenant's heights during one visit."""
     if len(tenant.heights) == 1:
-        yield visit.lower, visit.upper, tenant.size
+        yield Height(visit.lower, visit.upper, tenant.size)
     else:
         yield from tenant.heights
 
@@ -241,7 +262,7 @@ def heights_of(tenant: Tenant, visit: Visit) -> Iterator[tuple[int, int, int]]:
 def bank_problem(
     problem: MemoryProblem, visits: Sequence[Sequence[Visit]], bank: int
 ) -> tuple[PlacementProblem, list[Visit]]:
-    """The placement problem of one bank, and the visit of each of its buffers."""
+    """The placement problem of one bank, and the visit of each of its buffers: one per height."""
     buffers: list[Buffer] = []
     owners: list[Visit] = []
     for tenant, stays in zip(problem.tenants, visits, strict=True):
@@ -249,8 +270,9 @@ def bank_problem(
             if visit.bank != bank:
                 continue
             base = len(buffers)
-            for low, up, height in heights_of(tenant, visit):
-                buffers.append(Buffer(tenant.name, height, low, up, base, None, tenant.alignment))
+            for low, up, height, at in heights_of(tenant, visit):
+                aligned = 1 if at else tenant.alignment
+                buffers.append(Buffer(tenant.name, height, low, up, base, None, aligned, at))
                 owners.append(visit)
     return PlacementProblem(tuple(buffers)), owners
 
@@ -259,7 +281,7 @@ def _placement(
     problem: MemoryProblem, visits: Sequence[Sequence[Visit]], bank: int
 ) -> tuple[PlacementProblem, Placement]:
     packed, owners = bank_problem(problem, visits, bank)
-    offsets = tuple(v.offset for v in owners)
+    offsets = tuple(v.offset + b.at for v, b in zip(owners, packed.buffers, strict=True))
     ends = (o + b.size for o, b in zip(offsets, packed.buffers, strict=True))
     return packed, Placement(offsets, max(ends, default=0))
 

@@ -21,7 +21,10 @@ def test_compile_in_rows(shared: Path, tmp_path: Path, capsys: pytest.CaptureFix
     capsys.readouterr()
     for arguments, message in (
         (["--rows=all", "--target=tflm"], "--rows: TensorFlow Lite Micro runs whole operators"),
-        (["--rows=all", "--memory=a:64K,b:64K"], r"memgraph-memory: .* is a part of a tensor"),
+        (
+            ["--rows=all", "--memory=a:512,b:512"],
+            r"432 B are missing .*\(a row stays in the memory",
+        ),
         (["--rows=nobody"], "memgraph-expand-rows: no operator with rows makes 'nobody'"),
     ):
         assert memopt(["compile", model, *arguments, "-o", str(tmp_path / "no")]) != 0

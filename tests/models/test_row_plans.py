@@ -145,7 +145,6 @@ def test_a_certificate_of_rows(
     ("steps", "target", "message"),
     [
         ("memgraph-place{method=shared-objects}", "mlir", r"is a part of a tensor"),
-        ("memgraph-memory{banks=a:4K,b:4K}", "mlir", r"memgraph-memory: .* is a part of a tensor"),
     ],
 )
 def test_what_takes_no_rows_says_so(

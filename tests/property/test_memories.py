@@ -15,6 +15,7 @@ from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import (
     Assignment,
     Bank,
+    Height,
     MemoryProblem,
     NoRoomError,
     Tenant,
@@ -28,7 +29,6 @@ from memopt.solvers.memories.greedy import first_answer
 from memopt.verify.plan import verify_plan
 
 CASES = 5_000
-Stay = tuple[int, int, int, tuple[tuple[int, int, int], ...]]  # tenant, bank, alignment, heights
 
 
 def random_problem(random: Random, most: int, moving: bool) -> MemoryProblem:
@@ -44,10 +44,17 @@ def random_problem(random: Random, most: int, moving: bool) -> MemoryProblem:
         )
         low, up = moment(chosen[0]), moment(chosen[-1]) + 1
         moves = moving and random.random() < 0.8
-        heights = [(low, up, size)]
-        if not moves and size and up - low > 1 and random.random() < 0.3:
+        heights = [Height(low, up, size)]
+        if not moves and size and up - low > 1 and random.random() < 0.5:
             cut = random.randint(low + 1, up - 1)
-            heights = [(low, cut, size), (cut, up, alignment * random.randint(1, 6))]
+            if random.random() < 0.5:
+                heights = [
+                    Height(low, cut, size),
+                    Height(cut, up, alignment * random.randint(1, 6)),
+                ]
+            else:  # parts one behind the other, the first of which dies alone
+                above = random.randint(1, size)
+                heights = [Height(low, cut, above), Height(low, up, random.randint(1, 3), above)]
         copied = random.randint(1, size) if size else 0
         tenants.append(Tenant(f"t{i}", tuple(heights), uses, moves, copied, alignment))
     banks = tuple(
@@ -64,7 +71,9 @@ def lives(tenant: Tenant, banks: int) -> Iterator[tuple[int, list[tuple[int, int
     """
     if not tenant.movable or len(tenant.uses) == 1:
         for b in range(banks):
-            yield 0, [(b, tenant.heights[0][0], tenant.heights[-1][1])]
+            lower = min(h.lower for h in tenant.heights)
+            upper = max(h.upper for h in tenant.heights)
+            yield 0, [(b, lower, upper)]
         return
     points = [tenant.uses[0].step * 3 + 4]
     changes: list[int] = []
@@ -90,26 +99,26 @@ def price(problem: MemoryProblem, tenant: Tenant, stays: list[tuple[int, int, in
     return total
 
 
-def fits(blocks: list[tuple[int, list[tuple[int, int, int]]]], capacity: int) -> bool:
-    """Whether blocks (alignment, heights) have offsets below `capacity`: first fit, all orders."""
-    blocks = [b for b in blocks if any(h for _, _, h in b[1])]
-    tops = [max(h for _, _, h in heights) for _, heights in blocks]
+def fits(blocks: list[tuple[int, list[Height]]], capacity: int) -> bool:
+    """Whether blocks (alignment, heights) have offsets below `capacity`: first fit in all orders,
+    or with parts, above which something may have to be, all offsets."""
+    blocks = [b for b in blocks if any(h for _, _, h, _ in b[1])]
+    tops = [max(at + h for _, _, h, at in heights) for _, heights in blocks]
     if any(top > capacity for top in tops):
         return False
-    times = {t for _, heights in blocks for lo, up, _ in heights for t in range(lo, up)}
+    times = {t for _, heights in blocks for lo, up, _, _ in heights for t in range(lo, up)}
     for t in times:
-        if sum(h for _, hs in blocks for lo, up, h in hs if lo <= t < up) > capacity:
+        if sum(h for _, hs in blocks for lo, up, h, _ in hs if lo <= t < up) > capacity:
             return False
+    if any(at for _, heights in blocks for *_, at in heights):
+        return any_offsets(blocks, tops, capacity, [])
     for order in permutations(range(len(blocks))):
         at: dict[int, int] = {}
         for k in order:
             alignment, heights = blocks[k]
             offset = 0
             while offset + tops[k] <= capacity and any(
-                lo < up2 and lo2 < up and offset < o + h2 and o < offset + h and h and h2
-                for j, o in at.items()
-                for lo, up, h in heights
-                for lo2, up2, h2 in blocks[j][1]
+                overlap(heights, offset, blocks[j][1], o) for j, o in at.items()
             ):
                 offset += alignment
             if offset + tops[k] > capacity:
@@ -118,6 +127,33 @@ def fits(blocks: list[tuple[int, list[tuple[int, int, int]]]], capacity: int) ->
         else:
             return True
     return False
+
+
+def overlap(a: list[Height], at: int, b: list[Height], there: int) -> bool:
+    """Whether two blocks at these offsets share a byte in a moment."""
+    return any(
+        x.lower < y.upper
+        and y.lower < x.upper
+        and at + x.at < there + y.at + y.bytes
+        and there + y.at < at + x.at + x.bytes
+        for x in a
+        for y in b
+        if x.bytes and y.bytes
+    )
+
+
+def any_offsets(
+    blocks: list[tuple[int, list[Height]]], tops: list[int], capacity: int, given: list[int]
+) -> bool:
+    """Whether the blocks behind those that are `given` offsets have some, too."""
+    if len(given) == len(blocks):
+        return True
+    alignment, heights = blocks[len(given)]
+    return any(
+        not any(overlap(heights, at, blocks[j][1], o) for j, o in enumerate(given))
+        and any_offsets(blocks, tops, capacity, [*given, at])
+        for at in range(0, capacity - tops[len(given)] + 1, alignment)
+    )
 
 
 def least_cost(problem: MemoryProblem, grow: tuple[int, ...] = ()) -> int | None:
@@ -135,7 +171,7 @@ def least_cost(problem: MemoryProblem, grow: tuple[int, ...] = ()) -> int | None
         good = True
         for k in range(banks):
             blocks = [
-                (t.alignment, [(lo, up, t.size)] if len(t.heights) == 1 else list(t.heights))
+                (t.alignment, [Height(lo, up, t.size)] if len(t.heights) == 1 else list(t.heights))
                 for t, (_, stays) in zip(problem.tenants, choice, strict=True)
                 for b, lo, up in stays
                 if b == k
@@ -186,7 +222,7 @@ def small(problem: MemoryProblem) -> bool:
 @pytest.mark.parametrize("moving", [False, True])
 def test_assignment_equals_brute_force(fuzz: float, moving: bool) -> None:
     random = Random(11 + moving)
-    seen = {"moved": 0, "refused": 0, "fits": 0, "better than greedy": 0}
+    seen = {"moved": 0, "refused": 0, "fits": 0, "better than greedy": 0, "in parts": 0}
     count = max(120, int(CASES * fuzz / 2))
     while count:
         problem = random_problem(random, 4, moving)
@@ -198,6 +234,7 @@ def test_assignment_equals_brute_force(fuzz: float, moving: bool) -> None:
             seen["refused"] += 1
             continue
         seen["fits"] += 1
+        seen["in parts"] += any(t.in_parts for t in problem.tenants)
         seen["moved"] += any(len(stays) > 1 for stays in answer.visits)
         first = first_answer(problem)
         seen["better than greedy"] += first is None or cost_of(problem, first) > answer.cost
@@ -234,8 +271,8 @@ def test_without_work_only_the_bound_is_claimed(monkeypatch: pytest.MonkeyPatch)
 def test_what_is_no_assignment_is_caught() -> None:
     """Every rule of `verify` has a case."""
     banks = (Bank("fast", 8, 1), Bank("slow", 16, 2))
-    x = Tenant("x", ((1, 11, 8),), (Use(-1, 0), Use(0, 8), Use(2, 8)), True, 8)
-    y = Tenant("y", ((4, 5, 8),), (Use(0, 8),))
+    x = Tenant("x", (Height(1, 11, 8),), (Use(-1, 0), Use(0, 8), Use(2, 8)), True, 8)
+    y = Tenant("y", (Height(4, 5, 8),), (Use(0, 8),))
     problem = MemoryProblem(banks, (x, y), 3)
     problem.check()
     here, there = (Visit(0, 0, 1, 11),), (Visit(1, 0, 4, 5),)
@@ -294,7 +331,7 @@ def scratch_problem(
 
     def add(lower: int, upper: int, size: int, uses: tuple[Use, ...]) -> None:
         rounded = -(-size // alignment) * alignment
-        tenants.append(Tenant("t", ((lower, upper, rounded),), uses, alignment=alignment))
+        tenants.append(Tenant("t", (Height(lower, upper, rounded),), uses, alignment=alignment))
 
     for i, size in enumerate(values):
         if i == 0 and caller:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from memopt.solvers.memories import Bank, MemoryProblem, Tenant, Use
+from memopt.solvers.memories import Bank, Height, MemoryProblem, Tenant, Use
 from memopt.solvers.problems.memory_graph import (
     Buffer,
     Group,
@@ -174,6 +174,6 @@ def test_sums_above_64_bits_are_refused_by_name() -> None:
         PlacementProblem((*buffers[:2], Buffer("b2", 1, 0, 1, 2, fixed=8))).check()
     with pytest.raises(ProblemError, match="with 'b2' the sum is"):
         PlacementProblem(buffers).check()
-    tenant = Tenant("t", ((4, 5, 1 << 50),), (Use(0, 1 << 50),))
+    tenant = Tenant("t", (Height(4, 5, 1 << 50),), (Use(0, 1 << 50),))
     with pytest.raises(ProblemError, match="with 't' the sum is"):
         MemoryProblem((Bank("m", 1 << 50, 1 << 13),), (tenant,), 1).check()
