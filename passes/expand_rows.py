@@ -8,11 +8,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_value
 from memopt.dialects.names import is_named, name_of, operator_kind, rename
@@ -29,7 +30,7 @@ from memopt.dialects.rows import (
     steps_of,
 )
 from memopt.dialects.structure import YieldOp
-from memopt.dialects.tensors import rows_of
+from memopt.dialects.tensors import encoding_of, rows_of, shape_of
 from memopt.targets.core.kernels import computes_rows
 from memopt.targets.core.planned_for import target_of
 from memopt.targets.core.target import Target
@@ -46,13 +47,33 @@ class _Rows:
 def expand(func: FuncOp, names: frozenset[str] | None) -> None:
     """Cut the operators of a function that have rows, all or those that make the named tensors.
 
-    Raises PassFailedException for a name that no operator with rows makes.
+    Raises PassFailedException for a name that no operator with rows makes, and MemoptError where
+    there is none because tensors are several images or channels first.
     """
     made = [{name_of(r) for r in op.results} for op in computing(func)]
     asked = [k for k, its in enumerate(made) if names is None or its & names]
     chosen = cut(func, asked)
     for name in sorted((names or frozenset()).difference(*(made[k] for k in chosen))):
         raise PassFailedException(f"memgraph-expand-rows: no operator with rows makes {name!r}")
+    why = None if chosen or names is not None else _why_none(func)
+    if why is not None:
+        place = f"@{func.sym_name.data}"
+        raise MemoptError(f"memgraph-expand-rows: no operator has rows: {why}", place)
+
+
+def _why_none(func: FuncOp) -> str | None:
+    """Why no operator has rows, if that is for the form of a tensor."""
+    for value in (v for op in computing(func) for v in (*op.operands, *op.results)):
+        shape, layout = shape_of(value), encoding_of(value).layout.data
+        if rows_of(value) is not None or len(shape) < 3 or is_constant_value(value):
+            continue
+        form = "x".join(map(str, shape))
+        if shape[0] != 1:
+            return (
+                f"{name_of(value)}, {form}, is no single image, its first dimension is {shape[0]}"
+            )
+        return f"{name_of(value)}, {form}, is stored as {layout}, rows of one channel each"
+    return None
 
 
 def computing(func: FuncOp) -> list[ComputeOp]:
@@ -171,11 +192,20 @@ def _cut(op: ComputeOp, rows: _Rows) -> None:
     for old, found in zip(op.results, parts, strict=True):
         name_rows(old, found)
         rows.of_value[old] = found
-        if any(use.operation not in rows.cut for use in old.uses):
+        if any(_reads_whole(use, rows) for use in old.uses):
             join = JoinOp(found, old.type)
             join.result.name_hint = old.name_hint
             _insert(op, join)
-            old.replace_uses_with_if(join.result, lambda use: use.operation not in rows.cut)
+            old.replace_uses_with_if(join.result, lambda use: _reads_whole(use, rows))
+
+
+def _reads_whole(use: Use, rows: _Rows) -> bool:
+    """Whether a tensor is read as a whole here: by what is not cut, or by each row of what is."""
+    reader = use.operation
+    if reader not in rows.cut or not isinstance(reader, ComputeOp):
+        return True
+    steps = steps_of(reader)
+    return not steps or reader.rows_needed(use.index, steps[0]) is None
 
 
 def name_rows(old: SSAValue, found: Sequence[SSAValue]) -> None:

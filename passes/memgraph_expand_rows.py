@@ -28,7 +28,7 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.dialects.functions import functions
 from memopt.passes.expand_rows import cut, expand
 from memopt.passes.fewest_rows import DoesNotFitError, fewest_rows
-from memopt.passes.fit_hints import streamed_text
+from memopt.passes.fit_hints import helping_text
 from memopt.passes.fitting_rows import fitting_rows
 from memopt.passes.option import option
 from memopt.passes.seconds import check_seconds
@@ -66,10 +66,11 @@ class MemgraphExpandRowsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rows = self.rows or (ALL,)
         for func in functions(op):
+            before = func.clone() if self.fit is not None else func
             if self.stream_input:
                 receive_rows(func)
             if self.fit is not None:
-                cut(func, self._fitting(func, self.fit))
+                cut(func, self._fitting(func, self.fit, before))
             elif rows == (AUTO,):
                 cut(func, fewest_rows(func, self.time_limit).positions)
             elif rows != (NONE,):
@@ -77,12 +78,13 @@ class MemgraphExpandRowsPass(ModulePass):
             if self.stream_input:
                 close_stream(func)
 
-    def _fitting(self, func: FuncOp, fit: int) -> frozenset[int]:
+    def _fitting(self, func: FuncOp, fit: int, before: FuncOp) -> frozenset[int]:
+        """What is cut; a refusal says what helps a function that is as `before` its input came."""
         limit = clock.deadline(self.time_limit)
         try:
             return fitting_rows(func, fit, self.time_limit)
         except DoesNotFitError as error:
-            if self.stream_input or clock.late(limit):
+            if clock.late(limit):
                 raise
-            more = streamed_text(func, clock.left(limit))
+            more = helping_text(before, self.stream_input, clock.left(limit))
             raise DoesNotFitError(error.text + more, error.place) from error

@@ -44,10 +44,18 @@ class MemgraphInt8IoPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in functions(op):
-            block, place = body_of(func), f"@{func.sym_name.data}"
-            taken = [_take_stored(block, k, place) for k in range(len(block.args))]
-            if any([*taken, _return_stored(block, place)]):
-                _changed(func)
+            store_border(func)
+
+
+def store_border(func: FuncOp) -> bool:
+    """Let a function take and return stored integers; whether anything was real. Raises MemoptError
+    for what is needed as a real number."""
+    block, place = body_of(func), f"@{func.sym_name.data}"
+    taken = [_take_stored(block, k, place) for k in range(len(block.args))]
+    changed = any([*taken, _return_stored(block, place)])
+    if changed:
+        _changed(func)
+    return changed
 
 
 def _take_stored(block: Block, k: int, place: str) -> bool:

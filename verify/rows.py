@@ -20,7 +20,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.stored import is_stored
 from memopt.dialects.structure import ConstantOp
-from memopt.dialects.tensors import rows_of
+from memopt.dialects.tensors import rows_of, shape_of
 
 Source = tuple[object, int]
 """Where a row comes from: (the tensor, or the operator that makes it and which result) and row."""
@@ -202,7 +202,13 @@ def windows_of(whole: ComputeOp, k: int, r: int) -> range | None:
         above = [rows_of(v) or 0 for v in whole.operands[:k]]
         r -= sum(above)
         return range(r, r + 1) if 0 <= r < rows else range(0)
+    if len(whole.operands) > 1 and _rank(whole.operands[k]) < _rank(whole.results[0]):
+        return None  # broadcast from the last dimension on: its second is no height
     return range(1) if rows == 1 and not sums_rows(whole) else range(r, r + 1)
+
+
+def _rank(value: SSAValue) -> int:
+    return len(shape_of(value))
 
 
 def _window(whole: ComputeOp, window: Any, r: int, rows: int) -> range:

@@ -145,6 +145,11 @@ def test_a_certificate_of_rows(
     ("steps", "target", "message"),
     [
         ("memgraph-place{method=shared-objects}", "mlir", r"is a part of a tensor"),
+        (
+            "memgraph-place",
+            "minimalloc-csv",
+            r"minimalloc's CSV: .* is a part of a tensor, and dies",
+        ),
     ],
 )
 def test_what_takes_no_rows_says_so(
