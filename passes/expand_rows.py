@@ -62,10 +62,13 @@ def expand(func: FuncOp, names: frozenset[str] | None) -> None:
 
 
 def _why_none(func: FuncOp) -> str | None:
-    """Why no operator has rows, if that is for the form of a tensor."""
-    for value in (v for op in computing(func) for v in (*op.operands, *op.results)):
+    """Why no operator has rows, if that is for the form of all tensors; names the first."""
+    tensors = [v for op in computing(func) for v in op.operands if not is_constant_value(v)]
+    if any(rows_of(v) is not None for v in tensors):
+        return None
+    for value in tensors:
         shape, layout = shape_of(value), encoding_of(value).layout.data
-        if rows_of(value) is not None or len(shape) < 3 or is_constant_value(value):
+        if len(shape) < 3:
             continue
         form = "x".join(map(str, shape))
         if shape[0] != 1:
