@@ -53,7 +53,7 @@ static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) 
     rows.in_first = top + begin;
     rows.in_count = end - begin;
     for (k = 0; k < o->operands; ++k) {
-      for (r = top + begin; r < top + end; ++r) {
+      for (r = 0; r < rows.in_count; ++r) {
         *pointer++ = @operand@;
       }
     }
@@ -71,10 +71,10 @@ STREAMED = {
     "answer": "  return call;\n",
 }
 
-OPERAND = "ROW_AT(o->in_at[k][r])"
+OPERAND = "ROW_AT(o->in_at[k][rows.in_first + r])"
 WITH_CONSTANTS = f"""o->in_at[k] != NULL
             ? {OPERAND}
-            : (const void *)((const uint8_t *)o->constant + r * o->constant_row)"""
+            : (const void *)((const uint8_t *)o->constant + (rows.in_first + r) * o->constant_row)"""
 
 TRACED = """/* The rows of a tensor are traced one after the other. */
 #ifdef MEMOPT_TRACE

@@ -4,7 +4,7 @@
 
 #include "memopt_common.h"
 
-/* Channels whose accumulators are kept on the stack at a time. */
+/* Channels whose accumulators are kept on the stack at a time: even, as they are taken in pairs. */
 #define MEMOPT_TILE 16
 
 typedef struct {

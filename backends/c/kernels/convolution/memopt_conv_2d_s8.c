@@ -74,7 +74,7 @@ static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s
   while (oc < p->out_c) {
     const int32_t left = group_end - oc;
     const int32_t n = left < MEMOPT_TILE ? left : MEMOPT_TILE;
-    int32_t acc[2][MEMOPT_TILE + 1];
+    int32_t acc[2][MEMOPT_TILE];
     int32_t i;
     int32_t k;
     for (i = 0; i < n; ++i) {
@@ -85,8 +85,10 @@ static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s
       acc[0][i] = bias;
       acc[1][i] = bias;
     }
-    acc[0][n] = 0;
-    acc[1][n] = 0;
+    if (n % 2 != 0) { /* the other half of a pair */
+      acc[0][n] = 0;
+      acc[1][n] = 0;
+    }
     for (i = 0; i < v->pieces; ++i) {
       const int8_t *x = (i == 0 ? v->row : conv_2d_s8_row(p, v, i)) + at;
       const int8_t *wi = w + i * v->w_piece;

@@ -7,7 +7,7 @@
 /* As memopt_dot_1xn for two neighbouring pixels, with accumulators of their own. */
 static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
                                            const memopt_dot_shape *s, int32_t n,
-                                           int32_t acc[2][MEMOPT_TILE + 1]) {
+                                           int32_t acc[2][MEMOPT_TILE]) {
   const int32_t run = s->run;
   int32_t c;
   for (c = 0; c < n; c += 2) {
