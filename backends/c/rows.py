@@ -74,7 +74,8 @@ STREAMED = {
 OPERAND = "ROW_AT(o->in_at[k][rows.in_first + r])"
 WITH_CONSTANTS = f"""o->in_at[k] != NULL
             ? {OPERAND}
-            : (const void *)((const uint8_t *)o->constant + (rows.in_first + r) * o->constant_row)"""
+            : (const void *)((const uint8_t *)o->constant +
+                             (rows.in_first + r) * o->constant_row)"""
 
 TRACED = """/* The rows of a tensor are traced one after the other. */
 #ifdef MEMOPT_TRACE
