@@ -76,6 +76,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     `ELEMENTWISE`: results may take an operand's place. `FOLDS`: evaluated at compile time when all
     operands are constants. `IS_VIEW`: the result is operand 0, with another shape. `AS_ACTIVATION`:
     the activation that means the same in the operation before.
+    `ALIKE`: each row of results is the same function of the rows that it reads.
     `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
 
     What is asked where a source names no layouts: `IS_SPATIAL`: operand 0 and result 0 are images.
@@ -85,6 +86,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     ELEMENTWISE: ClassVar[bool] = False
     FOLDS: ClassVar[bool] = False
+    ALIKE: ClassVar[bool] = False
     IS_VIEW: ClassVar[bool] = False
     AS_ACTIVATION: ClassVar[str | None] = None
     APPLIES_ACTIVATION: ClassVar[bool] = True
@@ -181,6 +183,10 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
         """The results, from the accumulator of all rows; `operands` as for `part`."""
         raise unknown(self, "its rows are not summed")
+
+    def alike(self, r: int) -> bool:
+        """Whether row `r` of the results is the function of the rows it reads that others are."""
+        return self.ALIKE
 
     def rows_read(self, operand: int, r: int) -> range | None:
         """`rows_needed` of tensors that have rows."""

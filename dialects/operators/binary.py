@@ -33,6 +33,7 @@ from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 class BinaryOp(ComputeOp):
     """Element-wise with numpy's broadcasting."""
 
+    ALIKE: ClassVar[bool] = True
     ELEMENTWISE: ClassVar[bool] = True
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import prod
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     UnitAttr,
@@ -38,6 +39,7 @@ from memopt.dialects.tensors import AnyTensor, elements_of, rows_of, shape_of
 class MeanOp(ComputeOp):
     """The mean over `axes`; with `keep_dims` these stay as 1."""
 
+    ALIKE: ClassVar[bool] = True
     name = "memgraph.mean"
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)

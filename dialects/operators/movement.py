@@ -21,6 +21,7 @@ from memopt.dialects.tensors import AnyTensor, bytes_of, elements_of, rows_of, s
 class ReshapeOp(ComputeOp):
     """The same bytes with another shape (also squeeze, expand and flatten)."""
 
+    ALIKE: ClassVar[bool] = True
     name = "memgraph.reshape"
     MOVES: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
@@ -47,6 +48,7 @@ class ReshapeOp(ComputeOp):
 class CopyOp(ComputeOp):
     """The same bytes in another place. `memgraph-memory` moves tensors between memories with it."""
 
+    ALIKE: ClassVar[bool] = True
     name = "memgraph.copy"
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
@@ -67,6 +69,7 @@ class CopyOp(ComputeOp):
 class TransposeOp(ComputeOp):
     """Dimension i of the result is dimension `permutation[i]` of the operand."""
 
+    ALIKE: ClassVar[bool] = True
     name = "memgraph.transpose"
     MOVES: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True

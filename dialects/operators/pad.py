@@ -25,6 +25,7 @@ from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 class PadOp(ComputeOp):
     """`before` and `after` elements of the real `value` around each dimension."""
 
+    ALIKE: ClassVar[bool] = True
     name = "memgraph.pad"
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True

@@ -32,6 +32,7 @@ from memopt.dialects.tensors import AnyTensor, elements_of, rows_of, shape_of
 class ConcatOp(ComputeOp):
     """Operands one after the other along `axis`."""
 
+    ALIKE: ClassVar[bool] = True
     name = "memgraph.concat"
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     MOVES: ClassVar[bool] = True
@@ -84,6 +85,7 @@ class ConcatOp(ComputeOp):
 class SplitOp(ComputeOp):
     """Parts of the operand along `axis`."""
 
+    ALIKE: ClassVar[bool] = True
     name = "memgraph.split"
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     MOVES: ClassVar[bool] = True
@@ -140,6 +142,7 @@ class SplitOp(ComputeOp):
 class SliceOp(ComputeOp):
     """`sizes` elements from `starts`, every `strides`-th."""
 
+    ALIKE: ClassVar[bool] = True
     name = "memgraph.slice"
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     MOVES: ClassVar[bool] = True

@@ -29,6 +29,7 @@ from memopt.dialects.tensors import AnyTensor, shape_of
 class SoftmaxOp(ComputeOp):
     """exp(beta * x) normalised over `axis`."""
 
+    ALIKE: ClassVar[bool] = True
     name = "memgraph.softmax"
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     input = operand_def(AnyTensor)

@@ -45,6 +45,7 @@ from memopt.dialects.tensors import AnyTensor, shape_of
 class UnaryOp(ComputeOp):
     """Element-wise, same shape."""
 
+    ALIKE: ClassVar[bool] = True
     ELEMENTWISE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)

@@ -14,6 +14,7 @@ from memopt.dialects.tensors import encoding_of, shape_of
 class WindowedOp(ComputeOp):
     """Base of what slides a window: the result's height and width follow from it."""
 
+    ALIKE: ClassVar[bool] = True
     IS_SPATIAL: ClassVar[bool] = True
 
     @property
@@ -35,6 +36,12 @@ class WindowedOp(ComputeOp):
                 f"dimension {first + i} of the result is {out[first + i]}, not {expected}",
             )
         self.require(shape[0] == out[0], f"{shape[0]} batches in, {out[0]} out")
+
+    def alike(self, r: int) -> bool:
+        """Where no tap is in the padding."""
+        window, needed = self.properties.get("window"), self.rows_needed(0, r)
+        assert isinstance(window, WindowAttr)
+        return needed is not None and len(needed) == window.sizes[0][0]
 
     def taps(self, window: WindowAttr, r: int) -> range:
         """The rows of operand 0 under the window of row `r`; not those in the padding."""
