@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsolatedFromAbove
 
 from memopt.dialects.errors import MemoptError
 
@@ -12,7 +13,7 @@ from memopt.dialects.errors import MemoptError
 def read_values(op: Operation) -> list[SSAValue]:
     """Operands, and for operations with regions what these capture from outside."""
     values = list(op.operands)
-    if not op.regions:
+    if not op.regions or op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
         return values
     for region in op.regions:
         for inner in region.walk():

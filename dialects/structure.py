@@ -232,7 +232,7 @@ class YieldOp(IRDLOperation):
     assembly_format = "attr-dict ($values^ `:` type($values))?"
 
     def __init__(self, values: Sequence[SSAValue]):
-        super().__init__(operands=[list(values)])
+        Operation.__init__(self, operands=values)  # one group, as for opaque operators
 
     def verify_(self) -> None:
         if not isinstance(self.parent_op(), Yielding):
