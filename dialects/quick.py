@@ -8,7 +8,15 @@ from functools import lru_cache
 from struct import error, pack
 from typing import cast
 
-from xdsl.dialects.builtin import BytesAttr, DenseArrayBase, IntAttr, IntegerAttr, IntegerType, i64
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseArrayBase,
+    IntAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    i64,
+)
 from xdsl.ir import Attribute, ParametrizedAttribute
 
 KEPT = 1 << 16  # numbers: equal ones are one attribute
@@ -20,6 +28,12 @@ def number(value: int) -> IntegerAttr[IntegerType]:
     if not -(1 << 63) <= value < 1 << 63:
         return IntegerAttr(value, i64)
     return cast("IntegerAttr[IntegerType]", _made(IntegerAttr, IntAttr(value), i64))
+
+
+@lru_cache(KEPT)
+def word(text: str) -> StringAttr:
+    """A string that many operations have, such as the kind that they are."""
+    return StringAttr(text)
 
 
 def numbers(values: list[int]) -> DenseArrayBase[IntegerType]:

@@ -47,6 +47,7 @@ from memopt.dialects.interface import WORLD, MemoryInterface, OperatorMemory, pl
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import INTS
 from memopt.dialects.operators.by_name import ELEMENTWISE
+from memopt.dialects.quick import word
 from memopt.dialects.tensors import bytes_of
 
 Dense = DenseIntOrFPElementsAttr[Any]
@@ -149,7 +150,7 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
         stateful: bool = False,
         options: DictionaryAttr | None = None,
     ):
-        properties: dict[str, Attribute] = {"op_name": StringAttr(op_name)}
+        properties: dict[str, Attribute] = {"op_name": word(op_name)}
         if stateful:
             properties["stateful"] = UnitAttr()
         if options and options.data:
