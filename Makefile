@@ -18,17 +18,16 @@ export PYTHON
 PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 # Traced for what they cover, which takes up to thrice the time: unit tests, but for long searches,
 # what other processes do and what runs lines that are covered anyway, and of the others those that
-# reach further; of them what is marked `long` is not traced.
-TRACED = $(addprefix tests/property/test_, expanded_rows.py local_search.py memories.py partition.py \
-	segments.py) \
+# reach further; of them what is marked `long` is not traced. They come first (tests/conftest.py).
+TRACED = $(addprefix tests/property/test_, expanded_rows.py local_search.py memories.py segments.py) \
 	$(addprefix tests/firmware/test_c_, constants.py memories.py random_operators.py \
 	rows_command.py scratch.py use.py) \
 	$(addprefix tests/models/test_, cmsis_nn_scratch.py evaluate.py hostile.py onnx_meaning.py ram.py \
 	tflm_refusals.py tflm_write.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py growth.py \
-	int8_io.py interrupts.py liberis.py memory_cli.py not_measured.py operator_matrix.py outputs.py \
-	place_capacity.py python.py readme.py wheel.py), $(wildcard tests/unit/test_*.py))
-PLAIN = $(addprefix tests/, extending embedding unit firmware models property)
+	hash_seeds.py int8_io.py interrupts.py liberis.py memory_cli.py not_measured.py operator_matrix.py \
+	outputs.py place_capacity.py python.py readme.py wheel.py), $(wildcard tests/unit/test_*.py))
+TESTS = $(addprefix tests/, extending embedding unit firmware models property)
 COVERAGE = $(BIN)/coverage
 
 # One of each kind: the arrows, the IR, a frontend, problems and solvers, plans, the commands.
@@ -62,8 +61,7 @@ test: $(VENV)/installed
 	@.ci/packages build arm chromium
 	rm -rf .coverage && mkdir .coverage
 	$(BIN)/lit -s -j $(JOBS) tests/filecheck
-	$(COVERAGE) run $(PYTEST) -m "not long" $(TRACED)
-	TRACED="$(TRACED)" $(BIN)/python $(PYTEST) -m "long or not traced" $(PLAIN)
+	TRACED="$(TRACED)" $(COVERAGE) run $(PYTEST) $(TESTS)
 	@$(COVERAGE) combine -q
 	@$(COVERAGE) json -q -o .coverage/report.json
 	@$(BIN)/python tests/covered.py .coverage/report.json

@@ -171,6 +171,8 @@ def test_every_extension_is_in_one_copy() -> None:
 
 @pytest.mark.parametrize("together", TOGETHER, ids=lambda names: names[0])
 def test_extensions(together: tuple[str, ...], fuzz: float, tmp_path: Path) -> None:
+    if fuzz < 1 and together == ("operator_float",):
+        pytest.skip("in make fuzz")
     for names in [(name,) for name in together] if fuzz >= 1 else [together]:
         folder = tmp_path / names[0]
         clean_copy(folder)

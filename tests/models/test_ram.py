@@ -151,14 +151,16 @@ def test_a_cortex_m_needs_arena_stack_and_static_ram(
     ("fit", "calls"),
     [
         ("32K", 109),
-        pytest.param("24K", 138, marks=pytest.mark.long),
+        ("24K", 138),
         ("16K", 200),
-        pytest.param("12K", 228, marks=pytest.mark.long),
+        ("12K", 228),
     ],
 )
 def test_the_cheapest_plan_of_so_many_bytes(
-    fit: str, calls: int, shared: Path, tmp_path: Path
+    fit: str, calls: int, shared: Path, tmp_path: Path, fuzz: float
 ) -> None:
+    if fuzz < 1 and fit in ("24K", "12K"):
+        pytest.skip("in make fuzz")
     model = shared / "models" / "resnet8_int8.tflite"
     plan = compiled(model, tmp_path / "out", f"--fit={fit}")["plan"]
     assert plan["family"] == "rows" and plan["arena"] <= int(fit[:-1]) * 1024
@@ -179,13 +181,14 @@ def test_whole_operators_where_they_fit_and_less_than_all_rows_need_is_refused(
 
 @pytest.mark.long
 def test_a_board_gets_the_rows_that_its_ram_needs(
-    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], fuzz: float
 ) -> None:
     need_tools("cortex-m4")
     model = shared / "models" / "resnet8_int8.tflite"
-    fitted = compiled(model, tmp_path / "fits", "--target=cortex-m4", "--ram=16K")
-    assert fitted["plan"]["arena"] <= 16 * 1024 - STACK_BOUND - STATIC_BOUND
-    assert fitted["target"]["ram"] <= 16 * 1024
+    ram = 16 if fuzz >= 1 else 32  # KiB; the fewer, the longer
+    fitted = compiled(model, tmp_path / "fits", "--target=cortex-m4", f"--ram={ram}K")
+    assert fitted["plan"]["arena"] <= ram * 1024 - STACK_BOUND - STATIC_BOUND
+    assert fitted["target"]["ram"] <= ram * 1024
     least = compiled(model, tmp_path / "least", "--target=cortex-m4", "--ram=11050")
     assert least["plan"]["arena"] == 10_304  # what is measured is less than the bounds
     error = refusal(model, tmp_path / "no", capsys, "--target=cortex-m4", "--ram=10900")

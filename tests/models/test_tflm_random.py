@@ -13,6 +13,8 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import plan_of
 from memopt.targets.tflm.arena import tflm_arena
 
+CASES = 1_000
+
 
 def random_model(rng: random.Random) -> bytes:
     """Float tensors [1, n]; unary, binary, concatenation, sums with scratch, splits, dead ends."""
@@ -66,7 +68,7 @@ def test_random_models_run_the_same_and_never_in_more_memory(tmp_path: Path, fuz
     rng = random.Random(11)
     jobs: list[Job] = []
     expected: list[tuple[int, int]] = []
-    for seed in range(max(30, round(1000 * fuzz))):
+    for seed in range(max(30, round(CASES * fuzz))):
         data = random_model(rng)
         module, func = planned(data)
         plan = plan_of(func)

@@ -21,6 +21,7 @@ from memopt.solvers.placement.strips import blocks_of, is_plain, strip_of
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 
 Methods = ("exact", "cp-sat")
+CASES = 500  # of each of two parts
 
 
 def smallest_arena(problem: PlacementProblem, enough: int) -> int:
@@ -112,7 +113,7 @@ def shifted(problem: PlacementProblem, factor: int) -> PlacementProblem:
 def test_equals_brute_force(fuzz: float, method: Any, part: int, record_property: Any) -> None:
     """1,000 problems each: the optimum with its proof; what fits, fits, one byte less does not."""
     telling = 0
-    given = list(cases(100 + part, max(30, int(500 * fuzz))))
+    given = list(cases(100 + part, max(20, int(CASES * fuzz))))
     for case, (problem, best) in enumerate(given):
         for factor, variant in ((1, problem), (3, shifted(problem, 3))):
             answer = prove(variant, method)
@@ -135,7 +136,7 @@ def test_rules_change_nothing(fuzz: float) -> None:
     """Each technique taken away, and all: the same optimum and the same proof."""
     off = [Rules(), *(Rules(**{f.name: False}) for f in fields(Rules))]
     off.append(Rules(**{f.name: False for f in fields(Rules)}))
-    for case, (problem, best) in enumerate(cases(200, max(30, int(500 * fuzz)))):
+    for case, (problem, best) in enumerate(cases(200, max(15, int(CASES * fuzz)))):
         for rules in off:
             answer = prove(problem, "exact", rules=rules)
             assert answer.placement.arena == answer.lower_bound == best, (case, rules)
@@ -190,7 +191,7 @@ def test_planted_packings(fuzz: float) -> None:
 
 def test_corners_alone(fuzz: float) -> None:
     """The search over corners decides every height of small problems as brute force does."""
-    for case, (problem, best) in enumerate(cases(500, max(30, int(300 * fuzz)))):
+    for case, (problem, best) in enumerate(cases(500, max(15, int(300 * fuzz)))):
         if is_plain(problem.items):
             for height in range(max(0, best - 3), best + 3):
                 assert impossible(problem, height, Rules()) == (height < best), (case, height)

@@ -55,7 +55,7 @@ def results(func: FuncOp, inputs: list[Any]) -> list[Any]:
 def test_rows_are_the_whole_operator(name: str, fuzz: float) -> None:
     rng = np.random.default_rng(11)
     cut = 0
-    for _ in range(max(20, int(400 * fuzz))):
+    for _ in range(max(10, int(400 * fuzz))):
         op: ComputeOp = GENERATORS[name](name, rng)
         func = function(op)
         module = ModuleOp([func])
@@ -81,7 +81,7 @@ def test_rows_are_the_whole_operator(name: str, fuzz: float) -> None:
 @pytest.mark.parametrize("name", GENERATORS)
 def test_the_verifier_has_the_same_windows(name: str, fuzz: float) -> None:
     rng = np.random.default_rng(12)
-    for _ in range(max(50, int(1000 * fuzz))):
+    for _ in range(max(25, int(1000 * fuzz))):
         op: ComputeOp = GENERATORS[name](name, rng)
         for r in steps_of(op) or ():
             for k, v in enumerate(op.operands):

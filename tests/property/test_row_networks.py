@@ -45,7 +45,7 @@ def test_rows_are_the_whole_network(part: int, fuzz: float, record_property: Any
     """Half of them with a branch across what is cut, a quarter with two results; all operators
     that have rows are cut, in every third network some of them."""
     count, rows, all_ = 0, Counter[str](), Counter[str]()
-    for seed in range(part, max(48, int(FULL * fuzz)), PARTS):
+    for seed in range(part, max(24, int(FULL * fuzz)), PARTS):
         rng = np.random.default_rng(seed)
         n = seed // PARTS
         outputs = 2 if n % 4 == 3 else 1

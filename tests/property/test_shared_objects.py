@@ -12,6 +12,7 @@ from memopt.solvers.shared_objects.methods import shared_objects_improved as imp
 from memopt.solvers.shared_objects.sharing import Sharing, shared_items
 
 PROVEN: tuple[str, ...] = ("shared-objects", "shared-objects-exact")
+CASES = 1_000
 PLAIN: tuple[str, ...] = tuple(m for m in METHODS if m not in PROVEN)
 
 
@@ -99,7 +100,7 @@ def test_exact_equals_brute_force(fuzz: float) -> None:
     """1,000 problems of 5 to 9 buffers: the optimum, and a bound that proves it."""
     random = Random(5)
     hard = 0
-    for case in range(max(50, int(1_000 * fuzz))):
+    for case in range(max(50, int(CASES * fuzz))):
         problem = random_problem(random, 9, 5)
         optimum = smallest_sum(problem)
         for method in PROVEN:

@@ -44,7 +44,7 @@ def result(func: FuncOp, image: Array) -> bytes:
 
 @pytest.mark.parametrize("quantized", [True, False])
 def test_what_is_received_gives_the_same_bits(quantized: bool, fuzz: float) -> None:
-    for seed in range(max(20, int(500 * fuzz))):
+    for seed in range(max(10, int(500 * fuzz))):
         rng = np.random.default_rng(seed)
         text = network(rng, quantized)
         whole = only_function(load_text(new_context(), text, "net.mlir"))
@@ -63,7 +63,7 @@ def test_what_is_received_gives_the_same_bits(quantized: bool, fuzz: float) -> N
 def test_plans_of_streamed_networks_are_verified_and_no_larger(fuzz: float) -> None:
     """Against rows of an input that is there from the start."""
     smaller = 0
-    for seed in range(max(10, int(200 * fuzz))):
+    for seed in range(max(5, int(200 * fuzz))):
         text = network(np.random.default_rng(seed), seed % 2 == 0)
         func = only_function(streamed(text, steps=PLANNED))
         plan = plan_of(func)

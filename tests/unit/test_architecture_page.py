@@ -11,6 +11,7 @@ FOLDERS = sorted(p.name for p in ROOT.iterdir() if p.is_dir() and p.name.isident
 PATH = re.compile(rf"(?<![\w/.<-])(?:{'|'.join(FOLDERS)})/[\w./*<>-]*[\w>*/]")
 FILE = re.compile(r"(?<![\w/.<*-])[\w-]+\.py\b")
 MODULE = re.compile(r"(?<![.\w])memopt(?:\.[a-z_]\w*)+")
+COUNT = re.compile(r"^\|.*\| ([\d,]+) \| `([\w/]+\.py):(\w+)` \|$", re.MULTILINE)
 MEMBER = re.compile(r"`([\w/]+\.py):(\w+)`")
 OTHERS = {"checker.py"}  # copied alone to where a certificate is read
 
@@ -72,3 +73,12 @@ def test_the_readme_has_a_row_for_every_room() -> None:
     table = re.findall(r"^\| (.*) \| .* \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
     listed = {name for row in table for name in re.findall(r"`([\w/]+)/`", row)}
     assert listed >= rooms | {"src/memopt", "tests", "benchmarks", "docs"}
+
+
+def test_the_counts_of_random_cases_are_those_of_the_tests() -> None:
+    counts = COUNT.findall((ROOT / "docs/architecture.md").read_text(encoding="utf-8"))
+    assert len(counts) > 10
+    for count, path, name in counts:
+        text = (ROOT / path).read_text(encoding="utf-8")
+        (stated,) = re.findall(rf"^{name} = ([\d_]+)", text, re.MULTILINE)
+        assert int(stated) == int(count.replace(",", "")), path

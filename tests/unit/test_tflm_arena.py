@@ -21,6 +21,7 @@ from memopt.dialects.tflm_scratch import scratch_bytes
 from memopt.targets.tflm.arena import Request, greedy
 
 ONLINE = -1
+CASES = 20_000
 
 
 @dataclass
@@ -123,7 +124,7 @@ def random_requests(rng: random.Random) -> list[Request]:
 
 def test_greedy_is_tflms_planner(fuzz: float) -> None:
     rng = random.Random(7)
-    for _ in range(max(500, round(20_000 * fuzz))):
+    for _ in range(max(250, round(CASES * fuzz))):
         requests = random_requests(rng)
         offsets, head = transcribed(requests)
         answer = greedy(requests)
