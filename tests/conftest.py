@@ -65,6 +65,12 @@ class Counting:
             names = [name for name in os.environ if name.startswith("COVERAGE_")]
             self.for_processes = {name: os.environ.pop(name) for name in names}
 
+    def end(self) -> None:
+        """Writes what was counted now: a process of xdist is killed soon after it has ended."""
+        if self.coverage is not None:
+            self.switch(False)
+            self.coverage.save()
+
 
 counting = Counting()
 
@@ -73,6 +79,10 @@ counting = Counting()
 def pytest_runtest_protocol(item: pytest.Item) -> None:
     """Only what is traced is counted, with the processes that it starts."""
     counting.switch(is_traced(item))
+
+
+def pytest_sessionfinish() -> None:
+    counting.end()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

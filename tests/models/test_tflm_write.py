@@ -61,13 +61,7 @@ def test_only_order_and_plan_change() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "resnet8_int8",
-        pytest.param("swiftnet_cell_vww_uint8", marks=pytest.mark.long),
-        pytest.param("selfie_segmentation", marks=pytest.mark.long),
-        "hello_world_int8",
-    ],
+    "name", ["resnet8_int8", "swiftnet_cell_vww_uint8", "selfie_segmentation", "hello_world_int8"]
 )
 def test_only_order_and_plan_change_in_real_models(name: str, shared: Path) -> None:
     data = (shared / "models" / f"{name}.tflite").read_bytes()

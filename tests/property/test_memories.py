@@ -241,7 +241,6 @@ def test_assignment_equals_brute_force(fuzz: float, moving: bool) -> None:
     assert all(n for what, n in seen.items() if moving or what != "moved"), seen
 
 
-@pytest.mark.long
 def test_without_work_only_the_bound_is_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut short, or too large to try, the answer is greedy: valid, with a bound that holds."""
     from memopt.solvers import memories

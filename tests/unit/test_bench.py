@@ -124,7 +124,6 @@ def test_liberis_quotes_what_it_measures_on_figure_1(
     assert proof == "search"
 
 
-@pytest.mark.long
 def test_liberis_swiftnet_in_kilobytes(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMOPT_SHARED", str(shared))
     rows = liberis_table(Run([], 5.0, 1, lambda _: None)).rows
@@ -197,7 +196,9 @@ def test_quoted_rows_belong_to_graphs_that_are_listed(shared: Path) -> None:
 
 
 def test_rows_prints_what_rows_save(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "rows", "--graphs", "tinymaix_mnist_resnet_int8"]) == 0
+    assert (
+        main(["bench", "rows", "--time-limit=600", "--graphs", "tinymaix_mnist_resnet_int8"]) == 0
+    )
     (row,) = [r for r in capsys.readouterr().out.splitlines() if r.startswith("| tinymaix")]
     cells = [cell.strip() for cell in row.split("|")[1:-1]]
     assert cells[1:4] == ["3,528", "1,456", "1,456"] and cells[4] == "42" and cells[6] == "1,412"
