@@ -3,7 +3,7 @@
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 
-from memopt.analysis.liveness import levels, live_range, rounded
+from memopt.analysis.liveness import levels, live_range
 from memopt.analysis.storage_groups import block_memory
 from memopt.dialects.behaviour import behaviour_of
 from memopt.dialects.model_attributes import ModelAttr
@@ -31,7 +31,7 @@ def inner_profile(node: HyperNode, model: ModelAttr) -> tuple[int, int, int]:
         for a, v in crossing
         if a in inner.of_value and _outside_arena(v, model)
     }
-    sizes = [0 if i in outside else rounded(g.size, alignment) for i, g in enumerate(inner.groups)]
+    sizes = [0 if i in outside else g.taken for i, g in enumerate(inner.groups)]
     # an operand that nobody reads inside is not the node's to free
     stays = [g.is_output or not (g.writers or g.readers) for g in inner.groups]
     lives = [

@@ -59,10 +59,7 @@ def peak_of(memory: BlockMemory, model: ModelAttr) -> int:
     """The peak of a block's order in bytes. Raises MemoptError for a result that cannot take the
     place of its operand."""
     alignment, lives = model.alignment.data, live_ranges(memory)
-    sizes = [
-        rounded(g.size, alignment if g.piece is None else 1) if g.in_arena else 0
-        for g in memory.groups
-    ]
+    sizes = [g.taken if g.in_arena else 0 for g in memory.groups]
     for t, result, operand in memory.overwrites:
         inner, outer = memory.groups[result], memory.groups[operand]
         dies = not outer.is_output and lives[operand].stop <= t + 1

@@ -3,7 +3,7 @@ elsewhere. So a row that needs more than it is given is not what the whole opera
 
 from collections.abc import Sequence
 
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from memopt.analysis.weights import Weights
 from memopt.dialects.operators.base import ComputeOp
@@ -45,9 +45,7 @@ def evaluate_row(row: RowOp, weights: Weights, given: Sequence[Array]) -> list[A
     outside = dict(activations(whole))
     for k, value in enumerate(whole.operands):
         if k not in outside:
-            owner = value.owner
-            assert isinstance(owner, ConstantOp)
-            operands.append(weights.array(owner))
+            operands.append(_known(value, weights))
             continue
         needed = whole.rows_needed(k, r)
         if needed is None or whole.rows_mode == "part":
@@ -58,6 +56,15 @@ def evaluate_row(row: RowOp, weights: Weights, given: Sequence[Array]) -> list[A
     if whole.rows_mode == "part":
         return _summed(whole, r, operands, waiting)
     return [result[:, r : r + 1] for result in whole.evaluate(operands)]
+
+
+def _known(value: SSAValue, weights: Weights) -> Array:
+    """A constant, or what is computed from constants alone."""
+    assert isinstance(value, OpResult)
+    if isinstance(value.op, ConstantOp):
+        return weights.array(value.op)
+    assert isinstance(value.op, ComputeOp)
+    return value.op.evaluate([_known(v, weights) for v in value.op.operands])[value.index]
 
 
 def _poisoned(value: SSAValue, needed: range, rows: Sequence[Array]) -> Array:

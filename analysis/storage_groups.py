@@ -7,6 +7,7 @@ an in-place alias keeps two groups, the second of which starts where the first e
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import lcm
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
@@ -16,7 +17,7 @@ from memopt.dialects.functions import read_values
 from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
-from memopt.dialects.rows import is_received
+from memopt.dialects.rows import alignment_of, is_received
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
 Behaviour = Callable[[Operation, ModelAttr], OperatorMemory]
@@ -28,11 +29,12 @@ class Storage:
     `writers` and `readers` are indices of executing operations, ascending.
 
     `piece` is (group, byte offset) of what a part that dies alone is a part of; that group keeps
-    its base, and all of its bytes are its parts'.
+    its base, and all of its bytes are its parts'. `alignment` is bytes; a part has none of its own.
     """
 
     members: list[tuple[SSAValue, int]]
     size: int = 0
+    alignment: int = 1
     writers: list[int] = field(default_factory=list[int])
     readers: list[int] = field(default_factory=list[int])
     is_input: bool = False
@@ -43,6 +45,11 @@ class Storage:
     @property
     def name(self) -> str:
         return name_of(self.members[0][0])
+
+    @property
+    def taken(self) -> int:
+        """Bytes rounded up to the alignment."""
+        return -(-self.size // self.alignment) * self.alignment
 
 
 @dataclass
@@ -191,6 +198,7 @@ def block_memory(
     of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
     answer = BlockMemory(operations, memories, groups, of_value, [], views)
     _cut_into_parts(answer, parts)
+    _align(answer, model)
     _check_apart(answer, union.sizes)
     _check_sum(answer, model)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
@@ -237,6 +245,16 @@ def _cut_into_parts(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]
         group.is_output |= origin.is_output
         group.in_arena = origin.in_arena
         origin.size = 0
+
+
+def _align(answer: BlockMemory, model: ModelAttr) -> None:
+    """Give each group the alignment that suits all that is written into it."""
+    views = set(answer.views)
+    for group in answer.groups:
+        if group.piece is None:
+            written = [v for v, _ in group.members if v.owner not in views]
+            found = [alignment_of(v, model) for v in written]
+            group.alignment = lcm(*found) if found else model.alignment.data
 
 
 def _part_of(answer: BlockMemory, op: Operation, alias: Alias) -> tuple[Storage, int, int]:

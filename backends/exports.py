@@ -181,7 +181,7 @@ def module_csv(module: ModuleOp) -> str:
         plain = "".join("_" if c in ',"\n\r' else c for c in name)
         offset = arena_offset(place, func) if plan else None
         offset = None if offset is None else offset - start
-        rows.append(Row(plain, *span, rounded(size, alignment), gaps=gaps, offset=offset))
+        rows.append(Row(plain, *span, size, gaps=gaps, offset=offset))
 
     for index, g in enumerate(memory.groups):
         if not g.in_arena or index in heirs.values():
@@ -191,14 +191,14 @@ def module_csv(module: ModuleOp) -> str:
         while index in heirs:
             index, start = heirs[index], upper
             upper = lives[index].stop
-            size = rounded(memory.groups[index].size, alignment)
-            if size < rounded(g.size, alignment) and start < upper:
+            size = memory.groups[index].taken
+            if size < g.taken and start < upper:
                 gaps.append(Gap(start, upper, size))
         value, inside = g.members[0]
-        row(g.name, (lower, upper), g.size, places.get(value), inside, tuple(gaps))
+        row(g.name, (lower, upper), g.taken, places.get(value), inside, tuple(gaps))
     for step, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
         placed_scratch = scratch_list(op) or ()
         for i, size in enumerate(m.workspace):
             place = placed_scratch[i].place if i < len(placed_scratch) else None
-            row(f"scratch{i} of {step}", (step, step + 1), size, place, 0)
+            row(f"scratch{i} of {step}", (step, step + 1), rounded(size, alignment), place, 0)
     return write_rows(rows)

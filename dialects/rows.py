@@ -26,11 +26,12 @@ The operator is a value and no symbol: whoever has a row finds it without a tabl
 """
 
 from collections.abc import Iterable, Sequence
+from math import gcd
 from typing import cast
 
 from xdsl.dialects.builtin import IntAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -54,8 +55,8 @@ from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import alias_lists
 from memopt.dialects.plan_attributes import Family
-from memopt.dialects.structure import ConstantOp, Yielding, YieldOp
-from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, shape_of
+from memopt.dialects.structure import ConstantOp, HyperNode, Yielding, YieldOp
+from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, rows_of, shape_of
 
 
 def row_type(whole: Attribute) -> AnyTensor:
@@ -63,6 +64,35 @@ def row_type(whole: Attribute) -> AnyTensor:
     tensor = cast("AnyTensor", whole)
     first, _, *rest = tensor.get_shape()
     return TensorType(tensor.element_type, [first, 1, *rest], tensor.encoding)
+
+
+def alignment_of(value: SSAValue, model: ModelAttr) -> int:
+    """Bytes of which the offset of a tensor is a multiple, and to which its buffer is rounded up:
+    the model's, but for a row that lies alone what its elements ask."""
+    aligned = model.alignment.data
+    if not _is_lone_row(value):
+        return aligned
+    element = cast("AnyTensor", value.type).element_type
+    return gcd(aligned, max(1, element_bits(element) // 8))
+
+
+def _is_lone_row(value: SSAValue) -> bool:
+    owner = value.owner
+    if isinstance(owner, RowOp | ReceiveOp) and isinstance(value, OpResult):
+        joined = any(isinstance(use.operation, JoinOp) for use in value.uses)
+        return not joined and value.type != _whole_type(owner, value.index)
+    node = owner.parent_op() if isinstance(owner, Block) else owner
+    if not isinstance(node, HyperNode):
+        return False
+    last = node.body.block.last_op
+    if isinstance(value, OpResult):
+        return isinstance(last, YieldOp) and _is_lone_row(last.values[value.index])
+    return isinstance(value, BlockArgument) and _is_lone_row(node.inputs[value.index])
+
+
+def _whole_type(row: "RowOp | ReceiveOp", result: int) -> Attribute:
+    """The type of the tensor of which a result is a row; its own of a sum that is finished."""
+    return row.input.type if isinstance(row, ReceiveOp) else row.whole.results[result].type
 
 
 def family_of(operations: Iterable[Operation]) -> Family:
@@ -99,13 +129,14 @@ def row_types(whole: ComputeOp, r: int) -> tuple[list[Attribute], list[Attribute
 
 def activations(whole: ComputeOp) -> list[tuple[int, SSAValue]]:
     """The operands of an operator inside a `memgraph.row_op` that come from outside, with their
-    indices; the others are constants."""
+    indices; the others are known before."""
     return [(k, v) for k, v in enumerate(whole.operands) if isinstance(v, BlockArgument)]
 
 
 @irdl_op_definition
 class RowOpOp(IRDLOperation, MemoryInterface, Yielding):
-    """An operator, whole, whose rows are computed one by one. Isolated from above."""
+    """An operator, whole, whose rows are computed one by one, with what of its operands is known
+    before run time. Isolated from above."""
 
     name = "memgraph.row_op"
     operator = result_def(OperatorType)
@@ -118,16 +149,18 @@ class RowOpOp(IRDLOperation, MemoryInterface, Yielding):
     @property
     def computed(self) -> ComputeOp:
         """The operation."""
-        return next(op for op in self.body.block.ops if isinstance(op, ComputeOp))
+        last = self.body.block.last_op
+        return cast("ComputeOp", last.operands[0].owner if last else None)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         return OperatorMemory((None,), executes=False)
 
     def verify_(self) -> None:
         block, last = self.body.block, self.body.block.last_op
-        inner = [op for op in block.ops if not isinstance(op, ConstantOp)]
-        whole = inner[0] if len(inner) == 2 and isinstance(last, YieldOp) else None
-        if not isinstance(whole, ComputeOp):
+        inner = [op for op in block.ops if not isinstance(op, ConstantOp | YieldOp)]
+        whole = inner.pop() if inner else None
+        known = not any(isinstance(v, BlockArgument) for op in inner for v in op.operands)
+        if not isinstance(whole, ComputeOp) or not isinstance(last, YieldOp) or not known:
             raise VerifyException(f"{self.name}: one operation, its constants and memgraph.yield")
         if list(last.operands if last else ()) != list(whole.results):
             raise VerifyException(

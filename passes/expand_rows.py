@@ -16,6 +16,7 @@ from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_value
+from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import is_named, name_of, operator_kind, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import drop_plan, model_of
@@ -41,6 +42,7 @@ class _Rows:
     """The operators to be cut, and the rows of tensors."""
 
     cut: frozenset[Operation]
+    model: ModelAttr
     of_value: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
 
 
@@ -137,15 +139,26 @@ def _expand(func: FuncOp, cut: Sequence[ComputeOp]) -> None:
     if not cut:
         return
     drop_plan(func)
-    rows = _Rows(frozenset(cut))
+    rows = _Rows(frozenset(cut), model_of(func))
     for op in cut:
         _cut(op, rows)
+    model = model_of(func)
     for op in reversed(cut):
-        constants = [v.op for v in op.operands if is_constant_value(v)]
+        known = [v for v in op.operands if is_constant_expression(v, model)]
         Rewriter.erase_op(op)
-        for constant in dict.fromkeys(constants):
-            if not any(list(r.uses) for r in constant.results):
-                Rewriter.erase_op(constant)
+        for value in known:
+            _erase_unused(value)
+
+
+def _erase_unused(value: SSAValue) -> None:
+    """Erase what makes a value that nobody reads, and what only that read."""
+    if not isinstance(value, OpResult) or value.op.parent is None:
+        return
+    if not any(list(r.uses) for r in value.op.results):
+        before = list(value.op.operands)
+        Rewriter.erase_op(value.op)
+        for v in before:
+            _erase_unused(v)
 
 
 def _read_image(op: ComputeOp) -> None:
@@ -163,7 +176,7 @@ def _read_image(op: ComputeOp) -> None:
 
 def _cut(op: ComputeOp, rows: _Rows) -> None:
     """Replace one operation by its rows."""
-    made = _row_op(op)
+    made = _row_op(op, rows.model)
     _insert(op, made)
     whole = made.computed
     steps = steps_of(whole)
@@ -250,31 +263,38 @@ def _rows_of(value: SSAValue, reader: Operation, rows: _Rows) -> list[SSAValue]:
     return rows.of_value[value]
 
 
-def _row_op(op: ComputeOp) -> RowOpOp:
-    """The operator as a whole, its constants inside."""
-    outside = [v for v in op.operands if not is_constant_value(v)]
+def _row_op(op: ComputeOp, model: ModelAttr) -> RowOpOp:
+    """The operator as a whole, what is known before run time inside."""
+    outside = [v for v in op.operands if not is_constant_expression(v, model)]
     block = Block(arg_types=[v.type for v in outside])
     inside: dict[SSAValue, SSAValue] = {}
     arguments = iter(block.args)
     operands: list[SSAValue] = []
     for value in op.operands:
-        if not is_constant_value(value):
+        if not is_constant_expression(value, model):
             argument = next(arguments)
             argument.name_hint = value.name_hint
             operands.append(argument)
-            continue
-        if value not in inside:
-            constant = value.op.clone()
-            block.add_op(constant)
-            inside[value] = constant.results[value.index]
-            inside[value].name_hint = value.name_hint
-        operands.append(inside[value])
+        else:
+            operands.append(_copied(value, block, inside))
     whole = op.clone()
     whole.operands = operands
     block.add_ops([whole, YieldOp(list(whole.results))])
     made = RowOpOp(Region(block))
     made.operator.name_hint = op.results[0].name_hint or operator_kind(op)
     return made
+
+
+def _copied(value: SSAValue, block: Block, inside: dict[SSAValue, SSAValue]) -> SSAValue:
+    """A value that is known before run time, in the block with all that it follows from."""
+    if value not in inside:
+        assert isinstance(value, OpResult)
+        operands = [_copied(v, block, inside) for v in value.op.operands]
+        copy = value.op.clone(dict(zip(value.op.operands, operands, strict=True)))
+        block.add_op(copy)
+        inside.update(zip(value.op.results, copy.results, strict=True))
+        inside[value].name_hint = value.name_hint
+    return inside[value]
 
 
 def _insert(before: Operation, op: Operation) -> None:

@@ -5,6 +5,7 @@ Operator i of the graph is `memory.operations[i]`, in block order; values outsid
 """
 
 from dataclasses import dataclass, replace
+from math import gcd
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
@@ -55,9 +56,8 @@ def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
             group_of.append(None)
             continue
         group_of.append(len(groups))
-        groups.append(
-            Group(g.name, g.size, tuple(g.writers), tuple(g.readers), g.is_input, g.is_output)
-        )
+        touched = tuple(g.writers), tuple(g.readers)
+        groups.append(Group(g.name, g.size, *touched, g.is_input, g.is_output))
     for index, g in zip(group_of, memory.groups, strict=True):
         if index is not None and g.piece is not None:
             whole = group_of[g.piece[0]]
@@ -65,13 +65,15 @@ def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
             groups[index] = replace(groups[index], piece=(whole, g.piece[1]))
     predecessors = _data_predecessors(memory)
     _add_effects(memory, predecessors, assume_pure)
-    inplace = _forced(memory, predecessors, group_of) + _candidates(memory, group_of, groups, model)
+    inplace = _forced(memory, predecessors, group_of) + _candidates(memory, group_of, groups)
     alignment = model.alignment.data
     workspace = [_workspace(memory, i, groups, group_of, model) for i in range(len(predecessors))]
-    has_parts = any(g.piece is not None for g in groups)
-    if has_parts:  # which are not rounded up, all else is
+    arena = [g for g in memory.groups if g.in_arena]
+    alike = all(g.alignment == alignment for g in arena)
+    if not alike:  # then each is rounded up for itself
         groups = [
-            replace(g, size=round_up(g.size, alignment)) if g.piece is None else g for g in groups
+            replace(g, size=s.taken, alignment=s.alignment if s.piece is None else None)
+            for g, s in zip(groups, arena, strict=True)
         ]
         workspace = [round_up(w, alignment) for w in workspace]
     graph = MemoryGraph(
@@ -80,7 +82,7 @@ def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
         tuple(groups),
         tuple(workspace),
         tuple(inplace),
-        1 if has_parts else alignment,
+        alignment if alike else 1,
         alignment,
     )
     try:
@@ -165,7 +167,7 @@ def _forced(
 
 
 def _candidates(
-    memory: BlockMemory, group_of: list[int | None], groups: list[Group], model: ModelAttr
+    memory: BlockMemory, group_of: list[int | None], groups: list[Group]
 ) -> list[InPlace]:
     """What the operations offer, where whole groups are meant and the result fits.
 
@@ -186,12 +188,13 @@ def _candidates(
             if a is None or b is None or a == b or a in in_parts:
                 continue
             inner, outer = groups[a], groups[b]
-            size = inner.size
-            if outer.piece is not None:  # it lies where its tensor has it, all else is aligned
-                if outer.piece[1] % model.alignment.data:
-                    continue
-                size = round_up(size, model.alignment.data)
-            fits = size <= outer.size
+            new, old = memory.groups[at[0][0]], memory.groups[at[1][0]]
+            if old.piece is not None:  # it lies where its tensor has it
+                base, inside = old.piece
+                aligned = gcd(memory.groups[base].alignment, inside) % new.alignment == 0
+                fits = aligned and new.taken <= old.size
+            else:
+                fits = not old.alignment % new.alignment and new.size <= old.size
             whole = (
                 inner.piece is None
                 and inner.writers == (v,)

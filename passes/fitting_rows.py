@@ -13,8 +13,7 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.passes.fewest_rows import Chosen, DoesNotFitError, ever_fewer_rows, with_cut
 from memopt.solvers import clock, joint
-from memopt.solvers.placement import place
-from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, live_ranges
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule
 from memopt.solvers.scheduling import schedule
 
 TRIES = 3  # choices of one peak that are placed
@@ -56,6 +55,6 @@ def _worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:
 
 def _arena(graph: MemoryGraph, order: Schedule, deadline: float | None) -> int:
     """Bytes, as memgraph-place{method=joint} finds them."""
-    first = place(live_ranges(graph, order.order), "auto", clock.left(deadline, joint.OWN_ORDER))
-    bound, left = order.lower_bound, clock.left(deadline)
-    return joint.solve(graph, order.order, bound, left, known=first).placement.arena
+    left = clock.left(deadline)
+    found = joint.solve(graph, order.order, order.lower_bound, left, calm_first=True)
+    return found.placement.arena

@@ -34,7 +34,7 @@ def find_order(
     planned: Planned, facts: Facts, time_limit: float | None, known: Placement | None = None
 ) -> tuple[Extracted, joint.Joint]:
     """The order and offsets of the smallest arena found; the function loses its plan. `known`
-    places it as it is.
+    places it as it is, for which rows wait for calm orders.
 
     Raises PassFailedException where a solver refuses.
     """
@@ -42,7 +42,14 @@ def find_order(
     extracted = undecided(func, planned)
     order = range(len(extracted.graph))
     try:
-        found = joint.solve(extracted.graph, order, facts.lower_bound, time_limit, known=known)
+        found = joint.solve(
+            extracted.graph,
+            order,
+            facts.lower_bound,
+            time_limit,
+            known=known,
+            calm_first=known is None and facts.family == "rows",
+        )
     except ProblemError as error:
         raise PassFailedException(f"memgraph-place: @{func.sym_name.data}: {error}") from error
     return extracted, found

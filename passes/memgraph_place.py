@@ -104,11 +104,15 @@ def place_known(
     if method == "joint":
         refuse_partition(extracted)
     limit = clock.left(deadline, joint.OWN_ORDER if method == "joint" else 1.0)
-    arena, placed = _place(extracted, around, first, limit, options)
-    if method == "joint" and arena > bound:
-        planned, arena, bound = _place_jointly(planned, facts, (arena, placed), around, deadline)
+    placed = None
+    if method != "joint" or facts.family != "rows":
+        placed = _place(extracted, around, first, limit, options)
+    if placed is None or (method == "joint" and placed[0] > bound):
+        planned, arena, bound = _place_jointly(planned, facts, placed, around, deadline)
         bound = max(0, bound - dropped)
         facts = planned.facts or facts
+    else:
+        arena = placed[0]
     found = facts.in_one_arena(arena, bound)
     # TFLM's scratch is written by other rules
     return Planned(planned.extracted, found) if around else planned.placed(found)
@@ -143,33 +147,32 @@ def _place(
 def _place_jointly(
     planned: Planned,
     facts: Facts,
-    placed: tuple[int, Placement],
+    placed: tuple[int, Placement] | None,
     around: bool,
     deadline: float | None,
 ) -> tuple[Planned, int, int]:
-    """Take another order if its arena is smaller; also (arena, bound on the arena of any order)."""
+    """Take another order if its arena is smaller than what is placed already; also (arena, bound on
+    the arena of any order)."""
     func = planned.func
-    arena, offsets = placed[0], placed[1].offsets
+    arena, own = placed or (None, None)
     # scratch is laid around the offsets of TFLM's plans, which say nothing of the graph's arena
-    known = None if around else placed[1]
+    known = None if around else own
     limit = clock.left(deadline, 0.75 if around else 1.0)
     fresh, found = find_order(planned, facts, limit, known)
     other = write_other_order(fresh, found.order, facts)
     if around:
         smaller, _ = _place_around_scratch(other.extracted, "auto", clock.left(deadline), {})
-        if smaller >= arena:
-            other = restore_order(planned, facts)
-            _write_offsets(other.extracted, offsets, range(len(other.extracted.graph)))
-            smaller = write_scratch(func)
-        arena = smaller
-    elif found.placement.arena > arena:  # its time was too short for what is known already
-        other = restore_order(planned, facts)
-        _write_offsets(other.extracted, offsets, range(len(other.extracted.graph)))
     else:
+        smaller = found.placement.arena
+    # not even as small: a limit was too short for what is known, or scratch lies otherwise
+    if arena is not None and own is not None and smaller >= arena + (not around):
+        other = restore_order(planned, facts)
+        _write_offsets(other.extracted, own.offsets, range(len(other.extracted.graph)))
+        smaller = write_scratch(func) if around else arena
+    elif not around:
         _write_offsets(fresh, found.placement.offsets, found.order)
-        arena = found.placement.arena
-    write_tried(func, found, arena == found.lower_bound)
-    return other, arena, found.lower_bound
+    write_tried(func, found, smaller == found.lower_bound)
+    return other, smaller, found.lower_bound
 
 
 def _solve(

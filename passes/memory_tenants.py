@@ -87,6 +87,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
 def _buffers(extracted: Extracted) -> tuple[PlacementProblem, ScratchBuffers]:
     """The buffers of all groups, then one for each scratch, live in its operator's step alone."""
     graph, memory = extracted.graph, extracted.memory
+    alignment = extracted.model.alignment.data
     groups = live_ranges(graph, range(len(graph))).buffers[: len(graph.groups)]
     buffers, found = list(groups), dict[tuple[int, int], int]()
     for step, m in enumerate(memory.memory):
@@ -96,8 +97,8 @@ def _buffers(extracted: Extracted) -> tuple[PlacementProblem, ScratchBuffers]:
             which = f" {k}" if len(m.workspace) > 1 else ""
             name = f"workspace{which} of {graph.names[step]}"
             at = found[step, k] = len(buffers)
-            rounded = round_up(size, graph.alignment)
-            buffers.append(Buffer(name, rounded, step, step + 1, at, None, graph.alignment))
+            rounded = round_up(size, alignment)
+            buffers.append(Buffer(name, rounded, step, step + 1, at, None, alignment))
     return PlacementProblem(tuple(buffers)), found
 
 

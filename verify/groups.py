@@ -8,6 +8,7 @@ knows its first and its last step.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import lcm
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -18,7 +19,7 @@ from memopt.dialects.functions import body_of, read_values
 from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
-from memopt.dialects.rows import ReceiveOp
+from memopt.dialects.rows import ReceiveOp, alignment_of
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
 
@@ -26,8 +27,8 @@ from memopt.dialects.tensors import MAX_BYTES, bytes_of
 class Group:
     """Values that lie in one piece: each with its bytes from the start, the oldest first.
 
-    `is_part`: of a tensor, so that its bytes are not rounded up. `first` and `last` are steps, both
-    inclusive; -1 while nothing touches it.
+    `is_part`: of a tensor, so that its bytes are not rounded up to `alignment`, which is in bytes.
+    `first` and `last` are steps, both inclusive; -1 while nothing touches it.
     """
 
     places: dict[SSAValue, int]
@@ -38,10 +39,17 @@ class Group:
     is_part: bool = False
     first: int = -1
     last: int = -1
+    alignment: int = 1
 
     @property
     def name(self) -> str:
         return name_of(next(iter(self.places)))
+
+    @property
+    def held(self) -> int:
+        """The bytes that it takes up."""
+        over = 0 if self.is_part else -self.size % self.alignment
+        return self.size + over
 
     def touch(self, step: int, writes: bool) -> None:
         """An operation of that step, not below any before it, writes or reads a member."""
@@ -202,6 +210,8 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
     for step, op in enumerate(found.operations):
         _touch(found, step, op)
     _part(found)
+    for group in found.groups:
+        group.alignment = _alignment(found, group, model)
     steps = max(len(found.operations), 1)
     for group in found.groups:
         if group.is_input:
@@ -212,6 +222,12 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
             raise MemoptError(f"{group.name} is never written", place)
         group.last = steps - 1 if group.is_output else max(group.last, group.first)
     return found
+
+
+def _alignment(found: Reading, group: Group, model: ModelAttr) -> int:
+    """What suits every value in the group that is no view of another."""
+    own = {alignment_of(v, model) for v in group.places if v.owner not in found.views}
+    return lcm(*own) if own else model.alignment.data
 
 
 def _arrives_in_rows(argument: SSAValue) -> bool:

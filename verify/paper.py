@@ -31,7 +31,7 @@ def run_on_paper(
     sizes = {v: bytes_of(v.type) or 0 for v in where}
     for value, (name, offset) in where.items():
         if sizes[value]:
-            ends[name] = max(ends.get(name, 0), end_of(value, offset, memory, alignment))
+            ends[name] = max(ends.get(name, 0), end_of(value, offset, memory))
     steps = len(memory.operations)
     holds: dict[SSAValue, frozenset[SSAValue]] = {}  # of views; all else holds itself
     for op in memory.views:

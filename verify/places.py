@@ -28,7 +28,7 @@ def check_places(
 ) -> dict[SSAValue, tuple[str, int]]:
     """The memory and the offset of every value that is placed, each legal by itself."""
     where: dict[SSAValue, tuple[str, int]] = {}
-    a, named = model.alignment.data, named_memories(plan)
+    named = named_memories(plan)
 
     def check(value: SSAValue, place: Place | None, op: Operation) -> None:
         group = memory.of_value.get(value)
@@ -43,12 +43,13 @@ def check_places(
             raise MemoptError(
                 f"{name_of(value)} has an offset but is not in the arena", place_of(op)
             )
-        aligned = value in memory.parts or (offset - group[1]) % a == 0
+        base = offset - group[1]
+        aligned = value in memory.parts or base % memory.groups[group[0]].alignment == 0
         if offset < 0 or not aligned:
             raise MemoptError(f"{name_of(value)}: offset {offset} is not aligned", place_of(op))
         where[value] = (memory_at(place), offset)
         if bytes_of(value.type):
-            check_reach(end_of(value, offset, memory, a), model, value, op)
+            check_reach(end_of(value, offset, memory), model, value, op)
 
     for argument, place in zip(block.args, argument_offsets(func), strict=True):
         check(argument, place, func)
@@ -65,15 +66,15 @@ def check_places(
     return where
 
 
-def end_of(value: SSAValue, offset: int, memory: Reading, alignment: int) -> int:
+def end_of(value: SSAValue, offset: int, memory: Reading) -> int:
     """The end of the buffer of a value that lies at `offset`, rounded up."""
     if value in memory.parts:  # its tensor is rounded up, if at all
         return offset + memory.groups[memory.of_value[value][0]].size
     index, inside = memory.of_value[value]
-    size = memory.groups[index].size
-    if not size:  # a tensor in parts has only them, and they are not rounded up
+    group = memory.groups[index]
+    if not group.size:  # a tensor in parts has only them, and they are not rounded up
         return offset - inside + (bytes_of(value.type) or 0)
-    return offset - inside + (size + alignment - 1) // alignment * alignment
+    return offset - inside + group.held
 
 
 def check_reach(end: int, model: ModelAttr, value: SSAValue | None, op: Operation) -> None:

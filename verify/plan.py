@@ -130,10 +130,9 @@ def _peak(memory: Reading, model: ModelAttr) -> int:
     for g in memory.groups:
         if not g.in_arena:
             continue
-        size = g.size if g.is_part else (g.size + a - 1) // a * a
-        start_level += size if g.is_input else 0
-        change[g.first] += size
-        change[g.last + 1] -= size
+        start_level += g.held if g.is_input else 0
+        change[g.first] += g.held
+        change[g.last + 1] -= g.held
     load = list(accumulate(change[:-1]))
     for t, m in enumerate(memory.memory):
         load[t] += sum((w + a - 1) // a * a for w in m.workspace)
@@ -145,5 +144,5 @@ def _peak(memory: Reading, model: ModelAttr) -> int:
                 f"{inner.name} cannot take the place of {outer.name}",
                 place_of(memory.operations[t]),
             )
-        load[t] -= (inner.size + a - 1) // a * a
+        load[t] -= inner.held
     return max(start_level, *load)

@@ -19,7 +19,6 @@ from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.stored import is_stored
-from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import rows_of, shape_of
 
 Source = tuple[object, int]
@@ -105,7 +104,7 @@ def _check_row(op: RowOp, walk: Walk) -> None:
     done.append(r)
     waiting = iter(op.inputs)
     for k, operand in enumerate(whole.operands):
-        if isinstance(operand, OpResult) and isinstance(operand.op, ConstantOp):
+        if isinstance(operand, OpResult):  # made inside, from constants
             continue
         rows = windows_of(whole, k, r)
         if rows is None:

@@ -2,12 +2,24 @@
 
 from functools import partial
 
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from memopt.analysis.function_memory import executing
 from memopt.backends.c.call import Constants, KernelCall, refuse
 from memopt.backends.c.registry import Kernel, matching
 from memopt.backends.c.row_calls import RowCall
+from memopt.dialects.functions import body_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.plan import model_of
+from memopt.dialects.rows import ReceiveOp, RowOp
+
+
+def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
+    """Raise MemoptError at the first operation that runs and has no kernel."""
+    for op, _ in executing(body_of(func), model_of(func)):
+        if not isinstance(op, ReceiveOp):
+            matching(op.whole if isinstance(op, RowOp) else op, isa)
 
 
 def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[KernelCall]:

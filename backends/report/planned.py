@@ -91,7 +91,7 @@ def _rects(func: FuncOp, memory: BlockMemory, alignment: int) -> list[Rect]:
         rects.append(
             Rect(
                 storage.name,
-                rounded(storage.size, alignment),
+                storage.taken,
                 lives[g].start,
                 lives[g].stop,
                 places.get(g),

@@ -7,9 +7,10 @@ move; when those orders are spent, orders of a higher peak that is still below t
 graphs go to an exact model (`exact.py`), which may prove that nothing is smaller.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
 from memopt.solvers import clock
@@ -28,7 +29,7 @@ MANY = 300  # operators
 EXACT_OPERATORS = 30
 # CP-SAT's deterministic time for each question about a calm order; more where that was too little.
 EAGER, PATIENT = 0.01, 0.03
-OWN_ORDER = 1 / 6  # of the time, for whoever places the order in hand before others are looked for
+OWN_ORDER = 1 / 6  # of the time, for the order in hand before others are looked for
 FAILURES = 3  # arenas that one order is not found to fit into
 
 
@@ -58,12 +59,15 @@ def solve(
     method: str = "auto",
     exact_operators: int = EXACT_OPERATORS,
     known: Placement | None = None,
+    calm_first: bool = False,
 ) -> Joint:
     """The smallest arena found within `time_limit` seconds, starting at `order`.
 
     `bound` (bytes) is proven for the peak of every order; `exact_operators` is the largest graph
-    for the exact model; `known` places `order`, by `method` if nothing is given. Without a time
-    limit the work is bounded and the answer deterministic. Raises ProblemError if `order` is none.
+    for the exact model; `known` places `order`, by `method` if nothing is given, or, with
+    `calm_first`, only when no calm order fits (one order of rows is one of very many). Without a
+    time limit the work is bounded and the answer deterministic. Raises ProblemError if `order` is
+    none.
     """
     deadline = clock.deadline(time_limit)
     searched = len(graph) <= MANY and not graph.has_parts
@@ -72,9 +76,12 @@ def solve(
     def placed(problem: PlacementProblem, limit: float | None) -> Placement:
         return place(problem, method, limit) if searched else _without_search(problem)
 
-    placement = known or placed(live_ranges(graph, order), clock.left(deadline, 0.25))
+    own = live_ranges(graph, order)
+    placement = known or (
+        _without_search(own) if calm_first else placed(own, clock.left(deadline, 0.25))
+    )
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
-    if not best.settled and len(graph) <= exact_operators and not graph.has_parts:
+    if not best.settled and len(graph) <= exact_operators and _aligned_alike(graph):
         # OR-Tools comes with it, which takes longer to load than most graphs to place
         joint_exact: Any = import_module(f"{__name__}.exact")
         top = placement.arena - graph.alignment
@@ -89,8 +96,14 @@ def solve(
         return best
     peak = profile(graph, best.order).peak
     if len(graph) > exact_operators:
-        best = _among_calm(graph, best, peak, clock.deadline(clock.left(deadline, 0.8)))
+        end = clock.deadline(clock.left(deadline, 0.8))
+        found = calmer_orders(graph, best.order, peak, end)
+        best = _among_calm(graph, best, peak, chain([best.order] * calm_first, found), end)
         if best.settled:
+            return best
+    if calm_first:
+        best = _better(best, tuple(order), place(own, method, clock.left(deadline, 0.5)))
+        if best.settled or (deadline is None and len(graph) > MANY):
             return best
     best = _among(graph, best, peak, deadline, placed, tried, share=0.5)
     if best.settled:
@@ -99,8 +112,20 @@ def solve(
     return _among(graph, best, best.placement.arena - 1, deadline, placed, tried, share=1.0)
 
 
-def _among_calm(graph: MemoryGraph, best: Joint, peak: int, deadline: float | None) -> Joint:
-    """The best of the orders within `peak` bytes with fewer near it.
+def _aligned_alike(graph: MemoryGraph) -> bool:
+    """Whether all offsets are multiples of the graph's alignment, and asked no more."""
+    asked = (graph.offset_alignment or graph.alignment, *(g.alignment for g in graph.groups))
+    return not graph.has_parts and set(asked) <= {None, graph.alignment}
+
+
+def _among_calm(
+    graph: MemoryGraph,
+    best: Joint,
+    peak: int,
+    orders: Iterable[tuple[int, ...]],
+    deadline: float | None,
+) -> Joint:
+    """The best of these orders within `peak` bytes.
 
     Each is asked to fit into the peak, then into less and less between that and the best arena; at
     last all are asked for the peak again, with more work and any offset.
@@ -115,10 +140,11 @@ def _among_calm(graph: MemoryGraph, best: Joint, peak: int, deadline: float | No
         return _better(best, order, found)
 
     calm: list[tuple[int, ...]] = []
-    for order in calmer_orders(graph, best.order, peak, deadline):
+    for order in orders:
         calm.append(order)
-        best = replace(best, schedules=best.schedules + 1)
-        best = _better(best, order, _without_search(live_ranges(graph, order)))
+        if order != best.order:
+            best = replace(best, schedules=best.schedules + 1)
+            best = _better(best, order, _without_search(live_ranges(graph, order)))
         least = height = peak
         failures = 0
         while height < best.placement.arena and failures < FAILURES:

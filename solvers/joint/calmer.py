@@ -20,7 +20,8 @@ from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 LENGTH = 40  # operators in a stretch
 WIDTH = 200  # downsets kept of each size
 ROUNDS = 6
-STATES = 400_000  # downsets of one order: a few seconds
+STATES = 400_000  # downsets of one order: a few seconds; fewer where no limit says how many
+UNLIMITED = 100_000
 # (part of the limit below it that is near, power of the bytes in it)
 COSTS = ((1 / 3, 2), (1 / 8, 2), (1 / 4, 4))
 
@@ -71,12 +72,13 @@ def _settled(
     graph: MemoryGraph, order: Sequence[int], cost: _Cost, deadline: float | None
 ) -> tuple[int, ...]:
     current, looked = list(order), 0
+    most = UNLIMITED if deadline is None else STATES
     found = profile(graph, current)
     for turn in range(ROUNDS):
         levels, steps = list(found.levels), found.steps
         for first in range(turn % 2 * (LENGTH // 4), len(current) - 1, LENGTH // 2):
             last = min(first + LENGTH, len(current))
-            if clock.late(deadline) or looked > STATES:
+            if clock.late(deadline) or looked > most:
                 return tuple(current)
             if not any(map(cost.of, steps[first:last])):
                 continue

@@ -62,7 +62,7 @@ def fits(
 
 
 def units(items: Sequence[Item]) -> tuple[int, ...]:
-    """The coarse unit and that of all sizes, in bytes; each suits every alignment."""
+    """The coarse unit and that of all sizes, in bytes."""
     area: dict[int, int] = {}
     for item in items:
         for p in item.pieces:
@@ -73,21 +73,24 @@ def units(items: Sequence[Item]) -> tuple[int, ...]:
         if small < 0:
             break
         dropped.add(size)
-    aligned = lcm(*(i.alignment for i in items))
     numbers = [(p.size, p.at) for i in items for p in i.pieces]
     coarse = gcd(*(n for n in numbers if n[0] not in dropped for n in n))
     fine = gcd(*(n for pair in numbers for n in pair))
-    return tuple(dict.fromkeys(lcm(aligned, unit) for unit in (coarse, fine) if unit))
+    return tuple(dict.fromkeys(unit for unit in (coarse, fine) if unit))
+
+
+def _stride(item: Item, unit: int) -> int:
+    """Units from one offset that the item may have to the next."""
+    return lcm(item.alignment, unit) // unit
 
 
 def _pinned(items: Sequence[Item], top: int) -> Iterator[dict[int, int]]:
-    """Offsets of what is largest in parts: at the end, at the start, anywhere."""
+    """Offsets of what is largest in parts: at the end of `top` bytes, at the start, anywhere."""
     parts = [i for i in items if i.in_parts and i.fixed is None]
     if parts:
         largest = max(parts, key=lambda i: (i.size, -i.index))
-        highest = (top - largest.size) // largest.alignment * largest.alignment
-        if highest >= 0:
-            yield {largest.index: highest}
+        if top >= largest.size:
+            yield {largest.index: top - largest.size}
             yield {largest.index: 0}
     yield {}
 
@@ -107,10 +110,11 @@ def _ask(
         if highest < 0:
             return None
         fixed = pinned.get(item.index, item.fixed)
+        stride = _stride(item, unit)
         if fixed is None:
-            offset = model.new_int_var(0, highest, "")
-        else:
-            offset = model.new_constant(min(fixed // unit, highest))
+            offset = stride * model.new_int_var(0, highest // stride, "")
+        else:  # rounding up may have left less room
+            offset = stride * model.new_constant(min(fixed // unit, highest) // stride)
         offsets.append(offset)
         for lower, upper, at, size in rectangles:
             times.append(model.new_fixed_size_interval_var(lower, upper - lower, ""))

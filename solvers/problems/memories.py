@@ -72,9 +72,10 @@ class Height(NamedTuple):
 class Tenant:
     """A buffer, or several that share a base and so lie in one bank.
 
-    No two of its `heights` share a byte in a moment, and the first is at its offset; bytes are
-    rounded up to `alignment`, but for parts of a tensor. `movable` tenants (one height) may change
-    the bank; each move reads and writes `copied` bytes.
+    No two of its `heights` share a byte in a moment, and the first is at its offset. Its bytes are
+    rounded up to `alignment`, but for parts of a tensor; those of what takes its place to their
+    own. `movable` tenants (one height) may change the bank; each move reads and writes `copied`
+    bytes.
     """
 
     name: str
@@ -150,9 +151,7 @@ class MemoryProblem:
                 raise ProblemError(f"{t.name!r}: no live range, or uses out of order")
             if any(low >= up or h < 0 or at < 0 for low, up, h, at in t.heights):
                 raise ProblemError(f"{t.name!r}: bad live range or size")
-            if t.heights[0].at or (
-                not t.in_parts and any(h.bytes % t.alignment for h in t.heights)
-            ):
+            if t.heights[0].at or (not t.in_parts and t.heights[0].bytes % t.alignment):
                 raise ProblemError(f"{t.name!r}: bad size, or nothing at its offset")
             if not t.size and (t.traffic or t.copied):
                 raise ProblemError(f"{t.name!r}: no bytes, but traffic")

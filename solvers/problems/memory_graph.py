@@ -99,6 +99,7 @@ class Group:
     is_input: bool = False  # resident from the start
     is_output: bool = False  # resident to the end: a graph output, or an input that is kept
     piece: tuple[int, int] | None = None  # of a part that dies alone: the group, the byte offset
+    alignment: int | None = None  # of its offset, in place of the graph's
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class MemoryGraph:
 
     `workspace` is bytes that exist while the operator runs; it is negative for a contracted module
     whose hill is below level + outputs (theory.md T3). Every size is rounded up to `alignment`, and
-    every offset a multiple of it; of `offset_alignment` instead, if that is given.
+    every offset a multiple of it; of `offset_alignment`, or what its group says, if that is given.
     """
 
     names: tuple[str, ...]
@@ -482,7 +483,7 @@ def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
         last = max((position[v] for v in (*g.writers, *g.readers)), default=0)
         upper = steps if g.is_output else last + 1
         of, at = base(i)
-        aligned = alignment if g.piece is None else 1
+        aligned = 1 if g.piece is not None else g.alignment or alignment
         buffers.append(Buffer(g.name, graph.sizes[i], lower, upper, of, None, aligned, at))
     for i, g in enumerate(graph.groups):
         if g.piece is not None:
@@ -493,7 +494,5 @@ def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
         if graph.extra[v] > 0:
             t = position[v]
             name = f"workspace of {graph.names[v]}"
-            buffers.append(
-                Buffer(name, graph.extra[v], t, t + 1, len(buffers), None, graph.alignment)
-            )
+            buffers.append(Buffer(name, graph.extra[v], t, t + 1, len(buffers), None, alignment))
     return PlacementProblem(tuple(buffers))

@@ -20,7 +20,7 @@ from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ro
 class Rows:
     """`operator` says of each step which operator it is, or is a row of; `cut` are those in rows.
     `tensor` says of each group which tensor it is a row of, -1: of none; `sizes` are bytes, not
-    rounded; rows of whole tensors are not, all else is rounded to `alignment`."""
+    rounded; rows are not, all else is rounded to `alignment`."""
 
     graph: MemoryGraph
     operator: tuple[int, ...]
@@ -91,7 +91,7 @@ class _Groups:
                 self.pieces.add(tensor)
             readers = [step[v] for g in old for v in g.readers if not self._is_row(v)]
             for g in its:
-                self._add([g], sizes[g] if whole else round_up(sizes[g], alignment), readers)
+                self._add([g], sizes[g], readers)
             for at in dict.fromkeys(readers):  # also what its rows would not read
                 self.needed.setdefault(at, []).extend(step[v] for g in old for v in g.writers)
         for g, tensor in enumerate(rows.tensor):
@@ -134,9 +134,7 @@ class _Groups:
             result, operand = self.rows.tensor[c.result], self.rows.tensor[c.operand]
             row = self._is_row(c.operator)
             if row:
-                aligned = not self.rows.sizes[c.operand] % self.rows.alignment
                 may = result not in self.pieces | self.single and operand not in self.single
-                may = may and (aligned or operand not in self.pieces)
             else:
                 may = all(t < 0 or t in self.single for t in (result, operand))
             candidate = InPlace(self.step[c.operator], self.of[c.result], self.of[c.operand])

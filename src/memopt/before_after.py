@@ -26,6 +26,25 @@ def plan_both(
     """(as it was, planned, what is known of its function).
 
     For TFLM the file's own order stays where ours would need more."""
+    check_choices(target, choices)
+    only_function(module)
+    before = as_it_was(context, module, is_tflite)
+    after = module.clone()
+    known = plan_module(context, after, target, choices, seconds)
+    func = only_function(after)
+    old, new = plan_facts(only_function(before)), plan_facts(func)
+    if target == "tflm":
+        needs_more = is_tflite and new.arena > old.arena
+        if needs_more or not (is_safe(func) or make_safe(func)):
+            after = before.clone()
+        now = only_function(after)
+        if now is not func or plan_of(now) != new:
+            return before, after, checked(now)
+    return before, after, Checked(func, new, known[func].extracted.memory)
+
+
+def check_choices(target: str, choices: Choices) -> None:
+    """Raise UsageError for what contradicts itself, or is not there."""
     for value, known, flag in (
         (choices.schedule, METHODS, "--schedule"),
         (choices.place, PLACEMENTS, "--place"),
@@ -45,20 +64,6 @@ def plan_both(
         raise UsageError(
             "--stream-input needs operators in rows: --rows=all, auto or names, or --fit"
         )
-    only_function(module)
-    before = as_it_was(context, module, is_tflite)
-    after = module.clone()
-    known = plan_module(context, after, target, choices, seconds)
-    func = only_function(after)
-    old, new = plan_facts(only_function(before)), plan_facts(func)
-    if target == "tflm":
-        needs_more = is_tflite and new.arena > old.arena
-        if needs_more or not (is_safe(func) or make_safe(func)):
-            after = before.clone()
-        now = only_function(after)
-        if now is not func or plan_of(now) != new:
-            return before, after, checked(now)
-    return before, after, Checked(func, new, known[func].extracted.memory)
 
 
 def check_memory(choices: Choices) -> None:

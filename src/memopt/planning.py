@@ -1,7 +1,7 @@
 """The standard road from an imported module to a plan, and the figures of the file as it was."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xdsl.context import Context
@@ -10,18 +10,21 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from memopt.analysis.work import function_work
+from memopt.backends.c.lowering import check_kernels
 from memopt.backends.checked import Checked
 from memopt.backends.tflm.hidden import unknown_scratch
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions, only_function
 from memopt.dialects.plan import SCHEDULES_TRIED, model_of, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.tensors import is_buffer
 from memopt.driver import check_module, progress
 from memopt.in_time import in_budget
+from memopt.passes.memgraph_expand_rows import NONE, MemgraphExpandRowsPass
 from memopt.passes.pipelines import Choices, Step, plan, source
 from memopt.passes.planned import Planned, PlanningPass
+from memopt.row_facts import operators_run, rows_dict, tensors_held
 from memopt.solvers import clock
+from memopt.targets.core.registry import target_named
 
 
 @dataclass
@@ -43,6 +46,17 @@ class Seconds:
         return (
             None if time_limit is None else self.began + time_limit - self.stages.get("import", 0)
         )
+
+
+def check_kernels_first(context: Context, module: ModuleOp, target: str, choices: Choices) -> None:
+    """Raise MemoptError for what the C backend would refuse for want of a kernel, before rows are
+    planned, which may take long."""
+    steps = plan(target, choices)
+    cut = [i for i, step in enumerate(steps) if isinstance(step.run, MemgraphExpandRowsPass)]
+    if cut:
+        copy = module.clone()
+        _run(context, copy, steps[: cut[0]], Seconds())
+        check_kernels(only_function(copy), target_named(target).isa)
 
 
 def plan_module(
@@ -105,14 +119,35 @@ def plan_facts(func: FuncOp) -> PlanAttr:
     return plan
 
 
+def whole_peak(
+    context: Context, module: ModuleOp, target: str, choices: Choices, seconds: Seconds
+) -> int | None:
+    """Bytes of the peak of whole operators, as `--rows=none` orders them, beside a plan in rows;
+    None if no time is left to find it."""
+    deadline = seconds.deadline(choices.time_limit)
+    if clock.late(deadline):
+        return None
+    choices = replace(choices, rows=(NONE,), fit=None, stream_input=False)
+    steps = [step for step in plan(target, choices) if step.stage != "place"][:-1]
+    copy = module.clone()
+    _run(context, copy, steps, Seconds(), deadline)
+    found = plan_of(only_function(copy))
+    return None if found is None else found.peak.data
+
+
 def report_dict(
-    name: str, before: ModuleOp, after: Checked, target: dict[str, Any], seconds: Seconds
+    name: str,
+    before: ModuleOp,
+    after: Checked,
+    target: dict[str, Any],
+    seconds: Seconds,
+    whole: int | None = None,
 ) -> dict[str, Any]:
-    """`report.json` of DESIGN.md: bytes and seconds."""
+    """`report.json` of DESIGN.md: bytes and seconds; `whole` is the peak of whole operators in
+    bytes, where it is known beside that of rows."""
     func, memory = after.func, after.memory
     old, new = plan_facts(only_function(before)), plan_facts(func)
     work = function_work(func)
-    tensors = sum(is_buffer(v.type) for v in memory.of_value)
     tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
     stages = ("import", "rewrite", "fuse", "schedule", "place", "emit")
     hidden = unknown_scratch(func) if model_of(func).target.data == "tflm" else []
@@ -120,8 +155,8 @@ def report_dict(
     arena_optimal = new.proof.data != "none" and new.arena == new.arena_lower_bound.data
     return {
         "model": name,
-        "operators": len(memory.operations),
-        "tensors": tensors,
+        "operators": operators_run(memory),
+        "tensors": tensors_held(memory),
         "macs": work.macs,
         "macs_unknown": list(work.unknown),  # kinds of operators that are not among `macs`
         "weights": work.weights,
@@ -140,6 +175,7 @@ def report_dict(
             "objects_lower_bound": new.memories_lower_bound.data if objects else None,
             "alignment": model_of(func).alignment.data,
             "unknown_scratch": hidden,  # operators whose scratch is not in any of these figures
+            "rows": rows_dict(memory, whole),
         },
         "memories": memories_dict(new),
         "target": target,

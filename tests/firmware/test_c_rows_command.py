@@ -10,14 +10,24 @@ from memopt.cli import main as memopt
 
 
 def test_compile_in_rows(shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whole operators by default; what cannot is said by name."""
+    """In as few rows as it takes by default; what cannot is said by name."""
     model = str(shared / "models" / "tinymaix_mnist_resnet_int8.tflite")
     report = tmp_path / "rows" / "report.json"
     assert memopt(["compile", model, "--rows=all", "-o", str(report.parent)]) == 0
     plan = json.loads(report.read_text())["plan"]
     assert (plan["family"], plan["peak"], plan["optimal"]) == ("rows", 1_456, True)
-    assert memopt(["compile", model, "-o", str(tmp_path / "whole")]) == 0
-    assert "run_rows" not in (tmp_path / "whole" / "tinymaix_mnist_resnet_int8.c").read_text()
+    for arguments, rows, peak in (
+        ([], {"operators_cut": 6, "calls": 42, "whole_peak": 3_552}, 1_456),
+        (["--rows=none"], None, 3_552),
+        (["--place=exact"], None, 3_552),
+        (["--memory=a:8K"], None, 3_552),
+    ):
+        goal = tmp_path / "".join(arguments)
+        assert memopt(["compile", model, *arguments, "-o", str(goal / "out")]) == 0
+        plan = json.loads((goal / "out" / "report.json").read_text())["plan"]
+        assert (plan["rows"], plan["peak"]) == (rows, peak)
+        code = (goal / "out" / "tinymaix_mnist_resnet_int8.c").read_text()
+        assert ("run_rows" in code) == (rows is not None)
     capsys.readouterr()
     for arguments, message in (
         (["--rows=all", "--target=tflm"], "--rows: TensorFlow Lite Micro runs whole operators"),

@@ -248,7 +248,7 @@ def test_compile_streamed(shared: Path, tmp_path: Path, capsys: pytest.CaptureFi
     )
     assert '"peak": 1412' in capsys.readouterr().out
     for arguments, code, message in (
-        (["--stream-input"], 2, "--stream-input needs operators in rows"),
+        (["--place=exact", "--stream-input"], 2, "--stream-input needs operators in rows"),
         (["--rows=none", "--stream-input"], 2, "--stream-input needs operators in rows"),
         (["--rows=all", "--stream-input", "--target=tflm"], 2, "--stream-input: TensorFlow Lite"),
         (["--rows=all", "--stream-input", "--io=kept"], 1, "is not kept, as the memory model"),

@@ -9,6 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.arguments import MEMORY, add_model_path, add_shape, add_time_limit
 from memopt.cli.texts import bytes_of_text
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.rows import family_of, steps_of
 from memopt.driver import (
     IR,
     check_module,
@@ -24,6 +27,7 @@ from memopt.passes.memgraph_expand_rows import AUTO, NONE
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds
 from memopt.shorthands import parse_shapes
+from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
 
 
@@ -54,8 +58,8 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows",
         metavar="all|auto|none|NAMES",
         help="cut operators into rows: all, as few as keep the peak of all, or those that make the "
-        "named tensors; results over dying rows unless --inplace=off (C targets; default: none, "
-        "whole operators)",
+        "named tensors; results over dying rows unless --inplace=off (C targets; default: auto; "
+        "none, whole operators, beside --memory or a --schedule or --place other than auto)",
     )
     parser.add_argument(
         "--fit",
@@ -67,7 +71,7 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "--stream-input",
         action="store_true",
         help="the caller hands over the input row by row, so it is never there as a whole (with "
-        "--rows or --fit; C targets)",
+        "rows; C targets)",
     )
     parser.add_argument(
         "--int8-io",
@@ -101,9 +105,9 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
     return context, found[0]
 
 
-def choices_of(args: argparse.Namespace) -> Choices:
+def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choices:
     """How to plan. Raises UsageError for options that contradict each other."""
-    rows = tuple((args.rows or NONE).split(","))
+    rows = tuple((args.rows or _rows_by_default(args, target, module)).split(","))
     fit = None if args.fit is None else bytes_of_text(args.fit)
     if fit == 0:
         raise UsageError("--fit=0: no arena has no bytes")
@@ -124,3 +128,14 @@ def choices_of(args: argparse.Namespace) -> Choices:
         args.stream_input,
         args.int8_io,
     )
+
+
+def _rows_by_default(args: argparse.Namespace, target: str, module: ModuleOp) -> str:
+    """Rows where they may help: C runs them, something has them and is not in rows already, and
+    nothing is asked for that is one of whole operators."""
+    usual = args.schedule in ("auto", Choices.schedule) and args.place in ("auto", Choices.place)
+    if not usual or args.memory is not None or target not in target_names("c"):
+        return NONE
+    operations = list(body_of(only_function(module)).ops)
+    able = any(isinstance(op, ComputeOp) and steps_of(op) is not None for op in operations)
+    return AUTO if able and family_of(operations) != "rows" else NONE

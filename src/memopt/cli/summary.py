@@ -5,6 +5,7 @@ from typing import Any
 from memopt.cli.target_facts import target_lines
 from memopt.cli.texts import sizes
 from memopt.dialects.plan_attributes import FAMILIES
+from memopt.row_facts import rows_line
 
 
 def summary(report: dict[str, Any]) -> str:
@@ -28,6 +29,7 @@ def summary(report: dict[str, Any]) -> str:
         f"peak      {sizes(source['peak'])} -> {sizes(plan['peak'])}, {verdict}",
         f"arena     {sizes(source['arena'])} -> {sizes(plan['arena'])}{size}",
     ]
+    lines += rows_line(plan, report["operators"])
     if hidden := plan["unknown_scratch"]:
         lines.append(
             f"scratch   of {', '.join(hidden)} is not known and not counted: TFLM lays it at run "

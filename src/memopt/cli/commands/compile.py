@@ -15,7 +15,7 @@ from memopt.backends.c.project import write_project
 from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
 from memopt.backends.tflm import is_safe, write_tflm
-from memopt.before_after import plan_both
+from memopt.before_after import check_choices, plan_both
 from memopt.cli.folder import check_folder, publish, staging
 from memopt.cli.planning_arguments import add_planning_arguments, choices_of, read_model
 from memopt.cli.summary import summary
@@ -29,7 +29,7 @@ from memopt.passes import share
 from memopt.passes.fewest_rows import DoesNotFitError
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.pipelines import Choices
-from memopt.planning import Seconds, report_dict
+from memopt.planning import Seconds, check_kernels_first, report_dict, whole_peak
 from memopt.targets.core.registry import target_named, target_names
 from memopt.targets.core.target import Target
 from memopt.text import module_text
@@ -82,7 +82,10 @@ def run(args: argparse.Namespace) -> None:
     is_tflite = interpreter_of(path) == "tflm"
     if args.target == "tflm" and not is_tflite and path.suffix != IR:
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
-    choices = choices_of(args)
+    choices = choices_of(args, args.target, module)
+    check_choices(args.target, choices)
+    if args.target != "tflm":
+        check_kernels_first(context, module, args.target, choices)
 
     def plan(choices: Choices) -> Planned:
         return plan_both(context, module, args.target, choices, is_tflite, seconds)
@@ -95,12 +98,14 @@ def run(args: argparse.Namespace) -> None:
         before, after, known = _within(ram, target_named(args.target), choices, plan)
     if ram is not None:
         check_ram(known, ram)
+    in_rows = known.plan.family.data == "rows"
+    whole = whole_peak(context, module, args.target, choices, seconds) if in_rows else None
     with staging(directory) as staged:
         facts: dict[str, Any] = {}
         seconds.run("emit", lambda: facts.update(_emit(after, known, staged, path, args.target)))
         if ram is not None:
             check_target_ram(facts, ram)
-        report = report_dict(path.name, before, known, facts, seconds)
+        report = report_dict(path.name, before, known, facts, seconds, whole)
         write_file(staged / "report.json", json.dumps(report, indent=2) + "\n")
         sources = (path, *model_files(after))
         relative_files(after, directory)

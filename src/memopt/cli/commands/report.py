@@ -19,7 +19,7 @@ from memopt.diagnostics import write_output
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import plan_of
 from memopt.driver import interpreter_of, model_files
-from memopt.planning import Seconds, as_it_was, report_dict
+from memopt.planning import Seconds, as_it_was, report_dict, whole_peak
 from memopt.targets.core.registry import target_names
 from memopt.usage import STDOUT, UsageError, path_text
 
@@ -64,16 +64,19 @@ def run(args: argparse.Namespace) -> None:
     is_tflite = interpreter_of(path) == "tflm"
     target = args.target or ("tflm" if is_tflite else "host")
     found = checked(func) if plan_of(func) is not None else None
+    whole: int | None = None
     from_file = found is not None and found.plan.placed
     if args.certificate and not from_file:
         raise UsageError("--certificate goes with a plan that is read: an .mlir with offsets")
     if found is not None and from_file:
         before, after, known = as_it_was(context, module, False), module, found
     else:
-        how = target, choices_of(args), is_tflite, seconds
-        before, after, known = plan_both(context, module, *how)
+        choices = choices_of(args, target, module)
+        before, after, known = plan_both(context, module, target, choices, is_tflite, seconds)
+        if known.plan.family.data == "rows":
+            whole = whole_peak(context, module, target, choices, seconds)
     facts = facts_without_a_build(after, target, known.plan.arena)
-    report = report_dict(path.name, before, known, facts, seconds)
+    report = report_dict(path.name, before, known, facts, seconds, whole)
     old, new = timeline_of(only_function(before)), timeline_of(known.func, known)
     off_chip = off_chip_claims(func)
     if off_chip is not None:

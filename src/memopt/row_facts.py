@@ -1,0 +1,55 @@
+"""What a plan in rows is about: operators and tensors, each once, and how many calls they take."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.ir import OpResult, SSAValue
+
+from memopt.analysis.storage_groups import BlockMemory
+from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowsOp
+from memopt.dialects.tensors import is_buffer
+
+
+def operators_run(memory: BlockMemory) -> int:
+    """The operators that run, rows of one counted once; receiving rows is none."""
+    ran = [op for op in memory.operations if not isinstance(op, ReceiveOp)]
+    return len({op.whole if isinstance(op, RowOp) else op for op in ran})
+
+
+def tensors_held(memory: BlockMemory) -> int:
+    """The tensors that are not constant, rows of one counted once, its sums included."""
+    return len({_tensor_of(v) for v in memory.of_value if is_buffer(v.type)})
+
+
+def rows_dict(memory: BlockMemory, whole_peak: int | None) -> Mapping[str, int | None] | None:
+    """`plan.rows` of `report.json`: operators in rows, steps of the plan, and the peak in bytes of
+    whole operators, None where it is not known; None for a plan of whole operators."""
+    cut = {op.operator for op in memory.operations if isinstance(op, RowOp)}
+    if not cut:
+        return None
+    calls = len(memory.operations)
+    return {"operators_cut": len(cut), "calls": calls, "whole_peak": whole_peak}
+
+
+def rows_line(plan: Mapping[str, Any], operators: int) -> list[str]:
+    """The same for people."""
+    if not (rows := plan.get("rows")):
+        return []
+    whole = rows["whole_peak"]
+    beside = "" if whole is None else f"; whole operators have a peak of {whole:,} B"
+    cut = f"{rows['operators_cut']} of {operators} operators in rows"
+    return [f"rows      {cut}, {rows['calls']:,} calls{beside}"]
+
+
+def _tensor_of(value: SSAValue) -> SSAValue:
+    while isinstance(value, OpResult):
+        op = value.op
+        if isinstance(op, RowOp):
+            return op.whole.results[value.index]
+        if isinstance(op, JoinOp):
+            value = op.parts[0]
+        elif isinstance(op, RowsOp | ReceiveOp):
+            value = op.input
+        else:
+            return value
+    return value
