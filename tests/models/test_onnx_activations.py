@@ -105,7 +105,7 @@ def as_tflite() -> bytes:
 
 
 def report(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    assert main(["report", str(path), "--target=host", "--json"]) == 0
+    assert main(["report", str(path), "--target=host", "--rows=none", "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
