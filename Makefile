@@ -1,6 +1,7 @@
 # make demo   everything from nothing: installs, makes a model, plans it, runs it, draws it
 # make check  for the daily loop: lint, types and the quick tests, within a minute
 # make docs/operators.md   the page of operators, from the code
+# make docs/channels.md    the page of dead and constant channels, from the shared models
 # make docs/pictures       the README's pictures of rows
 # make test   all tests, and what they cover; make lint, make fuzz (the same, random counts in full), make clean
 #
@@ -38,7 +39,7 @@ QUICK = $(addprefix tests/unit/test_, architecture.py architecture_page.py depen
 GOLDEN = $(addprefix tests/filecheck/, dialect-errors.mlir figure1.mlir memgraph-fuse.mlir \
 	memgraph-model.mlir)
 
-.PHONY: demo check test lint fuzz clean docs/operators.md docs/pictures
+.PHONY: demo check test lint fuzz clean docs/operators.md docs/channels.md docs/pictures
 
 demo: $(VENV)/installed
 	@.ci/packages build
@@ -73,6 +74,9 @@ fuzz: $(VENV)/installed
 
 docs/operators.md: $(VENV)/installed
 	$(BIN)/python tests/operator_matrix.py
+
+docs/channels.md: $(VENV)/installed
+	$(BIN)/python tests/channel_table.py
 
 docs/pictures: $(VENV)/installed
 	$(BIN)/python benchmarks/row_pictures.py docs/pictures

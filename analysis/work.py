@@ -65,18 +65,22 @@ def _identity(constant: SSAValue) -> Hashable:
     """What stands for a constant: itself, but each operator in rows has a copy, name included."""
     op = constant.owner
     if isinstance(op, Operation) and isinstance(op.parent_op(), RowOpOp):
-        return constant.type, frozenset({**op.attributes, **op.properties}.items())
+        what = frozenset({**op.attributes, **op.properties}.items())
+        return constant.type, what, tuple(_identity(v) for v in op.operands)
     return constant
 
 
 def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:
-    """The constants of the model behind the operands of `op` that are known before run time."""
+    """The constants of the model behind the operands of `op` that are known before run time, as
+    they are where channels were left out of them."""
     waiting = [v for v in op.operands if is_constant_expression(v, model)]
     found: set[SSAValue] = set()
     while waiting:
         value = waiting.pop()
-        if isinstance(value, OpResult) and not is_constant_like(value.op):
-            waiting += value.op.operands
+        made = value.op if isinstance(value, OpResult) else None
+        is_written = isinstance(made, ComputeOp) and made.WRITTEN
+        if made is not None and not is_constant_like(made) and not is_written:
+            waiting += made.operands
         else:
             found.add(value)
     return found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from xdsl.ir import Operation
 
 from memopt.dialects.arithmetic import INT32_MAX, quantize_multiplier
-from memopt.dialects.stored import Array, unknown
+from memopt.dialects.stored import Array, rounds_once, unknown
 
 
 def high_mul(a: Array, b: Array) -> Array:
@@ -23,7 +23,8 @@ def round_shift(value: Array, bits: Array) -> Array:
 
 
 def rescale(op: Operation, value: Array, multiplier: Array, shift: Array) -> Array:
-    """value * multiplier * 2**(shift - 31), rounded twice (MultiplyByQuantizedMultiplier).
+    """value * multiplier * 2**(shift - 31), rounded twice, or once where the operation says so
+    (MultiplyByQuantizedMultiplier, without and with TFLITE_SINGLE_ROUNDING).
 
     Raises MemoptError where the arithmetic of the runtime leaves an int32.
     """
@@ -32,6 +33,9 @@ def rescale(op: Operation, value: Array, multiplier: Array, shift: Array) -> Arr
     multiplier, shift = np.asarray(multiplier, np.int64), np.asarray(shift, np.int64)
     moved = value << np.maximum(shift, 0)
     need_int32(op, moved)
+    if rounds_once(op):
+        total = 31 - shift
+        return (value * multiplier + (np.int64(1) << (total - 1))) >> total
     return round_shift(high_mul(moved, multiplier), np.maximum(-shift, 0))
 
 

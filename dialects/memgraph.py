@@ -3,6 +3,7 @@
 from xdsl.ir import Dialect
 
 from memopt.dialects.attributes import TENSOR_ATTRIBUTES
+from memopt.dialects.channel_attributes import CHANNEL_ATTRIBUTES
 from memopt.dialects.model_attributes import MODEL_ATTRIBUTES
 from memopt.dialects.off_chip_attributes import OFF_CHIP_ATTRIBUTES
 from memopt.dialects.old_forms import OLD_FORMS
@@ -17,6 +18,7 @@ MEMGRAPH = Dialect(
     [*operations(), *ROWS, *STRUCTURE],
     [
         *TENSOR_ATTRIBUTES,
+        *CHANNEL_ATTRIBUTES,
         *MODEL_ATTRIBUTES,
         *PLACE_ATTRIBUTES,
         *PLAN_ATTRIBUTES,

@@ -127,11 +127,26 @@ def need_double_rounding(op: Operation) -> None:
         raise unknown(op, f"its integers are computed as tflm_double, not {name}")
 
 
-def stored_bits(op: Operation, *values: SSAValue) -> int:
-    """8 or 16, the bits of the signed integers that all of `values` are stored as. Raises
-    MemoptError for any others."""
-    for bits in (8, 16):
-        if all(is_stored(v) and integer_type(element_of(v)) == (bits, False) for v in values):
+def need_rounding(op: Operation) -> None:
+    """Raise MemoptError unless it is known how the operation's integers are rounded: as TensorFlow
+    Lite Micro's, or those of uint8 once, as TensorFlow Lite's."""
+    if integer_type(element_of(op.results[0])) != (8, True) or not rounds_once(op):
+        need_double_rounding(op)
+
+
+def rounds_once(op: Operation) -> bool:
+    """Whether the operation's integers are rounded once, as TensorFlow Lite's may be."""
+    attribute = op.properties.get("rounding")
+    return getattr(attribute, "data", "") == "tflite_single"
+
+
+def stored_bits(op: Operation, *values: SSAValue, unsigned: bool = False) -> int:
+    """8 or 16, the bits of the signed integers that all of `values` are stored as; of those that
+    are not signed only 8, and where `unsigned` says so. Raises MemoptError for any others."""
+    known = ((8, False), (16, False), *(((8, True),) if unsigned else ()))
+    for bits, is_unsigned in known:
+        wanted = (bits, is_unsigned)
+        if all(is_stored(v) and integer_type(element_of(v)) == wanted for v in values):
             return bits
     types = " and ".join(sorted({str(element_of(v)) for v in values}))
     raise unknown(op, f"arithmetic of {types}, which no runtime of ours has")

@@ -106,6 +106,21 @@ def elements_of(value: SSAValue) -> int:
     return prod(shape_of(value))
 
 
+def channel_axis(value: SSAValue) -> int:
+    """The dimension of the channels: the second of NCHW, else the last, -1 of a scalar."""
+    return 1 if encoding_of(value).layout.data == "nchw" else len(shape_of(value)) - 1
+
+
 def channels_of(value: SSAValue) -> int:
-    """Elements of the channel dimension: the second of NCHW, else the last."""
-    return shape_of(value)[1 if encoding_of(value).layout.data == "nchw" else -1]
+    """Elements of the channel dimension."""
+    return shape_of(value)[channel_axis(value)]
+
+
+def same_channels(before: SSAValue, after: SSAValue) -> tuple[int, ...] | None:
+    """The channel of one tensor that each channel of another is, where both count them in one
+    dimension; that of a tensor of one channel is each. None where they have others."""
+    ends = [len(shape_of(v)) - channel_axis(v) for v in (before, after)]
+    if ends[0] != ends[1] or not shape_of(before):
+        return None
+    count, least = channels_of(after), channels_of(before)
+    return tuple(range(count)) if least == count else (0,) * count if least == 1 else None

@@ -24,6 +24,7 @@ from memopt.passes.option import option
 from memopt.rewrites import RULES, apply_rules
 
 NONE = "none"
+MOST = 1024  # channels at a time that a kernel may want
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,12 @@ class MemgraphRewritePass(ModulePass):
     name = "memgraph-rewrite"
 
     rules: tuple[str, ...] = option((), f"of {', '.join(RULES)}, in this order; or {NONE}")
+    channel_multiple: int = option(1, "channels of tensors that get narrower: a multiple of it")
 
     def __post_init__(self) -> None:
+        if not 1 <= self.channel_multiple <= MOST:
+            text = f"channel-multiple={self.channel_multiple}: 1 to {MOST}"
+            raise PassFailedException(f"{self.name}: {text}")
         for rule in self.rules if self.rules != (NONE,) else ():
             if rule not in RULES:
                 known = ", ".join((NONE, *RULES) if len(self.rules) == 1 else RULES)
@@ -43,5 +48,5 @@ class MemgraphRewritePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rules = [rule for rule in self.rules if rule != NONE]
         for func in functions(op):
-            if apply_rules(func, rules):
+            if apply_rules(func, rules, channel_multiple=self.channel_multiple):
                 drop_plan(func)

@@ -14,7 +14,7 @@ inputs as exactly as the rule says, and nothing that is left alone may change
 (tests/unit/test_rewrites.py). So a rule is one new file and no other.
 """
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
 from pkgutil import iter_modules
@@ -29,6 +29,8 @@ from xdsl.pattern_rewriter import (
     PatternRewriteWalker,
     RewritePattern,
 )
+
+from memopt.dialects.functions import functions
 
 Exact = Literal["bits", "rounding"]
 
@@ -46,8 +48,9 @@ class Rule(RewritePattern, ABC):
 
     exact: ClassVar[Exact]
 
-    def __init__(self, reading: bool = False):
+    def __init__(self, reading: bool = False, channel_multiple: int = 1):
         self.reading = reading
+        self.channel_multiple = channel_multiple
 
     def changed(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Say that the rule made another operation of `op`: it is no longer the one that stands in
@@ -55,6 +58,18 @@ class Rule(RewritePattern, ABC):
         if not self.reading:
             op.attributes.pop(SOURCE, None)
         rewriter.notify_op_modified(op)
+
+
+class FunctionRule(Rule, ABC):
+    """A rule that looks at all of a function at once."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """No operation by itself tells whether the rule is legal."""
+
+    @abstractmethod
+    def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
+        """Whether anything changed, after which nothing is left to do. Raises MemoptError, for
+        instance where constants cannot be read."""
 
 
 RULES: dict[str, str] = {
@@ -75,10 +90,28 @@ def rule_of(name: str) -> type[Rule]:
     )
 
 
-def apply_rules(root: ModuleOp | FuncOp, names: Sequence[str], reading: bool = False) -> bool:
+def apply_rules(
+    root: ModuleOp | FuncOp,
+    names: Sequence[str],
+    reading: bool = False,
+    channel_multiple: int = 1,
+) -> bool:
     """Apply rules wherever they are legal, in block order, until none is. Of several that fit one
-    operation the first is applied. Returns whether anything changed; raises ValueError for a name
-    that is none."""
-    rules: list[RewritePattern] = [rule_of(name)(reading) for name in names]
-    first = GreedyRewritePatternApplier(rules, dce_enabled=False)  # a dead operator still runs
-    return PatternRewriteWalker(first).rewrite_region(root.regions[0])
+    operation the first is applied; those of whole functions come after the others. Channels of
+    tensors that get narrower are a multiple of `channel_multiple`. Returns whether anything
+    changed; raises ValueError for a name that is none."""
+    rules = [rule_of(name)(reading, channel_multiple) for name in names]
+    patterns: list[RewritePattern] = [r for r in rules if not isinstance(r, FunctionRule)]
+    first = GreedyRewritePatternApplier(patterns, dce_enabled=False)  # a dead operator still runs
+    whole = [r for r in rules if isinstance(r, FunctionRule)]
+    found = [root] if isinstance(root, FuncOp) else list(functions(root))
+    changed = False
+    while True:
+        again = bool(patterns) and PatternRewriteWalker(first).rewrite_region(root.regions[0])
+        for func in found:
+            rewriter = PatternRewriter(func)
+            for rule in whole:
+                again = rule.rewrite_function(func, rewriter) or again
+        changed = changed or again
+        if not again or not whole or not patterns:
+            return changed

@@ -8,6 +8,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import Float32Type, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from memopt.analysis.constants import Constants as Constants
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import place_of
 from memopt.dialects.tensors import AnyTensor, element_bits, encoding_of, shape_of
@@ -60,9 +61,6 @@ class KernelCall:
     out_offset: int = 0
     result: int = 0
 
-
-Constants = Callable[[SSAValue], "Array | None"]
-"""The array of a constant operand, or None if the value is only known at run time."""
 
 Lower = Callable[[Any, Constants], "KernelCall | list[KernelCall]"]
 

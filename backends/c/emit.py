@@ -15,10 +15,10 @@ from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
 from memopt.backends.c.call import Table
 from memopt.backends.c.calls import Source, pointer, table_name
-from memopt.backends.c.constants import constants_of
 from memopt.backends.c.header import bytes_in, c_type_of, header, run_signature
 from memopt.backends.c.kernels import declarations, inlined
 from memopt.backends.c.layout import Layout, layout_of, live_groups

@@ -19,12 +19,15 @@ from memopt.dialects.arithmetic import quantized_range
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory, is_constant_like
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.stored import Array, dtype_of, is_stored, limits_of, per_tensor, unknown
-from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, shape_of
+from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, same_channels, shape_of
 
 INTS = DenseArrayBase.constr(i64)
 
 
 RowsMode = Literal["fresh", "inplace", "part"]
+
+Range = tuple[Array, Array]
+"""The least and the greatest that elements may be."""
 
 Kernels = Literal["reference", "cmsis-nn", "cmsis-nn-mve"]
 """TensorFlow Lite Micro's kernels: its own, CMSIS-NN's of a core with the DSP extension (Cortex-M4,
@@ -52,7 +55,8 @@ REAL_RANGES = {
 def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
     """Whether `value` is known before run time: a constant, or a folding operation on such.
 
-    TFLite Micro runs every operator of its file, so there only constants themselves are constant.
+    TFLite Micro runs every operator of its file, so there only constants themselves are constant,
+    and what no file has.
     """
     waiting: list[SSAValue] = [value]
     seen: set[SSAValue] = {value}
@@ -62,8 +66,9 @@ def is_constant_expression(value: SSAValue, model: ModelAttr) -> bool:
             return False
         if is_constant_like(v.op):
             continue
-        folds = isinstance(v.op, ComputeOp) and v.op.FOLDS and model.target.data != "tflm"
-        if not folds or not v.op.operands:
+        if not isinstance(v.op, ComputeOp) or not v.op.operands:
+            return False
+        if not v.op.WRITTEN and not (v.op.FOLDS and model.target.data != "tflm"):
             return False
         waiting += [o for o in v.op.operands if o not in seen]
         seen.update(v.op.operands)
@@ -74,8 +79,10 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     """Base of the typed operations: pure, fresh results.
 
     `ELEMENTWISE`: results may take an operand's place. `FOLDS`: evaluated at compile time when all
-    operands are constants. `IS_VIEW`: the result is operand 0, with another shape. `AS_ACTIVATION`:
-    the activation that means the same in the operation before.
+    operands are constants. `WRITTEN`: no file has it, so a writer computes it then for any target.
+    `IS_VIEW`: the result is operand 0, with another shape. `AS_ACTIVATION`: the activation that
+    means the same in the operation before. `MONOTONE`: no element of the results falls where one of
+    the operands rises. `BY_CHANNEL`: a channel of results is made of the same channel of operands.
     `ALIKE`: each row of results is the same function of the rows that it reads.
     `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
 
@@ -86,6 +93,9 @@ class ComputeOp(IRDLOperation, MemoryInterface):
 
     ELEMENTWISE: ClassVar[bool] = False
     FOLDS: ClassVar[bool] = False
+    WRITTEN: ClassVar[bool] = False
+    MONOTONE: ClassVar[bool] = False
+    BY_CHANNEL: ClassVar[bool] = False
     ALIKE: ClassVar[bool] = False
     IS_VIEW: ClassVar[bool] = False
     AS_ACTIVATION: ClassVar[str | None] = None
@@ -122,6 +132,21 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         and attributes to which no runtime gives a meaning, or none that is known here.
         """
         raise unknown(self, "there is no rule for it")
+
+    def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
+        """(least, greatest) of each result, element by element, for operands between `least` and
+        `most`; None where nobody knows. Raises MemoptError as `evaluate` does."""
+        if not self.MONOTONE:
+            return None
+        return list(zip(self.evaluate(least), self.evaluate(most), strict=True))
+
+    def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
+        """The channel of an operand that each channel of a result is made of, element by element,
+        -1 for none of it; without other channels' elements, and without knowing its own number.
+        None where that is not so."""
+        if not self.BY_CHANNEL:
+            return None
+        return same_channels(self.operands[operand], self.results[result])
 
     def rows_needed(self, operand: int, r: int) -> range | None:
         """The rows of an operand that step `r` reads, None if it needs all of the operand.

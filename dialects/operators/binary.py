@@ -16,12 +16,12 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.fixed_point import rescale
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Range
 from memopt.dialects.stored import (
     Array,
     is_stored,
-    need_double_rounding,
     need_reals,
+    need_rounding,
     need_same_numbers,
     per_tensor,
     stored_bits,
@@ -35,6 +35,7 @@ class BinaryOp(ComputeOp):
 
     ALIKE: ClassVar[bool] = True
     ELEMENTWISE: ClassVar[bool] = True
+    BY_CHANNEL: ClassVar[bool] = True
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)
     result = result_def(AnyTensor)
@@ -68,9 +69,19 @@ class BinaryOp(ComputeOp):
             need_reals(self, a, b)
             with np.errstate(over="ignore"):  # integers wrap
                 return [self.activated(self.of_reals(a, b))]
-        bits = stored_bits(self, self.lhs, self.rhs, self.result)
-        need_double_rounding(self)
+        bits = stored_bits(self, self.lhs, self.rhs, self.result, unsigned=True)
+        need_rounding(self)
         return [self.stored(self.of_stored(a.astype(np.int64), b.astype(np.int64), bits))]
+
+    def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
+        """Where one operand stays, no such function of the other both rises and falls: so the ends
+        are among those of ends."""
+        import numpy as np
+
+        corners = [
+            self.evaluate((a, b))[0] for a in (least[0], most[0]) for b in (least[1], most[1])
+        ]
+        return [(np.minimum.reduce(corners), np.maximum.reduce(corners))]
 
     @abstractmethod
     def of_reals(self, a: Array, b: Array) -> Array:

@@ -1,26 +1,36 @@
 """Convolutions."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.irdl import irdl_op_definition
 
-from memopt.dialects.operators.base import Kernels
+from memopt.dialects.operators.base import Kernels, Range
 from memopt.dialects.operators.filtering import FilteringOp
-from memopt.dialects.operators.products import real_products, unpacked_weights, whole_products
-from memopt.dialects.operators.window import WindowedOp, channels_last, windows
-from memopt.dialects.stored import Array, element_of, is_small_integer
-from memopt.dialects.tensors import channels_of, elements_of, encoding_of, shape_of
+from memopt.dialects.operators.products import (
+    convolution_reals,
+    need_products,
+    need_room,
+    real_products,
+    requantized,
+    sums_between,
+    unpacked_weights,
+    whole_products,
+)
+from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.operators.window import WindowedOp, channels_last, height_and_width, windows
+from memopt.dialects.stored import Array, element_of, is_small_integer, is_stored, per_tensor
+from memopt.dialects.tensors import channel_axis, channels_of, elements_of, encoding_of, shape_of
 
 INT4, INT8, INT16 = IntegerType(4), IntegerType(8), IntegerType(16)
 DEPTHWISE_BLOCK = 124  # channels of one block of the vector kernel (CH_IN_BLOCK_MVE)
 FAST_INT16 = 512  # elements of a window from which on the int16 kernel takes its slow way
 
 
-class ConvBase(FilteringOp, WindowedOp):
+class ConvBase(FilteringOp, WindowedOp, WeighingOp):
     WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "oihw", "nhwc": "ohwi"}
 
     def verify_(self) -> None:
@@ -78,9 +88,83 @@ class ConvBase(FilteringOp, WindowedOp):
         return np.concatenate(parts, axis=-1).reshape(*places, -1)
 
     @property
+    def filter_axis(self) -> int:
+        last = self._out_last and encoding_of(self.weights).layout.data != "oihw"
+        return len(shape_of(self.weights)) - 1 if last else 0
+
+    @property
+    def depth_axis(self) -> int:
+        if encoding_of(self.weights).layout.data == "oihw":
+            return 1
+        return 0 if self._out_last else len(shape_of(self.weights)) - 1
+
+    def mixed(self, weights: Array) -> Array | None:
+        import numpy as np
+
+        if self.groups.value.data != 1:
+            return None
+        whole = self._filters(weights.astype(np.int64) - encoding_of(self.weights).zero_points[0])
+        return whole.reshape(*whole.shape[:2], -1)
+
+    @property
     def _out_last(self) -> bool:
         """Whether filters are the last dimension of the weights, where these are not `oihw`."""
         return self.WEIGHTS["nhwc"].endswith("o")
+
+    def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
+        """Of stored integers, from the least and the most of each channel, wherever it is: exact
+        for these, at every place of the window that sees another part of the padding."""
+        import numpy as np
+
+        if not is_stored(self.input) or not all(map(np.array_equal, least[1:], most[1:])):
+            return None
+        channels = channels_of(self.result)
+        bits, scales = need_products(self, self.input, self.weights, self.result, channels)
+        depth = channels_of(self.input) // self.groups.value.data
+        low, high = self._channel_ends(least[0], most[0])
+        kernel = self._filters(least[1].astype(np.int64) - encoding_of(self.weights).zero_points[0])
+        kernel = kernel.reshape(*kernel.shape[:2], -1)  # filter, depth, tap
+        group = np.arange(len(kernel)) // (len(kernel) // self.groups.value.data)
+        read = group[:, None] * depth + np.arange(depth)  # filter, depth: the channel
+        ends = sums_between(kernel, low[read], high[read], self._seen_taps())
+        bias = least[2] if len(least) > 2 else None
+        need_room(self, kernel, np.maximum(abs(low), abs(high))[read], bias)
+        reals = convolution_reals(self, self.input, scales)
+        rows = [self.stored(requantized(self, sums, bias, reals, bits)) for sums in ends]
+        shape, axis = shape_of(self.result), channel_axis(self.result)
+        wide = [1] * len(shape)
+        wide[axis] = -1
+        found = rows[0].min(0), rows[1].max(0)
+        return [tuple(np.broadcast_to(v.reshape(wide), shape) for v in found)]  # type: ignore[list-item]
+
+    def _channel_ends(self, least: Array, most: Array) -> Range:
+        """The least and the most of each channel of the input, less the zero point."""
+        import numpy as np
+
+        axis, zero = channel_axis(self.input), per_tensor(self, self.input)[1]
+        low, high = (
+            np.moveaxis(v.astype(np.int64) - zero, axis, 0).reshape(v.shape[axis], -1)
+            for v in (least, most)
+        )
+        return low.min(1), high.max(1)
+
+    def _seen_taps(self) -> Array:
+        """Which taps of a window see an element: a row for each such set that a place has."""
+        import numpy as np
+
+        kernel, stride, dilation, pad = self.window.sizes
+        n = len(kernel)
+        sizes, places = (height_and_width(v, n) for v in (self.input, self.result))
+        found = np.ones((1, 1), bool)
+        for i in range(n):
+            at = np.arange(places[i])[:, None] * stride[i] - pad[i]
+            at = at + np.arange(kernel[i]) * dilation[i]
+            seen = np.unique((at >= 0) & (at < sizes[i]), axis=0)
+            found = np.kron(found, seen)
+        return found
+
+    def padded_taps(self) -> Array:
+        return ~self._seen_taps().all(0)
 
     def _filters(self, weights: Array) -> Array:
         """The weights as filter, depth, tap..."""
@@ -142,6 +226,13 @@ class DepthwiseConv2DOp(ConvBase):
 
     name = "memgraph.depthwise_conv_2d"
     WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "oihw", "nhwc": "ihwo"}
+
+    def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
+        """Each filter reads one channel, where there are as many groups as channels."""
+        source, made = channels_of(self.input), channels_of(self.result)
+        if operand or source != self.groups.value.data or made % source:
+            return None
+        return tuple(c // (made // source) for c in range(made))
 
     def cmsis_nn_buffer(self, mve: bool) -> int:
         """arm_depthwise_conv_wrapper_s8 and _s4; the int16 kernel asks for nothing."""

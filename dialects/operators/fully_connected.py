@@ -22,18 +22,20 @@ from memopt.dialects.operators.base import (
     ACTIVATION,
     ROUNDING,
     TYPES,
-    ComputeOp,
     Kernels,
+    Range,
     is_constant_expression,
 )
 from memopt.dialects.operators.products import (
     matrix_reals,
     need_products,
+    need_room,
     real_products,
     requantized,
     unpacked_weights,
     whole_products,
 )
+from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.stored import (
     Array,
     element_of,
@@ -46,7 +48,7 @@ from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, rows_of
 
 
 @irdl_op_definition
-class FullyConnectedOp(ComputeOp):
+class FullyConnectedOp(WeighingOp):
     """result = input (rows of `weights`' last dimension) times transposed weights, plus bias."""
 
     name = "memgraph.fully_connected"
@@ -127,6 +129,48 @@ class FullyConnectedOp(ComputeOp):
         import numpy as np
 
         return weights.astype(np.int64) - encoding_of(self.weights).zero_points[0]
+
+    @property
+    def filter_axis(self) -> int:
+        return 0
+
+    @property
+    def depth_axis(self) -> int:
+        return 1
+
+    def mixed(self, weights: Array) -> Array | None:
+        """A vector may be several places one after the other, of all channels each."""
+        import numpy as np
+
+        source, made = shape_of(self.input), shape_of(self.result)
+        if not source or not made or weights.shape[1] % source[-1] or made[-1] != len(weights):
+            return None
+        by_place = self._matrix(weights).reshape(len(weights), -1, source[-1])
+        return np.moveaxis(by_place, 2, 1)
+
+    def padded_taps(self) -> Array:
+        import numpy as np
+
+        return np.zeros(shape_of(self.weights)[1] // shape_of(self.input)[-1], bool)
+
+    def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
+        """Of stored integers, exactly: each element of a vector has weights of its own."""
+        import numpy as np
+
+        if not is_stored(self.input) or not all(map(np.array_equal, least[1:], most[1:])):
+            return None
+        weights, bias = least[1], least[2] if len(least) > 2 else None
+        need_products(self, self.input, self.weights, self.result, len(weights))
+        zero, kernel = per_tensor(self, self.input)[1], self._matrix(weights)
+        low, high = (
+            v.reshape(-1, kernel.shape[1]).astype(np.int64) - zero for v in (least[0], most[0])
+        )
+        largest = np.maximum(abs(low), abs(high)).max(0)
+        need_room(self, kernel[:, :, None], np.broadcast_to(largest, kernel.shape), bias)
+        rises, falls = np.maximum(kernel, 0), np.minimum(kernel, 0)
+        below = whole_products(low, rises) + whole_products(high, falls)
+        above = whole_products(high, rises) + whole_products(low, falls)
+        return [(self.finished(least, below)[0], self.finished(least, above)[0])]
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
         row = operands[0].size

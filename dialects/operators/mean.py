@@ -32,7 +32,14 @@ from memopt.dialects.stored import (
     stored_bits,
     unknown,
 )
-from memopt.dialects.tensors import AnyTensor, elements_of, rows_of, shape_of
+from memopt.dialects.tensors import (
+    AnyTensor,
+    channel_axis,
+    channels_of,
+    elements_of,
+    rows_of,
+    shape_of,
+)
 
 
 @irdl_op_definition
@@ -40,6 +47,7 @@ class MeanOp(ComputeOp):
     """The mean over `axes`; with `keep_dims` these stay as 1."""
 
     ALIKE: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
     name = "memgraph.mean"
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
@@ -64,6 +72,13 @@ class MeanOp(ComputeOp):
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1)
+
+    def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
+        axes, axis = {int(a) for a in self.axes.get_values()}, channel_axis(self.input)
+        gone = 0 if self.keep_dims is not None else sum(a < axis for a in axes)
+        if axis < 0 or axis in axes or axis - gone != channel_axis(self.result):
+            return None
+        return tuple(range(channels_of(self.result)))
 
     def scratch(self, kernels: Kernels) -> tuple[int, ...]:
         return sum_scratch(self.input, self.result, len(self.axes))

@@ -14,7 +14,15 @@ from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
 from memopt.dialects.stored import Array, unknown
-from memopt.dialects.tensors import AnyTensor, bytes_of, elements_of, rows_of, shape_of
+from memopt.dialects.tensors import (
+    AnyTensor,
+    bytes_of,
+    channel_axis,
+    channels_of,
+    elements_of,
+    rows_of,
+    shape_of,
+)
 
 
 @irdl_op_definition
@@ -26,6 +34,7 @@ class ReshapeOp(ComputeOp):
     MOVES: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
     IS_VIEW: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     traits = traits_def(Pure())
@@ -37,6 +46,15 @@ class ReshapeOp(ComputeOp):
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1) if rows_of(self.input) == rows_of(self.result) else None
+
+    def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
+        """Elements keep their order: where channels stand last, and their number after is a
+        multiple of that before, they stand there as often."""
+        axes = [channel_axis(v) + 1 - len(shape_of(v)) for v in (self.input, self.result)]
+        if axes != [0, 0] or not shape_of(self.input) or not shape_of(self.result):
+            return None
+        before, after = channels_of(self.input), channels_of(self.result)
+        return None if not before or after % before else (*range(before),) * (after // before)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         if elements_of(self.input) != elements_of(self.result):
@@ -50,6 +68,8 @@ class CopyOp(ComputeOp):
 
     ALIKE: ClassVar[bool] = True
     name = "memgraph.copy"
+    MONOTONE: ClassVar[bool] = True
+    BY_CHANNEL: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     traits = traits_def(Pure())
@@ -73,6 +93,7 @@ class TransposeOp(ComputeOp):
     name = "memgraph.transpose"
     MOVES: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     permutation = prop_def(INTS)
@@ -88,6 +109,11 @@ class TransposeOp(ComputeOp):
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1) if self.permutation.get_values()[1] == 1 else None
+
+    def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
+        order, axis = self.permutation.get_values(), channel_axis(self.result)
+        stay = bool(order) and int(order[axis]) == channel_axis(self.input)
+        return tuple(range(channels_of(self.result))) if stay else None
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

@@ -18,7 +18,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
 from memopt.dialects.stored import Array, is_stored, numbers_of, unknown
-from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
+from memopt.dialects.tensors import AnyTensor, channel_axis, encoding_of, same_channels, shape_of
 
 
 @irdl_op_definition
@@ -29,6 +29,7 @@ class PadOp(ComputeOp):
     name = "memgraph.pad"
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     before = prop_def(INTS)
@@ -49,6 +50,12 @@ class PadOp(ComputeOp):
     def rows_read(self, operand: int, r: int) -> range | None:
         row = r - int(self.before.get_values()[1])
         return range(row, row + 1) if 0 <= row < shape_of(self.input)[1] else range(0)
+
+    def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
+        axis = channel_axis(self.input)
+        if axis < 0 or self.before.get_values()[axis] or self.after.get_values()[axis]:
+            return None
+        return same_channels(self.input, self.result)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

@@ -40,6 +40,8 @@ from memopt.dialects.tensors import AnyTensor, channels_of, rows_of, shape_of
 
 class PoolBase(WindowedOp):
     KEEPS_DIMENSIONS: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
+    BY_CHANNEL: ClassVar[bool] = True
 
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
@@ -72,7 +74,7 @@ class PoolBase(WindowedOp):
         """Whether the tensors are stored, in one quantization. Raises MemoptError for two."""
         if not is_stored(self.input) and not is_stored(self.result):
             return False
-        stored_bits(self, self.input, self.result)
+        stored_bits(self, self.input, self.result, unsigned=True)
         (in_scale, in_zero), (scale, zero) = (
             per_tensor(self, v) for v in (self.input, self.result)
         )

@@ -6,12 +6,13 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.arithmetic import float32
 from memopt.dialects.fixed_point import multipliers, need_int32, rescale, rescale_wide
+from memopt.dialects.operators.base import Range
 from memopt.dialects.stored import (
     Array,
     element_of,
     integer_type,
     is_stored,
-    need_double_rounding,
+    need_rounding,
     per_tensor,
     stored_bits,
     unknown,
@@ -62,9 +63,11 @@ def need_products(
 ) -> tuple[int, tuple[float, ...]]:
     """(bits of the activations, scales of the weights). Raises MemoptError for stored tensors that
     TensorFlow Lite Micro does not multiply so."""
-    need_double_rounding(op)
-    bits = stored_bits(op, source, result)
-    if integer_type(element_of(weights)) not in ((8, False), (4, False)) or not is_stored(weights):
+    need_rounding(op)
+    bits = stored_bits(op, source, result, unsigned=True)
+    unsigned = integer_type(element_of(source)) == (8, True)
+    known = ((8, True),) if unsigned else ((8, False), (4, False))
+    if integer_type(element_of(weights)) not in known or not is_stored(weights):
         raise unknown(op, f"weights of {element_of(weights)}")
     encoding = encoding_of(weights)
     if len(encoding.scales) not in (1, channels):
@@ -87,3 +90,24 @@ def matrix_reals(op: Operation, source: SSAValue, scales: Sequence[float]) -> li
         return convolution_reals(op, source, scales)
     in_scale, out_scale = per_tensor(op, source)[0], per_tensor(op, op.results[0])[0]
     return [float32(in_scale * s) / out_scale for s in scales]
+
+
+def sums_between(kernel: Array, low: Array, high: Array, seen: Array) -> Range:
+    """The least and the greatest sums of filters (filter, depth, tap) of integers between `low` and
+    `high` (filter, depth), a row for each set of taps that are `seen`."""
+    import numpy as np
+
+    rises, falls = np.maximum(kernel, 0), np.minimum(kernel, 0)
+    first, last = low[:, :, None], high[:, :, None]
+    least = (rises * first + falls * last).sum(1)
+    most = (rises * last + falls * first).sum(1)
+    return seen.astype(np.int64) @ least.T, seen.astype(np.int64) @ most.T
+
+
+def need_room(op: Operation, kernel: Array, largest: Array, bias: Array | None) -> None:
+    """Raise MemoptError unless sum(|w| |x|) + |bias| is an int32 for each filter (filter, depth,
+    tap) of integers up to `largest` (filter, depth): then so is every sum of some of it."""
+    import numpy as np
+
+    total = (abs(kernel) * largest[:, :, None]).sum((1, 2))
+    need_int32(op, total if bias is None else total + abs(bias.reshape(-1).astype(np.int64)))

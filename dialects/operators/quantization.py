@@ -17,6 +17,7 @@ class QuantizeOp(UnaryOp):
     """Real to stored, or one quantization to another; the types say which."""
 
     name = "memgraph.quantize"
+    MONOTONE: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
@@ -54,6 +55,7 @@ class DequantizeOp(UnaryOp):
     """Stored to real (also float16 to float32)."""
 
     name = "memgraph.dequantize"
+    MONOTONE: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:

@@ -23,6 +23,8 @@ from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 
 class ResizeBase(ComputeOp):
     IS_SPATIAL: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
+    BY_CHANNEL: ClassVar[bool] = True
 
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)

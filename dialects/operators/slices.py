@@ -25,7 +25,15 @@ from xdsl.traits import Pure
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp
 from memopt.dialects.stored import Array, need_same_numbers, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, rows_of, shape_of
+from memopt.dialects.tensors import (
+    AnyTensor,
+    channel_axis,
+    channels_of,
+    elements_of,
+    rows_of,
+    same_channels,
+    shape_of,
+)
 
 
 @irdl_op_definition
@@ -36,6 +44,7 @@ class ConcatOp(ComputeOp):
     name = "memgraph.concat"
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     MOVES: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
     APPLIES_ACTIVATION: ClassVar[bool] = (
         False  # TensorFlow Lite's schema has it, its kernels refuse
     )
@@ -66,6 +75,14 @@ class ConcatOp(ComputeOp):
             return None
         return -sum(elements_of(v) for v in self.inputs[:operand])
 
+    def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
+        axis, source = channel_axis(self.result), self.inputs[operand]
+        if self.axis.value.data != axis or channel_axis(source) != axis:
+            return same_channels(source, self.result)
+        first = sum(channels_of(v) for v in self.inputs[:operand])
+        after = channels_of(self.result) - first - channels_of(source)
+        return (*(-1,) * first, *range(channels_of(source)), *(-1,) * after)
+
     def rows_read(self, operand: int, r: int) -> range | None:
         if self.axis.value.data != 1:
             return range(r, r + 1)
@@ -89,6 +106,7 @@ class SplitOp(ComputeOp):
     name = "memgraph.split"
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     MOVES: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     parts = var_result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
@@ -109,6 +127,13 @@ class SplitOp(ComputeOp):
         if prod(shape_of(self.input)[: self.axis.value.data]) != 1:
             return None
         return sum(elements_of(v) for v in self.parts[:result])
+
+    def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
+        axis, part = channel_axis(self.input), self.parts[result]
+        if self.axis.value.data != axis or channel_axis(part) != axis:
+            return same_channels(self.input, part)
+        first = sum(channels_of(v) for v in self.parts[:result])
+        return tuple(range(first, first + channels_of(part)))
 
     def one_by_one(self) -> Sequence[ComputeOp]:
         """Parts along the height are slices: they have not as many rows as each other."""
@@ -147,6 +172,7 @@ class SliceOp(ComputeOp):
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     MOVES: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     starts = prop_def(INTS)
@@ -165,6 +191,13 @@ class SliceOp(ComputeOp):
                 stride != 0 and (count == 0 or (0 <= start < size and 0 <= last < size)),
                 f"slice {start}:{last}:{stride} leaves the operand",
             )
+
+    def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
+        """Where all channels are taken, in their order."""
+        axis = channel_axis(self.input)
+        if axis < 0 or self.starts.get_values()[axis] or self.strides.get_values()[axis] != 1:
+            return None
+        return same_channels(self.input, self.result)
 
     def begins_at(self, result: int, operand: int) -> int | None:
         shape, out = shape_of(self.input), shape_of(self.result)

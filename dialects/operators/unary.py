@@ -27,7 +27,7 @@ from memopt.dialects.arithmetic import (
 )
 from memopt.dialects.attributes import RoundingAttr
 from memopt.dialects.fixed_point import by_table
-from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp, Range
 from memopt.dialects.stored import (
     Array,
     dtype_of,
@@ -47,6 +47,7 @@ class UnaryOp(ComputeOp):
 
     ALIKE: ClassVar[bool] = True
     ELEMENTWISE: ClassVar[bool] = True
+    BY_CHANNEL: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     rounding = opt_prop_def(RoundingAttr)
@@ -75,6 +76,21 @@ class FunctionOp(UnaryOp):
         ends = (int(values.min()), int(values.max())) if values.size else (0, 0)
         found = by_table(values, self.of_stored(bits, ends))
         return [np.ascontiguousarray(found.astype(dtype_of(self.result)))]
+
+    def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
+        """Of stored integers of 8 bits, exactly, by a table of all of them."""
+        import numpy as np
+
+        if not is_stored(self.input) or stored_bits(self, self.input, self.result) != 8:
+            return None
+        low, high = int(least[0].min()), int(most[0].max())
+        table = self.evaluate([np.arange(low, high + 1).astype(dtype_of(self.input))])[0]
+        first, last = (a.astype(np.int64) - low for a in (least[0], most[0]))
+        least_of, most_of = (np.zeros((len(table),) * 2, table.dtype) for _ in range(2))
+        for i in range(len(table)):
+            least_of[i, i:] = np.minimum.accumulate(table[i:])
+            most_of[i, i:] = np.maximum.accumulate(table[i:])
+        return [(least_of[first, last], most_of[first, last])]
 
     ALSO: ClassVar[tuple[str, ...]] = ()  # kinds of numpy types other than floats
 

@@ -493,3 +493,48 @@ func.func @traffic_proof() attributes {a = #memgraph.traffic<cost = 8, lower_bou
 // -----
 // expected-error@+1 {{alias: only a slice has strides}}
 func.func @part_strides() attributes {a = #memgraph.alias<operand = 0, kind = part, byte_offset = 4, strides = [8]>}
+// -----
+// expected-error@+1 {{channels: 4 is no next one of 4}}
+func.func @channels_outside() attributes {a = #memgraph.channels<4, left_out = [4 [0, 0] unread]>}
+// -----
+// expected-error@+1 {{channels: 1 is no next one of 4}}
+func.func @channels_twice() attributes {a = #memgraph.channels<4, left_out = [1 [0, 0] unread, 1 [0, 0] unread]>}
+// -----
+// expected-error@+1 {{channels: [1, 0] is empty}}
+func.func @channels_empty() attributes {a = #memgraph.channels<4, left_out = [1 [1, 0] unread]>}
+// -----
+// expected-error@+1 {{reason 'dead' is not one of: zero_weights, constant_inputs, interval, unread}}
+func.func @channels_reason() attributes {a = #memgraph.channels<4, left_out = [1 [0, 0] dead]>}
+// -----
+// expected-error@+1 {{channels: none is left}}
+func.func @channels_none() attributes {a = #memgraph.channels<1, left_out = [0 [0, 0] unread]>}
+// -----
+func.func @take_order(%w: tensor<4x3xi8>) {
+  // expected-error@+1 {{[2, 0] are no rising indices of 3}}
+  %0 = memgraph.take %w axis 1 kept [2, 0] : (tensor<4x3xi8>) -> tensor<4x2xi8>
+  func.return
+}
+// -----
+func.func @take_shape(%w: tensor<4x3xi8>) {
+  // expected-error@+1 {{the result's shape must be (4, 2)}}
+  %0 = memgraph.take %w axis 1 kept [0, 2] : (tensor<4x3xi8>) -> tensor<4x3xi8>
+  func.return
+}
+// -----
+func.func @take_scales(%w: tensor<2x3xi8, #memgraph.encoding<scale = [1.0e-01, 2.0e-01], zero_point = [0], axis = 0>>) {
+  // expected-error@+1 {{the result's scales are not those that are kept}}
+  %0 = memgraph.take %w axis 0 kept [1] : (tensor<2x3xi8, #memgraph.encoding<scale = [1.0e-01, 2.0e-01], zero_point = [0], axis = 0>>) -> tensor<1x3xi8, #memgraph.encoding<scale = [1.0e-01], zero_point = [0], axis = 0>>
+  func.return
+}
+// -----
+func.func @fold_values(%w: tensor<4x3xi8>) {
+  // expected-error@+1 {{2 values for 3 channels}}
+  %0 = memgraph.fold_into_bias %w axis 1 values [1, 2] : (tensor<4x3xi8>) -> tensor<4xi32>
+  func.return
+}
+// -----
+func.func @fold_bias(%w: tensor<4x3xi8>, %b: tensor<3xi32>) {
+  // expected-error@+1 {{a bias of 3 for 4 filters}}
+  %0 = memgraph.fold_into_bias %w, %b axis 1 values [1, 2, 3] : (tensor<4x3xi8>, tensor<3xi32>) -> tensor<4xi32>
+  func.return
+}

@@ -210,3 +210,19 @@ func.func @received(%x: tensor<1x2x4x4xi8>) -> tensor<1x1x4x4xi8> {
   %x1 = memgraph.receive %x[1] : tensor<1x2x4x4xi8>
   func.return %x1 : tensor<1x1x4x4xi8>
 }
+
+// -----
+
+// Channels that were left out, and constants that a rewrite makes of constants.
+// CHECK: @narrowed
+func.func @narrowed(%x: tensor<1x2x2x2xi8>, %w: tensor<4x1x1x3xi8>, %b: tensor<4xi32>) -> tensor<1x2x2x2xi8> {
+  // CHECK: memgraph.take %w axis 3 kept [0, 2] {note} :
+  %0 = memgraph.take %w axis 3 kept [0, 2] {note} : (tensor<4x1x1x3xi8>) -> tensor<4x1x1x2xi8>
+  // CHECK: memgraph.fold_into_bias %w, %b axis 3 values [0, -7, 0] {note} :
+  %1 = memgraph.fold_into_bias %w, %b axis 3 values [0, -7, 0] {note} : (tensor<4x1x1x3xi8>, tensor<4xi32>) -> tensor<4xi32>
+  // CHECK: memgraph.fold_into_bias %w axis 3 values [0, -7, 0] :
+  %2 = memgraph.fold_into_bias %w axis 3 values [0, -7, 0] : (tensor<4x1x1x3xi8>) -> tensor<4xi32>
+  // CHECK: {memgraph.channels = [#memgraph.channels<4, left_out = [1 [-128, 7] unread, 3 [5, 5] zero_weights]>, #memgraph.channels<3>]}
+  %y = memgraph.relu %x {memgraph.channels = [#memgraph.channels<4, left_out = [1 [-128, 7] unread, 3 [5, 5] zero_weights]>, #memgraph.channels<3, left_out = []>]} : (tensor<1x2x2x2xi8>) -> tensor<1x2x2x2xi8>
+  func.return %y : tensor<1x2x2x2xi8>
+}

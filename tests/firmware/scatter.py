@@ -6,9 +6,9 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
 from memopt.backends.c.call import KernelCall, Table, bytes_per_element
-from memopt.backends.c.constants import constants_of
 from memopt.backends.c.layout import layout_of
 from memopt.backends.c.lowering import lower
 from memopt.dialects.operators.base import ComputeOp

@@ -10,8 +10,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
 
+from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
-from memopt.backends.c.constants import constants_of
 from memopt.backends.c.kernels import kernel_files
 from memopt.backends.c.lowering import lower_rows
 from memopt.backends.c.measure import measure_project

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, UnitAttr, f32, i8
+from xdsl.dialects.builtin import TensorType, UnitAttr, f32, i8, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
@@ -206,6 +206,24 @@ def depth_to_space(name: str, rng: Rng) -> Any:
     return made(name, [source], [result], **properties)
 
 
+def take(name: str, rng: Rng) -> Any:
+    shape, axis = image(rng), int(rng.integers(1, 4))
+    count = int(rng.integers(1, shape[axis] + 1))
+    kept = sorted(int(i) for i in rng.choice(shape[axis], count, replace=False))
+    out = [count if i == axis else d for i, d in enumerate(shape)]
+    properties = {"axis": number(axis), "kept": integer_list(kept)}
+    return made(name, [value(shape)], [tensor(out)], **properties)
+
+
+def fold_into_bias(name: str, rng: Rng) -> Any:
+    shape = (int(rng.integers(1, 4)), *image(rng)[1:])
+    weights = create_ssa_value(TensorType(i8, shape, EncodingAttr("ohwi")))
+    biases = TensorType(i32, shape[:1])
+    values = [int(v) for v in rng.integers(-9, 9, shape[3])]
+    properties = {"axis": number(3), "values": integer_list(values)}
+    return made(name, [weights, create_ssa_value(biases)], [biases], **properties)
+
+
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "maximum", "minimum"), binary),
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
@@ -224,4 +242,6 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "reshape": reshape,
     "transpose": transpose,
     "fully_connected": fully_connected,
+    "take": take,
+    "fold_into_bias": fold_into_bias,
 }

@@ -1,19 +1,23 @@
-"""Constant expressions, evaluated when code is written.
+"""Constant expressions, evaluated: what is known before run time as an array.
 
 An operation all of whose operands are constants is itself one (it is never scheduled); what a
 rewrite did to weights (slice, concat, transpose, ...) the operation computes, in the stored type.
 What a kernel would refuse it refuses too.
 """
 
+from collections.abc import Callable
 from typing import cast
 
 from xdsl.ir import OpResult, SSAValue
 
 from memopt.analysis.weights import Weights
-from memopt.backends.c.call import Array, Constants
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.stored import Array
 from memopt.dialects.structure import ConstantOp
+
+Constants = Callable[[SSAValue], "Array | None"]
+"""The array of a constant operand, or None if the value is only known at run time."""
 
 
 def constants_of(weights: Weights, model: ModelAttr) -> Constants:

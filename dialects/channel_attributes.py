@@ -1,0 +1,131 @@
+"""What was left out of a tensor's channels, and why nobody misses it.
+
+memgraph.channels = [#memgraph.channels<16, left_out = [2 [-128, -128] zero_weights,
+                                                        5 [-128, 40] unread]>]
+
+Of a tensor of 16 channels the operation makes 14 still. Channel 2, counted as it was, would hold
+-128 everywhere; channel 5 something between -128 and 40, stored values, which no reader looks at.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntAttr, IntegerType, StringAttr, i64
+from xdsl.ir import Attribute, Operation, OpResult, ParametrizedAttribute, SSAValue
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.attributes import one_of
+
+CHANNELS = "memgraph.channels"
+NARROWED = "memgraph.narrowed"
+"""In place of `memgraph.source`: the operator of the file of which channels were left out."""
+
+Reason = Literal["zero_weights", "constant_inputs", "interval", "unread"]
+"""Why a channel may go: it is constant since all weights are zero, or since it reads constants
+alone, or since what it stores has one value only; or its readers do not look at it."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """One channel, by its index before: the least and the greatest value that it would store."""
+
+    index: int
+    low: int
+    high: int
+    reason: Reason
+
+    @property
+    def is_constant(self) -> bool:
+        return self.low == self.high
+
+
+@irdl_attr_definition
+class ChannelsAttr(ParametrizedAttribute):
+    """How many channels a tensor had, and each that was left out."""
+
+    name = "memgraph.channels"
+    width: IntAttr
+    numbers: DenseArrayBase[IntegerType]  # index, low and high of each
+    reasons: ArrayAttr[StringAttr]
+
+    def __init__(self, width: int, left_out: Sequence[LeftOut] = ()):
+        flat = [n for c in left_out for n in (c.index, c.low, c.high)]
+        super().__init__(
+            IntAttr(width),
+            DenseArrayBase.from_list(i64, flat),
+            ArrayAttr([StringAttr(c.reason) for c in left_out]),
+        )
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        flat = [int(n) for n in self.numbers.get_values()]
+        rows = zip(flat[::3], flat[1::3], flat[2::3], self.reasons.data, strict=True)
+        return tuple(LeftOut(i, low, high, cast("Reason", r.data)) for i, low, high, r in rows)
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The indices before of the channels that are left."""
+        gone = {c.index for c in self.left_out}
+        return tuple(i for i in range(self.width.data) if i not in gone)
+
+    def verify(self) -> None:
+        if len(self.numbers) != 3 * len(self.reasons):
+            raise VerifyException("channels: three numbers and a reason each")
+        before = -1
+        for c in self.left_out:
+            if not before < c.index < self.width.data:
+                raise VerifyException(f"channels: {c.index} is no next one of {self.width.data}")
+            if c.low > c.high:
+                raise VerifyException(f"channels: [{c.low}, {c.high}] is empty")
+            one_of(c.reason, get_args(Reason), "reason")
+            before = c.index
+        if len(self.reasons) >= self.width.data > 0:
+            raise VerifyException("channels: none is left")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        def one() -> LeftOut:
+            index = parser.parse_integer()
+            parser.parse_punctuation("[")
+            low = parser.parse_integer()
+            parser.parse_punctuation(",")
+            high = parser.parse_integer()
+            parser.parse_punctuation("]")
+            return LeftOut(index, low, high, cast("Reason", parser.parse_identifier()))
+
+        left_out: list[LeftOut] = []
+        with parser.in_angle_brackets():
+            width = parser.parse_integer()
+            if parser.parse_optional_punctuation(","):
+                parser.parse_keyword("left_out")
+                parser.parse_punctuation("=")
+                left_out = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, one)
+        return cls(width, left_out).parameters
+
+    def print_parameters(self, printer: Printer) -> None:
+        texts = [f"{c.index} [{c.low}, {c.high}] {c.reason}" for c in self.left_out]
+        rest = f", left_out = [{', '.join(texts)}]" if texts else ""
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.width.data}{rest}")
+
+
+def channels_of_result(value: SSAValue) -> ChannelsAttr | None:
+    """What was left out of a value, None if nothing was."""
+    if not isinstance(value, OpResult):
+        return None
+    entries = value.op.attributes.get(CHANNELS)
+    listed = cast("ArrayAttr[Attribute]", entries).data if isinstance(entries, ArrayAttr) else ()
+    found = listed[value.index] if value.index < len(listed) else None
+    return found if isinstance(found, ChannelsAttr) and found.left_out else None
+
+
+def is_narrowed(op: Operation) -> bool:
+    """Whether channels of an operation's operands or results were left out."""
+    return CHANNELS in op.attributes or NARROWED in op.attributes
+
+
+CHANNEL_ATTRIBUTES: tuple[type[Attribute], ...] = (ChannelsAttr,)

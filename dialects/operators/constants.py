@@ -1,0 +1,112 @@
+"""What a rewrite makes of constants: some of their channels, and a bias into which others went.
+
+    %v = memgraph.take %w axis 3 kept [0, 2] : (tensor<4x1x1x3xi8>) -> tensor<4x1x1x2xi8>
+    %c = memgraph.fold_into_bias %w, %b axis 3 values [0, -7, 0]
+           : (tensor<4x1x1x3xi8>, tensor<4xi32>) -> tensor<4xi32>
+
+Both are constant expressions for every target: no file has them, so whoever writes one computes
+them. The constant of the model stays as it is, so the IR says what was left out of it.
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, IntegerAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from memopt.dialects.fixed_point import need_int32
+from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.stored import Array, dtype_of, unknown
+from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, shape_of
+
+
+@irdl_op_definition
+class TakeOp(ComputeOp):
+    """The elements whose index along `axis` is one of `kept`, which rise."""
+
+    name = "memgraph.take"
+    KEEPS_DIMENSIONS: ClassVar[bool] = True
+    MOVES: ClassVar[bool] = True
+    FOLDS: ClassVar[bool] = True
+    WRITTEN: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    kept = prop_def(INTS)
+    traits = traits_def(Pure())
+    assembly_format = "$input `axis` $axis `kept` $kept " + TYPES
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        return tuple(int(v) for v in self.kept.get_values())
+
+    def verify_(self) -> None:
+        shape, axis, kept = shape_of(self.input), self.axis.value.data, self.indices
+        self.require(0 <= axis < len(shape), f"axis {axis} out of range")
+        rises = all(a < b for a, b in itertools.pairwise(kept))
+        self.require(
+            bool(kept) and rises and kept[0] >= 0 and kept[-1] < shape[axis],
+            f"{list(kept)} are no rising indices of {shape[axis]}",
+        )
+        expected = (*shape[:axis], len(kept), *shape[axis + 1 :])
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+        before, after = encoding_of(self.input), encoding_of(self.result)
+        scales = before.scales
+        if before.axis.data == axis:
+            scales = tuple(scales[i] for i in kept)
+        self.require(after.scales == scales, "the result's scales are not those that are kept")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        return [np.ascontiguousarray(operands[0].take(self.indices, self.axis.value.data))]
+
+
+@irdl_op_definition
+class FoldIntoBiasOp(ComputeOp):
+    """The bias of filters, the first dimension of `weights`, plus what they make of channels that
+    are constant: `values`, less the zero point, along `axis` of the weights. Integers only."""
+
+    name = "memgraph.fold_into_bias"
+    FOLDS: ClassVar[bool] = True
+    WRITTEN: ClassVar[bool] = True
+    weights = operand_def(AnyTensor)
+    bias = opt_operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    values = prop_def(INTS)
+    traits = traits_def(Pure())
+    assembly_format = "$weights (`,` $bias^)? `axis` $axis `values` $values " + TYPES
+
+    def verify_(self) -> None:
+        shape, axis = shape_of(self.weights), self.axis.value.data
+        self.require(0 < axis < len(shape), f"axis {axis} out of range")
+        count = len(self.values)
+        self.require(count == shape[axis], f"{count} values for {shape[axis]} channels")
+        for value in (self.result, *((self.bias,) if self.bias is not None else ())):
+            biases = elements_of(value)
+            self.require(biases == shape[0], f"a bias of {biases} for {shape[0]} filters")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        weights, *bias = operands
+        if weights.dtype.kind not in "iu" or dtype_of(self.result).kind != "i":
+            raise unknown(self, "a bias of reals")
+        zero = (encoding_of(self.weights).zero_points or (0,))[0]
+        whole = np.moveaxis(weights.astype(np.int64) - zero, self.axis.value.data, -1)
+        per_channel = whole.reshape(len(whole), -1, len(self.values)).sum(1)
+        total = per_channel @ np.array(self.values.get_values(), np.int64)
+        if bias:
+            total = total + bias[0].reshape(-1).astype(np.int64)
+        need_int32(self, total)
+        return [total.astype(dtype_of(self.result)).reshape(shape_of(self.result))]

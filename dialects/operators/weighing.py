@@ -1,0 +1,47 @@
+"""What weighs its input: sums of products with weights, a filter for each channel of the result."""
+
+from abc import abstractmethod
+
+from xdsl.ir import SSAValue
+
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.stored import Array
+from memopt.dialects.tensors import encoding_of
+
+
+class WeighingOp(ComputeOp):
+    """Operands are what is weighed, the weights, and a bias or none."""
+
+    @property
+    def weighed(self) -> tuple[SSAValue, SSAValue, SSAValue | None]:
+        """The input, the weights, the bias."""
+        source, weights, *bias = self.operands
+        return source, weights, bias[0] if bias else None
+
+    @property
+    @abstractmethod
+    def filter_axis(self) -> int:
+        """The dimension of the weights along which channels of the result stand."""
+
+    @property
+    @abstractmethod
+    def depth_axis(self) -> int:
+        """The dimension of the weights along which channels of the input stand."""
+
+    @abstractmethod
+    def mixed(self, weights: Array) -> Array | None:
+        """Integers as filter, channel, tap, less their zero point, where each filter adds up all
+        channels of the input; None where it does not."""
+
+    @abstractmethod
+    def padded_taps(self) -> Array:
+        """Which taps, in the order of `mixed`, are ever in the padding."""
+
+    def by_filter(self, weights: Array) -> Array:
+        """Integers as filter, element, less their zero point."""
+        import numpy as np
+
+        zero = (encoding_of(self.operands[1]).zero_points or (0,))[0]
+        return np.moveaxis(weights.astype(np.int64) - zero, self.filter_axis, 0).reshape(
+            weights.shape[self.filter_axis], -1
+        )

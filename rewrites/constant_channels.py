@@ -1,0 +1,372 @@
+"""Channels that nobody reads, and those that are constant, go; tensors get narrower.
+
+Before:
+    !x = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<4x1x1x2xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    !b = tensor<4xi32, #memgraph.encoding<scale = [5.0e-02], zero_point = [0]>>
+    !h = tensor<1x2x2x4xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [-9]>>
+    !v = tensor<2x1x1x4xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    !c = tensor<2xi32, #memgraph.encoding<scale = [5.0e-02], zero_point = [0]>>
+    !y = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [-9]>>
+    func.func @main(%x: !x) -> !y {
+      %w = memgraph.constant dense<[[[[1, 2]]], [[[0, 0]]], [[[3, 4]]], [[[5, 6]]]]> : !w
+      %b = memgraph.constant dense<[10, 200, 30, 9000]> : !b
+      %1 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 rounding<tflm_double>
+             : (!x, !w, !b) -> !h
+      %v = memgraph.constant dense<[[[[7, 2, 0, 1]]], [[[8, -1, 0, -3]]]]> : !v
+      %c = memgraph.constant dense<[5, 6]> : !c
+      %2 = memgraph.conv_2d %1, %v, %c window<[1, 1]> groups 1 rounding<tflm_double>
+             : (!h, !v, !c) -> !y
+      func.return %2 : !y
+    }
+After:
+    !a1 = tensor<1x2x2x1xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [-9]>>
+    !w2 = tensor<1x1x1x2xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    !b2 = tensor<1xi32, #memgraph.encoding<scale = [5.0e-02], zero_point = [0]>>
+    !w4 = tensor<2x1x1x1xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    func.func @main(%x: !x) -> !y {
+      %w = memgraph.constant dense<[[[[1, 2]]], [[[0, 0]]], [[[3, 4]]], [[[5, 6]]]]> : !w
+      %b = memgraph.constant dense<[10, 200, 30, 9000]> : !b
+      %0 = memgraph.take %w axis 0 kept [0] : (!w) -> !w2
+      %1 = memgraph.take %b axis 0 kept [0] : (!b) -> !b2
+      %2 = memgraph.conv_2d %x, %0, %1 window<[1, 1]> groups 1 rounding<tflm_double>
+             {memgraph.channels = [#memgraph.channels<4, left_out = [1 [11, 11] zero_weights,
+             2 [-98, 81] unread, 3 [127, 127] interval]>]} : (!x, !w2, !b2) -> !a1
+      %v = memgraph.constant dense<[[[[7, 2, 0, 1]]], [[[8, -1, 0, -3]]]]> : !v
+      %c = memgraph.constant dense<[5, 6]> : !c
+      %3 = memgraph.fold_into_bias %v, %c axis 3 values [0, 20, 0, 136] : (!v, !c) -> !c
+      %4 = memgraph.take %v axis 3 kept [0] : (!v) -> !w4
+      %5 = memgraph.conv_2d %2, %4, %3 window<[1, 1]> groups 1 rounding<tflm_double>
+             : (!a1, !w4, !c) -> !y
+      func.return %5 : !y
+    }
+
+Filter 1 of the first convolution is zero, so what it makes is the bias, requantized: a constant,
+which the second convolution takes into its own bias. Nobody looks at channel 2. Channel 3 has one
+value only, for its bias is so large that the type ends. Exact: a sum is the same whether what a
+constant adds to it stands in the bias or not; `sum(|w| |x|) + |b|` is an int32 before, so it is
+afterwards. Each operation says what was left out of its results, with the stored values that the
+channel would have and the reason (`#memgraph.channels`); weights stay in the file as they were.
+
+What works channel by channel loses the channel with its operands and results: depthwise
+convolutions, pools, functions, sums, concatenations and others, constants among the operands too.
+The channels that go are the most for which all readers can do without; one of each tensor stays.
+
+Before:
+    !x = tensor<1x2x2x2xui8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !m = tensor<2x1x2x2xui8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [128]>>
+    !w = tensor<1x3x3x2xui8, #memgraph.encoding<ihwo, scale = [1.0e-01], zero_point = [128]>>
+    !k = tensor<2xui8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !v = tensor<1x8xui8, #memgraph.encoding<scale = [1.0e-01], zero_point = [128]>>
+    !f = tensor<1x8xui8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !y = tensor<1x1xui8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    func.func @main(%0: !x) -> !y {
+      %m = memgraph.constant dense<[[[[128, 131], [128, 132]]], [[[128, 128], [128, 128]]]]>
+             : !m
+      %x = memgraph.conv_2d %0, %m window<[1, 2], pad = [0, 0, 0, 1]> groups 1
+             rounding<tflite_single>
+             : (!x, !m) -> !x
+      %w = memgraph.constant dense<130> : !w
+      %1 = memgraph.depthwise_conv_2d %x, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 2
+             activation<relu> rounding<tflite_single> : (!x, !w) -> !x
+      %k = memgraph.constant dense<[7, 9]> : !k
+      %2 = memgraph.add %1, %k rounding<tflite_single> : (!x, !k) -> !x
+      %3 = memgraph.reshape %2 : (!x) -> !f
+      %v = memgraph.constant dense<131> : !v
+      %4 = memgraph.fully_connected %3, %v rounding<tflite_single> : (!f, !v) -> !y
+      func.return %4 : !y
+    }
+After:
+    !a1 = tensor<1x2x2x1xui8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !a2 = tensor<1x4xui8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !w1 = tensor<1x1x2x2xui8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [128]>>
+    !w3 = tensor<1x3x3x1xui8, #memgraph.encoding<ihwo, scale = [1.0e-01], zero_point = [128]>>
+    !b5 = tensor<1xui8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !w7 = tensor<1x4xui8, #memgraph.encoding<scale = [1.0e-01], zero_point = [128]>>
+    !b7 = tensor<1xi32, #memgraph.encoding<scale = [5.0e-02], zero_point = [0]>>
+    func.func @main(%0: !x) -> !y {
+      %m = memgraph.constant dense<[[[[128, 131], [128, 132]]], [[[128, 128], [128, 128]]]]>
+             : !m
+      %1 = memgraph.take %m axis 0 kept [0] : (!m) -> !w1
+      %x = memgraph.conv_2d %0, %1 window<[1, 2], pad = [0, 0, 0, 1]> groups 1
+             rounding<tflite_single> {memgraph.channels = [#memgraph.channels<2,
+             left_out = [1 [3, 3] zero_weights]>]} : (!x, !w1) -> !a1
+      %w = memgraph.constant dense<130> : !w
+      %2 = memgraph.take %w axis 3 kept [0] : (!w) -> !w3
+      %3 = memgraph.depthwise_conv_2d %x, %2 window<[3, 3], pad = [1, 1, 1, 1]>
+             groups 1 activation<relu> rounding<tflite_single>
+             {memgraph.channels = [#memgraph.channels<2, left_out = [1 [3, 3] constant_inputs]>]}
+             : (!a1, !w3) -> !a1
+      %k = memgraph.constant dense<[7, 9]> : !k
+      %4 = memgraph.take %k axis 0 kept [0] : (!k) -> !b5
+      %5 = memgraph.add %3, %4 rounding<tflite_single>
+             {memgraph.channels = [#memgraph.channels<2, left_out = [1 [9, 9] constant_inputs]>]}
+             : (!a1, !b5) -> !a1
+      %6 = memgraph.reshape %5 {memgraph.channels = [#memgraph.channels<8, left_out =
+             [1 [9, 9] constant_inputs, 3 [9, 9] constant_inputs, 5 [9, 9] constant_inputs,
+             7 [9, 9] constant_inputs]>]} : (!a1) -> !a2
+      %v = memgraph.constant dense<131> : !v
+      %7 = memgraph.fold_into_bias %v axis 1 values [0, 6, 0, 6, 0, 6, 0, 6] : (!v) -> !b7
+      %8 = memgraph.take %v axis 1 kept [0, 2, 4, 6] : (!v) -> !w7
+      %9 = memgraph.fully_connected %6, %8, %7 rounding<tflite_single> : (!a2, !w7, !b7) -> !y
+      func.return %9 : !y
+    }
+
+A constant that is not the zero point, where its weights meet padding; what else reads the channel
+and cannot do without: the caller, a softmax, a sum whose other operand varies:
+
+Left alone:
+    !x = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<2x1x1x2xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    !b = tensor<2xi32, #memgraph.encoding<scale = [5.0e-02], zero_point = [0]>>
+    !v = tensor<1x2x2x2xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    !y = tensor<1x2x2x1xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !s = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [3.90625e-03], zero_point = [-128]>>
+    func.func @main(%x: !x) -> (!x, !y, !s, !y) {
+      %w = memgraph.constant dense<[[[[1, 2]]], [[[0, 0]]]]> : !w
+      %b = memgraph.constant dense<[10, 200]> : !b
+      %u = memgraph.constant dense<1> : !v
+      %1 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 rounding<tflm_double>
+             : (!x, !w, !b) -> !x
+      %2 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 rounding<tflm_double>
+             : (!x, !w, !b) -> !x
+      %3 = memgraph.conv_2d %2, %u window<[2, 2], pad = [0, 0, 1, 1]> groups 1
+             rounding<tflm_double> : (!x, !v) -> !y
+      %4 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 rounding<tflm_double>
+             : (!x, !w, !b) -> !x
+      %5 = memgraph.softmax %4 axis 3 beta 1.0 : (!x) -> !s
+      %6 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 rounding<tflm_double>
+             : (!x, !w, !b) -> !x
+      %7 = memgraph.add %6, %x rounding<tflm_double> : (!x, !x) -> !x
+      %8 = memgraph.conv_2d %7, %u window<[2, 2], pad = [0, 0, 1, 1]> groups 1
+             rounding<tflm_double> : (!x, !v) -> !y
+      func.return %1, %3, %5, %8 : !x, !y, !s, !y
+    }
+
+A sum that might leave an int32, of which nobody knows what it makes; weights that are given at run
+time; reals, of which zero times infinity is none; what was narrowed before, whose claims count
+channels as they were:
+
+Left alone:
+    !x = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<2x1x1x2xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    !b = tensor<2xi32, #memgraph.encoding<scale = [5.0e-02], zero_point = [0]>>
+    !v = tensor<1x1x1x2xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    !c = tensor<1xi32, #memgraph.encoding<scale = [5.0e-02], zero_point = [0]>>
+    !y = tensor<1x2x2x1xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !r = tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>
+    !u = tensor<2x1x1x2xf32, #memgraph.encoding<ohwi>>
+    func.func @main(%x: !x, %g: !w, %r: !r) -> (!y, !y, !r) {
+      %w = memgraph.constant dense<[[[[1, 2]]], [[[0, 0]]]]> : !w
+      %b = memgraph.constant dense<[10, 200]> : !b
+      %v = memgraph.constant dense<[[[[1, 2]]]]> : !v
+      %c = memgraph.constant dense<[2147483647]> : !c
+      %1 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 rounding<tflm_double>
+             : (!x, !w, !b) -> !x
+      %2 = memgraph.conv_2d %1, %v, %c window<[1, 1]> groups 1 rounding<tflm_double>
+             : (!x, !v, !c) -> !y
+      %3 = memgraph.conv_2d %x, %g, %b window<[1, 1]> groups 1 rounding<tflm_double>
+             : (!x, !w, !b) -> !x
+      %4 = memgraph.conv_2d %3, %v window<[1, 1]> groups 1 rounding<tflm_double> : (!x, !v) -> !y
+      %u = memgraph.constant dense<[[[[1.0, 2.0]]], [[[0.0, 0.0]]]]> : !u
+      %5 = memgraph.conv_2d %r, %u window<[1, 1]> groups 1 : (!r, !u) -> !r
+      %6 = memgraph.conv_2d %5, %u window<[1, 1]> groups 1 : (!r, !u) -> !r
+      func.return %2, %4, %6 : !y, !y, !r
+    }
+
+Left alone:
+    !x = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<2x1x1x2xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    !v = tensor<1x1x1x2xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    !y = tensor<1x2x2x1xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    func.func @main(%x: !x) -> !y {
+      %w = memgraph.constant dense<[[[[1, 2]]], [[[0, 0]]]]> : !w
+      %v = memgraph.constant dense<[[[[1, 2]]]]> : !v
+      %1 = memgraph.conv_2d %x, %w window<[1, 1]> groups 1 rounding<tflm_double>
+             {memgraph.channels = [#memgraph.channels<3, left_out = [2 [4, 4] interval]>]}
+             : (!x, !w) -> !x
+      %2 = memgraph.conv_2d %1, %v window<[1, 1]> groups 1 rounding<tflm_double> : (!x, !v) -> !y
+      func.return %2 : !y
+    }
+"""
+
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    TensorType,
+    i64,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from memopt.analysis.channels import (
+    Gone,
+    claims,
+    filters_of,
+    removable,
+)
+from memopt.analysis.constants import Constants, constants_of
+from memopt.analysis.intervals import Intervals, intervals
+from memopt.analysis.weights import Weights
+from memopt.dialects.arithmetic import float32
+from memopt.dialects.attributes import EncodingAttr
+from memopt.dialects.channel_attributes import CHANNELS, NARROWED, ChannelsAttr, is_narrowed
+from memopt.dialects.functions import body_of
+from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.constants import FoldIntoBiasOp, TakeOp
+from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.stored import per_tensor
+from memopt.dialects.tensors import AnyTensor, channel_axis, encoding_of, shape_of
+from memopt.rewrites import SOURCE, Exact, FunctionRule
+
+
+class ConstantChannels(FunctionRule):
+    """The rule above."""
+
+    exact: ClassVar[Exact] = "bits"
+
+    def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
+        module, block = func.parent_op(), body_of(func)
+        if any(is_narrowed(op) for op in block.ops):  # its claims count channels as they were
+            return False
+        assert isinstance(module, ModuleOp)
+        constants = constants_of(Weights.of(module), GENERIC)
+        found = intervals(func, constants)
+        gone = removable(func, found, constants, self.channel_multiple)
+        if not gone:
+            return False
+        said = {v: claims(v, gone[v], found, constants) for v in gone if isinstance(v, OpResult)}
+        touched = [op for op in block.ops if any(v in gone for v in (*op.operands, *op.results))]
+        for op in touched:
+            narrow(op, gone, found, constants)
+        for op in touched:
+            self._claim(op, said, rewriter)
+        for value in gone:
+            kept = (~gone[value]).nonzero()[0].tolist()
+            type_ = narrowed_type(value, channel_axis(value), kept)
+            Rewriter.replace_value_with_new_type(value, type_)
+        return True
+
+    def _claim(
+        self, op: Operation, said: dict[OpResult, ChannelsAttr], rewriter: PatternRewriter
+    ) -> None:
+        """Say what goes of an operation's results, and that it is no more the file's."""
+        if any(v in said for v in op.results):
+            widths = (said.get(v) or ChannelsAttr(shape_of(v)[channel_axis(v)]) for v in op.results)
+            op.attributes[CHANNELS] = ArrayAttr(list(widths))
+        if SOURCE in op.attributes:
+            op.attributes[NARROWED] = op.attributes[SOURCE]
+        self.changed(op, rewriter)
+
+
+def narrow(op: Operation, gone: Gone, found: Intervals, constants: Constants) -> None:
+    """Let an operation read constants of the channels that are left, before types change."""
+    if not isinstance(op, WeighingOp):
+        _narrow_constants(op, gone, constants)
+        return
+    source, result = op.operands[0], op.results[0]
+    if filters_of(op, constants) is not None:
+        _narrow_mixing(op, gone, found, constants)
+    elif source in gone:  # each filter reads one channel
+        op.properties["groups"] = IntegerAttr(int((~gone[source]).sum()), i64)
+    if result in gone:
+        kept = (~gone[result]).nonzero()[0].tolist()
+        _take(op, 1, op.filter_axis, kept)
+        if len(op.operands) > 2:
+            _take(op, 2, len(shape_of(op.operands[2])) - 1, kept)
+
+
+def _narrow_mixing(op: WeighingOp, gone: Gone, found: Intervals, constants: Constants) -> None:
+    """The channels that are left; what the others add goes into the bias."""
+    import numpy as np
+
+    source, result = op.operands[0], op.results[0]
+    lost, filters = gone.get(source), filters_of(op, constants)
+    assert filters is not None
+    if lost is None:
+        return
+    kept = ~gone[result] if result in gone else np.ones(len(filters.weights), bool)
+    values = np.where(lost, found.of[source].low - per_tensor(op, source)[1], 0)
+    used = (filters.weights[kept] != 0).any((0, 2))
+    values = np.where(used, values, 0)  # nobody looks at the others: these add nothing
+    places = shape_of(op.operands[1])[op.depth_axis] // len(lost)
+    if values.any():
+        _fold(op, np.tile(values, places).tolist())
+    _take(op, 1, op.depth_axis, (~np.tile(lost, places)).nonzero()[0].tolist())
+
+
+def _fold(op: WeighingOp, values: list[int]) -> None:
+    """Add what constant channels make to the bias, or let there be one."""
+    source, weights, *bias = op.operands
+    folded = FoldIntoBiasOp(
+        operands=[weights, bias],
+        result_types=[bias[0].type if bias else bias_type(op)],
+        properties={
+            "axis": IntegerAttr(op.depth_axis, i64),
+            "values": DenseArrayBase.from_list(i64, values),
+        },
+    )
+    insert_before(op, folded)
+    op.operands = (source, weights, folded.result)
+
+
+def bias_type(op: WeighingOp) -> AnyTensor:
+    """The type of a bias where there was none: int32, in steps of input times weights."""
+    source, weights = op.operands[:2]
+    encoding, step = encoding_of(weights), per_tensor(op, source)[0]
+    scales = [float32(step * scale) for scale in encoding.scales]
+    axis = 0 if encoding.axis.data >= 0 else -1
+    biases = EncodingAttr("", scales, [0] * len(scales), axis)
+    return TensorType(IntegerType(32), [shape_of(weights)[op.filter_axis]], biases)
+
+
+def _narrow_constants(op: Operation, gone: Gone, constants: Constants) -> None:
+    """Constants that an operation reads channel by channel."""
+    assert isinstance(op, ComputeOp)
+    result = op.results[0]
+    for i, value in enumerate(op.operands):
+        if constants(value) is not None and result in gone:
+            read = op.channels_read(i, 0)
+            assert read is not None
+            left: list[int] = (~gone[result]).nonzero()[0].tolist()
+            kept = sorted({read[c] for c in left})
+            _take(op, i, channel_axis(value), kept)
+
+
+def _take(op: Operation, operand: int, axis: int, kept: list[int]) -> None:
+    """Let an operation read only these indices of a constant, if these are not all."""
+    value = op.operands[operand]
+    if len(kept) == shape_of(value)[axis]:
+        return
+    taken = TakeOp(
+        operands=[value],
+        result_types=[narrowed_type(value, axis, kept)],
+        properties={"axis": IntegerAttr(axis, i64), "kept": DenseArrayBase.from_list(i64, kept)},
+    )
+    insert_before(op, taken)
+    op.operands[operand] = taken.result
+
+
+def insert_before(op: Operation, made: Operation) -> None:
+    Rewriter.insert_op(made, InsertPoint.before(op))
+
+
+def narrowed_type(value: SSAValue, axis: int, kept: list[int]) -> Attribute:
+    """A tensor's type with these indices of a dimension."""
+    tensor, shape, encoding = cast("AnyTensor", value.type), shape_of(value), encoding_of(value)
+    if encoding.axis.data == axis:
+        scales, zeros = encoding.scales, encoding.zero_points
+        encoding = EncodingAttr(
+            encoding.layout.data, [scales[i] for i in kept], [zeros[i] for i in kept], axis
+        )
+    shape = (*shape[:axis], len(kept), *shape[axis + 1 :])
+    has_encoding = isinstance(tensor.encoding, EncodingAttr)
+    return TensorType(tensor.element_type, shape, encoding if has_encoding else tensor.encoding)
