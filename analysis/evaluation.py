@@ -2,12 +2,14 @@
 
 values = evaluate(func, weights, [image])      # the array of every tensor
 values[func.get_return_op().operands[0]]
+
+What a function keeps from run to run is given and taken: evaluate(func, weights, [image], state).
 """
 
 from collections.abc import Sequence
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.traits import IsTerminator
 
 from memopt.analysis.row_evaluation import evaluate_row, join_rows, row_of, split_rows
@@ -16,18 +18,28 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
-from memopt.dialects.stored import Array
+from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp, row_type
+from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
+from memopt.dialects.stored import Array, dtype_of
 from memopt.dialects.structure import ConstantOp
+from memopt.dialects.tensors import shape_of
+
+State = dict[SSAValue, dict[int, Array]]
+"""What the states of a function hold between runs, each its rows by number."""
 
 
-def evaluate(func: FuncOp, weights: Weights, inputs: Sequence[Array]) -> dict[SSAValue, Array]:
+def evaluate(
+    func: FuncOp, weights: Weights, inputs: Sequence[Array], state: State | None = None
+) -> dict[SSAValue, Array]:
     """The array of every tensor of `func` for these inputs, in stored types.
 
-    Raises MemoptError for an operation that cannot be evaluated (`ComputeOp.evaluate`).
+    `state` is what the run before left, and is changed to what this one leaves; before the first
+    run it is empty, which stands for zeros. Raises MemoptError for an operation that cannot be
+    evaluated (`ComputeOp.evaluate`).
     """
     block = body_of(func)
     values: dict[SSAValue, Array] = dict(zip(block.args, inputs, strict=True))
+    state = {} if state is None else state
     for op in block.ops:
         if isinstance(op, ConstantOp):
             values[op.result] = weights.array(op)
@@ -35,6 +47,15 @@ def evaluate(func: FuncOp, weights: Weights, inputs: Sequence[Array]) -> dict[SS
             values.update(zip(op.parts, split_rows(values[op.input]), strict=True))
         elif isinstance(op, ReceiveOp):
             values[op.result] = row_of(values[op.input], op.index.data)
+        elif isinstance(op, StateOp):
+            state.setdefault(op.result, dict.fromkeys(op.kept, _nothing(op)))
+        elif isinstance(op, RecallOp):
+            values[op.result] = state[op.state][op.index.data]
+        elif isinstance(op, SlideOp):
+            held = state[op.state]
+            state[op.state] = {r: held.get(r + op.kept.later, held[r]) for r in held}
+        elif isinstance(op, RetainOp):
+            state[op.state][op.index.data] = values[op.value]
         elif isinstance(op, JoinOp):
             values[op.result] = join_rows([values[v] for v in op.parts])
         elif isinstance(op, RowOp):
@@ -46,3 +67,11 @@ def evaluate(func: FuncOp, weights: Weights, inputs: Sequence[Array]) -> dict[SS
         elif not op.has_trait(IsTerminator) and not isinstance(op, RowOpOp):
             raise MemoptError(f"{operator_name(op)} cannot be evaluated", place_of(op))
     return values
+
+
+def _nothing(op: StateOp) -> Array:
+    """A row of zeros."""
+    import numpy as np
+
+    (row,) = Block(arg_types=[row_type(op.tensor.type)]).args
+    return np.zeros(shape_of(row), dtype_of(row))

@@ -18,6 +18,7 @@ from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.rows import alignment_of, is_received
+from memopt.dialects.state import lies_in_state
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
 Behaviour = Callable[[Operation, ModelAttr], OperatorMemory]
@@ -179,7 +180,8 @@ def block_memory(
         memory = behaviour(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
             if size is not None:
-                union.add(result, size, caller and result in returned)
+                pinned = (caller and result in returned) or lies_in_state(result)
+                union.add(result, size, pinned)
         free = [a for a in memory.aliases if a.kind != "inplace"]
         if memory.executes and free:
             raise MemoptError(
@@ -223,7 +225,7 @@ def _groups(union: _Union, to_end: Set[SSAValue]) -> list[Storage]:
         base = min(offset for _, offset in found) if len(found) > 1 else 0
         group = Storage([(v, offset - base) for v, offset in found] if base else found)
         group.size = max(offset + union.sizes[v] for v, offset in group.members)
-        group.is_input = any(not isinstance(v, OpResult) for v, _ in found)
+        group.is_input = any(not isinstance(v, OpResult) or lies_in_state(v) for v, _ in found)
         group.is_output = any(v in to_end for v, _ in found)
         group.in_arena = root not in union.pins
         groups.append(group)

@@ -17,6 +17,7 @@ from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import model_of
 from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp
+from memopt.dialects.state import MOVING
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import bytes_of
 
@@ -38,7 +39,7 @@ def work_of(op: Operation, model: ModelAttr) -> Work:
     weights = sum(bytes_of(c.type) or 0 for c in _constants(op, model))
     if isinstance(op, ComputeOp):
         return Work(op.macs(), weights)
-    if isinstance(op, ReceiveOp):
+    if isinstance(op, (ReceiveOp, *MOVING)):
         return Work(0, weights)
     kind = op.op_name.data if isinstance(op, OpaqueOp) else op.name
     return Work(None, weights, (kind,))

@@ -173,6 +173,13 @@ class OperatorType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
+class StateType(ParametrizedAttribute, TypeAttribute):
+    """Rows that stay from one run to the next: what `memgraph.recall` names."""
+
+    name = "memgraph.state"
+
+
+@irdl_attr_definition
 class RuntimeType(ParametrizedAttribute, TypeAttribute):
     """An element type whose bytes only the run time knows: strings, resources, variants."""
 
@@ -401,6 +408,7 @@ TENSOR_ATTRIBUTES: tuple[type[Attribute], ...] = (
     RoundingAttr,
     RuntimeType,
     SourceAttr,
+    StateType,
     WeightsAttr,
     WindowAttr,
 )

@@ -47,7 +47,8 @@ class OperatorMemory:
     `results`: bytes per result, None where a result is no buffer (a scalar, a token, a constant).
     `inplace`: (result, operand) pairs that may share an address if the operand dies here, in the
     order of preference. `workspace`: bytes of each buffer of its own. `effects`: operations that
-    share an effect keep their mutual order; none means pure. `hill`, the greatest level inside a
+    share an effect keep their mutual order; none means pure. `after`: what reads bytes that the
+    operation overwrites, so it runs before. `hill`, the greatest level inside a
     hyper-node minus `level_in`, is -1 for ordinary operations.
     """
 
@@ -57,6 +58,7 @@ class OperatorMemory:
     workspace: tuple[int, ...] = ()
     executes: bool = True
     effects: tuple[object, ...] = ()
+    after: tuple[Operation, ...] = ()
     hill: int = -1
     level_in: int = 0
     level_out: int = 0

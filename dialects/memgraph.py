@@ -11,11 +11,12 @@ from memopt.dialects.operators import operations
 from memopt.dialects.place_attributes import PLACE_ATTRIBUTES
 from memopt.dialects.plan_attributes import PLAN_ATTRIBUTES
 from memopt.dialects.rows import ROWS
+from memopt.dialects.state import STATE
 from memopt.dialects.structure import STRUCTURE
 
 MEMGRAPH = Dialect(
     "memgraph",
-    [*operations(), *ROWS, *STRUCTURE],
+    [*operations(), *ROWS, *STATE, *STRUCTURE],
     [
         *TENSOR_ATTRIBUTES,
         *CHANNEL_ATTRIBUTES,

@@ -55,7 +55,7 @@ from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import alias_lists
 from memopt.dialects.plan_attributes import Family
-from memopt.dialects.structure import ConstantOp, HyperNode, Yielding, YieldOp
+from memopt.dialects.structure import ConstantOp, HyperNode, NamesRows, Yielding, YieldOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, rows_of, shape_of
 
 
@@ -221,7 +221,7 @@ class RowsOp(IRDLOperation, MemoryInterface):
     @classmethod
     def parse(cls, parser: Parser) -> "RowsOp":
         value = parser.parse_unresolved_operand()
-        attributes, whole = _parse_tail(parser)
+        attributes, whole = parse_tail(parser)
         op = cls(parser.resolve_operand(value, whole))
         op.attributes |= attributes
         return op
@@ -229,7 +229,7 @@ class RowsOp(IRDLOperation, MemoryInterface):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.input)
-        _print_tail(printer, self, self.input.type)
+        print_tail(printer, self, self.input.type)
 
 
 @irdl_op_definition
@@ -262,7 +262,7 @@ class JoinOp(IRDLOperation, MemoryInterface):
         parts = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
-        attributes, whole = _parse_tail(parser)
+        attributes, whole = parse_tail(parser)
         row = row_type(whole)
         op = cls([parser.resolve_operand(v, row) for v in parts], whole)
         op.attributes |= attributes
@@ -271,7 +271,7 @@ class JoinOp(IRDLOperation, MemoryInterface):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_list(self.parts, printer.print_ssa_value)
-        _print_tail(printer, self, self.result.type)
+        print_tail(printer, self, self.result.type)
 
 
 @irdl_op_definition
@@ -345,7 +345,7 @@ class RowOp(IRDLOperation, MemoryInterface):
     @classmethod
     def parse(cls, parser: Parser) -> "RowOp":
         operator = parser.resolve_operand(parser.parse_unresolved_operand(), OperatorType())
-        index = _parse_index(parser)
+        index = parse_index(parser)
         values: list[UnresolvedOperand] = parser.parse_comma_separated_list(
             parser.Delimiter.PAREN, parser.parse_unresolved_operand
         )
@@ -372,7 +372,7 @@ class RowOp(IRDLOperation, MemoryInterface):
 
 
 @irdl_op_definition
-class ReceiveOp(IRDLOperation, MemoryInterface):
+class ReceiveOp(IRDLOperation, MemoryInterface, NamesRows):
     """One row of a function's argument, copied from the caller while the function runs. Nothing
     else reads such an argument, so it is never there as a whole."""
 
@@ -407,14 +407,14 @@ class ReceiveOp(IRDLOperation, MemoryInterface):
             raise VerifyException(f"{self.name}: the result must be a row of the argument")
         first = next(iter(value.uses)).operation  # which looks at all others, so that each is once
         readers = (use.operation for use in value.uses) if first is self else (first,)
-        if not all(isinstance(op, ReceiveOp) for op in readers):
+        if not all(isinstance(op, NamesRows) for op in readers):
             raise VerifyException(f"{self.name}: the argument is read as a whole too")
 
     @classmethod
     def parse(cls, parser: Parser) -> "ReceiveOp":
         value = parser.parse_unresolved_operand()
-        index = _parse_index(parser)
-        attributes, whole = _parse_tail(parser)
+        index = parse_index(parser)
+        attributes, whole = parse_tail(parser)
         op = cls(parser.resolve_operand(value, whole), index)
         op.attributes |= attributes
         return op
@@ -423,13 +423,13 @@ class ReceiveOp(IRDLOperation, MemoryInterface):
         printer.print_string(" ")
         printer.print_ssa_value(self.input)
         printer.print_string(f"[{self.index.data}]")
-        _print_tail(printer, self, self.input.type)
+        print_tail(printer, self, self.input.type)
 
 
 def is_received(value: SSAValue) -> bool:
     """Whether it is an argument of which the caller hands over the rows one by one."""
     first = next(iter(value.uses), None)
-    return first is not None and isinstance(first.operation, ReceiveOp)
+    return first is not None and isinstance(first.operation, NamesRows)
 
 
 def received_rows(value: SSAValue) -> list[SSAValue] | None:
@@ -441,7 +441,7 @@ def received_rows(value: SSAValue) -> list[SSAValue] | None:
     return parts if all(isinstance(v.owner, ReceiveOp) for v in parts) else None
 
 
-def _parse_index(parser: Parser) -> int:
+def parse_index(parser: Parser) -> int:
     """`[5]`."""
     parser.parse_punctuation("[")
     index = parser.parse_integer(allow_boolean=False, allow_negative=False)
@@ -449,7 +449,7 @@ def _parse_index(parser: Parser) -> int:
     return index
 
 
-def _parse_tail(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
+def parse_tail(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
     """`{attributes} : type`, the latter of a tensor that has rows."""
     attributes = parser.parse_optional_attr_dict()
     parser.parse_punctuation(":")
@@ -460,7 +460,7 @@ def _parse_tail(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
     return attributes, cast("AnyTensor", found)
 
 
-def _print_tail(printer: Printer, op: Operation, whole: Attribute) -> None:
+def print_tail(printer: Printer, op: Operation, whole: Attribute) -> None:
     printer.print_op_attributes(op.attributes)
     printer.print_string(" : ")
     printer.print_attribute(whole)

@@ -219,6 +219,10 @@ def _shape(value: SSAValue) -> tuple[int, ...] | None:
     )
 
 
+class NamesRows:
+    """Of operations whose operand says of which tensor they have rows; they read nothing of it."""
+
+
 class Yielding:
     """Of operations whose body ends in `memgraph.yield`."""
 

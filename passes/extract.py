@@ -65,6 +65,7 @@ def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
             groups[index] = replace(groups[index], piece=(whole, g.piece[1]))
     predecessors = _data_predecessors(memory)
     _add_effects(memory, predecessors, assume_pure)
+    _add_readers(memory, predecessors)
     inplace = _forced(memory, predecessors, group_of) + _candidates(memory, group_of, groups)
     alignment = model.alignment.data
     workspace = [_workspace(memory, i, groups, group_of, model) for i in range(len(predecessors))]
@@ -136,6 +137,15 @@ def _add_effects(memory: BlockMemory, predecessors: list[dict[int, None]], pure:
             barrier, since = i, []
         else:
             since.append(i)
+
+
+def _add_readers(memory: BlockMemory, predecessors: list[dict[int, None]]) -> None:
+    """Who overwrites state runs after whoever reads it."""
+    if not any(m.after for m in memory.memory):
+        return
+    number = {op: i for i, op in enumerate(memory.operations)}
+    for i, m in enumerate(memory.memory):
+        predecessors[i].update(dict.fromkeys(number[op] for op in m.after if op in number))
 
 
 def _forced(

@@ -27,7 +27,8 @@ from dataclasses import dataclass
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from memopt.dialects.functions import body_of, read_values
+from memopt.dialects.functions import body_of, has_kind, read_values
+from memopt.dialects.state import SlideOp
 from memopt.dialects.structure import HyperNode
 from memopt.passes.extract import Extracted
 from memopt.passes.inplace import write_inplace
@@ -79,7 +80,7 @@ def fuse_function(func: FuncOp, rule: str = "auto", time_limit: float | None = N
 def contract(extracted: Extracted, rule: str, time_limit: float | None) -> int:
     """Contract what is safe in a function without a plan; the number of hyper-nodes made."""
     deadline = clock.deadline(time_limit)
-    if any(isinstance(op, HyperNode) for op in extracted.memory.operations):
+    if has_kind(extracted.memory.operations, (HyperNode, SlideOp)):  # a state is not for regions
         return 0
     graph = extracted.graph
     chosen: list[Chain] = []

@@ -18,6 +18,7 @@ from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 
 ROWS_ALIGNMENT = 4
@@ -27,7 +28,8 @@ ROWS_ALIGNMENT = 4
 @dataclass(frozen=True)
 class Choices:
     """How to plan: methods as on the command line, seconds for the whole plan; `rows` and
-    `stream_input` as of memgraph-expand-rows, `fit` too, bytes, which needs rows=auto."""
+    `stream_input` as of memgraph-expand-rows, `fit` too, bytes, which needs rows=auto; `slide` as
+    rows of memgraph-slide, which needs `stream_input`."""
 
     schedule: str = "auto"
     place: str = "joint"
@@ -40,6 +42,7 @@ class Choices:
     fit: int | None = None
     stream_input: bool = False
     int8_io: bool = False
+    slide: int | None = None
 
     @property
     def in_rows(self) -> bool:
@@ -70,6 +73,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     searched = limit if chosen.rows == (AUTO,) else None
     rows = MemgraphExpandRowsPass(chosen.rows, chosen.fit, searched, chosen.stream_input)
     cut = Step("", rows, "before the order, which is one of rows")
+    slide = () if chosen.slide is None else (_kept(chosen.slide),)
     fuse = MemgraphFusePass(time_limit=limit)
     schedule = MemgraphSchedulePass(chosen.schedule, limit)
     contract = Step("fuse", fuse, "before the order, to leave its search less; it opens them again")
@@ -88,11 +92,16 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
         *((inside,) if chosen.in_rows else ()),
         Step("", model, "first, for every other pass counts by it"),
         *((cut,) if chosen.in_rows else ()),
+        *slide,
         *((contract,) if chosen.fuse and not chosen.in_rows else ()),
         Step("schedule", schedule, "before the places, for live ranges follow from the order"),
         places,
         Step("", MemgraphVerifyPlanPass(placed=True), "last, and it trusts none of the others"),
     )
+
+
+def _kept(rows: int) -> Step:
+    return Step("", MemgraphSlidePass(rows), "before the order, which is one of rows that are new")
 
 
 def source(tflm: bool = True, scratch: bool = True) -> tuple[Step, ...]:

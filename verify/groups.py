@@ -19,7 +19,8 @@ from memopt.dialects.functions import body_of, read_values
 from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
-from memopt.dialects.rows import ReceiveOp, alignment_of
+from memopt.dialects.rows import JoinOp, ReceiveOp, alignment_of
+from memopt.dialects.state import RecallOp, StateOp
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
 
@@ -170,7 +171,8 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
         if size is None:
             return
         pieces.add(value, size)
-        if model.io.data == "caller" and (isinstance(value, BlockArgument) or value in returned):
+        is_end = isinstance(value, BlockArgument) or value in returned
+        if _is_kept(value) or (model.io.data == "caller" and is_end):
             caller.add(value)
 
     for argument in block.args:
@@ -233,7 +235,14 @@ def _alignment(found: Reading, group: Group, model: ModelAttr) -> int:
 def _arrives_in_rows(argument: SSAValue) -> bool:
     """Whether it stays with the caller, who hands over its rows one by one."""
     readers = [use.operation for use in argument.uses]
-    return bool(readers) and all(isinstance(op, ReceiveOp) for op in readers)
+    return bool(readers) and all(isinstance(op, ReceiveOp | StateOp) for op in readers)
+
+
+def _is_kept(value: SSAValue) -> bool:
+    """Whether it lies in what stays from run to run, which is outside the arena."""
+    if not isinstance(value.owner, RecallOp):
+        return False
+    return not any(isinstance(use.operation, JoinOp) for use in value.uses)
 
 
 def _close(
@@ -249,7 +258,8 @@ def _close(
         piece = pieces.piece[value]
         if len(piece) == 1:  # as most are
             found.of_value[value] = (len(found.groups), 0)
-            is_input, is_output = isinstance(value, BlockArgument), value in returned
+            is_input = isinstance(value, BlockArgument) or _is_kept(value)
+            is_output = value in returned
             found.groups.append(
                 Group({value: 0}, size, is_input, is_output or value in kept, value not in caller)
             )

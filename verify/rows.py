@@ -2,33 +2,30 @@
 
 It trusts neither `rows_needed` nor the pass that cut the operator. From the attributes alone it
 derives which rows of which tensor row r needs, and looks where the operands of `memgraph.row` come
-from. What an attribute means is written here a second time on purpose.
+from. Where rows stay from run to run, what is recalled need not be computed.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import floor
-from typing import Any
 
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
 
-from memopt.dialects.arithmetic import float32
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import has_kind
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
-from memopt.dialects.stored import is_stored
-from memopt.dialects.tensors import rows_of, shape_of
-
-Source = tuple[object, int]
-"""Where a row comes from: (the tensor, or the operator that makes it and which result) and row."""
+from memopt.dialects.state import RecallOp, StateOp
+from memopt.dialects.tensors import rows_of
+from memopt.verify.kept import check_kept, tensor_of
+from memopt.verify.windows import Source, sums_rows, windows_of
 
 
 @dataclass
 class Walk:
     """What has been seen of a block: the tensor and the row that a value is, the rows of each
-    operator that have run, and which operand of it reads which tensor."""
+    operator that have run, and which operand of it reads which tensor; of what is received how many
+    rows, and the first. `slides`: rows stay from run to run, so some are not computed."""
 
     source: dict[SSAValue, Source] = field(default_factory=dict[SSAValue, Source])
     done: dict[SSAValue, list[int]] = field(default_factory=dict[SSAValue, list[int]])
@@ -37,19 +34,23 @@ class Walk:
     )
     sums: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     received: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    first: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    slides: bool = False
 
 
 def check_rows(block: Block) -> None:
     """Raise MemoptError unless every row reads exactly the rows it needs, each of one tensor, and
     the rows of every operator run once, ascending, and all; likewise those that are received."""
-    if not has_kind(block.ops, (RowsOp, ReceiveOp, JoinOp, RowOp, RowOpOp)):
+    if not has_kind(block.ops, (RowsOp, ReceiveOp, JoinOp, RowOp, RowOpOp, StateOp)):
         return
-    walk = Walk()
+    walk = Walk(slides=has_kind(block.ops, StateOp))
     for op in block.ops:
         if isinstance(op, RowsOp):
             walk.source.update((v, (op.input, r)) for r, v in enumerate(op.parts))
         elif isinstance(op, ReceiveOp):
             _check_received(op, walk)
+        elif isinstance(op, RecallOp):
+            walk.source[op.result] = tensor_of(op.kept), op.index.data
         elif isinstance(op, JoinOp):
             _check_join(op, walk)
         elif isinstance(op, RowOp):
@@ -57,24 +58,30 @@ def check_rows(block: Block) -> None:
     for op in block.ops:
         if isinstance(op, RowOpOp):
             _check_all(op, walk)
-    for argument, count in walk.received.items():
-        if count != rows_of(argument):
-            text = f"{count} rows of {name_of(argument)} are received, not all {rows_of(argument)}"
+    for argument, end in walk.received.items():
+        if end != rows_of(argument):
+            text = f"{end} rows of {name_of(argument)} are received, not all {rows_of(argument)}"
             raise MemoptError(text, place_of(next(iter(argument.uses)).operation))
+    if walk.slides:
+        count = {v: end - walk.first[v] for v, end in walk.received.items()}
+        check_kept(block, walk.source, walk.reads, count)
 
 
 def _check_received(op: ReceiveOp, walk: Walk) -> None:
-    """The caller hands over rows of an argument from the first on, each once."""
+    """The caller hands over rows of an argument from the first on, each once; the last of them
+    where a window slides."""
     value, r = op.input, op.index.data
     if not isinstance(value, BlockArgument):
         raise MemoptError(
             f"{name_of(value)} is no argument, so none of it is received", place_of(op)
         )
-    expected = walk.received.get(value, 0)
+    expected = walk.received.get(value, r if walk.slides else 0)
+    walk.first.setdefault(value, r)
     if r != expected:
         text = f"row {r} of {name_of(value)} is received where row {expected} arrives"
         raise MemoptError(text, place_of(op))
-    if any(not isinstance(use.operation, ReceiveOp) for use in value.uses) and r == 0:
+    readers = (use.operation for use in value.uses) if r == walk.first[value] else ()
+    if any(not isinstance(o, ReceiveOp | StateOp) for o in readers):
         raise MemoptError(f"{name_of(value)} is received, and read as a whole too", place_of(op))
     walk.received[value] = r + 1
     walk.source[op.result] = value, r
@@ -82,6 +89,8 @@ def _check_received(op: ReceiveOp, walk: Walk) -> None:
 
 def _check_all(op: RowOpOp, walk: Walk) -> None:
     done, expected = walk.done.get(op.operator, []), list(_steps(op.computed))
+    if walk.slides and not sums_rows(op.computed):
+        return  # what is recalled is not computed, and else nobody has a row that is not
     if done and done != expected:
         text = f"rows {done[0]} to {done[-1]} of {op.computed.name}, not all {len(expected)}"
         raise MemoptError(text, place_of(op))
@@ -159,103 +168,3 @@ def _steps(whole: ComputeOp) -> Iterator[int]:
     for r in range(rows_of(whole.operands[0]) or 0):
         if windows_of(whole, 0, r):
             yield r
-
-
-def _property(op: Operation, name: str) -> Any:
-    return op.properties.get(name)
-
-
-def sums_rows(whole: ComputeOp) -> bool:
-    """Whether the operator sums over the rows of operand 0."""
-    rows, out = rows_of(whole.operands[0]), rows_of(whole.results[0])
-    if (axes := _property(whole, "axes")) is not None:
-        return 1 in axes.get_values()
-    if _property(whole, "window") is not None:
-        return len(whole.operands) == 1 and out == 1 != rows
-    return out is None or len(whole.results[0].type.get_shape()) < 3  # type: ignore[attr-defined]
-
-
-def windows_of(whole: ComputeOp, k: int, r: int) -> range | None:
-    """The rows of operand `k` that row `r` needs, None if all of it, by the attributes alone."""
-    rows = rows_of(whole.operands[k])
-    if rows is None:
-        return None
-    window = _property(whole, "window")
-    if window is not None and "transpose_conv" in whole.name:
-        return _reaching(window, r, rows) if k == 0 else None
-    if window is not None:
-        return _window(whole, window, r, rows) if k == 0 else None
-    if "depth_to_space" in whole.name:
-        r //= _property(whole, "block").value.data
-        return range(r, r + 1)
-    if (before := _property(whole, "before")) is not None:
-        r -= int(before.get_values()[1])
-        return range(r, r + 1) if 0 <= r < rows else range(0)
-    if (starts := _property(whole, "starts")) is not None:
-        r = int(starts.get_values()[1]) + r * int(_property(whole, "strides").get_values()[1])
-        return range(r, r + 1)
-    if "resize" in whole.name:
-        return _resized(whole, r, rows)
-    axis = _property(whole, "axis")
-    if axis is not None and axis.value.data == 1 and len(whole.results) == 1:
-        above = [rows_of(v) or 0 for v in whole.operands[:k]]
-        r -= sum(above)
-        return range(r, r + 1) if 0 <= r < rows else range(0)
-    if len(whole.operands) > 1 and _rank(whole.operands[k]) < _rank(whole.results[0]):
-        return None  # broadcast from the last dimension on: its second is no height
-    return range(1) if rows == 1 and not sums_rows(whole) else range(r, r + 1)
-
-
-def _rank(value: SSAValue) -> int:
-    return len(shape_of(value))
-
-
-def _window(whole: ComputeOp, window: Any, r: int, rows: int) -> range:
-    kernel, stride, dilation, pad = (sizes[0] for sizes in window.sizes)
-    if sums_rows(whole):
-        taps = [tap * dilation - pad for tap in range(kernel)]
-        return range(r, r + 1) if r in taps else range(0)
-    taps = [r * stride - pad + tap * dilation for tap in range(kernel)]
-    inside = [t for t in taps if 0 <= t < rows]
-    return range(inside[0], inside[-1] + 1, dilation) if inside else range(0)
-
-
-def _reaching(window: Any, r: int, rows: int) -> range:
-    """The rows whose windows, spread over the result, have a tap on row r."""
-    kernel, stride, dilation, pad = (sizes[0] for sizes in window.sizes)
-    found = [
-        n
-        for n in range(rows)
-        if any(n * stride + tap * dilation - pad == r for tap in range(kernel))
-    ]
-    if not found:
-        return range(0)
-    return range(found[0], found[-1] + 1, found[1] - found[0] if len(found) > 1 else 1)
-
-
-def _resized(whole: ComputeOp, r: int, rows: int) -> range:
-    """Of the runtimes' float32, or of 1024ths."""
-    out = rows_of(whole.results[0]) or 0
-    half = 0.5 if _property(whole, "half_pixel_centers") is not None else 0.0
-    corners = _property(whole, "align_corners") is not None
-    a, b = (rows - 1, out - 1) if corners and out > 1 else (rows, out)
-    if whole.name.endswith("nearest"):
-        at = float32(float32(r + half) * float32(a / b)) + (0.5 if corners else 0.0)
-        row = min(max(floor(float32(at)), 0), rows - 1)
-        return range(row, row + 1)
-    if is_stored(whole.operands[0]):
-        scale = (2048 * a + b) // (2 * b)
-        at = r * scale + ((scale // 2 - 512) if half else 0)
-        low = min(max(_toward_zero(at), 0), rows - 1)
-        high = min(max(_toward_zero(at + 1023), 0), rows - 1)
-        return range(low, (high if at != 1024 * low else low) + 1)
-    at = float32(float32(float32(r + half) * float32(a / b)) - half)
-    low = max(floor(at), 0)
-    high = max(min(-floor(-at), rows - 1), 0)
-    part = at != float(low)
-    low = min(low, rows - 1)
-    return range(low, (high if part else low) + 1)
-
-
-def _toward_zero(at: int) -> int:
-    return at // 1024 if at >= 0 else -(-at // 1024)

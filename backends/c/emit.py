@@ -24,6 +24,7 @@ from memopt.backends.c.kernels import declarations, inlined
 from memopt.backends.c.layout import Layout, layout_of, live_groups
 from memopt.backends.c.objects import define_objects
 from memopt.backends.c.operators import add_operators
+from memopt.backends.c.sliding import sliding_functions, sliding_header
 from memopt.backends.c.streaming import Parts, stream_functions, stream_header
 from memopt.backends.c.text import identifier
 from memopt.backends.checked import Checked
@@ -147,8 +148,11 @@ def emit(
         functions = f"\n{run_signature(layout, name)} {{\n{body}}}\n"
     else:
         parts = Parts(runs, declared, before)
-        functions = stream_functions(layout, name, received, program.stream, parts)
-        streamed = stream_header(layout, name, received, program.stream)
+        slides = layout.sliding is not None
+        write = sliding_functions if slides else stream_functions
+        declare = sliding_header if slides else stream_header
+        functions = write(layout, name, received, program.stream, parts)
+        streamed = declare(layout, name, received, program.stream)
     objects = define_objects(layout, name) if layout.objects else ""
     source = TRACE + objects + "\n".join(out.data) + functions
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])

@@ -58,7 +58,17 @@ def _tensor(layout: Layout, value: SSAValue, upper: str, what: str, index: int) 
     if len(encoding.scales) == 1:
         lines.append(f"#define {prefix}_SCALE {float_literal(encoding.scales[0])}")
         lines.append(f"#define {prefix}_ZERO_POINT ({encoding.zero_points[0]})")
-    if what == "INPUT" and value is layout.received:
+    sliding = layout.sliding
+    if value is layout.received and sliding is not None:
+        lines += [
+            f"#define {upper}_ROWS {sliding.height} /* of a window of input {index} */",
+            f"#define {upper}_NEW_ROWS {sliding.rows}u /* of them, pushed one by one */",
+            f"#define {upper}_FIRST_WINDOW {sliding.runs} /* whose output is right */",
+            f"#define {upper}_FIRST_ROWS {sliding.runs * sliding.rows}u /* pushed until then */",
+            f"#define {upper}_ROW_BYTES {row_bytes(value)}u",
+            f"#define {upper}_KEPT_BYTES {sliding.bytes}u /* of rows that stay, in the state */",
+        ]
+    elif what == "INPUT" and value is layout.received:
         lines += [
             f"#define {upper}_ROWS {shape[1]} /* of input {index}, pushed one by one */",
             f"#define {upper}_ROW_BYTES {row_bytes(value)}u",
@@ -124,7 +134,7 @@ def _quantised(values: Sequence[SSAValue]) -> dict[int, str]:
 
 def header(layout: Layout, name: str, streamed: str = "") -> str:
     """The text of `<name>.h`; `streamed` declares what feeds the model row by row."""
-    upper = name.upper()
+    upper, sliding = name.upper(), layout.sliding
     parts = [
         f"#ifndef {upper}_H\n#define {upper}_H\n\n#include <stddef.h>\n#include <stdint.h>\n",
         f"#define {upper}_ARENA_BYTES {layout.arena}u"
@@ -142,13 +152,12 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
             f"#define {upper}_{what}S {len(values)}\n"
             f"#define {upper}_{what}_BYTES {sum(map(bytes_in, values))}u /* all of them */\n"
         )
+    run = f"{_contract(layout)}{run_signature(layout, name)};\n\n"
     parts.append(
         '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
         + (declare_objects(name) if layout.objects else "")
         + streamed
-        + _contract(layout)
-        + run_signature(layout, name)
-        + ";\n\n"
+        + (run if sliding is None else "")
         + conversions(name, _quantised(layout.inputs), _quantised(layout.outputs))
         + "#ifdef __cplusplus\n}\n#endif\n"
     )

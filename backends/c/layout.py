@@ -5,7 +5,7 @@ Nothing is decided here. The plan verifier has re-derived all of it from the IR 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
@@ -13,6 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.analysis.liveness import live_ranges
+from memopt.analysis.sliding import Sliding, sliding_of
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.backends.c.call import refuse
 from memopt.backends.checked import Checked, checked
@@ -34,9 +35,11 @@ from memopt.dialects.plan import (
 )
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.rows import RowOp, is_received
+from memopt.dialects.state import RecallOp, StateOp, lies_in_state
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, shape_of
 from memopt.targets.core.registry import target_names
 
+KEPT = "kept"  # the base of what stays from run to run
 SCRATCH_ALIGNMENT = 8  # what any element of a kernel's needs
 _C_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -65,7 +68,8 @@ class Memory:
 
 @dataclass(frozen=True)
 class Address:
-    """`base` is the name of a memory, `input_K` or `output_K`; `offset` in bytes from there."""
+    """`base` is the name of a memory, `input_K`, `output_K` or `kept`; `offset` in bytes from
+    there."""
 
     base: str
     offset: int
@@ -77,7 +81,7 @@ class Layout:
     `scratch`: bytes and address of what operations work in.
 
     `memories` is one arena, or the shared objects, or the banks in use; `arena` the bytes of them
-    all.
+    all. `sliding` is what a function does that keeps rows from run to run.
     """
 
     func: FuncOp
@@ -89,6 +93,7 @@ class Layout:
     outputs: tuple[SSAValue, ...]
     addresses: dict[SSAValue, Address]
     scratch: dict[Operation, tuple[int, Address]]
+    sliding: Sliding | None = None
 
     @property
     def operations(self) -> list[Operation]:
@@ -113,6 +118,12 @@ class Layout:
     def given_inputs(self) -> list[int]:
         """The numbers of the inputs that the caller gives whole."""
         return [i for i, v in enumerate(self.inputs) if v is not self.received]
+
+    def kept_at(self, state: StateOp, r: int) -> Address:
+        """Where a state has a row."""
+        assert self.sliding is not None
+        inside = state.kept.index(r) * state.row_bytes
+        return Address(KEPT, self.sliding.places[state.result] + inside)
 
     def planned(self, value: SSAValue) -> Address | None:
         """Where a value lies in the plan's memories; None for what is the caller's or constant."""
@@ -215,6 +226,8 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
     memories = _memories(known.plan)
     addresses: dict[SSAValue, Address] = {}
     for group in memory.groups:
+        if lies_in_state(group.members[0][0]):
+            continue
         if group.in_arena:
             base, name = _planned_base(func, group, model.alignment.data, memories)
         else:
@@ -224,6 +237,13 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
             base += inside
         for value, inside in group.members:
             addresses[value] = Address(name, base + inside)
+    sliding = sliding_of(func)
+    found = Layout(
+        func, model, known.plan.arena, memories, memory, inputs, outputs, addresses, {}, sliding
+    )
+    for op in block.ops:
+        if isinstance(op, RecallOp) and lies_in_state(op.result):
+            addresses[op.result] = found.kept_at(op.kept, op.index.data)
     for op in memory.operations:
         for value in op.results:
             if value not in addresses:
@@ -236,9 +256,8 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
-    scratch = {op: found for op in memory.operations if (found := _scratch(op, memories))}
-    arena = known.plan.arena
-    return Layout(func, model, arena, memories, memory, inputs, outputs, addresses, scratch)
+    scratch = {op: its for op in memory.operations if (its := _scratch(op, memories))}
+    return replace(found, scratch=scratch)
 
 
 def _scratch(op: Operation, memories: Sequence[Memory]) -> tuple[int, Address] | None:

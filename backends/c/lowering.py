@@ -13,12 +13,13 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import model_of
 from memopt.dialects.rows import ReceiveOp, RowOp
+from memopt.dialects.state import MOVING
 
 
 def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
     """Raise MemoptError at the first operation that runs and has no kernel."""
     for op, _ in executing(body_of(func), model_of(func)):
-        if not isinstance(op, ReceiveOp):
+        if not isinstance(op, (ReceiveOp, *MOVING)):
             matching(op.whole if isinstance(op, RowOp) else op, isa)
 
 

@@ -86,10 +86,19 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
     return facts
 
 
+def _bytes_of_a_run(directory: Path) -> int:
+    """Bytes of input to the end of a run; of a window that slides, of one in which it has slid."""
+    try:
+        rows = _defined(directory, "FIRST_ROWS") + _defined(directory, "NEW_ROWS")
+    except MemoptError:
+        return _defined(directory, "INPUT_BYTES")
+    return rows * _defined(directory, "ROW_BYTES")
+
+
 def _run(directory: Path, build: str) -> dict[str, Any]:
     """Stack and instructions of one inference on zeros, or that it takes too long."""
     zeros = Path(build) / "zeros.bin"
-    zeros.write_bytes(bytes(_defined(directory, "INPUT_BYTES")))
+    zeros.write_bytes(bytes(_bytes_of_a_run(directory)))
     try:
         ran = _make(directory, build, "run", f"IN={zeros}", f"OUT={build}/out.bin")
     except subprocess.TimeoutExpired:

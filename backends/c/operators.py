@@ -6,11 +6,20 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from memopt.backends.c.calls import Source, add_operator
-from memopt.backends.c.row_program import RowOperator, row_operators, rows_of_operators
+from memopt.backends.c.row_program import (
+    Move,
+    RowOperator,
+    moves_of,
+    row_operators,
+    rows_of_operators,
+)
 from memopt.backends.c.rows import add_row_program, run_rows, start_rows
 from memopt.backends.c.streaming import Stream, guarded
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.rows import ReceiveOp, RowOp
+from memopt.dialects.state import RecallOp, RetainOp, SlideOp
+
+MOVE, RECEIVE = "move", "receive"  # what calls[] has besides operators
 
 
 @dataclass(frozen=True)
@@ -27,11 +36,12 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
     of_operator = rows_of_operators(out.layout)
     numbers: dict[SSAValue, range] = {}
     operators: list[RowOperator] = []
-    calls: list[tuple[int | None, Sequence[int]]] = []  # None: a row is received
+    calls: list[tuple[int | str, Sequence[int]]] = []
+    moves: list[Move] = []
     stretches: list[tuple[int, int, int]] = []  # where in out.calls, and which calls
     index = 0
     for op, groups in zip(out.layout.operations, live, strict=True):
-        if not isinstance(op, RowOp | ReceiveOp):
+        if not isinstance(op, RowOp | ReceiveOp | RecallOp | RetainOp | SlideOp):
             add_operator(out, op, index, groups)
             index += 1
             continue
@@ -42,7 +52,13 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
             operators += made
             index += 1
         first = len(calls)
-        its = numbers[op.operator] if isinstance(op, RowOp) else (None,)
+        its: Sequence[int | str] = (RECEIVE,)
+        if isinstance(op, RowOp):
+            its = numbers[op.operator]
+        elif not isinstance(op, ReceiveOp):
+            found = moves_of(out.layout, op)
+            moves += found
+            its = [MOVE] * len(found)
         calls += [(number, groups) for number in its]
         if stretches and stretches[-1][0] == len(out.calls) - 1 and stretches[-1][2] == first:
             stretches[-1] = (stretches[-1][0], stretches[-1][1], len(calls))
@@ -53,12 +69,13 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
         return Program()
     if not operators:
         raise MemoptError("C backend: rows are received, and no operator runs in rows")
-    numbered = [(len(operators) if n is None else n, groups) for n, groups in calls]
-    widths = add_row_program(out, operators, numbered)
+    above = {MOVE: len(operators), RECEIVE: len(operators) + bool(moves)}
+    numbered = [(above[n] if isinstance(n, str) else n, groups) for n, groups in calls]
+    widths = add_row_program(out, operators, numbered, moves)
     out.row_kernels += [o.call.call.kernel for o in operators]
     if out.layout.received is not None:
         out.calls = guarded(out.calls, stretches)
-        return Program(stream=Stream(widths, len(operators)))
+        return Program(stream=Stream(widths, len(operators) + bool(moves)))
     for at, first, last in stretches:
         out.calls[at] = run_rows(widths, first, last)
     return Program(start_rows(widths, len(operators)))

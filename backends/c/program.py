@@ -53,11 +53,19 @@ def _arena(layout: Layout, name: str) -> str:
 
 
 def streamed_example(layout: Layout, name: str) -> str:
-    """The calls for a README of a model that is fed row by row."""
+    """The calls for a README of a model that is fed row by row, whose window may slide."""
     memories = bank_arrays(layout, name) + "\n" if layout.banks else _arena(layout, name)
     outputs = "0" if layout.model.io.data != "caller" else "output_0"
     given = [m.name for m in layout.memories if m.given] + [outputs] * len(layout.outputs)
     where = start_of(layout, layout.outputs[0], name, "OUTPUT_0") or "output_0"
+    if layout.sliding is not None:
+        return (
+            f"{memories}static {name}_state state;\n\n"
+            f"if ({name}_start(&state, {', '.join(given)}) == 0) {{\n  for (;;) {{\n"
+            f"    /* fill row, {name.upper()}_ROW_BYTES: the next frame */\n"
+            f"    if ({name}_push_row(&state, row) == 1) {{\n"
+            f"      /* read {where} */\n    }}\n  }}\n}}"
+        )
     return (
         f"{memories}static {name}_state state;\n\n"
         f"if ({name}_start(&state, {', '.join(given)}) == 0) {{\n  do {{\n"

@@ -7,7 +7,7 @@ from math import gcd
 
 from memopt.backends.c.call import refuse
 from memopt.backends.c.layout import Address
-from memopt.backends.c.row_program import Places, RowOperator
+from memopt.backends.c.row_program import Move, Places, RowOperator
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,13 @@ class Numbers:
         return (memory << (self.place_bits - self.memory_bits)) + address.offset // self.unit
 
 
-def numbers_of(operators: Sequence[RowOperator], received: Places = ()) -> Numbers:
+def numbers_of(
+    operators: Sequence[RowOperator], received: Places = (), moves: Sequence[Move] = ()
+) -> Numbers:
     """What all tables fit into; `received` are the places of an input's rows. Refuses what no table
     reaches."""
     tables: list[Places] = [received, *(p for o in operators for p in o.places)]
+    tables += [(m.to, m.source) for m in moves]
     addresses = [a for places in tables for a in places]
     bases = tuple(dict.fromkeys(a.base for a in addresses))
     common = gcd(*(a.offset for a in addresses)) or 1
@@ -40,7 +43,7 @@ def numbers_of(operators: Sequence[RowOperator], received: Places = ()) -> Numbe
     reach = max(a.offset for a in addresses) // unit << memory_bits
     if reach >= 1 << 32:
         raise refuse(operators[0].whole, "rows so far apart that no table reaches them")
-    counts = [len(p) for p in tables]
+    counts = [len(moves), *(len(p) for p in tables)]
     for o in operators:
         counts.append(o.call.call.rows.end)
         if (w := o.call.window) is not None:
@@ -51,5 +54,5 @@ def numbers_of(operators: Sequence[RowOperator], received: Places = ()) -> Numbe
         16 if reach < 1 << 16 else 32,
         memory_bits,
         16 if max(counts) < 1 << 15 else 32,
-        8 if len(operators) <= 255 else 16,
+        8 if len(operators) + bool(moves) <= 255 else 16,
     )

@@ -3,7 +3,7 @@
 Nothing is decided here either: rows and their places are the plan's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
@@ -14,6 +14,7 @@ from memopt.backends.c.lowering import lower_rows
 from memopt.backends.c.row_calls import ConstantRows, RowCall
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import ReceiveOp, RowOp, RowsOp
+from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 
 Places = tuple[Address, ...]
 """Where the rows of a tensor lie."""
@@ -21,8 +22,9 @@ Places = tuple[Address, ...]
 
 @dataclass(frozen=True)
 class RowOperator:
-    """One kernel call of all `rows` of an operator: where the rows lie that it reads and writes,
-    and whether it is the last one that writes into them."""
+    """One kernel call of all `rows` of an operator, or of those that are not kept from the run
+    before: where the rows lie that it reads and writes, and whether it is the last one that writes
+    into them."""
 
     prefix: str
     call: RowCall
@@ -34,6 +36,11 @@ class RowOperator:
     @property
     def whole(self) -> ComputeOp:
         return self.rows[0].whole
+
+    @property
+    def end(self) -> int:
+        """One above the last of the rows."""
+        return self.rows[-1].index.data + 1
 
     @property
     def places(self) -> list[Places]:
@@ -59,11 +66,12 @@ def row_operators(
     found: list[RowOperator] = []
     for number, made in enumerate(calls):
         call = made.call
-        results = _moved(layout, [r.outputs[call.result] for r in rows], call.out_offset)
+        made_rows = {r.index.data: r.outputs[call.result] for r in rows}
+        results = _numbered(layout, made_rows, call.out_offset)
         operands = tuple(
             operand
             if isinstance(operand, ConstantRows)
-            else _moved(layout, _values(made, operand, rows), call.in_offset)
+            else _numbered(layout, _values(made, operand, rows), call.in_offset)
             for operand in made.operands
         )
         name = prefix if len(calls) == 1 else f"{prefix}_{number}"
@@ -72,34 +80,50 @@ def row_operators(
     return found
 
 
-def _values(made: RowCall, number: int, rows: Sequence[RowOp]) -> Sequence[SSAValue]:
-    """An operand: the rows of the tensor under the window, else what each row takes."""
+def _values(made: RowCall, number: int, rows: Sequence[RowOp]) -> Mapping[int, SSAValue]:
+    """An operand by number of row: the rows of the tensor under the window, else what each row
+    takes."""
     if made.window is not None:
         return _tensor_under(rows)
     if len(rows[-1].inputs) <= number:
         raise refuse(rows[0].whole, "rows that do not all take as many operands")
-    if len(rows[0].inputs) > number:
-        return [r.inputs[number] for r in rows]
+    found = {r.index.data: r.inputs[number] for r in rows if len(r.inputs) > number}
     # The first part of a sum adds to nothing: it does not look at this operand.
-    return [rows[0].outputs[0], *(r.inputs[number] for r in rows[1:])]
+    return {rows[0].index.data: rows[0].outputs[0], **found}
 
 
-def _tensor_under(rows: Sequence[RowOp]) -> Sequence[SSAValue]:
-    """All rows of the tensor that windows slide over; none if they see nothing but padding."""
+def _tensor_under(rows: Sequence[RowOp]) -> Mapping[int, SSAValue]:
+    """The rows of the tensor that windows slide over; none if they see nothing but padding."""
     read = next((v for r in rows for v in r.inputs), None)
     if read is None:
-        return ()
+        return {}
     owner = read.owner
     if isinstance(owner, RowsOp):
-        return owner.parts
+        return dict(enumerate(owner.parts))
     if isinstance(owner, ReceiveOp):
-        return received_in_order(owner.input)
+        return _rows_named(owner.input)
+    if isinstance(owner, RecallOp):
+        state = owner.kept
+        return _rows_named(state.of, state.number.data)
     if isinstance(owner, RowOp) and owner.whole.rows_mode != "part":
-        index = owner.outputs.index(read)  # type: ignore[arg-type]
-        uses = (use.operation for use in owner.operator.uses)
-        made = sorted((o for o in uses if isinstance(o, RowOp)), key=lambda o: o.index.data)
-        return [o.outputs[index] for o in made]
-    return (read,)
+        return _rows_named(owner.operator, owner.outputs.index(read))  # type: ignore[arg-type]
+    return {0: read}
+
+
+def _rows_named(of: SSAValue, number: int = 0) -> dict[int, SSAValue]:
+    """The rows of an argument that is received, or of a result of an operator: those that are made
+    in this run and those that are recalled."""
+    found: dict[int, SSAValue] = {}
+    for op in (use.operation for use in of.uses):
+        if isinstance(op, ReceiveOp):
+            found[op.index.data] = op.result
+        elif isinstance(op, RowOp):
+            found[op.index.data] = op.outputs[number]
+        elif isinstance(op, StateOp) and op.number.data == number:
+            for recall in op.of_kind(RecallOp):
+                assert isinstance(recall, RecallOp)
+                found[recall.index.data] = recall.result
+    return found
 
 
 def received_in_order(argument: SSAValue) -> list[SSAValue]:
@@ -114,6 +138,49 @@ def places_of(layout: Layout, values: Sequence[SSAValue]) -> Places:
     return _moved(layout, values, 0)
 
 
+def _numbered(layout: Layout, values: Mapping[int, SSAValue], by: int) -> Places:
+    """Where rows lie, by their numbers; of a row that is not there nobody asks."""
+    if not values:
+        return ()
+    last = max(values)
+    some = next(iter(values.values()))
+    return _moved(layout, [values.get(r, some) for r in range(last + 1)], by)
+
+
 def _moved(layout: Layout, values: Sequence[SSAValue], by: int) -> Places:
     addresses = (layout.addresses[v] for v in values)
     return tuple(replace(a, offset=a.offset + by) for a in addresses)
+
+
+@dataclass(frozen=True)
+class Move:
+    """`bytes` that are copied from one place to another, which may overlap."""
+
+    to: Address
+    source: Address
+    bytes: int
+
+
+def moves_of(layout: Layout, op: RecallOp | RetainOp | SlideOp) -> list[Move]:
+    """What an operation on state moves."""
+    state = op.kept
+    if isinstance(op, RecallOp):
+        place = layout.kept_at(state, op.index.data)
+        return [Move(layout.addresses[op.result], place, state.row_bytes)]
+    if isinstance(op, RetainOp):
+        place = layout.kept_at(state, op.index.data)
+        return [Move(place, layout.addresses[op.value], state.row_bytes)]
+    found: list[Move] = []
+    for r in state.kept:  # ascending, so that none is overwritten before it has moved
+        if r + state.later not in state.kept:
+            continue
+        to, source = (layout.kept_at(state, n) for n in (r, r + state.later))
+        before = found[-1] if found else None
+        if before and (before.to.offset + before.bytes, before.source.offset + before.bytes) == (
+            to.offset,
+            source.offset,
+        ):
+            found[-1] = replace(before, bytes=before.bytes + state.row_bytes)
+        else:
+            found.append(Move(to, source, state.row_bytes))
+    return found

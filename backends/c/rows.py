@@ -14,7 +14,14 @@ from memopt.backends.c.header import bytes_in
 from memopt.backends.c.live_rows import live_text
 from memopt.backends.c.row_calls import ConstantRows
 from memopt.backends.c.row_numbers import Numbers, numbers_of
-from memopt.backends.c.row_program import Places, RowOperator, places_of, received_in_order
+from memopt.backends.c.row_program import (
+    Move,
+    Places,
+    RowOperator,
+    places_of,
+    received_in_order,
+)
+from memopt.backends.c.sliding import move_table
 from memopt.backends.c.text import array, filled, int_literal, plain
 from memopt.dialects.names import name_of
 from memopt.dialects.stored import Array
@@ -30,7 +37,7 @@ typedef struct {
   const void *params;
   const row_place *in_at[@operands@]; /* where the rows of each operand lie */
   const row_place *out_at;   /* and those of the result */
-@constant_field@  row_number operands, step, before, size, in_rows, out_rows;
+@constant_field@@numbers_field@  row_number operands, step, before, size, in_rows, out_rows;
   int32_t in_stride, out_stride;
 } row_operator;
 """
@@ -39,13 +46,16 @@ CONSTANT_FIELD = """  const void *constant; /* the operand without places, if th
   int32_t constant_row; /* bytes from its row to its row */
 """
 
+NUMBERS_FIELD = """  const row_number *rows; /* those that are made, the others stay from before */
+"""
+
 LOOP = """/* Calls `from` to `to` - 1; `next` has the row that each operator makes next.@stops@ */
 static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) {
   const void *in[@pointers@];
   int32_t call, begin, end, k, r;
   for (call = from; call < to@condition@; ++call) {
-    const row_operator *const o = &operators[calls[call]];
-    const int32_t row = next[calls[call]]++;
+@moving@    const row_operator *const o = &operators[calls[call]];
+    const int32_t row = @row@;
     const int32_t top = row * o->step - o->before;
     memopt_rows rows = {row, row + o->out_rows, o->out_stride, top, 0, o->in_stride};
     const void **pointer = in;
@@ -64,6 +74,13 @@ static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) 
 """
 
 WHOLE = {"stops": "", "kind": "void", "condition": "", "answer": ""}
+MOVING = """    if (calls[call] == MOVE) {
+      const row_move *const m = &moves[next[MOVE]++];
+      memmove(ROW_AT(m->to), ROW_AT(m->from), m->bytes);
+      continue;
+    }
+"""
+
 STREAMED = {
     "stops": "\n * Stops at a row to be received, and returns the call that it came to.",
     "kind": "int32_t",
@@ -71,6 +88,8 @@ STREAMED = {
     "answer": "  return call;\n",
 }
 
+ROW = "next[calls[call]]++"
+SLIDING_ROW = "o->rows[next[calls[call]]++]"
 OPERAND = "ROW_AT(o->in_at[k][rows.in_first + r])"
 WITH_CONSTANTS = f"""o->in_at[k] != NULL
             ? {OPERAND}
@@ -98,29 +117,42 @@ static const struct {
 
 
 def add_row_program(
-    out: Source, operators: Sequence[RowOperator], calls: Sequence[tuple[int, Sequence[int]]]
+    out: Source,
+    operators: Sequence[RowOperator],
+    calls: Sequence[tuple[int, Sequence[int]]],
+    moves: Sequence[Move] = (),
 ) -> Numbers:
-    """Types, tables and loop; `calls` are numbers of operators with the groups that are live, one
-    above the last of a row to be received."""
+    """Types, tables and loop; `calls` are numbers of operators with the groups that are live, above
+    the last of them the next of `moves`, if there are any, then a row to be received."""
     received = out.layout.received
     places = () if received is None else places_of(out.layout, received_in_order(received))
-    numbers = numbers_of(operators, places)
+    numbers = numbers_of(operators, places, moves)
+    slides = bool(moves)
     has_constants = any(isinstance(p, ConstantRows) for o in operators for p in o.operands)
-    out.data.append(_types(numbers, operators, has_constants))
-    entries = "".join(_entry(out, o, numbers, has_constants) for o in operators)
+    out.data.append(_types(numbers, operators, has_constants, slides))
+    entries = "".join(_entry(out, o, numbers, has_constants, slides) for o in operators)
     out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
     out.data.append(_calls(out, calls, numbers))
     if received is not None:
-        out.data.append(f"enum {{ RECEIVE = {len(operators)} }}; /* in calls[]: the next row */\n")
+        above = len(operators)
+        words = f"MOVE = {above}, RECEIVE = {above + 1}" if slides else f"RECEIVE = {above}"
+        next_ = "the next move, the next row" if slides else "the next row"
+        out.data.append(f"enum {{ {words} }}; /* in calls[]: {next_} */\n")
         out.data.append(array("row_place", "received_at", _numbered(places, numbers)))
+    if moves:
+        at = [(numbers.place(m.to), numbers.place(m.source)) for m in moves]
+        out.data.append(move_table(moves, at))
     traced = "".join(_traced(o) for o in operators)
     out.data.append(filled(TRACED, {"traced": traced}))
     how = WHOLE if received is None else STREAMED
+    how = {**how, "moving": MOVING if slides else "", "row": SLIDING_ROW if slides else ROW}
     out.data.append(_loop(numbers, operators, has_constants, how))
     return numbers
 
 
-def _types(numbers: Numbers, operators: Sequence[RowOperator], has_constants: bool) -> str:
+def _types(
+    numbers: Numbers, operators: Sequence[RowOperator], has_constants: bool, slides: bool
+) -> str:
     several = len(numbers.bases) > 1
     memory = "the memory that its highest bits say" if several else f"`{numbers.bases[0]}`"
     values = {
@@ -130,6 +162,7 @@ def _types(numbers: Numbers, operators: Sequence[RowOperator], has_constants: bo
         "number": f"int{numbers.row_bits}_t",
         "operands": str(max(len(o.operands) for o in operators)),
         "constant_field": CONSTANT_FIELD if has_constants else "",
+        "numbers_field": NUMBERS_FIELD if slides else "",
     }
     return filled(TYPES, values)
 
@@ -144,7 +177,7 @@ def _table(out: Source, places: Places, name: str, numbers: Numbers) -> str:
     return table_name(out, Table("row_place", _numbered(places, numbers)), name)
 
 
-def _entry(out: Source, o: RowOperator, numbers: Numbers, has_constants: bool) -> str:
+def _entry(out: Source, o: RowOperator, numbers: Numbers, has_constants: bool, slides: bool) -> str:
     call, window = o.call.call, o.call.window
     add_parameters(out, call, o.prefix)
     result = _table(out, o.results, f"{o.prefix}_out_at", numbers)
@@ -157,7 +190,7 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, has_constants: bool) -
             operands.append("NULL")
         else:
             operands.append(_table(out, operand, f"{o.prefix}_in_at_{k}", numbers))
-    rows = next((len(p) for p in o.operands if isinstance(p, tuple)), len(o.rows))
+    rows = next((len(p) for p in o.operands if isinstance(p, tuple)), o.end)
     own = (len(o.operands), 1, 0, 1, rows, call.rows.end)
     under = window and (1, window.step, window.before, window.size, rows, 1)
     words = [
@@ -166,6 +199,7 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, has_constants: bool) -
         "{" + ", ".join(operands) + "}",
         result,
         *(constant if has_constants else ()),
+        *((_row_numbers(out, o),) if slides else ()),
         *map(int_literal, under or own),
         str(call.rows.in_stride),
         str(call.rows.out_stride),
@@ -173,6 +207,13 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, has_constants: bool) -
     kind = o.whole.name.removeprefix("memgraph.").upper()
     comment = f"  /* {kind} {plain(name_of(o.whole.results[call.result]), 48)} */\n"
     return f"{comment}  {{{', '.join(words)}}},\n"
+
+
+def _row_numbers(out: Source, o: RowOperator) -> str:
+    import numpy as np
+
+    made = np.array([r.index.data for r in o.rows], np.int64)
+    return table_name(out, Table("row_number", made), f"{o.prefix}_rows")
 
 
 def _calls(out: Source, calls: Sequence[tuple[int, Sequence[int]]], numbers: Numbers) -> str:
@@ -191,7 +232,7 @@ CALLS_IN_LINE = 24
 
 def _traced(o: RowOperator) -> str:
     size = bytes_in(o.rows[-1].outputs[o.call.call.result])
-    steps = len(o.rows)
+    steps = o.end
     first = 0 if o.completes else steps
     if o.whole.rows_mode == "part":
         first = steps - 1

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from memopt.backends.c.header import c_type_of, run_signature
-from memopt.backends.c.layout import Layout, row_bytes
+from memopt.backends.c.layout import KEPT, Layout, row_bytes
 from memopt.backends.c.row_numbers import Numbers
 from memopt.backends.c.text import filled
 from memopt.dialects.tensors import shape_of
@@ -142,6 +142,8 @@ class Parts:
 
 def base_in_state(layout: Layout, base: str) -> str:
     """A memory of the plan or an output, as a pointer to bytes that a state leads to."""
+    if base == KEPT:
+        return "state->kept.bytes"
     own = any(m.name == base and not m.given for m in layout.memories)
     return base if own else f"(uint8_t *)state->{base}"
 
@@ -180,17 +182,22 @@ def guarded(calls: Sequence[str], stretches: Sequence[tuple[int, int, int]]) -> 
     return found
 
 
+def declared_pointers(layout: Layout, parts: Parts) -> str:
+    """The pointers of a state that a run uses, by their names."""
+    used = "".join((parts.body, parts.declared))
+    return "".join(
+        f"  {kind} *const {word} = state->{word};\n"
+        for kind, word in stored_arguments(layout)
+        if re.search(rf"(?<!->)\b{word}\b", used)
+    )
+
+
 def stream_functions(
     layout: Layout, name: str, received: SSAValue, stream: Stream, parts: Parts
 ) -> str:
     """The functions of a streamed model."""
-    used = "".join((parts.body, parts.declared))
     held = stored_arguments(layout)
-    declared = "".join(
-        f"  {kind} *const {word} = state->{word};\n"
-        for kind, word in held
-        if re.search(rf"(?<!->)\b{word}\b", used)
-    )
+    declared = declared_pointers(layout, parts)
     memory = memory_of_state(layout, stream.numbers)
     values = {
         "name": name,

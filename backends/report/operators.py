@@ -19,7 +19,10 @@ from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import is_named, name_of, operator_kind
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.dialects.tensors import bytes_of
+
+HAS_ROW = (RowOp, ReceiveOp, RecallOp, RetainOp)
 
 
 def in_rows(t: Timeline, memory: BlockMemory, model: ModelAttr) -> Timeline:
@@ -36,7 +39,7 @@ def in_rows(t: Timeline, memory: BlockMemory, model: ModelAttr) -> Timeline:
             macs=None,
             weights=None,
             operator=found[whole],
-            row=op.index.data if isinstance(op, RowOp | ReceiveOp) else None,
+            row=op.index.data if isinstance(op, HAS_ROW) else None,
         )
         for s, op, whole in zip(t.steps, memory.operations, runs, strict=True)
     )
@@ -45,18 +48,25 @@ def in_rows(t: Timeline, memory: BlockMemory, model: ModelAttr) -> Timeline:
 
 
 def _runs(op: Operation) -> Operation | SSAValue:
-    """The operator that a step is a call of; rows of an input are received for that."""
+    """The operator that a step is a call of; rows of an input are received for that, and rows that
+    stay from run to run are kept by their state."""
     if isinstance(op, RowOp):
         return op.whole
+    if isinstance(op, RecallOp | RetainOp | SlideOp):
+        return op.kept
     return op.input if isinstance(op, ReceiveOp) else op
 
 
 def _operators(found: Sequence[Operation | SSAValue], model: ModelAttr) -> list[Operator]:
-    numbers = iter(numbers_of([whole for whole in found if isinstance(whole, Operation)]))
+    ours = [w for w in found if isinstance(w, Operation) and not isinstance(w, StateOp)]
+    numbers = iter(numbers_of(ours))
     operators: list[Operator] = []
     for whole in found:
         if isinstance(whole, SSAValue):
             operators.append(Operator(name_of(whole), "receive", INPUT, 0, 0))
+            continue
+        if isinstance(whole, StateOp):
+            operators.append(Operator(_tensor_name(whole.tensor), "keep", INPUT, 0, 0))
             continue
         work = work_of(whole, model)
         name = _tensor_name(whole.results[0]) if _is_cut(whole) else title(whole)
@@ -87,6 +97,8 @@ def _row_of(value: SSAValue) -> tuple[SSAValue, int] | None:
         return op.whole.results[op.results.index(value)], op.index.data
     if isinstance(op, RowsOp):
         return op.input, op.results.index(value)
+    if isinstance(op, RecallOp):
+        return op.kept.tensor, op.index.data
     return (op.input, op.index.data) if isinstance(op, ReceiveOp) else None
 
 

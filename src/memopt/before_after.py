@@ -53,6 +53,8 @@ def check_choices(target: str, choices: Choices) -> None:
             raise UsageError(f"{flag}={value}: one of {', '.join(known)}")
     if choices.memory is not None:
         check_memory(choices)
+    if choices.slide is not None and target == "tflm":
+        raise UsageError("--slide: TensorFlow Lite Micro runs every window anew")
     if choices.stream_input and target == "tflm":
         raise UsageError("--stream-input: TensorFlow Lite Micro takes its input as a whole")
     if choices.in_rows and target == "tflm":

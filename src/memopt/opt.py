@@ -116,6 +116,10 @@ def build_parser() -> argparse.ArgumentParser:
         ),
         "--rows": ("all|auto|none", "operators in rows: all, or as few as keep the peak of all"),
         "--fit": ("64K", "operators in rows, as few as have an arena of so many bytes"),
+        "--slide": (
+            "N",
+            "operators in rows, of a window that slides by N: rows of the one before are kept",
+        ),
         "--partition": ("K", "cut into K parts that are scheduled one by one, or auto"),
         "--schedule": (
             "METHOD",

@@ -22,7 +22,7 @@ from memopt.in_time import in_budget
 from memopt.passes.memgraph_expand_rows import NONE, MemgraphExpandRowsPass
 from memopt.passes.pipelines import Choices, Step, plan, source
 from memopt.passes.planned import Planned, PlanningPass
-from memopt.row_facts import operators_run, rows_dict, tensors_held
+from memopt.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.solvers import clock
 from memopt.targets.core.registry import target_named
 
@@ -127,7 +127,7 @@ def whole_peak(
     deadline = seconds.deadline(choices.time_limit)
     if clock.late(deadline):
         return None
-    choices = replace(choices, rows=(NONE,), fit=None, stream_input=False)
+    choices = replace(choices, rows=(NONE,), fit=None, stream_input=False, slide=None)
     steps = [step for step in plan(target, choices) if step.stage != "place"][:-1]
     copy = module.clone()
     _run(context, copy, steps, Seconds(), deadline)
@@ -176,6 +176,7 @@ def report_dict(
             "alignment": model_of(func).alignment.data,
             "unknown_scratch": hidden,  # operators whose scratch is not in any of these figures
             "rows": rows_dict(memory, whole),
+            "sliding": sliding_dict(func),
         },
         "memories": memories_dict(new),
         "target": target,

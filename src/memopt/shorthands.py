@@ -40,6 +40,11 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
             parts.append(f"memgraph-expand-rows{{{f'rows={value} {limit}'.strip()}}}")
         elif flag == "fit":
             parts.append(f"memgraph-expand-rows{{{f'fit={_bytes(value)} {limit}'.strip()}}}")
+        elif flag == "slide":
+            if not re.fullmatch(r"0*[1-9]\d*", value):  # --slide in.mlir
+                raise UsageError(f"--slide={value}: a number of rows, from 1 on")
+            parts.append("memgraph-expand-rows{stream-input=true}")
+            parts.append(f"memgraph-slide{{rows={value}}}")
         elif flag == "partition":
             parts.append(f"memgraph-partition{{k={value}}}")
         elif flag == "memory":

@@ -20,7 +20,8 @@ from memopt.dialects.tensors import rows_of, shape_of
 from memopt.driver import load_text, new_context
 from memopt.passes.expand_rows import expand
 from memopt.text import module_text
-from memopt.verify.rows import check_rows, windows_of
+from memopt.verify.rows import check_rows
+from memopt.verify.windows import windows_of
 
 
 def function(op: ComputeOp) -> FuncOp:

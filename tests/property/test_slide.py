@@ -14,7 +14,7 @@ from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.stored import Array
 from memopt.dialects.tensors import rows_of, shape_of
 from memopt.driver import build_pipeline, load_text, new_context
-from memopt.passes.memgraph_slide import kept_rows
+from memopt.passes.kept_rows import kept_rows
 
 TEXT = """
 !x = tensor<1x16x1x2xf32, #memgraph.encoding<nhwc>>

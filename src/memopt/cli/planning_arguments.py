@@ -23,7 +23,7 @@ from memopt.driver import (
     unknown_kind,
 )
 from memopt.frontends.core.shapes import check_shapes
-from memopt.passes.memgraph_expand_rows import AUTO, NONE
+from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds
 from memopt.shorthands import parse_shapes
@@ -74,6 +74,13 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "rows; C targets)",
     )
     parser.add_argument(
+        "--slide",
+        metavar="N",
+        help="the input is a window of a stream that slides by N rows: the caller pushes the new "
+        "ones, and rows of the window before are kept and not computed again (all operators in "
+        "rows; C targets)",
+    )
+    parser.add_argument(
         "--int8-io",
         action="store_true",
         help="take and return the stored integers instead of the real numbers that are quantized "
@@ -107,7 +114,9 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
 
 def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choices:
     """How to plan. Raises UsageError for options that contradict each other."""
-    rows = tuple((args.rows or _rows_by_default(args, target, module)).split(","))
+    slide = None if args.slide is None else _slide(args)
+    default = _rows_by_default(args, target, module) if slide is None else ALL
+    rows = tuple((args.rows or default).split(","))
     fit = None if args.fit is None else bytes_of_text(args.fit)
     if fit == 0:
         raise UsageError("--fit=0: no arena has no bytes")
@@ -125,9 +134,26 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         args.memory,
         rows if fit is None else (AUTO,),
         fit,
-        args.stream_input,
+        args.stream_input or slide is not None,
         args.int8_io,
+        slide,
     )
+
+
+def _slide(args: argparse.Namespace) -> int:
+    """The rows of --slide. Raises UsageError, also for what goes with no window that slides."""
+    text: str = args.slide
+    if not text.isascii() or not text.isdigit() or not int(text):
+        raise UsageError(f"--slide={text}: a number of rows, from 1 on")
+    if args.rows not in (None, ALL):
+        raise UsageError(f"--slide cuts every operator that has rows, not --rows={args.rows}")
+    for flag, value, why in (
+        ("--fit", args.fit, "is of whole windows; --ram says what there is"),
+        ("--memory", args.memory, "has no place for what stays from window to window"),
+    ):
+        if value is not None:
+            raise UsageError(f"--slide: {flag} {why}")
+    return int(text)
 
 
 def _rows_by_default(args: argparse.Namespace, target: str, module: ModuleOp) -> str:

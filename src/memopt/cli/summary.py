@@ -5,7 +5,7 @@ from typing import Any
 from memopt.cli.target_facts import target_lines
 from memopt.cli.texts import sizes
 from memopt.dialects.plan_attributes import FAMILIES
-from memopt.row_facts import rows_line
+from memopt.row_facts import rows_line, sliding_lines
 
 
 def summary(report: dict[str, Any]) -> str:
@@ -29,7 +29,7 @@ def summary(report: dict[str, Any]) -> str:
         f"peak      {sizes(source['peak'])} -> {sizes(plan['peak'])}, {verdict}",
         f"arena     {sizes(source['arena'])} -> {sizes(plan['arena'])}{size}",
     ]
-    lines += rows_line(plan, report["operators"])
+    lines += rows_line(plan, report["operators"]) + sliding_lines(plan)
     if hidden := plan["unknown_scratch"]:
         lines.append(
             f"scratch   of {', '.join(hidden)} is not known and not counted: TFLM lays it at run "

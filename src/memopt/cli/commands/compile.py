@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> None:
     def plan(choices: Choices) -> Planned:
         return plan_both(context, module, args.target, choices, is_tflite, seconds)
 
-    given = args.rows is not None or args.fit is not None
+    given = any(v is not None for v in (args.rows, args.fit, args.slide))
     # shared objects take no parts of tensors, so whole operators fit, or it is said what is missing
     if ram is None or args.target == "tflm" or given or choices.place in share.METHODS:
         before, after, known = plan(choices)

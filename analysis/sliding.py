@@ -1,0 +1,113 @@
+"""Functions that keep rows from run to run: when what they compute is right, what they save.
+
+A run computes what is right if all that it recalls is. What is recalled was made in an earlier run,
+or is of one that was before the first. `runs` counts how many a result goes back: once as many have
+been, it follows from rows of the input alone, which the caller has handed over.
+"""
+
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import body_of, has_kind
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp, steps_of
+from memopt.dialects.state import RecallOp, RetainOp, StateOp
+from memopt.dialects.tensors import AnyTensor, element_bits, rows_of
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """`height` rows of the input in a window, of which `rows` are new in each run, and the first
+    run whose results are those of a whole window. `bytes` of the states, one behind the other at
+    `places`, and their `alignment`. Multiplications of a window that is computed anew, and those
+    of rows that are kept."""
+
+    height: int
+    rows: int
+    runs: int
+    bytes: int
+    alignment: int
+    places: dict[SSAValue, int]
+    macs: int
+    kept_macs: int
+
+
+def sliding_of(func: FuncOp) -> Sliding | None:
+    """None if the function keeps nothing from run to run."""
+    block = body_of(func)
+    if not has_kind(block.ops, StateOp):
+        return None
+    received = [op for op in block.ops if isinstance(op, ReceiveOp)]
+    if not received:
+        raise MemoptError("rows are kept, and none is received", f"@{func.sym_name.data}")
+    height, rows = rows_of(received[0].input) or 0, len(received)
+    runs = max(-(-height // rows), 1 + _runs_before(block))
+    macs, kept = _work(block)
+    places, size = _places(block)
+    widths = (element_width(op.tensor) for op in block.ops if isinstance(op, StateOp))
+    return Sliding(height, rows, runs, size, max(widths), places, macs, kept)
+
+
+def _runs_before(block: Block) -> int:
+    """How many runs what is returned goes back."""
+    depth: dict[SSAValue, int] = {}
+    for _ in block.ops:  # each time at least one state is right, or nothing changes
+        before = dict(depth)
+        for op in block.ops:
+            if isinstance(op, RecallOp):
+                depth[op.result] = _recalled_from(op, depth)
+            elif op.results:
+                back = max((depth.get(v, 0) for v in op.operands), default=0)
+                depth.update(dict.fromkeys(op.results, back))
+        if depth == before:
+            break
+    last = block.last_op
+    return max((depth.get(v, 0) for v in (last.operands if last else ())), default=0)
+
+
+def _recalled_from(op: RecallOp, depth: dict[SSAValue, int]) -> int:
+    """Rows move on within a state until they are one that was retained."""
+    state, r = op.kept, op.index.data
+    runs = 1
+    while r + state.later in state.kept:
+        r += state.later
+        runs += 1
+    found = (use.operation for use in state.result.uses)
+    values = [o.value for o in found if isinstance(o, RetainOp) and o.index.data == r]
+    return runs + max((depth.get(v, 0) for v in values), default=0)
+
+
+def _work(block: Block) -> tuple[int, int]:
+    all_, kept = 0, 0
+    for op in block.ops:
+        if isinstance(op, ComputeOp):
+            all_ += op.macs()
+        if not isinstance(op, RowOpOp):
+            continue
+        whole = op.computed
+        macs, steps = whole.macs(), len(steps_of(whole) or ())
+        done = sum(isinstance(use.operation, RowOp) for use in op.operator.uses)
+        all_ += macs
+        kept += macs * (steps - done) // max(steps, 1)
+    return all_, kept
+
+
+def _places(block: Block) -> tuple[dict[SSAValue, int], int]:
+    """Bytes from the start of what is kept to each state, and of all of it."""
+    places: dict[SSAValue, int] = {}
+    end = 0
+    for op in block.ops:
+        if isinstance(op, StateOp):
+            width = element_width(op.tensor)
+            places[op.result] = end = -(-end // width) * width
+            end += op.bytes
+    return places, end
+
+
+def element_width(tensor: SSAValue) -> int:
+    """Bytes of an element, to which rows of it are aligned."""
+    return max(1, element_bits(cast("AnyTensor", tensor.type).element_type) // 8)

@@ -1,0 +1,195 @@
+"""A window that slides over a stream, as C: every output is that of the whole operators' C on the
+whole window, bit for bit."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from row_networks import network
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.analysis.sliding import Sliding, sliding_of
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.plan import plan_of
+from memopt.dialects.stored import Array, dtype_of
+from memopt.dialects.tensors import shape_of
+from memopt.driver import load_text, new_context
+from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
+from memopt.passes.memgraph_slide import MemgraphSlidePass
+from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
+
+MODELS = {"streaming_wakeword_int8": 1, "dscnn_kws_int8": 2}
+
+
+def sliding(lab: Any, module: ModuleOp, rows: int, **model: Any) -> Sliding:
+    """Plan the module for a window that slides by so many rows."""
+    MemgraphExpandRowsPass(stream_input=True).apply(Context(), module)
+    MemgraphSlidePass(rows).apply(Context(), module)
+    module.verify()
+    how = {"place": "best-fit", "target": "host", "alignment": 4, "inplace": "on"}
+    lab.plan(module, **(how | model))
+    MemgraphVerifyPlanPass(placed=True).apply(Context(), module)
+    found = sliding_of(only_function(module))
+    assert found is not None
+    return found
+
+
+def stream_and_windows(module: ModuleOp, found: Sliding, outputs: int, seed: int) -> list[Array]:
+    """[1, frames, ...] as it is pushed, and [outputs, 1, height, ...] as whole operators take it."""
+    (argument,) = body_of(only_function(module)).args
+    first = found.runs * found.rows
+    shape = (first + (outputs - 1) * found.rows, *shape_of(argument)[2:])
+    rng, kind = np.random.default_rng(seed), np.dtype(dtype_of(argument))
+    real: Array = rng.standard_normal(shape).astype(np.float32)
+    frames = real if kind.kind == "f" else rng.integers(-128, 128, shape).astype(kind)
+    ends = [first + k * found.rows for k in range(outputs)]
+    windows: Array = np.stack([frames[end - found.height : end][None] for end in ends])
+    return [frames[None], windows]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_give_what_whole_windows_give(
+    name: str, shared: Path, tmp_path: Path, lab: Any
+) -> None:
+    """With sanitizers; the arena and what is kept hold no byte more than is planned."""
+    lab.need_tools("host")
+    path = shared / "models" / f"{name}.tflite"
+    whole = lab.plan(lab.read_model(path), target="host")
+    module = lab.read_model(path)
+    found = sliding(lab, module, MODELS[name])
+    stream, windows = stream_and_windows(whole, found, 4, 5)
+    want = lab.run_project(
+        lab.write(whole, tmp_path / "whole", name, "host"), [windows], trace=False
+    )
+    got = lab.run_project(
+        lab.write(module, tmp_path / "rows", name, "host"), [stream], lab.SANITIZE
+    )
+    assert (want.code, got.code) == (0, 0), got.messages
+    assert got.output == want.output
+
+
+@pytest.mark.parametrize("quantized", [True, False])
+def test_random_networks_give_what_whole_windows_give(
+    quantized: bool, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
+    """Also with the caller's outputs, and where new rows come from above and below."""
+    lab.need_tools("host")
+    done = 0
+    for seed in range(max(9, int(100 * fuzz))):
+        rng = np.random.default_rng([seed, quantized])
+        text = network(rng, quantized, branch=seed % 3 == 0)
+        whole, module = (load_text(new_context(), text, "n.mlir") for _ in "ab")
+        height = shape_of(body_of(only_function(whole)).args[0])[1]
+        io = "caller" if seed % 2 else "arena"
+        try:
+            found = sliding(lab, module, int(rng.integers(1, max(2, height // 2))), io=io)
+        except MemoptError as error:
+            assert "memgraph-slide: no row is in the run before" in str(error)
+            continue
+        lab.plan(whole, "source", target="host")
+        stream, windows = stream_and_windows(whole, found, 3, seed)
+        work = tmp_path / str(seed)
+        project = lab.write(whole, work / "whole", "net", "host")
+        want = lab.run_project(project, [windows], trace=False)
+        project = lab.write(module, work / "rows", "net", "host")
+        got = lab.run_project(project, [stream], lab.SANITIZE, trace=False)
+        assert (want.code, got.code) == (0, 0), got.messages
+        assert got.output == want.output, f"seed {seed}"
+        done += 1
+    assert done >= 4
+
+
+USE = r"""
+#include "net.h"
+#include <stdio.h>
+#include <string.h>
+
+static uint8_t arena[NET_ARENA_BYTES] __attribute__((aligned(NET_ARENA_ALIGNMENT)));
+static int8_t output[NET_OUTPUT_BYTES], row[NET_ROW_BYTES];
+
+int main(void) {
+  static net_state state;
+  int pushed = 0, code, start, first = (int)NET_FIRST_ROWS;
+  if (net_start(&state, NULL, output) != 1 || net_start(NULL, arena, output) != 2) return 2;
+  for (start = 0; start < 2; ++start) { /* begun again after rows that are not to be seen */
+    if (net_start(&state, arena, output) != 0) return 3;
+    memset(row, 77, sizeof row);
+    if (start == 0 && (net_push_row(&state, row) != 0 || net_push_row(&state, row) != 0)) return 4;
+  }
+  if (net_push_row(&state, NULL) >= 0) return 5;
+  while (fread(row, 1, sizeof row, stdin) == sizeof row) {
+    if (pushed % 3 == 1) { /* filled in place */
+      memcpy(net_row_place(&state), row, sizeof row);
+      if (net_row_place(&state) != net_row_place(&state)) return 6;
+      code = net_push_row(&state, net_row_place(&state));
+    } else {
+      code = net_push_row(&state, row);
+      memset(row, 0x55, sizeof row);
+    }
+    ++pushed;
+    if (code != (pushed >= first && pushed % (int)NET_NEW_ROWS == 0)) return 7;
+    if (pushed % (int)NET_NEW_ROWS == 0) { /* the arena is free between windows */
+      memset(arena, 0x33, sizeof arena);
+    }
+    if (code) {
+      fwrite(output, 1, sizeof output, stdout);
+      memset(output, 0, sizeof output);
+    }
+  }
+  return 0;
+}
+"""
+
+
+def test_the_arena_is_free_between_windows(shared: Path, tmp_path: Path, lab: Any) -> None:
+    """Pushed by a copy and in place, begun again, with an arena that is overwritten meanwhile."""
+    lab.need_tools("host")
+    path = shared / "models" / "dscnn_kws_int8.tflite"
+    whole = lab.plan(lab.read_model(path), target="host")
+    module = lab.read_model(path)
+    found = sliding(lab, module, 2)
+    stream, windows = stream_and_windows(whole, found, 3, 4)
+    want = lab.run_project(
+        lab.write(whole, tmp_path / "whole", "net", "host"), [windows], trace=False
+    )
+    project = lab.write(module, tmp_path / "rows", "net", "host")
+    (project / "use.c").write_text(USE)
+    sources = [str(p) for p in (project / "kernels").glob("*.c")]
+    command = ["cc", "-std=c99", "-Wall", "-Wextra", *lab.SANITIZE.split(), "-I", str(project)]
+    command += ["-I", str(project / "kernels"), "-o", str(project / "use")]
+    command += [str(project / "use.c"), str(project / "net.c"), *sources, "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    ran = subprocess.run(
+        [str(project / "use")], input=stream.tobytes(), capture_output=True, check=False
+    )
+    assert ran.returncode == 0, ran
+    assert ran.stdout == want.output
+
+
+def test_wakeword_on_cortex_m4(shared: Path, tmp_path: Path, lab: Any) -> None:
+    """The same outputs, and a fraction of the instructions; canaries that hold and trip."""
+    lab.need_tools("cortex-m4")
+    name = "streaming_wakeword_int8"
+    path = shared / "models" / f"{name}.tflite"
+    whole = lab.plan(lab.read_model(path), target="cortex-m4")
+    module = lab.read_model(path)
+    found = sliding(lab, module, 1, target="cortex-m4")
+    plan = plan_of(only_function(module))
+    assert plan is not None
+    assert (plan.arena, found.bytes) == (256, 3_536)
+    stream, windows = stream_and_windows(whole, found, 3, 2)
+    want = lab.run_project(
+        lab.write(whole, tmp_path / "whole", name, "cortex-m4"), [windows], trace=False
+    )
+    project = lab.write(module, tmp_path / "rows", name, "cortex-m4")
+    got = lab.run_project(project, [stream], trace=False)
+    assert (want.code, got.code) == (0, 0), got.messages
+    assert got.output == want.output
+    assert got.numbers["instructions"] < want.numbers["instructions"] // 5
+    flags = "-O2 -DMEMOPT_ARENA_SHRINK=16"
+    assert lab.run_project(project, [stream], flags, "shrunk", trace=False).code == 2

@@ -1,0 +1,136 @@
+"""The plan verifier on rows that stay from run to run: that they are what they are taken for.
+
+It does not ask which rows a pass thinks are kept. A row that is recalled must be, bit for bit, the
+row that was retained for it. So it must be made by the same taps of rows of which the same is true,
+down to rows of the input, which slides by as many as are received.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.rows import JoinOp, RowOpOp
+from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
+from memopt.dialects.tensors import rows_of
+from memopt.verify.windows import Source, sums_rows, windows_of
+
+Reads = Mapping[tuple[SSAValue, int], object]
+"""The tensor that an operand of an operator in rows is, by operator and number of the operand."""
+
+
+def tensor_of(state: StateOp) -> object:
+    """What rows of a state are rows of, as in `Source`."""
+    is_argument = isinstance(state.of, BlockArgument)
+    return state.of if is_argument else (state.of, state.number.data)
+
+
+def check_kept(
+    block: Block, source: Mapping[SSAValue, Source], reads: Reads, received: Mapping[SSAValue, int]
+) -> None:
+    """Raise MemoptError unless every state is read, slides and gets its new rows in this order, and
+    every row of it is the one that it is recalled as. `received` counts the rows of an argument."""
+    place = {op: at for at, op in enumerate(block.ops)}
+    for state in block.ops:
+        if isinstance(state, StateOp):
+            _check_turns(state, place)
+            _check_retained(state, source)
+            for r in state.kept:
+                _check_same(state, r, reads, received)
+
+
+def _check_turns(state: StateOp, place: Mapping[Operation, int]) -> None:
+    """What a state holds is read, then it slides, then rows are retained."""
+    name, users = name_of(state.result), [use.operation for use in state.result.uses]
+    slides = [op for op in users if isinstance(op, SlideOp)]
+    if len(slides) != 1:
+        raise MemoptError(f"{name} slides {len(slides)} times, not once", place_of(state))
+    turn = place[slides[0]]
+    for op in users:
+        if isinstance(op, RecallOp):
+            readers = [use.operation for use in op.result.uses]
+            for reader in [op] if any(isinstance(o, JoinOp) for o in readers) else readers:
+                if place[reader] > turn:
+                    text = f"row {op.index.data} of {name} is read after it slides"
+                    raise MemoptError(text, place_of(reader))
+        elif isinstance(op, RetainOp) and place[op] < turn:
+            text = f"row {op.index.data} of {name} is retained before it slides"
+            raise MemoptError(text, place_of(op))
+
+
+def _check_retained(state: StateOp, source: Mapping[SSAValue, Source]) -> None:
+    """Every row that the state does not have of itself is retained, once, `shift` rows later."""
+    found = (use.operation for use in state.result.uses)
+    retained = [op for op in found if isinstance(op, RetainOp)]
+    name, tensor, kept = name_of(state.result), tensor_of(state), state.kept
+    for r in kept:
+        its = [op for op in retained if op.index.data == r]
+        expected = 0 if r + state.later in kept else 1
+        if len(its) != expected:
+            text = f"row {r} of {name} is retained {len(its)} times, not {expected}"
+            raise MemoptError(text, place_of(its[-1] if its else state))
+        for op in its:
+            if source.get(op.value) != (tensor, r + state.later):
+                text = f"{name_of(op.value)} is not row {r + state.later}, which is row {r} next"
+                raise MemoptError(text, place_of(op))
+
+
+def _check_same(state: StateOp, r: int, reads: Reads, received: Mapping[SSAValue, int]) -> None:
+    """Row `r` of a run is row `r` + `shift` of the run before, by what it is made of."""
+    waiting: list[tuple[object, int, int]] = [(tensor_of(state), r, state.later)]
+    seen: set[tuple[object, int, int]] = set()
+    while waiting:
+        fact = waiting.pop()
+        if fact in seen:
+            continue
+        seen.add(fact)
+        more = _follows_from(*fact, reads, received)
+        if more is None:
+            text = f"row {r} of {name_of(state.result)} is not row {r + state.later} of the run"
+            raise MemoptError(f"{text} before", place_of(state))
+        waiting += more
+
+
+def _follows_from(
+    tensor: object, r: int, by: int, reads: Reads, received: Mapping[SSAValue, int]
+) -> Sequence[tuple[object, int, int]] | None:
+    """Of which rows the same has to be true, if row `r` of a tensor is to be row `r` + `by` of the
+    run before; None if it is not."""
+    if not isinstance(tensor, tuple):
+        value = cast("SSAValue", tensor)  # or None, of which nothing is received
+        slides = value in received and received[value] == by and r + by < (rows_of(value) or 0)
+        return [] if slides else None
+    operator, index = cast("tuple[SSAValue, int]", tensor)
+    owner = operator.owner
+    if not isinstance(owner, RowOpOp):
+        return None
+    whole = owner.computed
+    if by < 1 or r + by >= (rows_of(whole.results[index]) or 0):
+        return None
+    if not (_has_all_taps(whole, r) and _has_all_taps(whole, r + by)):
+        return None
+    found: list[tuple[object, int, int]] = []
+    for k, value in enumerate(whole.operands):
+        now, before = windows_of(whole, k, r), windows_of(whole, k, r + by)
+        if not isinstance(value, BlockArgument):  # known before: what it is does not slide
+            if now != before:
+                return None
+            continue
+        if now is None or before is None or len(now) != len(before):
+            return None
+        found += [(reads.get((operator, k)), n, b - n) for n, b in zip(now, before, strict=True)]
+    return found
+
+
+def _has_all_taps(whole: ComputeOp, r: int) -> bool:
+    """Whether row `r` of the results is made as every other row of which this is true."""
+    window: Any = whole.properties.get("window")
+    if sums_rows(whole) or "resize" in whole.name or "depth_to_space" in whole.name:
+        return False  # a part of the whole; by where in a row or block it is
+    if window is None:
+        return True
+    taps = windows_of(whole, 0, r)
+    return taps is not None and len(taps) == window.sizes[0][0]

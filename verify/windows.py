@@ -1,0 +1,117 @@
+"""The plan verifier's own table of windows: which rows of an operand a row of a result reads.
+
+It does not ask `rows_needed`. What an attribute means is written here a second time on purpose.
+"""
+
+from math import floor
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from memopt.dialects.arithmetic import float32
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.stored import is_stored
+from memopt.dialects.tensors import rows_of, shape_of
+
+Source = tuple[object, int]
+"""Where a row comes from: (the tensor, or the operator that makes it and which result) and row."""
+
+
+def _property(op: Operation, name: str) -> Any:
+    return op.properties.get(name)
+
+
+def sums_rows(whole: ComputeOp) -> bool:
+    """Whether the operator sums over the rows of operand 0."""
+    rows, out = rows_of(whole.operands[0]), rows_of(whole.results[0])
+    if (axes := _property(whole, "axes")) is not None:
+        return 1 in axes.get_values()
+    if _property(whole, "window") is not None:
+        return len(whole.operands) == 1 and out == 1 != rows
+    return out is None or len(whole.results[0].type.get_shape()) < 3  # type: ignore[attr-defined]
+
+
+def windows_of(whole: ComputeOp, k: int, r: int) -> range | None:
+    """The rows of operand `k` that row `r` needs, None if all of it, by the attributes alone."""
+    rows = rows_of(whole.operands[k])
+    if rows is None:
+        return None
+    window = _property(whole, "window")
+    if window is not None and "transpose_conv" in whole.name:
+        return _reaching(window, r, rows) if k == 0 else None
+    if window is not None:
+        return _window(whole, window, r, rows) if k == 0 else None
+    if "depth_to_space" in whole.name:
+        r //= _property(whole, "block").value.data
+        return range(r, r + 1)
+    if (before := _property(whole, "before")) is not None:
+        r -= int(before.get_values()[1])
+        return range(r, r + 1) if 0 <= r < rows else range(0)
+    if (starts := _property(whole, "starts")) is not None:
+        r = int(starts.get_values()[1]) + r * int(_property(whole, "strides").get_values()[1])
+        return range(r, r + 1)
+    if "resize" in whole.name:
+        return _resized(whole, r, rows)
+    axis = _property(whole, "axis")
+    if axis is not None and axis.value.data == 1 and len(whole.results) == 1:
+        above = [rows_of(v) or 0 for v in whole.operands[:k]]
+        r -= sum(above)
+        return range(r, r + 1) if 0 <= r < rows else range(0)
+    if len(whole.operands) > 1 and _rank(whole.operands[k]) < _rank(whole.results[0]):
+        return None  # broadcast from the last dimension on: its second is no height
+    return range(1) if rows == 1 and not sums_rows(whole) else range(r, r + 1)
+
+
+def _rank(value: SSAValue) -> int:
+    return len(shape_of(value))
+
+
+def _window(whole: ComputeOp, window: Any, r: int, rows: int) -> range:
+    kernel, stride, dilation, pad = (sizes[0] for sizes in window.sizes)
+    if sums_rows(whole):
+        taps = [tap * dilation - pad for tap in range(kernel)]
+        return range(r, r + 1) if r in taps else range(0)
+    taps = [r * stride - pad + tap * dilation for tap in range(kernel)]
+    inside = [t for t in taps if 0 <= t < rows]
+    return range(inside[0], inside[-1] + 1, dilation) if inside else range(0)
+
+
+def _reaching(window: Any, r: int, rows: int) -> range:
+    """The rows whose windows, spread over the result, have a tap on row r."""
+    kernel, stride, dilation, pad = (sizes[0] for sizes in window.sizes)
+    found = [
+        n
+        for n in range(rows)
+        if any(n * stride + tap * dilation - pad == r for tap in range(kernel))
+    ]
+    if not found:
+        return range(0)
+    return range(found[0], found[-1] + 1, found[1] - found[0] if len(found) > 1 else 1)
+
+
+def _resized(whole: ComputeOp, r: int, rows: int) -> range:
+    """Of the runtimes' float32, or of 1024ths."""
+    out = rows_of(whole.results[0]) or 0
+    half = 0.5 if _property(whole, "half_pixel_centers") is not None else 0.0
+    corners = _property(whole, "align_corners") is not None
+    a, b = (rows - 1, out - 1) if corners and out > 1 else (rows, out)
+    if whole.name.endswith("nearest"):
+        at = float32(float32(r + half) * float32(a / b)) + (0.5 if corners else 0.0)
+        row = min(max(floor(float32(at)), 0), rows - 1)
+        return range(row, row + 1)
+    if is_stored(whole.operands[0]):
+        scale = (2048 * a + b) // (2 * b)
+        at = r * scale + ((scale // 2 - 512) if half else 0)
+        low = min(max(_toward_zero(at), 0), rows - 1)
+        high = min(max(_toward_zero(at + 1023), 0), rows - 1)
+        return range(low, (high if at != 1024 * low else low) + 1)
+    at = float32(float32(float32(r + half) * float32(a / b)) - half)
+    low = max(floor(at), 0)
+    high = max(min(-floor(-at), rows - 1), 0)
+    part = at != float(low)
+    low = min(low, rows - 1)
+    return range(low, (high if part else low) + 1)
+
+
+def _toward_zero(at: int) -> int:
+    return at // 1024 if at >= 0 else -(-at // 1024)
