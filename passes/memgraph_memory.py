@@ -19,11 +19,13 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.liveness import peak_of
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import body_of
 from memopt.dialects.memory_attributes import MemoryAttr, TrafficAttr
-from memopt.dialects.names import operator_name
+from memopt.dialects.names import name_of, operator_name
 from memopt.dialects.place_attributes import SlotAttr
 from memopt.dialects.plan import OFFSET, set_order
 from memopt.dialects.rows import family_of
+from memopt.dialects.state import StateOp
 from memopt.dialects.write_plan import Facts
 from memopt.formats.sizes import parse_size
 from memopt.passes.extract import Extracted, extract
@@ -119,6 +121,10 @@ def assign_known(
     place = f"@{func.sym_name.data}"
     if extracted.model.target.data == "tflm":
         raise MemoptError("planned for target tflm, which has one arena", place)
+    kept = next((op for op in body_of(func).ops if isinstance(op, StateOp)), None)
+    if kept is not None:
+        text = f"rows that stay from run to run ({name_of(kept.result)}) have no place in it"
+        raise MemoptError(f"memgraph-memory: {text}", place)
     tenants = tenants_of(extracted, banks, spill)
     # the places have to be written too, which takes no longer than it took to read the plan
     seconds = clock.left(clock.sooner(deadline, clock.now() - started))

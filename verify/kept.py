@@ -37,7 +37,7 @@ def check_kept(
     for state in block.ops:
         if isinstance(state, StateOp):
             _check_turns(state, place)
-            _check_retained(state, source)
+            _check_retained(state, source, place)
             for r in state.kept:
                 _check_same(state, r, reads, received)
 
@@ -61,10 +61,13 @@ def _check_turns(state: StateOp, place: Mapping[Operation, int]) -> None:
             raise MemoptError(text, place_of(op))
 
 
-def _check_retained(state: StateOp, source: Mapping[SSAValue, Source]) -> None:
+def _check_retained(
+    state: StateOp, source: Mapping[SSAValue, Source], place: Mapping[Operation, int]
+) -> None:
     """Every row that the state does not have of itself is retained, once, `shift` rows later."""
     found = (use.operation for use in state.result.uses)
     retained = [op for op in found if isinstance(op, RetainOp)]
+    retained.sort(key=lambda op: place[op])
     name, tensor, kept = name_of(state.result), tensor_of(state), state.kept
     for r in kept:
         its = [op for op in retained if op.index.data == r]

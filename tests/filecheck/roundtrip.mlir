@@ -226,3 +226,28 @@ func.func @narrowed(%x: tensor<1x2x2x2xi8>, %w: tensor<4x1x1x3xi8>, %b: tensor<4
   %y = memgraph.relu %x {memgraph.channels = [#memgraph.channels<4, left_out = [1 [-128, 7] unread, 3 [5, 5] zero_weights]>, #memgraph.channels<3, left_out = []>]} : (tensor<1x2x2x2xi8>) -> tensor<1x2x2x2xi8>
   func.return %y : tensor<1x2x2x2xi8>
 }
+
+// -----
+
+// Rows that stay from run to run.
+// CHECK: @kept(%x: tensor<1x4x4x4xi8>)
+func.func @kept(%x: tensor<1x4x4x4xi8>) -> tensor<1x1x4x4xi8> {
+  %f = memgraph.row_op (%a: tensor<1x4x4x4xi8>) {
+    %y, %z = memgraph.split %a axis 3 : (tensor<1x4x4x4xi8>) -> (tensor<1x4x4x2xi8>, tensor<1x4x4x2xi8>)
+    memgraph.yield %y, %z : tensor<1x4x4x2xi8>, tensor<1x4x4x2xi8>
+  }
+  // CHECK: %s = memgraph.state %x rows [1, 2] shift 1 {note} : tensor<1x4x4x4xi8>
+  %s = memgraph.state %x rows [1, 2] shift 1 {note} : tensor<1x4x4x4xi8>
+  // CHECK: %t = memgraph.state %f result 1 rows [2] shift 1 : !memgraph.operator
+  %t = memgraph.state %f result 1 rows [2] shift 1 : !memgraph.operator
+  // CHECK: %x1 = memgraph.recall %s[1] {note} : tensor<1x4x4x4xi8>
+  %x1 = memgraph.recall %s[1] {note} : tensor<1x4x4x4xi8>
+  %x3 = memgraph.receive %x[3] : tensor<1x4x4x4xi8>
+  // CHECK: memgraph.slide %s {note}
+  memgraph.slide %s {note}
+  // CHECK: memgraph.retain %x3, %s[2] {note} : tensor<1x4x4x4xi8>
+  memgraph.retain %x3, %s[2] {note} : tensor<1x4x4x4xi8>
+  // CHECK: func.func private @state(!memgraph.state)
+  func.return %x3 : tensor<1x1x4x4xi8>
+}
+func.func private @state(!memgraph.state)

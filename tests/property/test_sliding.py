@@ -5,19 +5,25 @@ from collections import Counter
 import numpy as np
 import pytest
 from row_networks import network
+from xdsl.dialects.builtin import IntAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from memopt.analysis.evaluation import State, evaluate
 from memopt.analysis.sliding import sliding_of
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.rows import RowOp
+from memopt.dialects.state import RetainOp, SlideOp, StateOp
 from memopt.dialects.stored import Array
 from memopt.dialects.tensors import rows_of, shape_of
 from memopt.driver import load_text, new_context
 from memopt.passes.expand_rows import expand
 from memopt.passes.keep_rows import keep_rows
+from memopt.passes.memgraph_schedule import order_function
 from memopt.passes.stream_input import close_stream, receive_rows
 from memopt.verify.plan import check_form
 
@@ -68,3 +74,69 @@ def returned(func: FuncOp) -> list[SSAValue]:
     last = body_of(func).last_op
     assert last is not None
     return list(last.operands)
+
+
+READ = """
+!x = tensor<1x4x1x2xi8>
+!y = tensor<1x3x1x2xi8>
+func.func @main(%x: !x) -> !y {
+  %y = memgraph.max_pool_2d %x window<[2, 1]> : (!x) -> !y
+  func.return %y : !y
+}
+"""
+
+
+def test_a_plan_that_reads_what_has_moved_is_refused() -> None:
+    """By the verifier of plans; a schedule knows that a state slides behind who reads it."""
+    func = only_function(load_text(new_context(), READ, "n.mlir"))
+    receive_rows(func)
+    expand(func, None)
+    close_stream(func)
+    keep_rows(func, 1)
+    check_form(func)
+    reader = next(op for op in body_of(func).ops if isinstance(op, RowOp))
+    slides = [op for op in body_of(func).ops if isinstance(op, SlideOp)]
+    slide = next(op for op in slides if reader in op.kept.readers)
+    slide.detach()
+    Rewriter.insert_op(slide, InsertPoint.before(reader))
+    with pytest.raises(MemoptError, match=r"row 2 of x_kept is read after it slides"):
+        check_form(func)
+    with pytest.raises(PassFailedException, match=r"'slide' runs before 'row \(y\)'"):
+        order_function(func, None, "source", None)
+
+
+def test_mutants_of_what_is_kept_are_refused(fuzz: float) -> None:
+    """A state with another shift, other rows, or another order of what is retained is no plan."""
+    caught = Counter[str]()
+    for seed in range(max(20, int(300 * fuzz))):
+        rng = np.random.default_rng(seed)
+        module = load_text(new_context(), network(rng, True), "n.mlir")
+        func = only_function(module)
+        try:
+            receive_rows(func)
+            expand(func, None)
+            close_stream(func)
+            keep_rows(func, int(rng.integers(1, 3)))
+        except MemoptError:
+            continue
+        check_form(func)
+        states = [op for op in body_of(func).ops if isinstance(op, StateOp)]
+        state = states[int(rng.integers(len(states)))]
+        retained = [op for op in state.of_kind(RetainOp) if isinstance(op, RetainOp)]
+        kind = ("shift", "tensor", "swapped")[int(rng.integers(3))]
+        if kind == "shift":
+            state.properties["shift"] = IntAttr(state.later + 1)
+        elif kind == "tensor" and len(states) > 1:
+            other = states[states.index(state) - 1]
+            state.operands[0] = other.of
+            state.properties["number"] = other.number
+        elif kind == "swapped" and len(retained) > 1:
+            a, b = retained[:2]
+            a.operands[0], b.operands[0] = b.operands[0], a.operands[0]
+        else:
+            continue
+        with pytest.raises((MemoptError, VerifyException)):
+            module.verify()
+            check_form(func)
+        caught[kind] += 1
+    assert len(caught) == 3, caught
