@@ -29,6 +29,7 @@ MANY = 300  # operators
 EXACT_OPERATORS = 30
 # CP-SAT's deterministic time for each question about a calm order; more where that was too little.
 EAGER, PATIENT = 0.01, 0.03
+ASKED = 1_300_000  # squares of buffers in eager questions, without a time limit: some seconds
 OWN_ORDER = 1 / 6  # of the time, for the order in hand before others are looked for
 FAILURES = 3  # arenas that one order is not found to fit into
 
@@ -131,12 +132,16 @@ def _among_calm(
     last all are asked for the peak again, with more work and any offset.
     """
     coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
+    spent = 0.0
 
     def asked(best: Joint, order: tuple[int, ...], height: int, fine: bool) -> Joint:
-        if clock.late(deadline):
+        nonlocal spent
+        if clock.late(deadline) or (deadline is None and spent > ASKED):
             return best
+        problem = live_ranges(graph, order)
         work = PATIENT if fine else EAGER
-        found = coarse.fits(live_ranges(graph, order), height, work, clock.left(deadline), fine)
+        found = coarse.fits(problem, height, work, clock.left(deadline), fine)
+        spent += (1 + fine) * len(problem.items) ** 2 * work / EAGER
         return _better(best, order, found)
 
     calm: list[tuple[int, ...]] = []

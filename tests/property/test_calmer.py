@@ -3,9 +3,10 @@
 from itertools import permutations
 from random import Random
 
+import pytest
 from oracles import random_graph
 
-from memopt.solvers import clock
+from memopt.solvers import clock, joint
 from memopt.solvers.joint.calmer import COSTS, LENGTH, calmer_orders
 from memopt.solvers.placement import coarse
 from memopt.solvers.problems.memory_graph import (
@@ -111,3 +112,24 @@ def test_what_is_fixed_stays() -> None:
     found = coarse.fits(fixed, 16, work=1.0)
     assert found is not None and found.offsets == (8, 0)
     assert coarse.fits(fixed, 8, work=1.0) is None
+
+
+def test_without_a_time_limit_questions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each costs as much as it has buffers, squared, so that few are asked about very many."""
+    asked: list[int] = []
+
+    def never(problem: PlacementProblem, *_: object) -> None:
+        asked.append(len(problem.items))
+
+    monkeypatch.setattr(coarse, "fits", never)
+    monkeypatch.setattr(joint, "ASKED", 5_000)
+    rng = Random(4)
+    for _ in range(40):
+        graph = random_graph(rng, 60)
+        start = schedule(graph, "search")
+        asked.clear()
+        joint.solve(graph, start.order, start.lower_bound, calm_first=True)
+        if asked:
+            break
+    cost = sum(n**2 for n in asked[:-1])
+    assert asked and cost <= 5_000 < cost + asked[-1] ** 2 * 6
