@@ -1,7 +1,8 @@
 """`memopt bench rows`: what rows save on the shared models, beside what others have published.
 
 Plans only, each verified: of whole operators, of rows, and of rows of an input that is received row
-by row. Offsets are multiples of 1 byte, for float32 of 4; results over dying operands.
+by row. Aligned as `memopt compile` does it for C: whole tensors and sums to 4 bytes, rows as their
+elements are; results over dying operands.
 """
 
 import time
@@ -15,6 +16,7 @@ from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.plan import ORDER, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.driver import build_pipeline, load_model, new_context
+from memopt.passes.pipelines import ROWS_ALIGNMENT
 
 MODELS = (
     "dscnn_kws_int8",
@@ -95,12 +97,11 @@ def rows(
 def planned(path: Path, rows: str, time_limit: float, int8_io: bool) -> tuple[PlanAttr, int]:
     """The plan of a model, verified, and its steps. Raises MemoptError."""
     module = load_model(path, {})
-    alignment = 4 if "float" in path.stem else 1
     limit = f"time-limit={time_limit:g}"
     passes = (
         *(("memgraph-int8-io",) if int8_io else ()),
         *(("memgraph-rewrite{rules=pad-into-window}",) if rows != WHOLE else ()),
-        f"memgraph-model{{target=host alignment={alignment} inplace=on}}",
+        f"memgraph-model{{target=host alignment={ROWS_ALIGNMENT} inplace=on}}",
         f"memgraph-expand-rows{{rows={rows} {limit if rows != WHOLE else ''}}}",
         f"memgraph-schedule{{{limit}}}",
         f"memgraph-place{{method=joint {limit}}}",

@@ -62,7 +62,7 @@ def over(lab: Any, text: str, rng: np.random.Generator, **model: Any) -> ModuleO
     if rng.random() < 0.3:
         banks.append(Bank("far", 4 * peak, 20))
     try:
-        assign_function(func, tuple(banks), time_limit=20)
+        assign_function(func, tuple(banks), time_limit=4)
     except MemoptError as error:
         assert "do not fit into" in error.text, error
         return None

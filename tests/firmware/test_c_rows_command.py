@@ -31,10 +31,6 @@ def test_compile_in_rows(shared: Path, tmp_path: Path, capsys: pytest.CaptureFix
     capsys.readouterr()
     for arguments, message in (
         (["--rows=all", "--target=tflm"], "--rows: TensorFlow Lite Micro runs whole operators"),
-        (
-            ["--rows=all", "--memory=a:512,b:512"],
-            "each row in one of them: 472 B are missing",
-        ),
         (["--rows=nobody"], "memgraph-expand-rows: no operator with rows makes 'nobody'"),
     ):
         assert memopt(["compile", model, *arguments, "-o", str(tmp_path / "no")]) != 0

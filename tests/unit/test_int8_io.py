@@ -49,9 +49,10 @@ def test_what_the_caller_quantizes_gives_what_was_dequantized() -> None:
         assert ((after.astype(np.int32) + 5).astype(np.float32) * scale == before).all()
 
 
-def test_the_header_states_scale_and_zero_point(shared: Path, tmp_path: Path) -> None:
-    model = shared / "models" / "mcunet_vww_int8.tflite"
-    assert main(["compile", str(model), "--int8-io", "-o", str(tmp_path / "out")]) == 0
-    header = (tmp_path / "out" / "mcunet_vww_int8.h").read_text()
-    assert "INPUT_0_SCALE 0.00783930719f" in header and "OUTPUT_0_ZERO_POINT (1)" in header
+def test_the_header_states_scale_and_zero_point(tmp_path: Path) -> None:
+    (tmp_path / "net.mlir").write_text(NETWORK)
+    model = str(tmp_path / "net.mlir")
+    assert main(["compile", model, "--int8-io", "-o", str(tmp_path / "out")]) == 0
+    header = (tmp_path / "out" / "net.h").read_text()
+    assert "INPUT_0_SCALE 0.07" in header and "OUTPUT_0_ZERO_POINT (-5)" in header
     assert "const int8_t" in header and "float *" not in header
