@@ -132,6 +132,7 @@ def test_moves_run(
     assert lab.unequal_tensors(run, want) == []
 
 
+@pytest.mark.long
 def test_moves_that_pay(shared: Path, over: Any, tmp_path: Path, lab: Any) -> None:
     """mcunet over three memories: two moves are worth their cost; the output is that of one
     arena."""

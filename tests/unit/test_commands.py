@@ -221,7 +221,7 @@ def test_fusion_changes_no_peak_wherever_inputs_and_outputs_live(
 ) -> None:
     peaks: list[int] = []
     for more in ([], ["--no-fuse"]):
-        arguments = ["report", str(shrunk), "--json", "--target=host", f"--io={io}"]
+        arguments = ["report", str(shrunk), "--json", "--target=host", "--rows=none", f"--io={io}"]
         assert main([*arguments, f"--inplace={inplace}", *more]) == 0
         plan = json.loads(capsys.readouterr().out)["plan"]
         assert plan["optimal"] is True
@@ -233,7 +233,7 @@ def test_a_folder_that_cannot_be_made_is_named(
     shrunk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     goal = shrunk / "below_a_file" / "out"
-    assert main(["compile", str(shrunk), "-o", str(goal)]) == 1
+    assert main(["compile", str(shrunk), "--rows=none", "-o", str(goal)]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert "below_a_file" in error
