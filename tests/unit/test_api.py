@@ -99,6 +99,31 @@ def test_numbers_are_those_of_the_file_whatever_runs() -> None:
     assert [model.operators[i] for i in found.indices] == list(found.order)
 
 
+ROWS = b"""
+!t = tensor<1x6x6x3xi8, #memgraph.encoding<nhwc, scale = [0.07], zero_point = [-5]>>
+!u = tensor<1x3x3x3xi8, #memgraph.encoding<nhwc, scale = [0.07], zero_point = [-5]>>
+func.func @main(%x: !t) -> !u {
+  %0 = memgraph.max_pool_2d %x window<[1, 1]> : (!t) -> !t
+  %1 = memgraph.average_pool_2d %0 window<[2, 2], stride = [2, 2]> : (!t) -> !u
+  func.return %1 : !u
+}
+"""
+
+
+def test_rows_are_planned_and_each_is_its_operators() -> None:
+    whole, cut = memopt.plan(ROWS), memopt.plan(ROWS, rows="all", inplace="off")
+    assert (whole.family, cut.family) == ("order", "rows") and cut.peak < whole.peak
+    assert cut.optimal and cut.indices.count(0) == 6 and cut.indices.count(1) == 3
+    operators = memopt.load(ROWS).operators
+    assert [operators[i] for i in cut.indices] == list(cut.order)
+    streamed = memopt.plan(ROWS, rows="all", stream_input=True, inplace="off")
+    assert streamed.peak < cut.peak and sorted(streamed.indices) == sorted(cut.indices)
+    fitted = memopt.plan(ROWS, fit=cut.arena)
+    assert fitted.arena <= cut.arena and "run_rows" in str(fitted.emit("c"))
+    with pytest.raises(memopt.MemoptError, match="all rows need"):
+        memopt.plan(ROWS, fit=8)
+
+
 def test_an_edited_plan_is_refused() -> None:
     text = str(memopt.plan(FIGURE).emit())
     with pytest.raises(memopt.MemoptError, match="peak"):
@@ -141,6 +166,10 @@ def test_what_is_no_network_is_told_with_its_place(given: Any, error: Any, text:
         ({"memory": "q"}, "memory: 'q' is no memory"),
         ({"memory": "a:1K", "place": "auto"}, "leave place out"),
         ({"pipeline": "fuse"}, "unknown pass 'fuse'; there are:"),
+        ({"rows": "all", "target": "tflm"}, "rows: TensorFlow Lite Micro runs whole operators"),
+        ({"stream_input": True}, "stream-input needs operators in rows"),
+        ({"fit": 0}, "fit=0: bytes of one arena"),
+        ({"fit": 64, "rows": "all"}, "fit=64: bytes of one arena"),
         ({"time_limit": 0}, "seconds, more than 0"),
         ({"time_limit": float("nan")}, "seconds, more than 0"),
         ({"time_limit": float("inf")}, "seconds, more than 0"),

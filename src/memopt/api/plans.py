@@ -34,10 +34,12 @@ from memopt.dialects.plan import (
     offsets_of,
 )
 from memopt.dialects.plan_attributes import Family, PlanAttr
+from memopt.dialects.rows import RowOp
 from memopt.driver import new_context, set_model_path
 from memopt.frontends.core.registry import all_frontends
 from memopt.outputs import TARGETS as FORMS
 from memopt.outputs import Wanted, emit
+from memopt.passes.memgraph_expand_rows import AUTO, NONE
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds
@@ -51,14 +53,15 @@ from memopt.usage import UsageError
 class Plan:
     """Bytes throughout; the verifier has re-derived all of it.
 
-    `order` has the operators' names as they run, `indices` their numbers, from 0, among
-    `Model.operators`: the file's order. Reshapes that cost nothing do not run. No order has a peak
+    `order` has the operators' names as they run, one in rows once for each row, `indices` their
+    numbers, from 0, among `Model.operators`: the file's order. Reshapes that cost nothing do not
+    run. No order has a peak
     below `lower_bound`, as `proof` says: flow, search, ilp or none.
     `offsets` maps the names of the tensors in RAM to bytes from the start of the arena (a name that
     is there twice gets `#2` behind it); with several memories, or shared objects, to bytes from the
     start of its own, and `memories` says which that is. `family` is what the bounds range over:
-    `order`, all orders of these operators. `module` is the plan as IR, `data` the bytes of the file
-    if no path says where they are.
+    `order`, all orders of these operators, or `rows`, all orders of these rows. `module` is the
+    plan as IR, `data` the bytes of the file if no path says where they are.
     """
 
     name: str
@@ -112,17 +115,24 @@ def plan(
     time_limit: float | None = None,
     io: str | None = None,
     inplace: str | None = None,
+    rows: str = NONE,
+    fit: int | None = None,
+    stream_input: bool = False,
+    int8_io: bool = False,
     fuse: bool = True,
     pipeline: str = "",
     shapes: Shapes | None = None,
 ) -> Plan:
-    """Plan a network of one function, as `memopt compile` does, and verify the plan.
+    """Plan a network of one function, as `memopt compile --rows=none` does, and verify the plan.
 
     `source` is whatever `memopt.load` takes. `target` is a device, or "tflm" for TensorFlow Lite
     Micro; `schedule` and `place` are methods (memopt-opt --help lists them); `memory` is, instead
     of `place`, several memories, the fastest first: "dtcm:64K,sram:320K". `time_limit` is seconds
     for all of it; `io` is where inputs and outputs live: "arena", "kept" or "caller"; `inplace`
-    is "on" or "off". `pipeline` is run first, as for `memopt.peak`.
+    is "on" or "off". `rows` cuts operators into rows, for C targets: "auto", the fewest with the
+    peak of all, "all", or names of tensors; `fit` bytes for the arena choose them too. With
+    `stream_input` the input is received row by row, with `int8_io` inputs and outputs are the
+    stored integers. `pipeline` is run first, as for `memopt.peak`.
 
     Raises MemoptError for a network that cannot be planned, OSError, and ValueError for an argument
     that there is not.
@@ -138,9 +148,21 @@ def plan(
         chosen("io", io, ("arena", "kept", "caller"))
     if inplace is not None:
         chosen("inplace", inplace, ("on", "off"))
+    if fit is not None and (rows not in (NONE, AUTO) or memory is not None or fit < 1):
+        raise ValueError(f"fit={fit}: bytes of one arena, for which the rows are chosen")
     seconds(time_limit)
     choices = Choices(
-        schedule, place, time_limit, fuse and schedule != "source", io, inplace, memory
+        schedule,
+        place,
+        time_limit,
+        fuse and schedule != "source",
+        io,
+        inplace,
+        memory,
+        tuple(rows.split(",")) if fit is None else (AUTO,),
+        fit,
+        stream_input,
+        int8_io,
     )
     times = Seconds()
     model = prepared(source, pipeline, shapes)
@@ -181,7 +203,8 @@ def _answer(
     target: str,
     numbers: dict[tuple[object, ...], int],
 ) -> Plan:
-    func, facts, executing = known.func, known.plan, known.memory.operations
+    func, facts = known.func, known.plan
+    executing = [op.whole if isinstance(op, RowOp) else op for op in known.memory.operations]
     ran = [(title(op), n) for op in executing if (n := numbers.get(_origin(op))) is not None]
     places = dict(_places(func))
     memories = {name: _called(where, facts) for name, (_, where) in places.items()}
