@@ -100,11 +100,10 @@ def _places(block: Block) -> tuple[dict[SSAValue, int], int]:
     """Bytes from the start of what is kept to each state, and of all of it."""
     places: dict[SSAValue, int] = {}
     end = 0
-    for op in block.ops:
-        if isinstance(op, StateOp):
-            width = element_width(op.tensor)
-            places[op.result] = end = -(-end // width) * width
-            end += op.bytes
+    states = [op for op in block.ops if isinstance(op, StateOp)]
+    for op in sorted(states, key=lambda op: -element_width(op.tensor)):  # so all are aligned
+        places[op.result] = end
+        end += op.bytes
     return places, end
 
 

@@ -17,53 +17,43 @@ from memopt.dialects.plan import drop_plan
 from memopt.dialects.rows import ReceiveOp, RowOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.passes.kept_rows import Kept, Row, kept_rows_in, rows_in
+from memopt.passes.recalled_rows import Recalled, choosing, fewest_macs
 
 
-def keep_rows(func: FuncOp, rows: int) -> None:
-    """Compute the rows that are new where the input slides on by `rows`, and keep the others.
-    Raises MemoptError if none is kept."""
-    block = body_of(func)
+def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
+    """Compute the rows that are new where the input slides on by `rows`, and keep the others, in at
+    most so many bytes. Raises MemoptError if none is kept, or that is not enough."""
+    block, place = body_of(func), f"@{func.sym_name.data}"
     if has_kind(block.ops, StateOp):
-        text = "memgraph-slide: rows are kept from run to run already"
-        raise MemoptError(text, f"@{func.sym_name.data}")
+        raise MemoptError("memgraph-slide: rows are kept from run to run already", place)
     kept, row = kept_rows_in(func, rows), rows_in(func)
+    recalled = fewest_macs(choosing(func, row, kept), most, place)
     drop_plan(func)
     value_of = {at: value for value, at in row.items()}
-    old = [op for op in block.ops if isinstance(op, RowOp | ReceiveOp) and _is_kept(op, row, kept)]
-    wanted = _wanted(func, set(old), kept, row)
-    states = [_state(tensor, wanted[tensor], kept[tensor].shift, value_of) for tensor in wanted]
+    old = [op for op in block.ops if _is_old(op, row, kept, recalled)]
+    states = [
+        _state(tensor, sorted(its), kept[tensor].shift, value_of)
+        for tensor, its in recalled.rows.items()
+    ]
     for op in reversed(old):
         Rewriter.erase_op(op)
     for state in states:
         _retain(state, value_of)
 
 
-def _is_kept(op: Operation, row: Mapping[SSAValue, Row], kept: Mapping[SSAValue, Kept]) -> bool:
-    return op.results[0] in row and _is_in(kept, *row[op.results[0]])
-
-
-def _is_in(kept: Mapping[SSAValue, Kept], tensor: SSAValue, r: int) -> bool:
-    return tensor in kept and r in kept[tensor].rows
-
-
-def _wanted(
-    func: FuncOp,
-    old: set[Operation],
-    kept: Mapping[SSAValue, Kept],
+def _is_old(
+    op: Operation,
     row: Mapping[SSAValue, Row],
-) -> dict[SSAValue, list[int]]:
-    """The rows that are recalled: those that something new reads, and what these are in runs to
-    come, which has to wait for them."""
-    found: dict[SSAValue, set[int]] = {}
-    for op in body_of(func).ops:
-        for value in () if op in old else op.operands:
-            if value not in row:
-                continue
-            tensor, r = row[value]
-            while _is_in(kept, tensor, r):
-                found.setdefault(tensor, set()).add(r)
-                r += kept[tensor].shift
-    return {tensor: sorted(rows) for tensor, rows in found.items()}
+    kept: Mapping[SSAValue, Kept],
+    recalled: Recalled,
+) -> bool:
+    """Whether it makes a row that is not made in this run, or received in one before."""
+    if not op.results or op.results[0] not in row:
+        return False
+    tensor, r = row[op.results[0]]
+    if isinstance(op, ReceiveOp):
+        return r in kept[tensor].rows
+    return isinstance(op, RowOp) and r not in recalled.computed[tensor]
 
 
 def _state(

@@ -5,7 +5,7 @@ The input slides on by some rows in each run. A row of a result is kept if it is
 that are kept, each as far on as the others of its tensor.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
@@ -61,23 +61,33 @@ def rows_in(func: FuncOp) -> dict[SSAValue, Row]:
 def kept_rows_in(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
     """The same of a function whose operators are in rows and whose input is received in rows."""
     kept, row = _of_input(func, rows), rows_in(func)
-    found = [op for op in body_of(func).ops if isinstance(op, RowOpOp)]
-    waiting = {op: _tensors_read(op, row) for op in found}
-    made = {r for op in found for r in op.computed.results}
-    while waiting:  # an operator behind those that make what it reads
-        ready = [op for op, reads in waiting.items() if not made.intersection(reads.values())]
-        assert ready
-        for op in ready:
-            known = {a: kept[v] for a, v in waiting.pop(op).items() if v in kept}
-            most = _kept_of(op.computed, known, lambda v: not isinstance(v, BlockArgument))
-            made.difference_update(op.computed.results)
-            if most is not None:
-                kept.update(dict.fromkeys(op.computed.results, most))
+    found = in_order(func, row)
+    for op in found:
+        known = {a: kept[v] for a, v in _tensors_read(op, row).items() if v in kept}
+        most = _kept_of(op.computed, known, lambda v: not isinstance(v, BlockArgument))
+        if most is not None:
+            kept.update(dict.fromkeys(op.computed.results, most))
     _check_some(func, rows, kept, [op.computed for op in found])
     return kept
 
 
-def _tensors_read(op: RowOpOp, row: dict[SSAValue, Row]) -> dict[SSAValue, SSAValue]:
+def in_order(func: FuncOp, row: Mapping[SSAValue, Row]) -> list[RowOpOp]:
+    """The operators in rows, each behind those that make what it reads."""
+    found = [op for op in body_of(func).ops if isinstance(op, RowOpOp)]
+    waiting = {op: set(_tensors_read(op, row).values()) for op in found}
+    unmade = {r for op in found for r in op.computed.results}
+    ordered: list[RowOpOp] = []
+    while waiting:
+        ready = [op for op, reads in waiting.items() if not unmade & reads]
+        assert ready
+        for op in ready:
+            del waiting[op]
+            unmade.difference_update(op.computed.results)
+        ordered += ready
+    return ordered
+
+
+def _tensors_read(op: RowOpOp, row: Mapping[SSAValue, Row]) -> dict[SSAValue, SSAValue]:
     """The tensor of whose rows an operator in rows reads each of its arguments."""
     found: dict[SSAValue, SSAValue] = {}
     for reader in (use.operation for use in op.operator.uses):

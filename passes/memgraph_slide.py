@@ -31,13 +31,14 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, functions
 from memopt.dialects.rows import is_received
 from memopt.dialects.tensors import rows_of
 from memopt.passes.expand_rows import computing
 from memopt.passes.keep_rows import keep_rows
 from memopt.passes.kept_rows import kept_rows
-from memopt.passes.option import required
+from memopt.passes.option import option, required
 
 KEPT = "memgraph.kept_rows"
 SLIDING = "memgraph.sliding"
@@ -50,15 +51,23 @@ class MemgraphSlidePass(ModulePass):
     name = "memgraph-slide"
 
     rows: int = required("rows of the input that are new in each run")
+    kept: int | None = option(
+        None, "at most so many bytes stay from run to run; what does not is computed again"
+    )
 
     def __post_init__(self) -> None:
         if self.rows < 1:
             raise ValueError(f"rows={self.rows}: no window slides by that")
+        if self.kept is not None and self.kept < 1:
+            raise ValueError(f"kept={self.kept}: no window is kept in that")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in functions(op):
             if any(is_received(v) for v in body_of(func).args):
-                keep_rows(func, self.rows)
+                keep_rows(func, self.rows, self.kept)
+            elif self.kept is not None:
+                text = "memgraph-slide{kept}: rows are kept of operators in rows, there are none"
+                raise MemoptError(text, f"@{func.sym_name.data}")
             else:
                 _write(func, self.rows)
 

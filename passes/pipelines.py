@@ -29,7 +29,7 @@ ROWS_ALIGNMENT = 4
 class Choices:
     """How to plan: methods as on the command line, seconds for the whole plan; `rows` and
     `stream_input` as of memgraph-expand-rows, `fit` too, bytes, which needs rows=auto; `slide` as
-    rows of memgraph-slide, which needs `stream_input`."""
+    rows of memgraph-slide, which needs `stream_input`, and `kept`, bytes, which needs `slide`."""
 
     schedule: str = "auto"
     place: str = "joint"
@@ -43,6 +43,7 @@ class Choices:
     stream_input: bool = False
     int8_io: bool = False
     slide: int | None = None
+    kept: int | None = None
 
     @property
     def in_rows(self) -> bool:
@@ -73,7 +74,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     searched = limit if chosen.rows == (AUTO,) else None
     rows = MemgraphExpandRowsPass(chosen.rows, chosen.fit, searched, chosen.stream_input)
     cut = Step("", rows, "before the order, which is one of rows")
-    slide = () if chosen.slide is None else (_kept(chosen.slide),)
+    slide = () if chosen.slide is None else (_sliding(chosen.slide, chosen.kept),)
     fuse = MemgraphFusePass(time_limit=limit)
     schedule = MemgraphSchedulePass(chosen.schedule, limit)
     contract = Step("fuse", fuse, "before the order, to leave its search less; it opens them again")
@@ -100,8 +101,10 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     )
 
 
-def _kept(rows: int) -> Step:
-    return Step("", MemgraphSlidePass(rows), "before the order, which is one of rows that are new")
+def _sliding(rows: int, kept: int | None) -> Step:
+    return Step(
+        "", MemgraphSlidePass(rows, kept), "before the order, which is one of rows that are new"
+    )
 
 
 def source(tflm: bool = True, scratch: bool = True) -> tuple[Step, ...]:

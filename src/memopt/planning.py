@@ -127,7 +127,7 @@ def whole_peak(
     deadline = seconds.deadline(choices.time_limit)
     if clock.late(deadline):
         return None
-    choices = replace(choices, rows=(NONE,), fit=None, stream_input=False, slide=None)
+    choices = replace(choices, rows=(NONE,), fit=None, stream_input=False, slide=None, kept=None)
     steps = [step for step in plan(target, choices) if step.stage != "place"][:-1]
     copy = module.clone()
     _run(context, copy, steps, Seconds(), deadline)

@@ -7,6 +7,11 @@
 // RUN: memopt-opt --verify-plan %t.plan.mlir | diff - %t.plan.mlir
 // RUN: memopt-opt --model=target=host,alignment=4 --slide=2 --fuse --schedule=source --verify-plan %s -o %t.fused.mlir
 // RUN: memopt verify %t.plan.mlir
+// RUN: not memopt-opt -p "memgraph-expand-rows{stream-input=true},memgraph-slide{rows=2 kept=47}" %s 2>&1 | filecheck %s --check-prefix=FEWER
+// RUN: not memopt-opt -p "memgraph-slide{rows=2 kept=100}" %s 2>&1 | filecheck %s --check-prefix=WHOLE
+
+// FEWER: @main: error: memgraph-slide: no fewer than 48 B are found to be kept (32 B of y), not 47
+// WHOLE: @main: error: memgraph-slide{kept}: rows are kept of operators in rows, there are none
 
 // What the last rows of y read is recalled or received, and what the mean reads is recalled too.
 !x = tensor<1x8x1x2xf32, #memgraph.encoding<nhwc>>

@@ -24,13 +24,20 @@ from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 
-MODELS = {"streaming_wakeword_int8": 1, "dscnn_kws_int8": 2}
+# How far it slides, how many bytes may be kept, and how many are.
+MODELS = (
+    ("streaming_wakeword_int8", 1, None, 3_536),
+    ("dscnn_kws_int8", 2, None, 24_470),
+    ("dscnn_kws_int8", 2, 6_000, 5_910),
+)
 
 
-def sliding(lab: Any, module: ModuleOp, rows: int, **model: Any) -> Sliding:
+def sliding(
+    lab: Any, module: ModuleOp, rows: int, kept: int | None = None, **model: Any
+) -> Sliding:
     """Plan the module for a window that slides by so many rows."""
     MemgraphExpandRowsPass(stream_input=True).apply(Context(), module)
-    MemgraphSlidePass(rows).apply(Context(), module)
+    MemgraphSlidePass(rows, kept).apply(Context(), module)
     module.verify()
     how = {"place": "best-fit", "target": "host", "alignment": 4, "inplace": "on"}
     lab.plan(module, **(how | model))
@@ -53,16 +60,17 @@ def stream_and_windows(module: ModuleOp, found: Sliding, outputs: int, seed: int
     return [frames[None], windows]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("name", "rows", "most", "kept"), MODELS)
 def test_models_give_what_whole_windows_give(
-    name: str, shared: Path, tmp_path: Path, lab: Any
+    name: str, rows: int, most: int | None, kept: int, shared: Path, tmp_path: Path, lab: Any
 ) -> None:
     """With sanitizers; the arena and what is kept hold no byte more than is planned."""
     lab.need_tools("host")
     path = shared / "models" / f"{name}.tflite"
     whole = lab.plan(lab.read_model(path), target="host")
     module = lab.read_model(path)
-    found = sliding(lab, module, MODELS[name])
+    found = sliding(lab, module, rows, most)
+    assert found.bytes == kept
     stream, windows = stream_and_windows(whole, found, 4, 5)
     want = lab.run_project(
         lab.write(whole, tmp_path / "whole", name, "host"), [windows], trace=False
@@ -226,6 +234,9 @@ def test_compile_and_report(
         (["--slide=1", "--memory=a:4K"], 2, "--slide: --memory has no place for what stays"),
         (["--slide=1", "--target=tflm"], 2, "--slide: TensorFlow Lite Micro runs every window"),
         (["--slide=1", "--io=kept"], 1, "is not kept, as the memory model"),
+        (["--kept=1K"], 2, "--kept is of a window that slides: --slide=N says by how much"),
+        (["--slide=1", "--kept=0"], 2, "--kept=0: no window is kept in that"),
+        (["--slide=1", "--kept=20"], 1, "no fewer than 1,160 B are found to be kept"),
         (["--slide=30"], 1, "has 30 rows, so no two runs have one in common"),
     ):
         assert memopt(["compile", model, *arguments, "-o", str(tmp_path / "no")]) == code

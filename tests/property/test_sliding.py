@@ -42,7 +42,10 @@ def test_a_stream_gives_what_whole_windows_give(quantized: bool, fuzz: float) ->
             receive_rows(func)
             expand(func, None)
             close_stream(func)
+            rows = func.clone()
             keep_rows(func, by)
+            if seed % 2:
+                func = with_fewer_kept(func, rows, by, rng)
         except MemoptError:
             seen["refused"] += 1
             continue
@@ -68,6 +71,22 @@ def test_a_stream_gives_what_whole_windows_give(quantized: bool, fuzz: float) ->
         seen["runs"] += 1
         seen["saved"] += found.kept_macs > 0
     assert all(seen[k] > 2 for k in ("refused", "runs", "saved")), seen
+
+
+def with_fewer_kept(func: FuncOp, rows: FuncOp, by: int, rng: np.random.Generator) -> FuncOp:
+    """What keeps at most some share of the bytes, if there is such a one."""
+    before = sliding_of(func)
+    assert before is not None
+    most = max(1, int(before.bytes * rng.random()))
+    try:
+        keep_rows(rows, by, most)
+    except MemoptError as error:
+        assert "are found to be kept" in str(error)
+        return func
+    after = sliding_of(rows)
+    assert after is not None
+    assert after.bytes <= most and after.kept_macs <= before.kept_macs
+    return rows
 
 
 def returned(func: FuncOp) -> list[SSAValue]:

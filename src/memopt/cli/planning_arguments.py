@@ -81,6 +81,12 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "rows; C targets)",
     )
     parser.add_argument(
+        "--kept",
+        metavar="8K",
+        help="of a window that slides at most so many bytes stay for the next; what does not is "
+        "computed again (with --slide)",
+    )
+    parser.add_argument(
         "--int8-io",
         action="store_true",
         help="take and return the stored integers instead of the real numbers that are quantized "
@@ -137,7 +143,20 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         args.stream_input or slide is not None,
         args.int8_io,
         slide,
+        _kept(args),
     )
+
+
+def _kept(args: argparse.Namespace) -> int | None:
+    """The bytes of --kept. Raises UsageError."""
+    if args.kept is None:
+        return None
+    if args.slide is None:
+        raise UsageError("--kept is of a window that slides: --slide=N says by how much")
+    found = bytes_of_text(args.kept)
+    if not found:
+        raise UsageError("--kept=0: no window is kept in that")
+    return found
 
 
 def _slide(args: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.analysis.sliding import sliding_of
 from memopt.backends.c.measure import measure_project
 from memopt.backends.c.project import write_project
 from memopt.backends.checked import Checked
@@ -34,6 +35,8 @@ from memopt.targets.core.registry import target_named, target_names
 from memopt.targets.core.target import Target
 from memopt.text import module_text
 from memopt.usage import UsageError, folder_text, path_text
+
+TRIES = 3  # plans of a window that slides, the first of which keeps all
 
 Planned = tuple[ModuleOp, ModuleOp, Checked]
 """As it was, planned, and what is known of its function."""
@@ -90,9 +93,11 @@ def run(args: argparse.Namespace) -> None:
     def plan(choices: Choices) -> Planned:
         return plan_both(context, module, args.target, choices, is_tflite, seconds)
 
-    given = any(v is not None for v in (args.rows, args.fit, args.slide))
+    given = args.rows is not None or args.fit is not None
     # shared objects take no parts of tensors, so whole operators fit, or it is said what is missing
-    if ram is None or args.target == "tflm" or given or choices.place in share.METHODS:
+    if ram is not None and choices.slide is not None:
+        before, after, known = _sliding_within(ram, target_named(args.target), choices, plan)
+    elif ram is None or args.target == "tflm" or given or choices.place in share.METHODS:
         before, after, known = plan(choices)
     else:
         before, after, known = _within(ram, target_named(args.target), choices, plan)
@@ -126,6 +131,26 @@ def _within(
         with suppress(DoesNotFitError):
             return plan(replace(auto, fit=ram - other))
     return plan(auto)
+
+
+def _sliding_within(
+    ram: int, board: Target, choices: Choices, plan: Callable[[Choices], Planned]
+) -> Planned:
+    """A plan with which the board gets by: as much is kept as there is room beside the arena, which
+    grows with what is computed again."""
+    other = board.stack_bound + board.static_bound if board.has_memories else 0
+    found = plan(choices)
+    for _ in range(TRIES):
+        room = ram - other - found[2].plan.arena
+        if choices.kept is not None or room < 1 or _kept_bytes(found) <= room:
+            break
+        found = plan(replace(choices, kept=room))
+    return found
+
+
+def _kept_bytes(planned: Planned) -> int:
+    sliding = sliding_of(planned[2].func)
+    return 0 if sliding is None else sliding.bytes
 
 
 def _emit(
