@@ -17,7 +17,7 @@ from memopt.dialects.plan import drop_plan
 from memopt.dialects.rows import ReceiveOp, RowOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.passes.kept_rows import Kept, Row, kept_rows_in, rows_in
-from memopt.passes.recalled_rows import Recalled, choosing, fewest_macs
+from memopt.passes.recalled_rows import Recalled, choosing, least_work
 
 
 def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
@@ -27,14 +27,12 @@ def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
     if has_kind(block.ops, StateOp):
         raise MemoptError("memgraph-slide: rows are kept from run to run already", place)
     kept, row = kept_rows_in(func, rows), rows_in(func)
-    recalled = fewest_macs(choosing(func, row, kept), most, place)
+    recalled = least_work(choosing(func, row, kept), most, place)
     drop_plan(func)
     value_of = {at: value for value, at in row.items()}
     old = [op for op in block.ops if _is_old(op, row, kept, recalled)]
-    states = [
-        _state(tensor, sorted(its), kept[tensor].shift, value_of)
-        for tensor, its in recalled.rows.items()
-    ]
+    tensors = [t for t in dict.fromkeys(t for t, _ in row.values()) if t in recalled.rows]
+    states = [_state(t, sorted(recalled.rows[t]), kept[t].shift, value_of) for t in tensors]
     for op in reversed(old):
         Rewriter.erase_op(op)
     for state in states:

@@ -17,7 +17,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.names import name_of
 from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp, row_type
-from memopt.dialects.tensors import bytes_of, rows_of
+from memopt.dialects.tensors import bytes_of, elements_of, rows_of
 from memopt.passes.kept_rows import Kept, Row, in_order
 
 Rows = dict[SSAValue, set[int]]
@@ -26,13 +26,13 @@ Rows = dict[SSAValue, set[int]]
 
 @dataclass(frozen=True)
 class Recalled:
-    """`rows` that are recalled and those that are `computed`, multiplications of these, and the
-    bytes of state. `read`: the kept rows that a run reads."""
+    """`rows` that are recalled and those that are `computed`, the `work` of these, multiplications
+    and elements of results, and the bytes of state. `read`: the kept rows that a run reads."""
 
     rows: Rows
     computed: Rows
     read: Rows
-    macs: float
+    work: float
     bytes: int
 
 
@@ -55,7 +55,7 @@ class Choosing:
         found: Rows = {}
         computed: Rows = {}
         read: Rows = {}
-        macs = 0.0
+        work = 0.0
         for op in reversed(self.operators):
             whole, made = op.computed, set[int]()
             for tensor in whole.results:
@@ -68,13 +68,14 @@ class Choosing:
             for r in made:
                 for tensor, n in self.reads[whole.results[0], r]:
                     wanted.setdefault(tensor, set()).add(n)
-            macs += whole.macs() * len(made) / (rows_of(whole.results[0]) or 1)
+            all_ = whole.macs() + sum(elements_of(v) for v in whole.results)
+            work += all_ * len(made) / (rows_of(whole.results[0]) or 1)
         found[self.argument], _ = self._closed(
             self.argument, wanted.get(self.argument, set()), first=0
         )
         held = {tensor: rows for tensor, rows in found.items() if rows}
         size = sum(len(rows) * (bytes_of(row_type(t.type)) or 0) for t, rows in held.items())
-        return Recalled(held, computed, read, macs, size)
+        return Recalled(held, computed, read, work, size)
 
     def _kept(self, tensor: SSAValue) -> frozenset[int]:
         return self.kept[tensor].rows if tensor in self.kept else frozenset()
@@ -106,8 +107,8 @@ def choosing(func: FuncOp, row: Mapping[SSAValue, Row], kept: Mapping[SSAValue, 
     return Choosing(body_of(func).args[0], operators, reads, always, kept)
 
 
-def fewest_macs(c: Choosing, most: int | None, place: str) -> Recalled:
-    """The rows to recall with `most` bytes of state, None for any: as few multiplications as giving
+def least_work(c: Choosing, most: int | None, place: str) -> Recalled:
+    """The rows to recall with `most` bytes of state, None for any: as little work as giving
     up one tensor's after the other finds, and then others. Raises MemoptError where that is not
     enough."""
     found = c.recalled({})
@@ -124,7 +125,7 @@ def fewest_macs(c: Choosing, most: int | None, place: str) -> Recalled:
                 fewer = found.bytes - other.bytes
                 if fewer <= 0:
                     continue
-                price = (other.macs - found.macs) / min(fewer, found.bytes - most)
+                price = (other.work - found.work) / min(fewer, found.bytes - most)
                 if best is None or price < best[0]:
                     best = price, tensor, r, other
         if best is None:
@@ -135,14 +136,14 @@ def fewest_macs(c: Choosing, most: int | None, place: str) -> Recalled:
 
 
 def _improved(c: Choosing, most: int, first: dict[SSAValue, int], found: Recalled) -> Recalled:
-    """With other rows of single tensors as long as that saves multiplications."""
+    """With other rows of single tensors as long as that saves work."""
     before = None
     while before is not found:
         before = found
         for tensor in list(first):
             for r in [0, *_starts(found.read.get(tensor, set()), 0, tensor)]:
                 other = c.recalled({**first, tensor: r})
-                if other.bytes <= most and other.macs < found.macs:
+                if other.bytes <= most and other.work < found.work:
                     first[tensor], found = r, other
     return found
 
