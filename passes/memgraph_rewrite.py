@@ -18,10 +18,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from memopt.analysis.weights import Weights
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import drop_plan
 from memopt.passes.option import option
 from memopt.rewrites import RULES, apply_rules
+from memopt.verify.channels import has_claims, verify_channels
 
 NONE = "none"
 MOST = 1024  # channels at a time that a kernel may want
@@ -50,3 +52,5 @@ class MemgraphRewritePass(ModulePass):
         for func in functions(op):
             if apply_rules(func, rules, channel_multiple=self.channel_multiple):
                 drop_plan(func)
+                if has_claims(func):  # it trusts nobody, whoever made them
+                    verify_channels(func, Weights.of(op).array)

@@ -19,6 +19,7 @@ from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.stored import Array, dtype_of
 from memopt.dialects.tensors import channel_axis, shape_of
 from memopt.rewrites import apply_rules
+from memopt.verify.channels import verify_channels
 
 FULL = 4_000  # networks
 RULE = ("constant-channels",)
@@ -56,6 +57,9 @@ def check_network(seed: int, multiple: int = 1) -> Counter[str]:
     apply_rules(after, RULE, channel_multiple=multiple)
     copy.verify()
     assert not apply_rules(after, RULE, channel_multiple=multiple)
+    claimed = [channels_of_result(v) for v in at_run_time(after)]
+    count = sum(len(c.left_out) for c in claimed if c is not None)
+    assert verify_channels(after, weights.array) == count
     found = intervals(before, constants_of(weights, GENERIC))
     went = Counter[str]()
     for image in images(before, rng):

@@ -8,9 +8,13 @@ from typing import Any
 
 from xdsl.dialects.func import FuncOp
 
+from memopt.analysis.weights import Weights
 from memopt.cli.texts import sizes
+from memopt.dialects.functions import body_of
 from memopt.dialects.plan import said_optimal
+from memopt.dialects.rows import family_of
 from memopt.passes.memgraph_traffic import check_traffic
+from memopt.verify.channels import has_claims, verify_channels
 
 
 def only_claimed(report: dict[str, Any], proven: bool = False) -> dict[str, Any]:
@@ -61,3 +65,13 @@ def off_chip_lines(claims: dict[str, Any] | None) -> list[str]:
         f"off chip  {said}{sizes(claims['moved'])} moved with {sizes(claims['on_chip'])} on it "
         f"({claims['rule']}), claimed bound {claims['lower_bound']:,} B"
     ]
+
+
+def channel_claims(func: FuncOp, weights: Weights) -> str | None:
+    """What was checked of channels that were left out, for people; None if none was. Raises
+    MemoptError for a claim that is not so."""
+    if not has_claims(func):
+        return None
+    if family_of(list(body_of(func).ops)) == "rows":
+        return "not checked, rows are cut of what was"
+    return f"{verify_channels(func, weights.array):,} were left out, and nobody misses them"

@@ -5,8 +5,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from memopt.analysis.weights import Weights
 from memopt.certified import is_proven, optimality_of
-from memopt.cli.claims import off_chip_claims, off_chip_lines, optimality_line
+from memopt.cli.claims import (
+    channel_claims,
+    off_chip_claims,
+    off_chip_lines,
+    optimality_line,
+)
 from memopt.cli.texts import sizes
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
@@ -64,11 +70,14 @@ def run(args: argparse.Namespace) -> None:
     if args.certificate:
         optimality = optimality_of(found, Path(args.certificate))
     rows: list[dict[str, Any]] = []
+    weights = Weights.of(module)
     for func in found:
         verified = verify_plan(func)
+        channels = channel_claims(func, weights)
         off_chip = off_chip_claims(func)
         rows.append(
             ({} if off_chip is None else {"off_chip": off_chip})
+            | ({} if channels is None else {"channels": channels})
             | {
                 "function": func.sym_name.data,
                 "peak": verified.peak,
@@ -93,6 +102,8 @@ def run(args: argparse.Namespace) -> None:
         if row["optimal"] is not False:  # proven or claimed
             said += f" {FAMILIES[row['family']]}"
         print("\n".join([f"optimality: {said}", *off_chip_lines(row.get("off_chip"))]))
+        if "channels" in row:
+            print(f"channels: {row['channels']}")
 
 
 def _verify_buffers(path: Path, args: argparse.Namespace) -> None:

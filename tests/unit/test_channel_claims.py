@@ -1,0 +1,70 @@
+"""The verifier of channels that were left out: each seeded bug is found, by name."""
+
+from pathlib import Path
+
+import pytest
+
+from memopt.analysis.weights import Weights
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import only_function
+from memopt.driver import load_text, new_context
+from memopt.verify.channels import has_claims, verify_channels
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "tests/filecheck/memgraph-verify-channels.mlir").read_text()
+
+BUGS = {
+    "a constant of another value": ("1 [11, 11]", "1 [12, 12]", "is in [11, 11], not in [12, 12]"),
+    "an interval that is too narrow": ("[-98, 81]", "[-97, 81]", "is in [-98, 81]"),
+    "no constant": ("81] unread", "81] interval", "channel 2 is said to be constant"),
+    "weights that are not zero": ("127] interval", "127] zero_weights", "are not zero"),
+    "inputs that vary": ("127] interval", "127] constant_inputs", "are not constant"),
+    "another width": ("channels<4,", "channels<5,", "channels [0, 4] of 5 are left, not [0]"),
+    "another filter": ("%w axis 0 kept [0]", "%w axis 0 kept [2]", "biases are left of other"),
+    "another bias": ("%b axis 0 kept [0]", "%b axis 0 kept [1]", "biases are left of other"),
+    "another channel": ("%v axis 3 kept [0]", "%v axis 3 kept [1]", "for other channels than"),
+    "a value that was not folded": ("[0, 20, 0, 136]", "[0, 20, 0, 0]", "the bias has"),
+    "another value folded": ("[0, 20, 0, 136]", "[0, 21, 0, 136]", "the bias has"),
+    "a channel that stays folded": ("[0, 20, 0, 136]", "[1, 20, 0, 136]", "the bias has"),
+    "a bias that was not folded": ("%4, %3 window", "%4, %c window", "the bias has"),
+    "a channel that is read": ("[7, 2, 0, 1]", "[7, 2, 1, 1]", "lost a channel that varies"),
+    "padding that is no constant": (
+        "%4, %3 window<[1, 1]> groups 1",
+        "%4, %3 window<[1, 1], pad = [1, 0, 0, 0]> groups 1",
+        "which padding is",
+    ),
+    "a sum that leaves an int32": ("[5, 6]> : !c", "[5, 2147483600]> : !c", "no int32"),
+    "a dead filter that does": ("30, 9000]", "30, 2147483647]", "no int32"),
+    "what needs all channels": (
+        "memgraph.conv_2d %2, %4, %3 window<[1, 1]> groups 1 rounding<tflm_double>",
+        'memgraph.opaque "X"(%2, %4, %3)',
+        "all of them are needed here",
+    ),
+}
+
+
+def verified(text: str) -> int:
+    module = load_text(new_context(), text, "claims.mlir")
+    return verify_channels(only_function(module), Weights.of(module).array)
+
+
+def test_the_claims_hold() -> None:
+    module = load_text(new_context(), TEXT, "claims.mlir")
+    assert has_claims(only_function(module))
+    assert verified(TEXT) == 3
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_a_seeded_bug_is_found(name: str) -> None:
+    old, new, said = BUGS[name]
+    head, body = TEXT.split("func.func @main", 1)
+    assert body.count(old) == 1
+    text = f"{head}func.func @main{body.replace(old, new)}"
+    if "pad = " in new:  # then the result is larger
+        text = text.replace("(!h, !v1, !c) -> !x", "(!h, !v1, !c) -> !z")
+        text = text.replace("return %5 : !x", "return %5 : !z").replace(") -> !x {", ") -> !z {")
+        numbers = "#memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>"
+        text = f"!z = tensor<1x3x2x2xi8, {numbers}>\n{text}"
+    with pytest.raises(MemoptError) as found:
+        verified(text)
+    assert said in str(found.value)

@@ -1,0 +1,152 @@
+"""The verifier of channels that were left out (`#memgraph.channels`).
+
+A narrowed function still says what it was: how many channels each tensor had, and of which weights
+and biases some are taken. From that alone the intervals of all channels are derived again, in other
+ways than in analysis/ (verify/stored_intervals.py), and every claim and every reader is held to
+them. What comes out: the function computes, of the channels that are left, what the one before
+would have computed, and no sum of either can leave an int32.
+"""
+
+from collections.abc import Callable
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.traits import IsTerminator
+
+from memopt.dialects.channel_attributes import channels_of_result
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import body_of
+from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.rows import family_of
+from memopt.dialects.stored import Array
+from memopt.dialects.structure import ConstantOp
+from memopt.dialects.tensors import channel_axis, is_buffer, shape_of
+from memopt.verify.stored_intervals import (
+    Known,
+    Reading,
+    after,
+    anything,
+    between,
+    everywhere,
+    has_integers,
+)
+from memopt.verify.weighed import after_weighing
+
+Read = Callable[[ConstantOp], Array]
+"""The elements of a constant."""
+
+
+def has_claims(func: FuncOp) -> bool:
+    """Whether channels were left out of tensors of a function."""
+    return any(channels_of_result(v) for op in func.walk() for v in op.results)
+
+
+def verify_channels(func: FuncOp, read: Read) -> int:
+    """Check every claim; how many there are. Raises MemoptError with the first that is not so, and
+    for a function in rows, of which whole operators must be verified before they are cut."""
+    if family_of(list(body_of(func).ops)) == "rows":
+        text = "channels are verified of whole operators, before these are cut into rows"
+        raise MemoptError(text, f"@{func.sym_name.data}")
+    reading = Reading(lambda value: _constant(value, read))
+    block, count = body_of(func), 0
+    for value in block.args:
+        if is_buffer(value.type):
+            reading.known[value] = anything(value)
+    for op in block.ops:
+        if op.has_trait(IsTerminator):
+            _need_all(op, reading)
+        elif not op.results or not is_constant_expression(op.results[0], GENERIC):
+            count += _check(op, reading)
+    return count
+
+
+def _constant(value: SSAValue, read: Read) -> Array | None:
+    """The elements of a constant expression as they are in the IR, None for any other value."""
+    if not isinstance(value, OpResult) or not is_constant_expression(value, GENERIC):
+        return None
+    if isinstance(value.op, ConstantOp):
+        return read(value.op)
+    if not isinstance(value.op, ComputeOp) or value.op.WRITTEN:
+        raise MemoptError("a constant that is read as one of a narrowed operation", name_of(value))
+    operands = [_constant(v, read) for v in value.op.operands]
+    return value.op.evaluate(operands)[value.index]
+
+
+def _need_all(op: Operation, reading: Reading) -> None:
+    """Raise MemoptError if an operation that needs all channels of its operands has not."""
+    for value in op.operands:
+        known = reading.known.get(value)
+        if known is not None and len(known.kept) != len(known.low):
+            text = f"{name_of(value)} has channels left out, but all of them are needed here"
+            raise MemoptError(text, place_of(op))
+
+
+def _check(op: Operation, reading: Reading) -> int:
+    """Derive what an operation makes, and hold its claims to it; how many there are."""
+    if op.regions or not isinstance(op, ComputeOp):
+        found = None
+    elif isinstance(op, WeighingOp):
+        found = after_weighing(op, reading)
+    else:
+        found = after(op, reading)
+    if found is None:
+        _need_all(op, reading)
+        found = _of_ends(op, reading)
+    count = 0
+    for value, known in zip(op.results, found, strict=True):
+        if known is not None:
+            count += _check_claims(op, value, known)
+            reading.known[value] = known
+    return count
+
+
+def _of_ends(op: Operation, reading: Reading) -> list[Known | None]:
+    """What an operation makes that has lost nothing: where it never falls, it is between what it
+    makes of the least values and of the greatest; else anything."""
+    made: list[Known | None] = [anything(v) if is_buffer(v.type) else None for v in op.results]
+    known = [reading.known.get(v) for v in op.operands]
+    stored = all(map(has_integers, (*op.operands, *op.results)))
+    if not isinstance(op, ComputeOp) or not op.MONOTONE or not stored or None in known:
+        return made
+    pairs = [(v, k) for v, k in zip(op.operands, known, strict=True) if k is not None]
+    try:
+        least = op.evaluate([everywhere(v, k.low) for v, k in pairs])
+        most = op.evaluate([everywhere(v, k.high) for v, k in pairs])
+    except MemoptError:
+        return made
+    ends = zip(op.results, least, most, strict=True)
+    return [between(v, low, high) for v, low, high in ends]
+
+
+def _check_claims(op: Operation, value: OpResult, known: Known) -> int:
+    """Hold the claims of a result to what is known of it."""
+    claims = channels_of_result(value)
+    width = claims.width.data if claims is not None else shape_of(value)[channel_axis(value)]
+    kept = claims.kept if claims is not None else tuple(range(width))
+
+    def fail(text: str) -> None:
+        raise MemoptError(f"{name_of(value)}: {text}", place_of(op))
+
+    if width != len(known.low) or kept != known.kept:
+        fail(f"channels {_short(kept)} of {width} are left, not {_short(known.kept)}")
+    if shape_of(value)[channel_axis(value)] != len(kept):
+        fail(f"{len(kept)} channels are left of {shape_of(value)}")
+    for c in claims.left_out if claims is not None else ():
+        low, high = int(known.low[c.index]), int(known.high[c.index])
+        if low < c.low or high > c.high:
+            fail(f"channel {c.index} is in [{low}, {high}], not in [{c.low}, {c.high}]")
+        if c.reason != "unread" and not c.is_constant:
+            fail(f"channel {c.index} is said to be constant, in [{c.low}, {c.high}]")
+        if c.reason == "zero_weights" and not known.zero[c.index]:
+            fail(f"channel {c.index} has weights that are not zero")
+        if c.reason == "constant_inputs" and not known.fed[c.index]:
+            fail(f"channel {c.index} reads channels that are not constant")
+    return len(claims.left_out) if claims is not None else 0
+
+
+def _short(kept: tuple[int, ...]) -> str:
+    text = str(list(kept))
+    return text if len(text) < 60 else f"{text[:50]}...] ({len(kept)})"

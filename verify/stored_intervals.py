@@ -1,0 +1,388 @@
+"""What the verifier knows of the stored values of each channel, and of those that are left.
+
+Functions and sums are tried: all values of one operand, all pairs of two. What moves values keeps
+their interval. The channels are those before any was left out.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import singledispatch
+
+from xdsl.ir import SSAValue
+
+from memopt.dialects.arithmetic import multiply, quantize_multiplier, quantized_range
+from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.channel_attributes import channels_of_result
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.names import name_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.binary import BinaryOp
+from memopt.dialects.operators.constants import TakeOp
+from memopt.dialects.operators.mean import MeanOp, divided
+from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
+from memopt.dialects.operators.pad import PadOp
+from memopt.dialects.operators.pooling import PoolBase
+from memopt.dialects.operators.resize import ResizeBase
+from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.operators.unary import UnaryOp
+from memopt.dialects.stored import Array, dtype_of, element_of, integer_type, is_stored, rounds_once
+from memopt.dialects.tensors import channel_axis, encoding_of, shape_of
+
+
+@dataclass(frozen=True)
+class Known:
+    """Per channel, as they were: the least and the greatest stored value, and whether the weights
+    are zero or only constants are read; and which channels are left."""
+
+    low: Array
+    high: Array
+    kept: tuple[int, ...]
+    zero: Array
+    fed: Array
+
+    @property
+    def constant(self) -> Array:
+        return self.low == self.high
+
+
+@dataclass
+class Reading:
+    """What is known of tensors, and the constants; `constant` gives None for other values."""
+
+    constant: Callable[[SSAValue], Array | None]
+    known: dict[SSAValue, Known] = field(default_factory=dict[SSAValue, Known])
+
+    def taken(self, value: SSAValue) -> tuple[SSAValue, dict[int, tuple[int, ...]]]:
+        """The constant that some channels are taken of, and which, by dimension."""
+        kept: dict[int, tuple[int, ...]] = {}
+        while isinstance(value.owner, TakeOp):
+            axis = value.owner.axis.value.data
+            if axis in kept:
+                raise MemoptError("channels are taken twice along one dimension", name_of(value))
+            kept[axis] = value.owner.indices
+            value = value.owner.input
+        return value, kept
+
+
+def known_of(low: Array, high: Array, kept: Sequence[int], fed: Array | None = None) -> Known:
+    import numpy as np
+
+    none = np.zeros(len(low), bool)
+    return Known(low, high, tuple(kept), none, none if fed is None else fed)
+
+
+def type_limits(value: SSAValue) -> tuple[int, int]:
+    """The least and the greatest stored integer; of reals, of which nothing is known, none."""
+    import numpy as np
+
+    if not is_stored(value) or (integer_type(element_of(value)) or (0,))[0] not in (8, 16):
+        return 0, 1
+    limits = np.iinfo(dtype_of(value))
+    return int(limits.min), int(limits.max)
+
+
+def anything(value: SSAValue) -> Known:
+    """Any value of the type, all channels left but those that are claimed."""
+    import numpy as np
+
+    shape = shape_of(value)
+    claims = channels_of_result(value)
+    width = claims.width.data if claims else shape[channel_axis(value)] if shape else 1
+    low, high = type_limits(value)
+    return known_of(np.full(width, low), np.full(width, high), range(width))
+
+
+def everywhere(value: SSAValue, ends: Array) -> Array:
+    """The tensor that holds one value in all of a channel."""
+    import numpy as np
+
+    shape = shape_of(value)
+    behind = (1,) * (len(shape) - 1 - channel_axis(value))
+    return np.broadcast_to(ends.astype(dtype_of(value)).reshape(-1, *behind), shape)
+
+
+def between(value: SSAValue, least: Array, most: Array) -> Known:
+    """Elements between those of two tensors."""
+    import numpy as np
+
+    axis = channel_axis(value)
+    low, high = (
+        np.moveaxis(v.astype(np.int64), axis, 0).reshape(v.shape[axis], -1) for v in (least, most)
+    )
+    return known_of(low.min(1), high.max(1), range(len(low)))
+
+
+@singledispatch
+def after(op: ComputeOp, reading: Reading) -> list[Known] | None:
+    """What is known of the results; None for what works in no such way by channels. Raises
+    MemoptError where operands have lost other channels than each other."""
+    return None
+
+
+def moved(op: ComputeOp, reading: Reading) -> Known | None:
+    """The only operand, whose channels the result has, in its quantization or another's range."""
+    known = reading.known.get(op.operands[0])
+    axes = [channel_axis(v) - len(shape_of(v)) for v in (op.operands[0], op.results[0])]
+    if known is None or axes[0] != axes[1] or not has_integers(op.results[0]):
+        return None
+    return known_of(known.low, known.high, known.kept, known.constant)
+
+
+def has_integers(value: SSAValue) -> bool:
+    return is_stored(value) and (integer_type(element_of(value)) or (0,))[0] == 8
+
+
+def within(op: ComputeOp, known: Known | None) -> list[Known] | None:
+    """Values that an activation clamps."""
+    import numpy as np
+
+    if known is None:
+        return None
+    encoding, limits = encoding_of(op.results[0]), type_limits(op.results[0])
+    low, high = quantized_range(
+        op.activation_name, encoding.scales[0], encoding.zero_points[0], *limits
+    )
+    least, most = (np.clip(v, low, high) for v in (known.low, known.high))
+    return [known_of(least, most, known.kept, known.fed)]
+
+
+@after.register
+def _copy(op: CopyOp, reading: Reading) -> list[Known] | None:
+    found = moved(op, reading)
+    return None if found is None else [found]
+
+
+@after.register
+def _resize(op: ResizeBase, reading: Reading) -> list[Known] | None:
+    """A mean of four values lies between them."""
+    found = moved(op, reading)
+    return None if found is None else [found]
+
+
+@after.register
+def _pool(op: PoolBase, reading: Reading) -> list[Known] | None:
+    """The largest value, or the mean, of some of a channel."""
+    return within(op, moved(op, reading))
+
+
+@after.register
+def _pad(op: PadOp, reading: Reading) -> list[Known] | None:
+    import numpy as np
+
+    known, axis = moved(op, reading), channel_axis(op.result)
+    before, after_ = op.before.get_values(), op.after.get_values()
+    if known is None or before[axis] or after_[axis] or op.value.value.data:
+        return None
+    if not any((*before, *after_)):
+        return [known]
+    zero = encoding_of(op.result).zero_points[0]
+    low, high = np.minimum(known.low, zero), np.maximum(known.high, zero)
+    return [known_of(low, high, known.kept, known.constant)]
+
+
+@after.register
+def _slice(op: SliceOp, reading: Reading) -> list[Known] | None:
+    found, axis = moved(op, reading), channel_axis(op.input)
+    whole = shape_of(op.input)[axis] == shape_of(op.result)[axis]
+    plain = int(op.strides.get_values()[axis]) == 1
+    return [found] if found is not None and whole and plain else None
+
+
+@after.register
+def _transpose(op: TransposeOp, reading: Reading) -> list[Known] | None:
+    found, axis = moved(op, reading), channel_axis(op.result)
+    stays = int(op.permutation.get_values()[axis]) == channel_axis(op.input)
+    return [found] if found is not None and stays else None
+
+
+@after.register
+def _reshape(op: ReshapeOp, reading: Reading) -> list[Known] | None:
+    """Elements keep their order: where a row is several places, it has all channels of each."""
+    import numpy as np
+
+    known = moved(op, reading)
+    if known is None or encoding_of(op.input).layout.data == "nchw":
+        return None
+    before, made = shape_of(op.input)[-1], shape_of(op.result)[-1]
+    if made % before:
+        return None
+    times, width = made // before, len(known.low)
+    kept = [place * width + c for place in range(times) for c in known.kept]
+    low, high, constant = (np.tile(v, times) for v in (known.low, known.high, known.constant))
+    return [known_of(low, high, kept, constant)]
+
+
+@after.register
+def _mean(op: MeanOp, reading: Reading) -> list[Known] | None:
+    """The sum of equal values, and its mean as TensorFlow Lite Micro divides."""
+    import numpy as np
+
+    known, shape = reading.known.get(op.input), shape_of(op.input)
+    axes, last = {int(a) for a in op.axes.get_values()}, len(shape) - 1
+    if known is None or last in axes or channel_axis(op.input) != last:
+        return None
+    if not has_integers(op.result) or channel_axis(op.result) != len(shape_of(op.result)) - 1:
+        return None
+    count = int(np.prod([shape[a] for a in axes], dtype=np.int64))
+    source, made = encoding_of(op.input), encoding_of(op.result)
+    how = divided(source.scales[0] / made.scales[0], count)
+    low, high = type_limits(op.result)
+
+    def mean(value: int) -> int:
+        total = count * (value - source.zero_points[0])
+        return max(low, min(high, multiply(total, *how) + made.zero_points[0]))
+
+    least, most = (np.array([mean(int(v)) for v in ends]) for ends in (known.low, known.high))
+    return [known_of(least, most, known.kept, known.constant)]
+
+
+@after.register
+def _concat(op: ConcatOp, reading: Reading) -> list[Known] | None:
+    import numpy as np
+
+    parts = [reading.known.get(v) for v in op.inputs]
+    known = [p for p in parts if p is not None]
+    if len(known) != len(parts) or not has_integers(op.result):
+        return None
+    if op.axis.value.data == channel_axis(op.result):
+        starts = np.cumsum([0, *(len(p.low) for p in known)])
+        kept = [int(s) + c for s, p in zip(starts, known, strict=False) for c in p.kept]
+        low, high = (np.concatenate([f(p) for p in known]) for f in (_low, _high))
+        return [known_of(low, high, kept, low == high)]
+    if len({p.kept for p in known}) > 1:
+        raise MemoptError("parts have lost other channels than each other", name_of(op.result))
+    low = np.minimum.reduce([p.low for p in known])
+    high = np.maximum.reduce([p.high for p in known])
+    fed = np.logical_and.reduce([p.constant for p in known])
+    return [known_of(low, high, known[0].kept, fed)]
+
+
+def _low(known: Known) -> Array:
+    return known.low
+
+
+def _high(known: Known) -> Array:
+    return known.high
+
+
+@after.register
+def _split(op: SplitOp, reading: Reading) -> list[Known] | None:
+    known = reading.known.get(op.input)
+    if known is None or not has_integers(op.input):
+        return None
+    if op.axis.value.data != channel_axis(op.input):
+        return [known_of(known.low, known.high, known.kept, known.constant) for _ in op.parts]
+    found: list[Known] = []
+    start = 0
+    for part in op.parts:
+        claims = channels_of_result(part)
+        width = claims.width.data if claims else shape_of(part)[channel_axis(part)]
+        ends = (v[start : start + width] for v in (known.low, known.high, known.constant))
+        low, high, constant = ends
+        kept = [c - start for c in known.kept if start <= c < start + width]
+        found.append(known_of(low, high, kept, constant))
+        start += width
+    return found
+
+
+@after.register
+def _unary(op: UnaryOp, reading: Reading) -> list[Known] | None:
+    """All values of the operand, tried."""
+    import numpy as np
+
+    known = reading.known.get(op.input)
+    if known is None or not has_integers(op.input) or not has_integers(op.result):
+        return None
+    first, last = int(known.low.min()), int(known.high.max())
+    try:
+        (table,) = op.evaluate([np.arange(first, last + 1).astype(dtype_of(op.input))])
+    except MemoptError:
+        return None
+    pairs = list(zip((known.low - first).tolist(), (known.high - first + 1).tolist(), strict=True))
+    low, high = (np.array([int(f(table[a:b])) for a, b in pairs]) for f in (np.min, np.max))
+    return [known_of(low, high, known.kept, known.constant)]
+
+
+@after.register
+def _binary(op: BinaryOp, reading: Reading) -> list[Known] | None:
+    """All pairs of values of both operands, tried."""
+    import numpy as np
+
+    if not has_integers(op.result):
+        return None
+    sides = [_side(v, op.result, reading) for v in (op.lhs, op.rhs)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    wide = [s for s in sides if s is not None]
+    width = max(len(s.low) for s in wide)
+    kept = {s.kept for s in wide if len(s.low) == width}
+    if len(kept) > 1 or any(len(s.low) not in (1, width) for s in wide):
+        raise MemoptError("operands have lost other channels than each other", name_of(op.result))
+    values = [np.arange(int(s.low.min()), int(s.high.max()) + 1) for s in wide]
+    grid = np.meshgrid(*values, indexing="ij")
+    arrays = [g.astype(dtype_of(v)) for g, v in zip(grid, (op.lhs, op.rhs), strict=True)]
+    tables = evaluated(op, arrays)
+    if tables is None:
+        return None
+    spread = [[np.broadcast_to(v, width) - int(s.low.min()) for v in (s.low, s.high)] for s in wide]
+    low, high = np.zeros(width, np.int64), np.zeros(width, np.int64)
+    for c in range(width):
+        (a, b), (d, e) = ((int(least[c]), int(most[c]) + 1) for least, most in spread)
+        parts = [t[a:b, d:e] for t in tables]
+        low[c], high[c] = min(int(p.min()) for p in parts), max(int(p.max()) for p in parts)
+    fed = np.logical_and(*(np.broadcast_to(s.fed, width) for s in wide))
+    return [known_of(low, high, next(iter(kept)), fed)]
+
+
+def evaluated(op: ComputeOp, arrays: Sequence[Array]) -> list[Array] | None:
+    """The result of arrays; that of uint8 as it is rounded once and twice. None: nobody knows."""
+    kinds = ("tflite_single", "tflm_double") if rounds_once(op) else ("",)
+    found: list[Array] = []
+    for kind in kinds:
+        properties = {**op.properties, **({"rounding": RoundingAttr(kind)} if kind else {})}
+        results = [v.type for v in op.results]
+        twin = type(op).create(operands=op.operands, result_types=results, properties=properties)
+        try:
+            found.append(twin.evaluate(arrays)[0])
+        except MemoptError:
+            return None
+        finally:
+            twin.drop_all_references()
+    return found
+
+
+def _side(value: SSAValue, result: SSAValue, reading: Reading) -> Known | None:
+    """An operand of two: a tensor, or a constant whose channels are taken."""
+    if value in reading.known:
+        known = reading.known[value]
+        fed = known_of(known.low, known.high, known.kept, known.constant)
+        return fed if has_integers(value) else None
+    base, taken = reading.taken(value)
+    array = reading.constant(base)
+    if array is None or not has_integers(value) or channel_axis(result) < 0:
+        return None
+    behind = len(shape_of(result)) - channel_axis(result)
+    axis = array.ndim - behind
+    if axis < 0:
+        array, axis = array.reshape(1, *array.shape), 0
+    by_channel = array.astype("int64").swapaxes(axis, 0).reshape(array.shape[axis], -1)
+    if any(a != axis for a in taken):
+        raise MemoptError("a constant has lost more than channels", name_of(value))
+    kept = taken.get(axis, tuple(range(array.shape[axis])))
+    low, high = by_channel.min(1), by_channel.max(1)
+    return known_of(low, high, kept, low <= high)
+
+
+def requantizers(real: float, once: bool) -> list[Callable[[int], int]]:
+    """How a sum is rescaled: twice rounded, or once too."""
+    multiplier, shift = quantize_multiplier(real)
+
+    def twice(value: int) -> int:
+        if abs(value) << max(shift, 0) >= 1 << 31:
+            raise MemoptError("a sum that leaves an int32 where it is rescaled")
+        return multiply(value, multiplier, shift)
+
+    def one(value: int) -> int:
+        return (value * multiplier + (1 << (30 - shift))) >> (31 - shift)
+
+    return [twice, one] if once else [twice]

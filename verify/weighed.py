@@ -1,0 +1,233 @@
+"""What the verifier knows of sums of products with weights, and that they may be narrower.
+
+Of each filter the sum that is least and that is greatest is added up product by product, for every
+set of taps that a window has in the image. Channels that were left out must add nothing, or a
+constant that stands in the bias, wherever the window is.
+"""
+
+from itertools import product
+
+from xdsl.ir import SSAValue
+
+from memopt.dialects.arithmetic import float32, quantized_range
+from memopt.dialects.attributes import WindowAttr
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.operators.constants import FoldIntoBiasOp
+from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.stored import Array, rounds_once
+from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.verify.stored_intervals import (
+    Known,
+    Reading,
+    has_integers,
+    requantizers,
+    type_limits,
+)
+
+ROOM = 1 << 31  # what a sum must stay below
+
+
+def after_weighing(op: WeighingOp, reading: Reading) -> list[Known] | None:
+    """What is known of the result; None where that is anything and no channel may be missing.
+    Raises MemoptError where what was left out is missed."""
+    import numpy as np
+
+    source, known = op.operands[0], reading.known.get(op.operands[0])
+    base, taken = reading.taken(op.operands[1])
+    weights = reading.constant(base)
+    if known is None or weights is None or not has_integers(source):
+        return None
+    if not has_integers(op.results[0]) or not has_integers(base):
+        return None
+    letters = encoding_of(base).layout.data or "oi"
+    first, deep = letters.index("o"), letters.index("i")
+    zero = encoding_of(base).zero_points[0]
+    whole = np.moveaxis(weights.astype(np.int64) - zero, (first, deep), (0, -1))
+    filters, width = whole.shape[0], len(known.low)
+    by_tap = whole.reshape(filters, -1, whole.shape[-1])
+    groups = _groups(op, by_tap, known)
+    if groups is None:
+        return None
+    if letters == "oi":  # a vector is several places of all channels
+        by_tap = whole.reshape(filters, -1, width)
+    depth = width // groups
+    first_read = [f * groups // filters * depth for f in range(int(filters))]
+    reads = np.array(first_read)[:, None] + np.arange(depth)
+    left = taken.get(first, tuple(range(filters)))
+    _check_depth(op, taken.get(deep), known, by_tap, groups)
+    zp = encoding_of(source).zero_points[0]
+    low, high = (v.astype(np.int64)[reads] - zp for v in (known.low, known.high))
+    bias, folded = _biases(op, reading, base, deep, left)
+    masks = _seen(op, by_tap.shape[1])
+    largest = np.maximum(abs(low), abs(high))[:, None]
+    before = (abs(by_tap) * largest).sum((1, 2)) + abs(bias)
+    if int(before.max()) >= ROOM and len(left) == filters and len(known.kept) == width:
+        return None  # anything, of a sum that nobody has changed
+    _need_room(op, before, "before")
+    gone = np.ones(width, bool)
+    gone[list(known.kept)] = False
+    here = (abs(by_tap) * largest * ~gone[reads][:, None]).sum((1, 2)) + abs(folded)
+    _need_room(op, here[list(left)], "of what is left")
+    if groups == 1:
+        _check_folded(op, by_tap, known, gone, masks, left, folded - bias)
+    elif not (_follows(left, known, filters // width) if groups == width else len(left) == filters):
+        raise MemoptError("filters are left whose channel is not, or none whose is", place_of(op))
+    least = np.minimum(by_tap * low[:, None], by_tap * high[:, None]).sum(2)
+    most = np.maximum(by_tap * low[:, None], by_tap * high[:, None]).sum(2)
+    ends = ((masks @ least.T).min(0) + bias, (masks @ most.T).max(0) + bias)
+    made = _stored(op, base, ends[0].tolist(), ends[1].tolist(), letters == "oi")
+    if made is None:
+        return None
+    changing = ~known.constant[reads]
+    fed = ~((by_tap != 0).any(1) & changing).any(1)
+    if groups > 1:  # what works channel by channel reads the channel, whatever its weights are
+        fed = ~changing.any(1)
+    return [Known(*made, left, ~by_tap.any((1, 2)), fed)]
+
+
+def _groups(op: WeighingOp, by_tap: Array, known: Known) -> int | None:
+    """1 where filters add up all channels, the channels where each reads one, before any was left
+    out; None for anything else."""
+    depth, width = by_tap.shape[2], len(known.low)
+    property_ = op.properties.get("groups")
+    if property_ is None:
+        return 1 if depth % width == 0 else None
+    groups = int(property_.value.data)  # type: ignore[attr-defined]
+    if groups == 1 and depth == width:
+        return 1
+    if depth == 1 and groups == len(known.kept) and by_tap.shape[0] % width == 0:
+        return width
+    all_left = len(known.kept) == width
+    return groups if all_left and depth * groups == width else None
+
+
+def _check_depth(
+    op: WeighingOp, taken: tuple[int, ...] | None, known: Known, by_tap: Array, groups: int
+) -> None:
+    """Weights are left for the channels that are."""
+    width, places = len(known.low), by_tap.shape[1]
+    expected: tuple[int, ...] | None = None
+    if groups == 1 and len(known.kept) < width:
+        vectors = places if "groups" not in op.properties else 1
+        expected = tuple(p * width + c for p in range(vectors) for c in known.kept)
+    if taken != expected:
+        raise MemoptError("weights are left for other channels than the input's", place_of(op))
+
+
+def _follows(left: tuple[int, ...], known: Known, times: int) -> bool:
+    return left == tuple(c * times + k for c in known.kept for k in range(times))
+
+
+def _biases(
+    op: WeighingOp, reading: Reading, base: SSAValue, deep: int, left: tuple[int, ...]
+) -> tuple[Array, Array]:
+    """The bias of all filters: that of the file, and with what was folded into it."""
+    import numpy as np
+
+    zero, axis = encoding_of(base).zero_points[0], deep
+    weights = reading.constant(base)
+    assert weights is not None
+    filters = weights.shape[(encoding_of(base).layout.data or "oi").index("o")]
+    added: Array = np.zeros(filters, np.int64)
+    if len(op.operands) < 3:
+        return added, added
+    value, taken = reading.taken(op.operands[2])
+    kept = next(iter(taken.values()), tuple(range(filters)))
+    if len(taken) > 1 or kept != left:
+        raise MemoptError("biases are left of other filters than weights", place_of(op))
+    made = value.owner
+    if isinstance(made, FoldIntoBiasOp):
+        if made.weights is not base or made.axis.value.data != axis:
+            raise MemoptError("a bias with other weights folded into it", place_of(op))
+        by_channel = np.moveaxis(weights.astype(np.int64) - zero, axis, -1).reshape(
+            filters, -1, len(made.values)
+        )
+        added = (by_channel * np.array(made.values.get_values(), np.int64)).sum((1, 2))
+        if made.bias is None:
+            return np.zeros(filters, np.int64), added
+        value = made.bias
+    bias = reading.constant(value)
+    if bias is None:
+        raise MemoptError("a bias that is known at run time only", place_of(op))
+    before: Array = bias.reshape(-1).astype(np.int64)
+    return before, before + added
+
+
+def _seen(op: WeighingOp, taps: int) -> Array:
+    """The taps that are in the image, a row for each such set that a window has somewhere."""
+    import numpy as np
+
+    window = op.properties.get("window")
+    if not isinstance(window, WindowAttr):
+        return np.ones((1, taps), np.int64)
+    kernel, stride, dilation, pad = window.sizes
+    nchw = encoding_of(op.operands[0]).layout.data == "nchw"
+    sizes, places = (shape_of(v)[2 if nchw else 1 :] for v in (op.operands[0], op.results[0]))
+    seen: list[set[tuple[int, ...]]] = []
+    for i, k in enumerate(kernel):
+        found: set[tuple[int, ...]] = set()
+        for place in range(places[i]):
+            at = [place * stride[i] - pad[i] + tap * dilation[i] for tap in range(k)]
+            found.add(tuple(int(0 <= a < sizes[i]) for a in at))
+        seen.append(found)
+    rows = [np.ravel(np.multiply.outer(*pair)) for pair in product(*seen)] if len(seen) == 2 else []
+    return np.array(rows or [list(s) for s in seen[0]], np.int64)
+
+
+def _need_room(op: WeighingOp, sums: Array, when: str) -> None:
+    """sum(|w| |x|) + |b| of every filter is an int32."""
+    if len(sums) and int(sums.max()) >= ROOM:
+        text = f"sum(|w| |x|) + |b| {when} may be {int(sums.max()):,}, no int32"
+        raise MemoptError(text, place_of(op))
+
+
+def _check_folded(
+    op: WeighingOp,
+    by_tap: Array,
+    known: Known,
+    gone: Array,
+    masks: Array,
+    left: tuple[int, ...],
+    added: Array,
+) -> None:
+    """What left channels out adds nothing, or stands in the bias, at every place."""
+    import numpy as np
+
+    zp, filters = encoding_of(op.operands[0]).zero_points[0], list(left)
+    used = by_tap[filters][:, :, gone]  # filter, tap, channel
+    values, constant = (known.low - zp)[gone], known.constant[gone]
+    name = name_of(op.operands[0])
+    if used[:, :, ~constant].any():
+        raise MemoptError(f"{name} has lost a channel that varies and is read here", place_of(op))
+    sometimes = masks.min(0) == 0  # taps that a window may have in the padding
+    if used[:, sometimes][:, :, constant & (values != 0)].any():
+        text = f"{name} has lost a constant that is not the zero point, which padding is"
+        raise MemoptError(text, place_of(op))
+    expected = (used * np.where(constant, values, 0)).sum((1, 2))
+    if (expected != added[filters]).any():
+        text = f"the bias has {added[filters].tolist()[:4]} added, not {expected.tolist()[:4]}"
+        raise MemoptError(text, place_of(op))
+
+
+def _stored(
+    op: WeighingOp, base: SSAValue, least: list[int], most: list[int], matrix: bool
+) -> tuple[Array, Array] | None:
+    """Sums between these, as the result stores them; None where they cannot be."""
+    import numpy as np
+
+    source, weights, made = (encoding_of(v) for v in (op.operands[0], base, op.results[0]))
+    step, out, zero = source.scales[0], made.scales[0], made.zero_points[0]
+    low, high = quantized_range(op.activation_name, out, zero, *type_limits(op.results[0]))
+    ends: list[tuple[int, int]] = []
+    for i, pair in enumerate(zip(least, most, strict=True)):
+        scale = weights.scales[i if len(weights.scales) > 1 else 0]
+        single = matrix and len(weights.scales) == 1
+        real = (float32(step * scale) if single else step * scale) / out
+        try:
+            found = [[f(v) + zero for v in pair] for f in requantizers(real, rounds_once(op))]
+        except MemoptError:
+            return None
+        clamped = [[max(low, min(high, v)) for v in row] for row in found]
+        ends.append((min(row[0] for row in clamped), max(row[1] for row in clamped)))
+    return np.array([a for a, _ in ends]), np.array([b for _, b in ends])
