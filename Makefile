@@ -21,15 +21,15 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 # what other processes do and what runs lines that are covered anyway, and of the others those that
 # reach further; of them what is marked `long` is not traced. They come first (tests/conftest.py).
 TRACED = $(addprefix tests/property/test_, expanded_rows.py local_search.py memories.py partition.py \
-	segments.py) \
-	$(addprefix tests/firmware/test_c_, constants.py memories.py rows_command.py scratch.py \
-	use.py) \
+	segments.py sliding.py) \
+	$(addprefix tests/firmware/test_c_, constants.py memories.py random_operators.py \
+	rows_command.py scratch.py sliding.py use.py) \
 	$(addprefix tests/models/test_, cmsis_nn_scratch.py evaluate.py hostile.py onnx_meaning.py ram.py \
 	tflm_refusals.py tflm_write.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py growth.py \
 	hash_seeds.py int8_io.py interrupts.py liberis.py memory_cli.py not_measured.py \
-	operator_matrix.py output_folder.py outputs.py place_capacity.py plan_numbers.py python.py \
-	readme.py wheel.py), $(wildcard tests/unit/test_*.py))
+	operator_matrix.py outputs.py place_capacity.py python.py readme.py wheel.py), \
+	$(wildcard tests/unit/test_*.py))
 TESTS = $(addprefix tests/, extending embedding unit firmware models property)
 COVERAGE = $(BIN)/coverage
 

@@ -164,18 +164,21 @@ def test_a_constant_is_refused_where_the_kernel_is(name: str, tmp_path: Path, la
         lab.write(module, tmp_path / "c", "net", "host")
 
 
-# One constant expression of each kind, of %i (int8, 2x3), %h (float16) or %f (float32, 2x3).
+# One constant expression of each kind, of %i (int8, 2x3), %b (int32, 2) or %f (float32, 2x3).
 FOLDED = {
     "cast": "memgraph.cast %f : (tensor<2x3xf32>) -> tensor<2x3xi32>",
     "concat": "memgraph.concat %f, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>)"
     " -> tensor<2x6xf32>",
     "dequantize": f"memgraph.dequantize %i : (tensor<2x3xi8, {Q}>) -> tensor<2x3xf32>",
+    "fold_into_bias": "memgraph.fold_into_bias %i, %b axis 1 values [1, 2, 3] :"
+    f" (tensor<2x3xi8, {Q}>, tensor<2xi32>) -> tensor<2xi32>",
     "pad": "memgraph.pad %f before [0, 1] after [1, 0] value 2.0 :"
     " (tensor<2x3xf32>) -> tensor<3x4xf32>",
     "quantize": f"memgraph.quantize %i : (tensor<2x3xi8, {Q}>) -> tensor<2x3xi8, {R}>",
     "reshape": "memgraph.reshape %f : (tensor<2x3xf32>) -> tensor<6xf32>",
     "slice": "memgraph.slice %f starts [0, 2] strides [1, -2] :"
     " (tensor<2x3xf32>) -> tensor<2x2xf32>",
+    "take": "memgraph.take %f axis 1 kept [0, 2] : (tensor<2x3xf32>) -> tensor<2x2xf32>",
     "transpose": "memgraph.transpose %f permutation [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>",
 }
 
@@ -188,6 +191,7 @@ def test_every_operation_that_folds_is_evaluated(tmp_path: Path, lab: Any) -> No
         text = f"""func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, {result}) {{
           %f = memgraph.constant dense<[[1.5, -2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
           %i = memgraph.constant dense<[[1, -2, 3], [4, 5, 127]]> : tensor<2x3xi8, {Q}>
+          %b = memgraph.constant dense<[7, -8]> : tensor<2xi32>
           %1 = {line}
           %2 = memgraph.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
           func.return %2, %1 : tensor<2xf32>, {result}

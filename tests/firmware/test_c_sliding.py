@@ -60,6 +60,7 @@ def stream_and_windows(module: ModuleOp, found: Sliding, outputs: int, seed: int
     return [frames[None], windows]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "rows", "most", "kept"), MODELS)
 def test_models_give_what_whole_windows_give(
     name: str, rows: int, most: int | None, kept: int, shared: Path, tmp_path: Path, lab: Any
@@ -81,6 +82,7 @@ def test_models_give_what_whole_windows_give(
     assert got.output == want.output
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("quantized", [True, False])
 def test_random_networks_give_what_whole_windows_give(
     quantized: bool, fuzz: float, tmp_path: Path, lab: Any
@@ -180,6 +182,7 @@ def test_the_arena_is_free_between_windows(shared: Path, tmp_path: Path, lab: An
     assert ran.stdout == want.output
 
 
+@pytest.mark.long
 def test_wakeword_on_cortex_m4(shared: Path, tmp_path: Path, lab: Any) -> None:
     """The same outputs, and a fraction of the instructions; canaries that hold and trip."""
     lab.need_tools("cortex-m4")

@@ -58,6 +58,8 @@ def test_rows_are_the_whole_operator(name: str, fuzz: float) -> None:
     cut = 0
     for _ in range(max(10, int(400 * fuzz))):
         op: ComputeOp = GENERATORS[name](name, rng)
+        if op.WRITTEN and steps_of(op) is None:
+            continue  # of constants only, which are in no rows
         func = function(op)
         module = ModuleOp([func])
         try:
