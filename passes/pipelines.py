@@ -88,8 +88,11 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     border = Step("rewrite", MemgraphInt8IoPass(), "before all else, for it changes the operators")
     pads = MemgraphRewritePass(("pad-into-window",))
     inside = Step("rewrite", pads, "before rows, of which those that are padding are no operands")
+    turn = MemgraphRewritePass(("frames-as-rows",))
+    frames = Step("rewrite", turn, "before rows, which are frames where a window slides")
     return (
         *((border,) if chosen.int8_io else ()),
+        *((frames,) if chosen.slide is not None else ()),
         *((inside,) if chosen.in_rows else ()),
         Step("", model, "first, for every other pass counts by it"),
         *((cut,) if chosen.in_rows else ()),

@@ -21,6 +21,7 @@ from memopt.dialects.stored import Array, dtype_of
 from memopt.dialects.tensors import shape_of
 from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 
@@ -112,6 +113,48 @@ def test_random_networks_give_what_whole_windows_give(
         assert got.output == want.output, f"seed {seed}"
         done += 1
     assert done >= 4
+
+
+SEQUENCE = """
+!x = tensor<1x20x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+!p = tensor<1x1x20x4xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+!w = tensor<8x1x3x4xi8, #memgraph.encoding<ohwi, scale = [2.0e-02], zero_point = [0]>>
+!q = tensor<1x1x18x8xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [-9]>>
+!y = tensor<1x18x8xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [-9]>>
+!r = tensor<1x1x9x8xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [-9]>>
+!z = tensor<1x9x8xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [-9]>>
+!m = tensor<1x8xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [2]>>
+func.func @main(%x: !x) -> !m {
+  %w = memgraph.constant dense<3> : !w
+  %0 = memgraph.reshape %x : (!x) -> !p
+  %1 = memgraph.conv_2d %0, %w window<[1, 3]> groups 1 rounding<tflm_double> : (!p, !w) -> !q
+  %2 = memgraph.reshape %1 : (!q) -> !y
+  %3 = memgraph.relu %2 : (!y) -> !y
+  %4 = memgraph.reshape %3 : (!y) -> !q
+  %5 = memgraph.max_pool_2d %4 window<[1, 2], stride = [1, 2]> : (!q) -> !r
+  %6 = memgraph.reshape %5 : (!r) -> !z
+  %7 = memgraph.mean %6 axes [1] rounding<tflm_double> : (!z) -> !m
+  func.return %7 : !m
+}
+"""
+
+
+def test_sequences_slide_too(tmp_path: Path, lab: Any) -> None:
+    """Layers over time as Keras writes them, pictures one pixel high, which have no rows."""
+    lab.need_tools("host")
+    whole, module = (load_text(new_context(), SEQUENCE, "n.mlir") for _ in "ab")
+    lab.plan(whole, "source", target="host")
+    MemgraphRewritePass(("frames-as-rows",)).apply(Context(), module)
+    found = sliding(lab, module, 2)
+    assert (found.macs, found.kept_macs) == (18 * 3 * 4 * 8, 16 * 3 * 4 * 8)
+    stream, windows = stream_and_windows(whole, found, 3, 1)
+    project = lab.write(whole, tmp_path / "whole", "net", "host")
+    want = lab.run_project(project, [windows], trace=False)
+    project = lab.write(module, tmp_path / "rows", "net", "host")
+    got = lab.run_project(project, [stream], lab.SANITIZE, trace=False)
+    assert (want.code, got.code) == (0, 0), got.messages
+    assert got.output == want.output
+    assert len(set(got.output)) > 1
 
 
 USE = r"""
