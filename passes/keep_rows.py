@@ -28,6 +28,8 @@ def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
         raise MemoptError("memgraph-slide: rows are kept from run to run already", place)
     kept, row = kept_rows_in(func, rows), rows_in(func)
     recalled = least_work(choosing(func, row, kept), most, place)
+    if not recalled.rows:
+        raise MemoptError("memgraph-slide: nothing reads a row of the run before", place)
     drop_plan(func)
     value_of = {at: value for value, at in row.items()}
     old = [op for op in block.ops if _is_old(op, row, kept, recalled)]

@@ -31,3 +31,11 @@ func.func @vector(%x: tensor<8xi8>) -> tensor<8xi8> {
   %y = memgraph.relu %x : (tensor<8xi8>) -> tensor<8xi8>
   func.return %y : tensor<8xi8>
 }
+// -----
+// What is new is made of new rows alone.
+// CHECK: @last: error: memgraph-slide: nothing reads a row of the run before
+func.func @last(%x: tensor<1x8x1x1xi8>) -> tensor<1x1x1x1xi8> {
+  %y = memgraph.relu %x : (tensor<1x8x1x1xi8>) -> tensor<1x8x1x1xi8>
+  %z = memgraph.slice %y starts [0, 7, 0, 0] strides [1, 1, 1, 1] : (tensor<1x8x1x1xi8>) -> tensor<1x1x1x1xi8>
+  func.return %z : tensor<1x1x1x1xi8>
+}
