@@ -22,10 +22,9 @@ from memopt.analysis.weights import Weights
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import drop_plan
 from memopt.passes.option import option
-from memopt.rewrites import RULES, apply_rules
+from memopt.rewrites import RULES, SAFE, SETS, apply_rules, named_rules
 from memopt.verify.channels import has_claims, verify_channels
 
-NONE = "none"
 MOST = 1024  # channels at a time that a kernel may want
 
 
@@ -35,20 +34,22 @@ class MemgraphRewritePass(ModulePass):
 
     name = "memgraph-rewrite"
 
-    rules: tuple[str, ...] = option((), f"of {', '.join(RULES)}, in this order; or {NONE}")
+    rules: tuple[str, ...] = option(
+        (), f"of {', '.join(RULES)}, in this order; or {', '.join(SETS)} ({SAFE}: to the bit)"
+    )
     channel_multiple: int = option(1, "channels of tensors that get narrower: a multiple of it")
 
     def __post_init__(self) -> None:
         if not 1 <= self.channel_multiple <= MOST:
             text = f"channel-multiple={self.channel_multiple}: 1 to {MOST}"
             raise PassFailedException(f"{self.name}: {text}")
-        for rule in self.rules if self.rules != (NONE,) else ():
+        for rule in named_rules(self.rules):
             if rule not in RULES:
-                known = ", ".join((NONE, *RULES) if len(self.rules) == 1 else RULES)
+                known = ", ".join((*SETS, *RULES) if len(self.rules) == 1 else RULES)
                 raise PassFailedException(f"{self.name}: {rule!r} is not one of: {known}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rules = [rule for rule in self.rules if rule != NONE]
+        rules = named_rules(self.rules)
         for func in functions(op):
             if apply_rules(func, rules, channel_multiple=self.channel_multiple):
                 drop_plan(func)

@@ -21,6 +21,7 @@ from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 
+NO_RULES = "none"
 ROWS_ALIGNMENT = 4
 """Bytes: what float rows and int32 sums need. A row that is rounded up to 16 wastes more."""
 
@@ -44,6 +45,7 @@ class Choices:
     int8_io: bool = False
     slide: int | None = None
     kept: int | None = None
+    rewrite: tuple[str, ...] = (NO_RULES,)
 
     @property
     def in_rows(self) -> bool:
@@ -62,8 +64,8 @@ class Step:
 def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step, ...]:
     """From an imported module to a verified plan.
 
-    No rewrite rule stands in it but the one that rows need: a rule changes which operators there
-    are, so it is asked for.
+    Of rewrite rules those that are asked for, for a rule changes which operators there are, and the
+    one that rows need.
     Raises ValueError for options that are wrong.
     """
     chosen = choices or Choices()
@@ -90,8 +92,10 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     inside = Step("rewrite", pads, "before rows, of which those that are padding are no operands")
     turn = MemgraphRewritePass(("frames-as-rows",))
     frames = Step("rewrite", turn, "before rows, which are frames where a window slides")
+    asked = Step("rewrite", MemgraphRewritePass(chosen.rewrite), "before rows, which take it on")
     return (
         *((border,) if chosen.int8_io else ()),
+        *((asked,) if chosen.rewrite != (NO_RULES,) else ()),
         *((frames,) if chosen.slide is not None else ()),
         *((inside,) if chosen.in_rows else ()),
         Step("", model, "first, for every other pass counts by it"),

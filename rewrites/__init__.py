@@ -33,6 +33,7 @@ from xdsl.pattern_rewriter import (
 from memopt.dialects.functions import functions
 
 Exact = Literal["bits", "rounding"]
+Applied = Literal["safe", "all", "named"]
 
 SOURCE = "memgraph.source"
 
@@ -42,11 +43,14 @@ class Rule(RewritePattern, ABC):
 
     `exact`: "bits", integers stay bit for bit what they were, and floats but for the order in which
     a kernel adds; "rounding", integers may be off by one.
+    `applied`: by `--rewrite=safe` and `all`, if it is exact to the bit and proven not to raise the
+    least peak (safe); by `all`; or only by its name.
     `reading`: whether the rule is part of reading a file, so that what it leaves is what stands in
     the file.
     """
 
     exact: ClassVar[Exact]
+    applied: ClassVar[Applied] = "named"
 
     def __init__(self, reading: bool = False, channel_multiple: int = 1):
         self.reading = reading
@@ -88,6 +92,18 @@ def rule_of(name: str) -> type[Rule]:
         for c in found
         if isinstance(c, type) and issubclass(c, Rule) and c.__module__ == RULES[name]
     )
+
+
+NONE, SAFE, ALL = "none", "safe", "all"
+SETS = (NONE, SAFE, ALL)
+
+
+def named_rules(wanted: Sequence[str]) -> tuple[str, ...]:
+    """The rules of `none`, `safe` or `all`, which stand alone, or those that are named."""
+    if len(wanted) != 1 or wanted[0] not in SETS:
+        return tuple(wanted)
+    taken = {NONE: (), SAFE: (SAFE,), ALL: (SAFE, ALL)}[wanted[0]]
+    return tuple(name for name in RULES if taken and rule_of(name).applied in taken)
 
 
 def apply_rules(

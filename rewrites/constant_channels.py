@@ -225,13 +225,14 @@ from memopt.dialects.operators.constants import FoldIntoBiasOp, TakeOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.stored import per_tensor
 from memopt.dialects.tensors import AnyTensor, channel_axis, encoding_of, shape_of
-from memopt.rewrites import SOURCE, Exact, FunctionRule
+from memopt.rewrites import SOURCE, Applied, Exact, FunctionRule
 
 
 class ConstantChannels(FunctionRule):
     """The rule above."""
 
     exact: ClassVar[Exact] = "bits"
+    applied: ClassVar[Applied] = "safe"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         module, block = func.parent_op(), body_of(func)

@@ -172,13 +172,14 @@ from memopt.dialects.operators.window import (
 )
 from memopt.dialects.stored import element_of, is_stored, numbers_of
 from memopt.dialects.tensors import encoding_of
-from memopt.rewrites import Exact, Rule
+from memopt.rewrites import Applied, Exact, Rule
 
 
 class PadIntoWindow(Rule):
     """The rule above."""
 
     exact: ClassVar[Exact] = "bits"
+    applied: ClassVar[Applied] = "safe"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: WindowedOp, rewriter: PatternRewriter) -> None:

@@ -107,13 +107,14 @@ from memopt.dialects.operators.by_name import VIEWS
 from memopt.dialects.stored import element_of, numbers_of
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import encoding_of, is_buffer, shape_of
-from memopt.rewrites import Exact, Rule
+from memopt.rewrites import Applied, Exact, Rule
 
 
 class ReluIntoProducer(Rule):
     """The rule above."""
 
     exact: ClassVar[Exact] = "bits"
+    applied: ClassVar[Applied] = "safe"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

@@ -9,7 +9,7 @@ from memopt.dialects.functions import only_function
 from memopt.dialects.plan import plan_of
 from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
-from memopt.passes.pipelines import Choices
+from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.planning import Seconds, as_it_was, plan_facts, plan_module
 from memopt.solvers.scheduling import METHODS
 from memopt.usage import UsageError
@@ -60,6 +60,9 @@ def check_choices(target: str, choices: Choices) -> None:
     if choices.in_rows and target == "tflm":
         flag = "--rows" if choices.fit is None else "--fit"
         raise UsageError(f"{flag}: TensorFlow Lite Micro runs whole operators, no rows")
+    if choices.rewrite != (NO_RULES,) and target == "tflm":
+        text = "a .tflite is written again as it is; memopt compile writes one with less in it"
+        raise UsageError(f"--rewrite: {text}")
     if choices.int8_io and target == "tflm":
         raise UsageError("--int8-io: the .tflite keeps its inputs and outputs")
     if choices.stream_input and not choices.in_rows:

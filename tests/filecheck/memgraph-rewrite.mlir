@@ -24,12 +24,16 @@
 // RUN: memopt-opt --rewrite=opaque-reshape-as-view %t.planned.mlir -o %t.same.mlir
 // RUN: cmp %t.planned.mlir %t.same.mlir
 
-// Rules that there are not, or not yet, and none at all.
-// RUN: not memopt-opt --rewrite=all %s 2>&1 | filecheck %s --check-prefix=ALL
+// What is proven harmless, and all: a ReLU and a pad by rules that are safe.
+// RUN: memopt-opt --rewrite=safe %s | filecheck %s
+// RUN: memopt-opt --rewrite=all %s | filecheck %s
+
+// Rules that there are not, and none at all.
+// RUN: not memopt-opt --rewrite=most %s 2>&1 | filecheck %s --check-prefix=ALL
 // RUN: not memopt-opt --rewrite=none,pad-into-window %s 2>&1 | filecheck %s --check-prefix=BOTH
 // RUN: not memopt-opt %s --rewrite= 2>&1 | filecheck %s --check-prefix=EMPTY
 // RUN: not memopt-opt --rewrite %s 2>&1 | filecheck %s --check-prefix=FILE
-// ALL: memopt-opt: error: memgraph-rewrite: 'all' is not one of: none, constant-channels, frames-as-rows, opaque-reshape-as-view, pad-into-window,
+// ALL: memopt-opt: error: memgraph-rewrite: 'most' is not one of: none, safe, all, constant-channels, frames-as-rows, opaque-reshape-as-view, pad-into-window,
 // BOTH: memopt-opt: error: memgraph-rewrite: 'none' is not one of: constant-channels, frames-as-rows, opaque-reshape-as-view,
 // EMPTY: memopt-opt: error: --rewrite needs rules after it, of: constant-channels, frames-as-rows, opaque-reshape-as-view, pad-into-window,
 // FILE: memopt-opt: error: --rewrite needs rules after it

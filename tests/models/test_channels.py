@@ -19,6 +19,7 @@ from memopt.dialects.tensors import shape_of
 from memopt.driver import load_model
 from memopt.rewrites import apply_rules
 
+INPUTS = 1_000  # of which the first 30 are computed both ways
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -41,7 +42,7 @@ def test_the_page_is_what_is_found(shared: Path) -> None:
     ],
 )
 def test_what_is_left_computes_the_same(name: str, shared: Path, fuzz: float) -> None:
-    """Every tensor, of random inputs; and each claim holds for what it says."""
+    """Every tensor; and each claim holds for what it says, of random, extreme and smooth inputs."""
     module = load_model(shared / "models" / f"{name}.tflite", {})
     before = only_function(module)
     last = before.get_return_op()
@@ -65,10 +66,12 @@ def test_what_is_left_computes_the_same(name: str, shared: Path, fuzz: float) ->
         ]
         for func in (before, after)
     ]
-    for seed in range(max(1, int(20 * fuzz))):
+    for seed in range(INPUTS if fuzz >= 1 else 1):
         rng: Any = np.random.default_rng(seed)
-        inputs = [drawn(rng, shape_of(a), np.dtype(dtype_of(a))) for a in body_of(before).args]
-        old, new = (evaluate(f, weights, inputs) for f in (before, after))
+        kinds = [(shape_of(a), np.dtype(dtype_of(a))) for a in body_of(before).args]
+        inputs = [drawn(rng, *kind, (seed + len(name)) % 3) for kind in kinds]
+        old = evaluate(before, weights, inputs)
+        new = evaluate(after, weights, inputs) if seed < 30 else None
         for a, b in zip(*tensors, strict=True):
             claims, want = channels_of_result(b), old[a]
             for c in claims.left_out if claims is not None else ():
@@ -76,11 +79,18 @@ def test_what_is_left_computes_the_same(name: str, shared: Path, fuzz: float) ->
                 assert c.low <= seen.min() and seen.max() <= c.high
             if claims is not None:
                 want = want[..., list(claims.kept)]
-            assert np.array_equal(want, new[b]), b
+            assert new is None or np.array_equal(want, new[b]), b
 
 
-def drawn(rng: Any, shape: tuple[int, ...], kind: Any) -> Any:
+def drawn(rng: Any, shape: tuple[int, ...], kind: Any, how: int) -> Any:
+    """Random, of the ends alone, or smooth: between -1 and 1, of the whole range of integers."""
+    real = rng.uniform(-1, 1, shape)
+    if how == 1:
+        real = np.sign(real) if rng.random() < 0.7 else np.full(shape, rng.choice([-1, 1]))
+    elif how == 2:
+        steps: Any = rng.uniform(0.1, 1, len(shape))
+        real = np.sin(np.tensordot(steps, np.indices(shape), 1) + rng.uniform(0, 6))
     if kind.kind == "f":
-        return rng.normal(size=shape).astype(kind)
+        return real.astype(kind)
     limits = np.iinfo(kind)
-    return rng.integers(limits.min, limits.max + 1, shape).astype(kind)
+    return np.clip(np.rint((real + 1) / 2 * 255 + limits.min), limits.min, limits.max).astype(kind)

@@ -24,8 +24,9 @@ from memopt.driver import (
 )
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
-from memopt.passes.pipelines import Choices
+from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.planning import Seconds
+from memopt.rewrites import RULES, SETS, named_rules
 from memopt.shorthands import parse_shapes
 from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
@@ -92,6 +93,13 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         help="take and return the stored integers instead of the real numbers that are quantized "
         "first and dequantized last (C targets)",
     )
+    parser.add_argument(
+        "--rewrite",
+        default=NO_RULES,
+        metavar="safe|all|none|RULES",
+        help="rewrite rules: safe, those that keep every bit and never raise the least peak; all; "
+        f"none (default); or names, of {', '.join(RULES)}",
+    )
     add_shape(parser)
     add_model_path(parser, "where the weights of an .mlir are")
 
@@ -144,7 +152,18 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         args.int8_io,
         slide,
         _kept(args),
+        _rules(args.rewrite),
     )
+
+
+def _rules(text: str) -> tuple[str, ...]:
+    """The rules of --rewrite. Raises UsageError."""
+    found = tuple(text.split(","))
+    for rule in named_rules(found):
+        if rule not in RULES:
+            known = ", ".join((*SETS, *RULES) if len(found) == 1 else RULES)
+            raise UsageError(f"--rewrite: {rule!r} is not one of: {known}")
+    return found
 
 
 def _kept(args: argparse.Namespace) -> int | None:

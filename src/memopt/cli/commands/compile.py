@@ -24,13 +24,14 @@ from memopt.cli.target_facts import c_facts, check_target_ram, tflm_facts
 from memopt.cli.texts import bytes_of_text, sizes, stem_of
 from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
-from memopt.driver import IR, interpreter_of, model_files, relative_files
+from memopt.driver import IR, import_bytes, interpreter_of, model_files, relative_files
 from memopt.frontends.core.registry import listed
+from memopt.narrowing import narrowed
 from memopt.passes import share
 from memopt.passes.fewest_rows import DoesNotFitError
 from memopt.passes.memgraph_expand_rows import AUTO
-from memopt.passes.pipelines import Choices
-from memopt.planning import Seconds, check_kernels_first, report_dict, whole_peak
+from memopt.passes.pipelines import NO_RULES, Choices
+from memopt.planning import Seconds, as_it_was, check_kernels_first, report_dict, whole_peak
 from memopt.targets.core.registry import target_named, target_names
 from memopt.targets.core.target import Target
 from memopt.text import module_text
@@ -86,6 +87,14 @@ def run(args: argparse.Namespace) -> None:
     if args.target == "tflm" and not is_tflite and path.suffix != IR:
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
     choices = choices_of(args, args.target, module)
+    imported, network = module, None
+    if args.target == "tflm" and choices.rewrite != (NO_RULES,):
+        found: list[bytes | None] = []
+        seconds.run("rewrite", lambda: found.append(narrowed(imported, choices.rewrite)))
+        network, choices = found[0], replace(choices, rewrite=(NO_RULES,))
+    file = directory / f"{path.stem}.narrowed.tflite"
+    if network is not None:
+        module = import_bytes(network, file.suffix, str(file), file)
     check_choices(args.target, choices)
     if args.target != "tflm":
         check_kernels_first(context, module, args.target, choices)
@@ -101,13 +110,20 @@ def run(args: argparse.Namespace) -> None:
         before, after, known = plan(choices)
     else:
         before, after, known = _within(ram, target_named(args.target), choices, plan)
+    if network is not None:
+        before = as_it_was(context, imported, is_tflite)
     if ram is not None:
         check_ram(known, ram)
     in_rows = known.plan.family.data == "rows"
     whole = whole_peak(context, module, args.target, choices, seconds) if in_rows else None
     with staging(directory) as staged:
         facts: dict[str, Any] = {}
-        seconds.run("emit", lambda: facts.update(_emit(after, known, staged, path, args.target)))
+        if network is not None:
+            write_file(staged / file.name, network)
+        given = None if network is None else staged / file.name
+        seconds.run(
+            "emit", lambda: facts.update(_emit(after, known, staged, path, args.target, given))
+        )
         if ram is not None:
             check_target_ram(facts, ram)
         report = report_dict(path.name, before, known, facts, seconds, whole)
@@ -154,14 +170,20 @@ def _kept_bytes(planned: Planned) -> int:
 
 
 def _emit(
-    module: ModuleOp, known: Checked, directory: Path, path: Path, target: str
+    module: ModuleOp,
+    known: Checked,
+    directory: Path,
+    path: Path,
+    target: str,
+    network: Path | None = None,
 ) -> dict[str, Any]:
-    """Write the target's files; returns the report's `target` entry."""
+    """Write the target's files; returns the report's `target` entry. The weights of a narrower
+    `network` lie there."""
     arena = known.plan.arena
     if target == "tflm":
-        data = write_tflm(module, at_run_time=not is_safe(known.func))
+        data = write_tflm(module, model_path=network, at_run_time=not is_safe(known.func))
         write_file(directory / f"{path.stem}.tflite", data)
-        return tflm_facts(module, arena)
+        return tflm_facts(module, arena, network)
     write_project(module, directory, stem_of(path), target, known=known)
     return c_facts(module, target, arena, measure_project(directory, target))
 

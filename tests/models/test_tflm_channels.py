@@ -1,0 +1,51 @@
+"""The `.tflite` without dead and constant channels: smaller, and the same answers in TFLM."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tflm_runner import Job, random_inputs, run
+
+from memopt.cli import main
+from memopt.formats.tflite import read_model
+
+RUNS = 500
+MOST_BYTES = {"mobilenet_vww96_int8": 106_500, "person_detect_int8": 301_000}
+PEAKS = {"mobilenet_vww96_int8": 55_296, "person_detect_int8": 52_992}
+
+
+@pytest.mark.parametrize("name", MOST_BYTES)
+def test_the_narrower_file_answers_the_same(
+    name: str, shared: Path, tmp_path: Path, fuzz: float
+) -> None:
+    path = shared / "models" / f"{name}.tflite"
+    arguments = ["compile", str(path), "--target=tflm", "--rewrite=safe", "-o", str(tmp_path / "o")]
+    assert main(arguments) == 0
+    before, after = path.read_bytes(), (tmp_path / "o" / path.name).read_bytes()
+    assert len(after) <= MOST_BYTES[name]
+    assert (tmp_path / "o" / f"{name}.narrowed.tflite").stat().st_size < len(before)
+    graph = read_model(after, name).subgraphs[0]
+    read = {i for op in graph.operators for i in (*op.inputs, *op.outputs) if i >= 0}
+    assert read == set(range(len(graph.tensors)))  # nothing that no operator reads
+    report = json.loads((tmp_path / "o/report.json").read_text())
+    assert report["plan"]["peak"] == PEAKS[name]
+    inputs = random_inputs(before, max(5, int(RUNS * fuzz)), seed=4)
+    old, new = run([Job("tflm", model, inputs) for model in (before, after)], tmp_path)
+    assert old.error == new.error == ""
+    assert new.total < old.total and new.head == report["plan"]["arena"]
+    for a, b in zip(old.outputs, new.outputs, strict=True):
+        assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+    assert any(np.ptp(answer[0]) for answer in old.outputs)
+    assert main(["verify", str(tmp_path / "o/plan.mlir")]) == 0
+
+
+def test_other_rules_are_refused_by_name(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(shared / "models/person_detect_int8.tflite")
+    rule = "--rewrite=pad-into-window"
+    assert main(["compile", path, "--target=tflm", rule, "-o", str(tmp_path / "o")]) == 2
+    said = capsys.readouterr().err
+    assert "pad-into-window: a .tflite is written with no rule but constant-channels" in said
+    assert not (tmp_path / "o").exists()
