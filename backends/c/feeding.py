@@ -25,34 +25,7 @@ WHOLE = """\
 STREAMED = """\
     uint64_t ran = 0;
     int done = 0;
-    if (@name@_start(@arguments@) != 0) {
-      return fail("@name@_start refused its arguments", "", 1);
-    }
-    while (done == 0) {
-      void *const row = @name@_row_place(&state);
-      const size_t more = platform_read(in, row, @NAME@_ROW_BYTES);
-      got += more;
-      if (more != @NAME@_ROW_BYTES) {
-        break;
-      }
-      platform_ticks_start();
-      done = @name@_push_row(&state, row);
-      ran += platform_instructions();
-    }
-    if (got == 0u) {
-      break;
-    }
-    if (done != 1) {
-      return fail("incomplete input in ", in_path, 1);
-    }
-    instructions = ran;
-"""
-
-
-SLIDING = """\
-    uint64_t ran = 0;
-    int done = 0;
-    if (runs == 0u && @name@_start(@arguments@) != 0) {
+    if (@first@@name@_start(@arguments@) != 0) {
       return fail("@name@_start refused its arguments", "", 1);
     }
     while (done == 0) {
@@ -84,11 +57,11 @@ def feed(layout: Layout, name: str) -> str:
     """The lines that read the input of one run, and run it."""
     is_whole = layout.received is None
     text, words = (WHOLE, []) if is_whole else (STREAMED, ["&state"])
-    text = text if layout.sliding is None else SLIDING
     words += _arguments(layout)
     values = {
         "read": transfer(layout, name, "input"),
         "arguments": ", ".join(words),
+        "first": "" if layout.sliding is None else "runs == 0u && ",  # the window goes on
         "name": name,
         "NAME": name.upper(),
     }
