@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, ParametrizedAttribute, SSAValue
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -121,6 +122,17 @@ def channels_of_result(value: SSAValue) -> ChannelsAttr | None:
     listed = cast("ArrayAttr[Attribute]", entries).data if isinstance(entries, ArrayAttr) else ()
     found = listed[value.index] if value.index < len(listed) else None
     return found if isinstance(found, ChannelsAttr) and found.left_out else None
+
+
+def left_out_of(func: FuncOp) -> dict[str, int]:
+    """How many channels were left out of a function's tensors, by reason; rows count none."""
+    found: dict[str, int] = {}
+    for op in func.body.block.ops:
+        for value in op.results:
+            claims = channels_of_result(value)
+            for c in claims.left_out if claims is not None else ():
+                found[c.reason] = found.get(c.reason, 0) + 1
+    return found
 
 
 def is_narrowed(op: Operation) -> bool:

@@ -19,7 +19,9 @@ from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
+from memopt.analysis.work import function_work
 from memopt.diagnostics import verify_module
+from memopt.dialects.channel_attributes import left_out_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.off_chip_attributes import OffChipAttr
@@ -324,6 +326,10 @@ def statistics(
             "arena": plan.arena if plan and plan.placed else None,
             "seconds": round(seconds, 6),
         }
+        left_out = left_out_of(func)
+        if left_out:  # channels, by reason, and what is left to do
+            work = function_work(func)
+            row |= {"left_out": left_out, "macs": work.macs, "weights": work.weights}
         off_chip = func.attributes.get(OFF_CHIP)
         if plan is not None and plan.costs is not None:
             row["traffic"] = plan.costs.cost.data
