@@ -128,8 +128,9 @@ def _among_calm(
 ) -> Joint:
     """The best of these orders within `peak` bytes.
 
-    Each is asked to fit into the peak, then into less and less between that and the best arena; at
-    last all are asked for the peak again, with more work and any offset.
+    Each is asked to fit into the peak, then, but for the order in hand, into less and less between
+    that and the best arena; at last all are asked for the peak again, with more work and any
+    offset.
     """
     coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
     spent = 0.0
@@ -144,7 +145,7 @@ def _among_calm(
         spent += (1 + fine) * len(problem.items) ** 2 * work / EAGER
         return _better(best, order, found)
 
-    calm: list[tuple[int, ...]] = []
+    own, calm = best.order, list[tuple[int, ...]]()
     for order in orders:
         calm.append(order)
         if order != best.order:
@@ -152,7 +153,8 @@ def _among_calm(
             best = _better(best, order, _without_search(live_ranges(graph, order)))
         least = height = peak
         failures = 0
-        while height < best.placement.arena and failures < FAILURES:
+        most = 1 if order == own else FAILURES  # a calmer one fits into less
+        while height < best.placement.arena and failures < most:
             before, best = best, asked(best, order, height, fine=False)
             if best == before:
                 least, failures = height, failures + 1
