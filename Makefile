@@ -25,7 +25,7 @@ TRACED = $(addprefix tests/property/test_, constant_channels.py expanded_rows.py
 	$(addprefix tests/firmware/test_c_, constants.py memories.py random_operators.py \
 	rows_command.py scratch.py sliding.py use.py) \
 	$(addprefix tests/models/test_, cmsis_nn_scratch.py evaluate.py hostile.py onnx_meaning.py ram.py \
-	tflm_refusals.py tflm_write.py) \
+	tflm_channels.py tflm_refusals.py tflm_write.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py growth.py \
 	hash_seeds.py int8_io.py interrupts.py liberis.py memory_cli.py not_measured.py \
 	operator_matrix.py outputs.py place_capacity.py python.py readme.py wheel.py), \

@@ -58,7 +58,8 @@ class BlockMemory:
     """A block as its executing operations and its storage groups.
 
     `of_value` gives group and byte offset; `overwrites` the fixed in-place aliases as
-    (operator, result group, operand group); `views` the operations that cost nothing.
+    (operator, result group, operand group); `views` the operations that cost nothing; `gathered`
+    the values that are no buffers, with those that are read instead.
     """
 
     operations: list[Operation]
@@ -67,6 +68,16 @@ class BlockMemory:
     of_value: dict[SSAValue, tuple[int, int]]
     overwrites: list[tuple[int, int, int]]
     views: list[Operation]
+    gathered: dict[SSAValue, tuple[SSAValue, ...]] = field(
+        default_factory=dict[SSAValue, tuple[SSAValue, ...]]
+    )
+
+    def read_by(self, op: Operation) -> list[SSAValue]:
+        """What an operation reads, of what is gathered the parts."""
+        values = read_values(op)
+        if not self.gathered:
+            return values
+        return [part for v in values for part in self.gathered.get(v, (v,))]
 
 
 @dataclass
@@ -176,6 +187,7 @@ def block_memory(
     memories: list[OperatorMemory] = []
     views: list[Operation] = []
     parts: list[tuple[Operation, Alias]] = []
+    gathered: dict[SSAValue, tuple[SSAValue, ...]] = {}
     for op in block.ops:
         memory = behaviour(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
@@ -187,18 +199,23 @@ def block_memory(
             raise MemoptError(
                 "it executes, so its results are no views of its operands", place_of(op)
             )
-        tied = [a for a in free if not a.of_part]
+        tied = [a for a in free if a.ties]
         if memory.executes or (caller and not union.fits_caller(op, tied)):
             operations.append(op)
             memories.append(memory)
         elif memory.aliases:
             views.append(op)
             parts += [(op, a) for a in free if a.of_part]
+            for result in {op.results[a.result] for a in free if a.kind == "gather"}:
+                if result in to_end:
+                    text = f"{name_of(result)} is returned, so it is a buffer"
+                    raise MemoptError(text, place_of(op))
+                gathered[result] = tuple(v for o in op.operands for v in gathered.get(o, (o,)))
             union.join(op, tied)
 
     groups = _groups(union, to_end)
     of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
-    answer = BlockMemory(operations, memories, groups, of_value, [], views)
+    answer = BlockMemory(operations, memories, groups, of_value, [], views, gathered)
     _cut_into_parts(answer, parts)
     _align(answer, model)
     _check_apart(answer, union.sizes)
@@ -341,7 +358,7 @@ def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemor
         at = answer.of_value.get(v)
         if at is not None:
             _add_last(answer.groups[at[0]].writers, index)
-    for v in read_values(op):
+    for v in answer.read_by(op):
         at = answer.of_value.get(v)
         if at is not None:
             _add_last(answer.groups[at[0]].readers, index)
@@ -354,7 +371,7 @@ def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemor
             (result, a), (operand, b) = (answer.of_value[v] for v in pair)
             if a or b:
                 raise MemoptError("in place inside a larger buffer", place_of(op))
-            if reads_other_part(op, pair[1], answer.of_value):
+            if reads_other_part(op, pair[1], answer):
                 raise MemoptError(
                     f"in place of {name_of(pair[1])}, of which another part is read too",
                     place_of(op),
@@ -368,17 +385,21 @@ def _add_last(indices: list[int], index: int) -> None:
         indices.append(index)
 
 
-def reads_other_part(
-    op: Operation, operand: SSAValue, of_value: dict[SSAValue, tuple[int, int]]
-) -> bool:
+def reads_other_part(op: Operation, operand: SSAValue, memory: BlockMemory) -> bool:
     """Whether `op` reads bytes of the operand's group otherwise than as the operand itself.
 
-    Then it must not run in place: in x + x[0], every element needs the first one.
+    Then it must not run in place: in x + x[0], every element needs the first one, and what is
+    gathered of x and y has the elements of x elsewhere.
     """
-    group, offset = of_value[operand]
+    group, offset = memory.of_value[operand]
     size = bytes_of(operand.type)
-    return any(
-        of_value[v] != (group, offset) or bytes_of(v.type) != size
+    whole = any(
+        memory.of_value[v] != (group, offset) or bytes_of(v.type) != size
         for v in read_values(op)
-        if v in of_value and of_value[v][0] == group
+        if v in memory.of_value and memory.of_value[v][0] == group
+    )
+    return whole or any(
+        part in memory.of_value and memory.of_value[part][0] == group
+        for v in read_values(op)
+        for part in memory.gathered.get(v, ())
     )

@@ -6,6 +6,7 @@ A `memgraph.conv_2d` is never a view, a `memgraph.slice` starts where its `start
 and foreign operations the sizes are all that can be checked.
 """
 
+from collections.abc import Sequence
 from math import prod
 
 from xdsl.ir import Operation
@@ -26,6 +27,24 @@ def check_alias(op: Operation, alias: Alias, strided: bool) -> None:
         raise MemoptError(f"memgraph.alias: {fault}", place_of(op))
 
 
+def check_gathered(op: Operation, aliases: Sequence[Alias]) -> frozenset[int]:
+    """The results that are no buffers. Raise MemoptError for one that is one in part, or not made
+    of just its operands."""
+    gathered = frozenset(a.result for a in aliases if a.kind == "gather")
+    for result in gathered:
+        its = [a for a in aliases if a.result == result]
+        of_all = [a.operand for a in its] == list(range(len(op.operands)))
+        if any(a.kind != "gather" for a in its) or not of_all:
+            text = f"memgraph.alias: result {result} is gathered of all operands or of none"
+            raise MemoptError(text, place_of(op))
+        total = sum(bytes_of(v.type) or 0 for v in op.operands)
+        size = bytes_of(op.results[result].type)
+        if total != size:
+            text = f"memgraph.alias: operands of {total} B are not the {size} B of the result"
+            raise MemoptError(text, place_of(op))
+    return gathered
+
+
 def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
     a, b = bytes_of(op.results[alias.result].type), bytes_of(op.operands[alias.operand].type)
     if a is None or b is None:
@@ -36,6 +55,8 @@ def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
             return None if a == b else f"{a} B are no view of {b} B"
         case "inplace":
             return None if a <= b else f"{a} B do not fit in place of {b} B"
+        case "gather":
+            return None if b <= a else f"{b} B are no part of {a} B"
         case "part":
             inside = 0 <= offset <= b - a
             return (
@@ -61,6 +82,8 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
     if alias.kind == "inplace":
         same = shape_of(op.results[alias.result]) == shape_of(op.operands[alias.operand])
         return None if (op.ELEMENTWISE or op.IS_VIEW) and same else f"{op.name} cannot run in place"
+    if alias.kind == "gather":
+        return None if op.GATHERS else f"{op.name} makes more than its operands are"
     begin = op.begins_at(alias.result, alias.operand)
     if begin is None:
         return f"{op.name} is no contiguous slice"

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, Pure
 
-from memopt.dialects.alias_rules import check_alias
+from memopt.dialects.alias_rules import check_alias, check_gathered
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.interface import (
@@ -52,6 +52,10 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
             check_alias(op, alias, (alias.result, alias.operand) in strided)
         runs = answer.executes or bool(answer.aliases)  # by itself, or if it were no view
         answer = replace(answer, aliases=aliases, executes=runs and not covers(op, aliases))
+        if gathered := check_gathered(op, aliases):
+            sizes = enumerate(answer.results)
+            results = tuple(None if r in gathered else size for r, size in sizes)
+            answer = replace(answer, results=results)
     scratch = scratch_list(op)
     if scratch is not None:
         return replace(answer, workspace=tuple(s.bytes.data for s in scratch))

@@ -35,6 +35,11 @@ class Alias:
     byte_offset: int = 0
 
     @property
+    def ties(self) -> bool:
+        """Whether the two lie in one piece for good."""
+        return self.kind in ("view", "slice")
+
+    @property
     def of_part(self) -> bool:
         """Whether one of the two is a part of the other that comes or dies alone."""
         return self.kind in ("part", "join")

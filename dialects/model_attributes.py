@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import need_keys, one_of, parse_int_list, parse_keys, parse_word
 
-AliasKind = Literal["view", "inplace", "slice", "part", "join"]
+AliasKind = Literal["view", "inplace", "slice", "part", "join", "gather"]
 IO_KINDS = ("arena", "kept", "caller")
 SCRATCHES = ("none", "tflm", "cmsis-nn")
 
@@ -27,8 +27,8 @@ class AliasAttr(ParametrizedAttribute):
     """The result lies at `address(operand) + byte_offset`; a zero-copy concat has negative ones.
 
     view: the whole buffer, slice: a part of it, inplace: the result overwrites the operand, which
-    dies here. `strides` (elements) when the slice is not contiguous: it then
-    counts the whole group.
+    dies here. gather: the result is no buffer, who reads it reads all operands, where they are.
+    `strides` (elements) when the slice is not contiguous: it then counts the whole group.
     """
 
     name = "memgraph.alias"

@@ -16,12 +16,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import WordAttr, need_counts, one_of
 
-Why = Literal["constant", "caller", "runtime"]
+Why = Literal["constant", "caller", "runtime", "gathered"]
 
 
 @irdl_attr_definition
 class UnplacedAttr(WordAttr):
-    """Why a buffer has no offset: flash, the caller's memory, or the run time's own planning."""
+    """Why a tensor has no offset: flash, the caller's memory, the run time's own planning, or it is
+    gathered by its readers from where its parts are."""
 
     name = "memgraph.unplaced"
 

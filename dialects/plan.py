@@ -185,6 +185,11 @@ def alias_lists(op: Operation) -> tuple[tuple[AliasAttr, ...], ...]:
     return tuple(lists)
 
 
+def is_gathered(op: Operation) -> bool:
+    """Whether a result is no buffer: its readers read the operands that it is made of."""
+    return any(alias.kind.data == "gather" for its in alias_lists(op) for alias in its)
+
+
 def scratch_list(op: Operation) -> tuple[ScratchAttr, ...] | None:
     """The `memgraph.scratch` attribute, None if there is none. Raises MemoptError."""
     attr = op.attributes.get("memgraph.scratch")

@@ -17,9 +17,9 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_value
 from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import is_named, name_of, operator_kind, rename
+from memopt.dialects.names import is_named, name_of, operator_kind, place_of, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.plan import drop_plan, model_of
+from memopt.dialects.plan import drop_plan, is_gathered, model_of
 from memopt.dialects.rows import (
     JoinOp,
     RowOp,
@@ -95,6 +95,10 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
     """Cut those of `computing` at these positions that have rows, and a kernel of the target that
     computes them; their positions."""
     found, target = computing(func), target_of(func)
+    for op in found:
+        if is_gathered(op):
+            text = "memgraph-expand-rows: gathered by its readers, which read no rows of parts"
+            raise MemoptError(text, place_of(op))
     asked = {k: found[k] for k in sorted(positions) if computes_rows(found[k], target)}
     for op in asked.values():
         _read_image(op)

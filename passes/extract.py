@@ -16,7 +16,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions, read_values
 from memopt.dialects.interface import BARRIER, WORLD
 from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.names import operator_name, place_of
+from memopt.dialects.names import name_of, operator_name, place_of
 from memopt.dialects.plan import model_of
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, round_up
 from memopt.targets.core.planned_for import target_of
@@ -38,6 +38,12 @@ class Extracted:
             if g.piece is not None:
                 text = f"{who}: {g.name} is a part of a tensor, which is placed in one arena only"
                 raise MemoptError(text, f"@{self.func.sym_name.data}")
+
+    def refuse_gathered(self, who: str) -> None:
+        """Raise MemoptError if a tensor is gathered where it is read, which `who` does not know."""
+        for value in self.memory.gathered:
+            text = f"{who}: {name_of(value)} is gathered by its readers, which is not modelled"
+            raise MemoptError(text, f"@{self.func.sym_name.data}")
 
 
 def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
@@ -192,7 +198,7 @@ def _candidates(
             at = memory.of_value.get(op.results[result]), memory.of_value.get(op.operands[operand])
             if at[0] is None or at[1] is None or at[0][1] or at[1][1]:
                 continue
-            if reads_other_part(op, op.operands[operand], memory.of_value):
+            if reads_other_part(op, op.operands[operand], memory):
                 continue
             a, b = group_of[at[0][0]], group_of[at[1][0]]
             if a is None or b is None or a == b or a in in_parts:

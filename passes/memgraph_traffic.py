@@ -130,6 +130,9 @@ def traffic_problem(func: FuncOp, on_chip: int) -> TrafficProblem:
     if memory.overwrites:
         op = memory.operations[memory.overwrites[0][0]]
         raise MemoptError("memgraph-traffic: in-place results are not modelled", place_of(op))
+    for value in memory.gathered:
+        text = f"memgraph-traffic: {name_of(value)} is gathered by its readers, not modelled"
+        raise MemoptError(text, place)
     position = {op: i for i, op in enumerate(memory.operations)}
     written = _written(memory, list(block.args))
     shows = _shown(memory, model, written)

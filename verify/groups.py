@@ -66,7 +66,8 @@ class Reading:
     bytes from its start); `overwrites` lists (step, group of the result, group of the operand) of
     what is in place; `views` has the aliases of what costs nothing; `parts` says of each part that
     comes or dies alone what it is a part of, and how many bytes from its start; `joined` are the
-    tensors of which parts come alone."""
+    tensors of which parts come alone; `gathered` are those that are no buffers, with what they are
+    gathered of. `reads` has the parts of these."""
 
     walk: list[tuple[Operation, int | None]] = field(
         default_factory=list[tuple[Operation, int | None]]
@@ -86,6 +87,14 @@ class Reading:
         default_factory=dict[SSAValue, tuple[SSAValue, int]]
     )
     joined: set[SSAValue] = field(default_factory=set[SSAValue])
+    gathered: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
+
+    def taken_apart(self, values: Iterable[SSAValue]) -> list[SSAValue]:
+        """The values, those that are gathered of others as these."""
+        found: list[SSAValue] = []
+        for value in values:
+            found += self.taken_apart(self.gathered[value]) if value in self.gathered else [value]
+        return found
 
 
 class _Pieces:
@@ -187,19 +196,25 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
         if memory.executes and free:
             text = "it executes, so its results are no views of its operands"
             raise MemoptError(text, place_of(op))
-        tied = tuple(a for a in free if not a.of_part) if free else ()
+        tied = tuple(a for a in free if not a.of_part and a.kind != "gather") if free else ()
         if memory.executes or (caller and not pieces.keeps_whole(op, tied, caller)):
             found.walk.append((op, len(found.operations)))
             found.operations.append(op)
             found.memory.append(memory)
-            found.reads.append(read_values(op))
+            found.reads.append(found.taken_apart(read_values(op)))
             continue
         found.walk.append((op, None))
         if memory.aliases:
             found.views[op] = memory.aliases
             pieces.tie(op, tied)
             for a in free:
-                if a.kind == "part":
+                if a.kind == "gather":
+                    if op.results[a.result] in returned:
+                        text = f"{name_of(op.results[a.result])} is returned, but no buffer"
+                        raise MemoptError(text, place_of(op))
+                    its = found.gathered.setdefault(op.results[a.result], [])
+                    its.append(op.operands[a.operand])
+                elif a.kind == "part":
                     found.parts[op.results[a.result]] = op.operands[a.operand], a.byte_offset
                 elif a.kind == "join" and found.parts.get(op.operands[a.operand]):
                     raise MemoptError(f"a row of {name_of(op.results[0])} is elsewhere too")
@@ -322,9 +337,10 @@ def _touch(found: Reading, step: int, op: Operation) -> None:
         if a or b:
             raise MemoptError("in place inside a larger buffer", place_of(op))
         size = bytes_of(operand.type)
+        apart = {p for v in op.operands if v in found.gathered for p in found.taken_apart([v])}
         for v in found.reads[step]:
             group, at = found.of_value.get(v, (-1, 0))
-            if group == old and (at or bytes_of(v.type) != size):
+            if group == old and (at or bytes_of(v.type) != size or v in apart):
                 text = f"in place of {name_of(operand)}, of which another part is read too"
                 raise MemoptError(text, place_of(op))
         found.overwrites.append((step, new, old))

@@ -10,7 +10,7 @@ A kernel that works in scratch gets its place instead of NULL, `arena + 512`.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, OpResult
 
 from memopt.backends.c.call import Constants, KernelCall, Table, refuse
 from memopt.backends.c.header import bytes_in
@@ -21,6 +21,7 @@ from memopt.backends.c.text import array, float_literal, int_literal, plain
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import name_of
+from memopt.dialects.plan import is_gathered
 
 
 @dataclass
@@ -176,7 +177,9 @@ def add_operator(out: Source, op: Operation, index: int, live: Sequence[int]) ->
     for number, call in enumerate(calls):
         for value in call.operands:
             if not isinstance(value, Table) and value not in out.layout.addresses:
-                raise refuse(op, f"the operand {name_of(value)} is no buffer")
+                gathered = isinstance(value, OpResult) and is_gathered(value.op)
+                why = "in parts, which no kernel reads" if gathered else "no buffer"
+                raise refuse(op, f"the operand {name_of(value)} is {why}")
         prefix = f"op{index}" if len(calls) == 1 else f"op{index}_{number}"
         add_parameters(out, call, prefix)
         _rows(out, call, prefix)

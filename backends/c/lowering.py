@@ -11,13 +11,16 @@ from memopt.backends.c.registry import Kernel, matching
 from memopt.backends.c.row_calls import RowCall
 from memopt.dialects.functions import body_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.plan import model_of
+from memopt.dialects.plan import is_gathered, model_of
 from memopt.dialects.rows import ReceiveOp, RowOp
 from memopt.dialects.state import MOVING
 
 
 def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
     """Raise MemoptError at the first operation that runs and has no kernel."""
+    for op in body_of(func).ops:
+        if is_gathered(op):
+            raise refuse(op, "no kernel reads a tensor in parts")
     for op, _ in executing(body_of(func), model_of(func)):
         if not isinstance(op, (ReceiveOp, *MOVING)):
             matching(op.whole if isinstance(op, RowOp) else op, isa)

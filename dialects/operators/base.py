@@ -83,6 +83,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     `IS_VIEW`: the result is operand 0, with another shape. `AS_ACTIVATION`: the activation that
     means the same in the operation before. `MONOTONE`: no element of the results falls where one of
     the operands rises. `BY_CHANNEL`: a channel of results is made of the same channel of operands.
+    `GATHERS`: the result is its operands one beside the other, so it need not be a buffer.
     `ALIKE`: each row of results is the same function of the rows that it reads.
     `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
 
@@ -96,6 +97,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     WRITTEN: ClassVar[bool] = False
     MONOTONE: ClassVar[bool] = False
     BY_CHANNEL: ClassVar[bool] = False
+    GATHERS: ClassVar[bool] = False
     ALIKE: ClassVar[bool] = False
     IS_VIEW: ClassVar[bool] = False
     AS_ACTIVATION: ClassVar[str | None] = None
@@ -147,6 +149,10 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         if not self.BY_CHANNEL:
             return None
         return same_channels(self.operands[operand], self.results[result])
+
+    def reads_parts(self, operand: int) -> bool:
+        """Whether a kernel can read that operand channel by channel from several tensors."""
+        return self.ELEMENTWISE or (self.IS_SPATIAL and operand == 0)
 
     def rows_needed(self, operand: int, r: int) -> range | None:
         """The rows of an operand that step `r` reads, None if it needs all of the operand.

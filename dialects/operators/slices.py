@@ -42,6 +42,7 @@ class ConcatOp(ComputeOp):
 
     ALIKE: ClassVar[bool] = True
     name = "memgraph.concat"
+    GATHERS: ClassVar[bool] = True
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     MOVES: ClassVar[bool] = True
     MONOTONE: ClassVar[bool] = True

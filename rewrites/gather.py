@@ -1,0 +1,151 @@
+"""A concatenation of channels is no buffer: its readers read the parts, where they are.
+
+Before:
+    !a = tensor<1x4x4x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !b = tensor<1x4x4x3xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !c = tensor<1x4x4x5xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<4x3x3x5xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+    !v = tensor<4xi32, #memgraph.encoding<scale = [5.0e-02], zero_point = [0]>>
+    !y = tensor<1x2x2x4xi8, #memgraph.encoding<nhwc, scale = [2.5e-01], zero_point = [-9]>>
+    func.func @main(%a: !a, %b: !b, %w: !w, %v: !v) -> (!y, !c) {
+      %1 = memgraph.concat %a, %b axis 3 : (!a, !b) -> !c
+      %2 = memgraph.conv_2d %1, %w, %v window<[3, 3]> groups 1 rounding<tflm_double>
+             : (!c, !w, !v) -> !y
+      %3 = memgraph.max_pool_2d %1 window<[1, 1]> : (!c) -> !c
+      func.return %2, %3 : !y, !c
+    }
+After:
+    func.func @main(%a: !a, %b: !b, %w: !w, %v: !v) -> (!y, !c) {
+      %1 = memgraph.concat %a, %b axis 3
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
+                                 #memgraph.alias<operand = 1, kind = gather>]]}
+             : (!a, !b) -> !c
+      %2 = memgraph.conv_2d %1, %w, %v window<[3, 3]> groups 1 rounding<tflm_double>
+             : (!c, !w, !v) -> !y
+      %3 = memgraph.max_pool_2d %1 window<[1, 1]> : (!c) -> !c
+      func.return %2, %3 : !y, !c
+    }
+
+Exact: who reads the parts reads the same numbers. At no time do the distinct parts take more than
+the whole did beside what was left of them, so the least peak does not rise; but where results take
+the place of dying operands it may, for one buffer can be overwritten and several parts cannot. So
+the rule is applied by its name.
+
+What is gathered may be gathered again:
+
+Before:
+    !a = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
+    !b = tensor<1x4x3x3xf32, #memgraph.encoding<nchw>>
+    !c = tensor<1x6x3x3xf32, #memgraph.encoding<nchw>>
+    func.func @main(%a: !a, %b: !a, %c: !a) -> (!b, !c) {
+      %1 = memgraph.concat %a, %b axis 1 : (!a, !a) -> !b
+      %2 = memgraph.concat %1, %c axis 1 : (!b, !a) -> !c
+      %3 = memgraph.relu %1 : (!b) -> !b
+      %4 = memgraph.relu %2 : (!c) -> !c
+      func.return %3, %4 : !b, !c
+    }
+After:
+    func.func @main(%a: !a, %b: !a, %c: !a) -> (!b, !c) {
+      %1 = memgraph.concat %a, %b axis 1
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
+                                 #memgraph.alias<operand = 1, kind = gather>]]} : (!a, !a) -> !b
+      %2 = memgraph.concat %1, %c axis 1
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
+                                 #memgraph.alias<operand = 1, kind = gather>]]} : (!b, !a) -> !c
+      %3 = memgraph.relu %1 : (!b) -> !b
+      %4 = memgraph.relu %2 : (!c) -> !c
+      func.return %3, %4 : !b, !c
+    }
+
+Somebody reads all of it, also the caller; a reader that reads no parts; weights:
+
+Left alone:
+    !a = tensor<1x3x3x2xf32, #memgraph.encoding<nhwc>>
+    !b = tensor<1x3x3x4xf32, #memgraph.encoding<nhwc>>
+    !f = tensor<1x36xf32>
+    func.func @main(%a: !a, %b: !a) -> (!b, !f) {
+      %1 = memgraph.concat %a, %b axis 3 : (!a, !a) -> !b
+      %2 = memgraph.relu %1 : (!b) -> !b
+      %3 = memgraph.concat %a, %b axis 3 : (!a, !a) -> !b
+      %4 = memgraph.reshape %3 : (!b) -> !f
+      %5 = memgraph.add %2, %3 : (!b, !b) -> !b
+      %6 = memgraph.mul %1, %5 : (!b, !b) -> !b
+      func.return %1, %4 : !b, !f
+    }
+
+Another axis than the channels, an activation, parts that are stored otherwise, a constant part:
+
+Left alone:
+    !a = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !r = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [4]>>
+    !h = tensor<1x4x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !c = tensor<1x2x2x4xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    func.func @main(%a: !a, %r: !r) -> (!h, !c, !c) {
+      %1 = memgraph.concat %a, %a axis 1 : (!a, !a) -> !h
+      %2 = memgraph.max_pool_2d %1 window<[1, 1]> : (!h) -> !h
+      %3 = memgraph.concat %a, %r axis 3 : (!a, !r) -> !c
+      %4 = memgraph.max_pool_2d %3 window<[1, 1]> : (!c) -> !c
+      %5 = memgraph.constant dense<1> : !a
+      %6 = memgraph.concat %a, %5 axis 3 : (!a, !a) -> !c
+      %7 = memgraph.max_pool_2d %6 window<[1, 1]> : (!c) -> !c
+      func.return %2, %4, %7 : !h, !c, !c
+    }
+"""
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.ir import SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
+
+from memopt.dialects.model_attributes import GENERIC, AliasAttr
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.plan import ALIAS, is_gathered
+from memopt.dialects.stored import element_of, numbers_of
+from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.rewrites import Exact, Rule
+
+
+class Gather(Rule):
+    """The rule above."""
+
+    exact: ClassVar[Exact] = "bits"
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
+        if not op.GATHERS or op.activation_name or ALIAS in op.attributes or not joins_channels(op):
+            return
+        result = op.results[0]
+        readers = [(use.operation, use.index) for use in result.uses]
+        if not readers or not all(reads_parts(*reader) for reader in readers):
+            return
+        if not all(is_alike(part, result) for part in op.operands):
+            return
+        aliases = [AliasAttr(k, "gather") for k in range(len(op.operands))]
+        op.attributes[ALIAS] = ArrayAttr([ArrayAttr(aliases)])
+        self.changed(op, rewriter)
+
+
+def joins_channels(op: ComputeOp) -> bool:
+    """Whether operands differ in channels alone: the second dimension of NCHW, else the last."""
+    result = op.results[0]
+    rank = len(shape_of(result))
+    channels = 1 if encoding_of(result).layout.data == "nchw" else rank - 1
+    return rank > 1 and all(
+        len(shape_of(v)) == rank
+        and all(shape_of(v)[k] == shape_of(result)[k] for k in range(rank) if k != channels)
+        for v in op.operands
+    )
+
+
+def reads_parts(reader: object, operand: int) -> bool:
+    """Whether what reads the result can read its parts, or is gathered itself."""
+    if not isinstance(reader, ComputeOp):
+        return False
+    return reader.reads_parts(operand) or is_gathered(reader)
+
+
+def is_alike(part: SSAValue, whole: SSAValue) -> bool:
+    """Whether a part is made when the network runs, and stored as the whole is."""
+    same = element_of(part) == element_of(whole) and numbers_of(part) == numbers_of(whole)
+    return same and not is_constant_expression(part, GENERIC)

@@ -1,0 +1,37 @@
+// What is gathered is no buffer for anybody, and made of just its operands.
+// RUN: memopt-opt --split-input-file --verify-diagnostics --schedule=source %s
+
+// expected-error@unknown {{c is returned, so it is a buffer}}
+func.func @returned(%a: tensor<4xi8>, %b: tensor<4xi8>) -> tensor<8xi8> {
+  %c = memgraph.concat %a, %b axis 0 {memgraph.names = ["c"], memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>, #memgraph.alias<operand = 1, kind = gather>]]} : (tensor<4xi8>, tensor<4xi8>) -> tensor<8xi8>
+  func.return %c : tensor<8xi8>
+}
+// -----
+// expected-error@unknown {{memgraph.alias: result 0 is gathered of all operands or of none}}
+func.func @one_of_two(%a: tensor<4xi8>, %b: tensor<4xi8>) -> tensor<8xi8> {
+  %c = memgraph.concat %a, %b axis 0 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (tensor<4xi8>, tensor<4xi8>) -> tensor<8xi8>
+  %d = memgraph.relu %c : (tensor<8xi8>) -> tensor<8xi8>
+  func.return %d : tensor<8xi8>
+}
+// -----
+// expected-error@unknown {{memgraph.alias: operands of 8 B are not the 9 B of the result}}
+func.func @more(%a: tensor<4xi8>, %b: tensor<4xi8>) -> tensor<9xi8> {
+  %c = memgraph.opaque "Join"(%a, %b) {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>, #memgraph.alias<operand = 1, kind = gather>]]} : (tensor<4xi8>, tensor<4xi8>) -> tensor<9xi8>
+  %d = memgraph.relu %c : (tensor<9xi8>) -> tensor<9xi8>
+  func.return %d : tensor<9xi8>
+}
+// -----
+// expected-error@unknown {{memgraph.alias: memgraph.add makes more than its operands are}}
+func.func @computes(%a: tensor<4xi8>, %b: tensor<4xi8>) -> tensor<4xi8> {
+  %c = memgraph.add %a, %b {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>, #memgraph.alias<operand = 1, kind = gather>]]} : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+  %d = memgraph.relu %c : (tensor<4xi8>) -> tensor<4xi8>
+  func.return %d : tensor<4xi8>
+}
+// -----
+// expected-error@unknown {{aliases c, no buffer}}
+func.func @shown(%a: tensor<4xi8>, %b: tensor<4xi8>) -> tensor<8x1xi8> {
+  %c = memgraph.concat %a, %b axis 0 {memgraph.names = ["c"], memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>, #memgraph.alias<operand = 1, kind = gather>]]} : (tensor<4xi8>, tensor<4xi8>) -> tensor<8xi8>
+  %d = memgraph.reshape %c : (tensor<8xi8>) -> tensor<8x1xi8>
+  %e = memgraph.relu %d : (tensor<8x1xi8>) -> tensor<8x1xi8>
+  func.return %e : tensor<8x1xi8>
+}
