@@ -21,7 +21,7 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 # what other processes do and what runs lines that are covered anyway, and of the others those that
 # reach further; of them what is marked `long` is not traced. They come first (tests/conftest.py).
 TRACED = $(addprefix tests/property/test_, constant_channels.py expanded_rows.py gather.py local_search.py \
-	memories.py mutants_channels.py partition.py segments.py sliding.py) \
+	memories.py mutants_channels.py partition.py rewrite_search.py segments.py sliding.py) \
 	$(addprefix tests/firmware/test_c_, constants.py memories.py random_operators.py \
 	rows_command.py scratch.py sliding.py use.py) \
 	$(addprefix tests/models/test_, cmsis_nn_scratch.py evaluate.py hostile.py onnx_meaning.py ram.py \

@@ -38,8 +38,8 @@ def check_gathered(op: Operation, aliases: Sequence[Alias]) -> frozenset[int]:
             text = f"memgraph.alias: result {result} is gathered of all operands or of none"
             raise MemoptError(text, place_of(op))
         total = sum(bytes_of(v.type) or 0 for v in op.operands)
-        size = bytes_of(op.results[result].type)
-        if total != size:
+        size = bytes_of(op.results[result].type) or 0
+        if size > total or (size < total and not _takes(op, result)):
             text = f"memgraph.alias: operands of {total} B are not the {size} B of the result"
             raise MemoptError(text, place_of(op))
     return gathered
@@ -56,7 +56,8 @@ def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
         case "inplace":
             return None if a <= b else f"{a} B do not fit in place of {b} B"
         case "gather":
-            return None if b <= a else f"{b} B are no part of {a} B"
+            taken = _takes(op, alias.result)
+            return None if b <= a or taken else f"{b} B are no part of {a} B"
         case "part":
             inside = 0 <= offset <= b - a
             return (
@@ -83,7 +84,8 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
         same = shape_of(op.results[alias.result]) == shape_of(op.operands[alias.operand])
         return None if (op.ELEMENTWISE or op.IS_VIEW) and same else f"{op.name} cannot run in place"
     if alias.kind == "gather":
-        return None if op.GATHERS else f"{op.name} makes more than its operands are"
+        taken = op.GATHERS or _takes(op, alias.result)
+        return None if taken else f"{op.name} makes more than its operands are"
     begin = op.begins_at(alias.result, alias.operand)
     if begin is None:
         return f"{op.name} is no contiguous slice"
@@ -93,6 +95,11 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
         if expected == alias.byte_offset
         else f"{op.name} lies at byte_offset {expected}, not {alias.byte_offset}"
     )
+
+
+def _takes(op: Operation, result: int) -> bool:
+    """Whether a result is some elements of operand 0, of which it is known where they lie."""
+    return isinstance(op, ComputeOp) and op.lies_at(result, 0) is not None
 
 
 def _bytes(op: ComputeOp, alias: Alias, elements: int) -> int:

@@ -27,7 +27,8 @@ class AliasAttr(ParametrizedAttribute):
     """The result lies at `address(operand) + byte_offset`; a zero-copy concat has negative ones.
 
     view: the whole buffer, slice: a part of it, inplace: the result overwrites the operand, which
-    dies here. gather: the result is no buffer, who reads it reads all operands, where they are.
+    dies here. gather: the result is no buffer, who reads it reads all operands, or what a slice
+    takes of its own, where they are.
     `strides` (elements) when the slice is not contiguous: it then counts the whole group.
     """
 

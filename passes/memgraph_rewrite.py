@@ -6,23 +6,43 @@ Before `memgraph-rewrite{rules=relu-into-producer}`:
 After:
     %2 = memgraph.add %x, %x activation<relu> : (T, T) -> T
 
-The rules are applied wherever they are legal; each is described in its own file. A function that
-one of them changed loses its plan, and what was changed loses its `memgraph.source`: it is not what
-stands in the file, so a writer that copies operators from there refuses it.
+Each rule is described in its own file. Those that are proven not to raise the least peak are
+applied wherever they are legal; then, one after the other, those that may raise it, each where the
+least peak of whole operators does not rise, by the function's memory model (rewrite_search.py).
+What was done stands in `memgraph.rewrites`. A function that a rule changed loses its plan, and what
+was changed loses its `memgraph.source`: it is not what stands in the file, so a writer that copies
+operators from there refuses it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.weights import Weights
+from memopt.analysis.work import Work, function_work
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import drop_plan
+from memopt.dialects.rewrite_attributes import REWRITES, Pair, RewrittenAttr, rewrites_of
 from memopt.passes.option import option
-from memopt.rewrites import RULES, SAFE, SETS, apply_rules, named_rules
+from memopt.passes.rewrite_search import apply_by_search
+from memopt.passes.seconds import check_seconds
+from memopt.rewrites import (
+    RULES,
+    SAFE,
+    SEARCH,
+    SETS,
+    FunctionRule,
+    Sites,
+    apply_rules,
+    named_rules,
+    rule_of,
+)
+from memopt.solvers import clock
 from memopt.verify.channels import has_claims, verify_channels
 
 MOST = 1024  # channels at a time that a kernel may want
@@ -30,7 +50,7 @@ MOST = 1024  # channels at a time that a kernel may want
 
 @dataclass(frozen=True)
 class MemgraphRewritePass(ModulePass):
-    """Apply rewrite rules, each where it is legal."""
+    """Apply rewrite rules, each where it is legal and where the least peak does not rise."""
 
     name = "memgraph-rewrite"
 
@@ -38,8 +58,10 @@ class MemgraphRewritePass(ModulePass):
         (), f"of {', '.join(RULES)}, in this order; or {', '.join(SETS)} ({SAFE}: to the bit)"
     )
     channel_multiple: int = option(1, "channels of tensors that get narrower: a multiple of it")
+    time_limit: int | float | None = option(None, "seconds for rules that are applied by search")
 
     def __post_init__(self) -> None:
+        check_seconds(self.time_limit)
         if not 1 <= self.channel_multiple <= MOST:
             text = f"channel-multiple={self.channel_multiple}: 1 to {MOST}"
             raise PassFailedException(f"{self.name}: {text}")
@@ -50,8 +72,54 @@ class MemgraphRewritePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rules = named_rules(self.rules)
+        searched = [rule for rule in rules if rule_of(rule).applied == SEARCH]
+        deadline = clock.deadline(self.time_limit)
         for func in functions(op):
-            if apply_rules(func, rules, channel_multiple=self.channel_multiple):
+            did = apply_at_once(
+                func, [r for r in rules if r not in searched], self.channel_multiple
+            )
+            found = [apply_by_search(func, rule, clock.left(deadline)) for rule in searched]
+            did += [done for done in found if done is not None]
+            if any(done.sites.data for done in did):
                 drop_plan(func)
                 if has_claims(func):  # it trusts nobody, whoever made them
                     verify_channels(func, Weights.of(op).array)
+            if did:
+                func.attributes[REWRITES] = ArrayAttr([*rewrites_of(func), *did])
+
+
+def apply_at_once(func: FuncOp, rules: Sequence[str], channel_multiple: int) -> list[RewrittenAttr]:
+    """Apply rules wherever they are legal, until none is; what each did that did something.
+
+    Those of whole functions, of which alone any changes what there is to compute, come after the
+    others."""
+    whole = [rule for rule in rules if issubclass(rule_of(rule), FunctionRule)]
+    others = [rule for rule in rules if rule not in whole]
+    sites, work = Sites(), dict[str, tuple[Work, Work]]()
+    again = True
+    while again:
+        again = bool(others) and apply_rules(func, others, sites=sites)
+        for rule in whole:
+            before = function_work(func)
+            if apply_rules(func, (rule,), channel_multiple=channel_multiple, sites=sites):
+                again = True
+                work[rule] = work.get(rule, (before,))[0], function_work(func)
+        again = again and bool(whole) and bool(others)
+    return [
+        RewrittenAttr(rule, sites.changed[rule], 0, *figures(work.get(rule)))
+        for rule in rules
+        if sites.changed[rule]
+    ]
+
+
+def figures(work: tuple[Work, Work] | None) -> tuple[Pair | None, Pair | None]:
+    """Bytes of weights and multiplications, before and after; None where they are the same, or not
+    known."""
+
+    def pair(old: int | None, new: int | None) -> Pair | None:
+        return None if old is None or new is None or old == new else (old, new)
+
+    if work is None:
+        return None, None
+    before, after = work
+    return pair(before.weights, after.weights), pair(before.macs, after.macs)

@@ -20,8 +20,9 @@ from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
+from memopt.rewrites import NO_RULES, SEARCH, SETS, named_rules, rule_of
+from memopt.targets.core.registry import target_names
 
-NO_RULES = "none"
 ROWS_ALIGNMENT = 4
 """Bytes: what float rows and int32 sums need. A row that is rounded up to 16 wastes more."""
 
@@ -92,13 +93,17 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     inside = Step("rewrite", pads, "before rows, of which those that are padding are no operands")
     turn = MemgraphRewritePass(("frames-as-rows",))
     frames = Step("rewrite", turn, "before rows, which are frames where a window slides")
-    asked = Step("rewrite", MemgraphRewritePass(chosen.rewrite), "before rows, which take it on")
+    at_once, searched = rules_of(chosen.rewrite, target in target_names("c"))
+    asked = Step("rewrite", MemgraphRewritePass(at_once), "before rows, which take it on")
+    search = MemgraphRewritePass(searched, time_limit=limit)
+    counted = Step("rewrite", search, "after the model, by which it counts, and before rows")
     return (
         *((border,) if chosen.int8_io else ()),
-        *((asked,) if chosen.rewrite != (NO_RULES,) else ()),
+        *((asked,) if at_once else ()),
         *((frames,) if chosen.slide is not None else ()),
         *((inside,) if chosen.in_rows else ()),
         Step("", model, "first, for every other pass counts by it"),
+        *((counted,) if searched else ()),
         *((cut,) if chosen.in_rows else ()),
         *slide,
         *((contract,) if chosen.fuse and not chosen.in_rows else ()),
@@ -106,6 +111,16 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
         places,
         Step("", MemgraphVerifyPlanPass(placed=True), "last, and it trusts none of the others"),
     )
+
+
+def rules_of(wanted: tuple[str, ...], runs: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The rules that are asked for: those applied at once, and those applied by search. Of a set of
+    them only those whose result has kernels, if it `runs`."""
+    names = named_rules(wanted)
+    if runs and len(wanted) == 1 and wanted[0] in SETS:
+        names = tuple(name for name in names if not rule_of(name).planned_only)
+    searched = tuple(name for name in names if rule_of(name).applied == SEARCH)
+    return tuple(name for name in names if name not in searched), searched
 
 
 def _sliding(rows: int, kept: int | None) -> Step:

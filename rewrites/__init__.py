@@ -15,7 +15,9 @@ inputs as exactly as the rule says, and nothing that is left alone may change
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import ClassVar, Literal
@@ -33,9 +35,28 @@ from xdsl.pattern_rewriter import (
 from memopt.dialects.functions import functions
 
 Exact = Literal["bits", "rounding"]
-Applied = Literal["safe", "all", "named"]
+Applied = Literal["safe", "search", "named"]
 
 SOURCE = "memgraph.source"
+
+
+@dataclass
+class Sites:
+    """Where rules are applied. `number` says which operation is which, also in a copy of the
+    function; only at those `allowed` something is done, None for all; where it was, `found` says.
+    `changed` counts operations by rule."""
+
+    number: Mapping[Operation, int] = field(default_factory=dict[Operation, int])
+    allowed: frozenset[int] | None = None
+    found: list[int] = field(default_factory=list[int])
+    changed: Counter[str] = field(default_factory=Counter[str])
+
+    def takes(self, op: Operation) -> bool:
+        number = self.number.get(op, -1)
+        if self.allowed is not None and number not in self.allowed:
+            return False
+        self.found.append(number)
+        return True
 
 
 class Rule(RewritePattern, ABC):
@@ -44,23 +65,34 @@ class Rule(RewritePattern, ABC):
     `exact`: "bits", integers stay bit for bit what they were, and floats but for the order in which
     a kernel adds; "rounding", integers may be off by one.
     `applied`: by `--rewrite=safe` and `all`, if it is exact to the bit and proven not to raise the
-    least peak (safe); by `all`; or only by its name.
+    least peak (safe); by `all`, where that does not rise (search); or only by its name.
+    `planned_only`: whether no kernel runs what it leaves, so that there is a plan and no code.
     `reading`: whether the rule is part of reading a file, so that what it leaves is what stands in
     the file.
     """
 
     exact: ClassVar[Exact]
     applied: ClassVar[Applied] = "named"
+    planned_only: ClassVar[bool] = False
 
-    def __init__(self, reading: bool = False, channel_multiple: int = 1):
+    def __init__(
+        self, reading: bool = False, channel_multiple: int = 1, sites: Sites | None = None
+    ):
         self.reading = reading
         self.channel_multiple = channel_multiple
+        self.sites = sites or Sites()
+
+    def takes(self, op: Operation) -> bool:
+        """Whether the rule, which is legal here, is to be applied: asked last, of a rule that is
+        applied by search."""
+        return self.sites.takes(op)
 
     def changed(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Say that the rule made another operation of `op`: it is no longer the one that stands in
         the file, so that a writer which copies operators from there refuses it."""
         if not self.reading:
             op.attributes.pop(SOURCE, None)
+        self.sites.changed[type(self).__module__.rpartition(".")[2].replace("_", "-")] += 1
         rewriter.notify_op_modified(op)
 
 
@@ -94,15 +126,15 @@ def rule_of(name: str) -> type[Rule]:
     )
 
 
-NONE, SAFE, ALL = "none", "safe", "all"
-SETS = (NONE, SAFE, ALL)
+NO_RULES, SAFE, SEARCH, ALL = "none", "safe", "search", "all"
+SETS = (NO_RULES, SAFE, ALL)
 
 
 def named_rules(wanted: Sequence[str]) -> tuple[str, ...]:
     """The rules of `none`, `safe` or `all`, which stand alone, or those that are named."""
     if len(wanted) != 1 or wanted[0] not in SETS:
         return tuple(wanted)
-    taken = {NONE: (), SAFE: (SAFE,), ALL: (SAFE, ALL)}[wanted[0]]
+    taken = {NO_RULES: (), SAFE: (SAFE,), ALL: (SAFE, SEARCH)}[wanted[0]]
     return tuple(name for name in RULES if taken and rule_of(name).applied in taken)
 
 
@@ -111,12 +143,14 @@ def apply_rules(
     names: Sequence[str],
     reading: bool = False,
     channel_multiple: int = 1,
+    sites: Sites | None = None,
 ) -> bool:
     """Apply rules wherever they are legal, in block order, until none is. Of several that fit one
     operation the first is applied; those of whole functions come after the others. Channels of
     tensors that get narrower are a multiple of `channel_multiple`. Returns whether anything
-    changed; raises ValueError for a name that is none."""
-    rules = [rule_of(name)(reading, channel_multiple) for name in names]
+    changed; raises ValueError for a name that is none. `sites` says where rules that are applied by
+    search may be applied, and gets to know what was done."""
+    rules = [rule_of(name)(reading, channel_multiple, sites) for name in names]
     patterns: list[RewritePattern] = [r for r in rules if not isinstance(r, FunctionRule)]
     first = GreedyRewritePatternApplier(patterns, dce_enabled=False)  # a dead operator still runs
     whole = [r for r in rules if isinstance(r, FunctionRule)]

@@ -29,7 +29,7 @@ After:
 Exact: who reads the parts reads the same numbers. At no time do the distinct parts take more than
 the whole did beside what was left of them, so the least peak does not rise; but where results take
 the place of dying operands it may, for one buffer can be overwritten and several parts cannot. So
-the rule is applied by its name.
+each concatenation is gathered only where the least peak does not rise.
 
 What is gathered may be gathered again:
 
@@ -103,13 +103,15 @@ from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import ALIAS, is_gathered
 from memopt.dialects.stored import element_of, numbers_of
 from memopt.dialects.tensors import encoding_of, shape_of
-from memopt.rewrites import Exact, Rule
+from memopt.rewrites import Applied, Exact, Rule
 
 
 class Gather(Rule):
     """The rule above."""
 
     exact: ClassVar[Exact] = "bits"
+    applied: ClassVar[Applied] = "search"
+    planned_only: ClassVar[bool] = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
@@ -120,6 +122,8 @@ class Gather(Rule):
         if not readers or not all(reads_parts(*reader) for reader in readers):
             return
         if not all(is_alike(part, result) for part in op.operands):
+            return
+        if not self.takes(op):
             return
         aliases = [AliasAttr(k, "gather") for k in range(len(op.operands))]
         op.attributes[ALIAS] = ArrayAttr([ArrayAttr(aliases)])

@@ -29,6 +29,9 @@ RowsMode = Literal["fresh", "inplace", "part"]
 Range = tuple[Array, Array]
 """The least and the greatest that elements may be."""
 
+Places = tuple[int, tuple[int, ...]]
+"""An element of a tensor, and how many there are from it to the next along each dimension."""
+
 Kernels = Literal["reference", "cmsis-nn", "cmsis-nn-mve"]
 """TensorFlow Lite Micro's kernels: its own, CMSIS-NN's of a core with the DSP extension (Cortex-M4,
 M7, M33), and of one with the vector extension (Cortex-M55, M85)."""
@@ -151,7 +154,8 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         return same_channels(self.operands[operand], self.results[result])
 
     def reads_parts(self, operand: int) -> bool:
-        """Whether a kernel can read that operand channel by channel from several tensors."""
+        """Whether a kernel can read that operand pixel by pixel, the channels of one from several
+        tensors, from pixels that lie apart."""
         return self.ELEMENTWISE or (self.IS_SPATIAL and operand == 0)
 
     def rows_needed(self, operand: int, r: int) -> range | None:
@@ -259,6 +263,11 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def begins_at(self, result: int, operand: int) -> int | None:
         """The element of an operand at which a result begins, if it is one stretch of it; negative
         if the operand is a stretch of the result. None if neither is."""
+        return None
+
+    def lies_at(self, result: int, operand: int) -> Places | None:
+        """Where the elements of a result lie in an operand, if all of them are its elements; None
+        if they are not."""
         return None
 
     def scratch(self, kernels: Kernels) -> tuple[int, ...] | None:

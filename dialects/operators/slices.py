@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     i64,
 )
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -23,7 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
-from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp, Places
 from memopt.dialects.stored import Array, need_same_numbers, unknown
 from memopt.dialects.tensors import (
     AnyTensor,
@@ -129,6 +130,10 @@ class SplitOp(ComputeOp):
             return None
         return sum(elements_of(v) for v in self.parts[:result])
 
+    def lies_at(self, result: int, operand: int) -> Places | None:
+        axis, steps = self.axis.value.data, element_steps(self.input)
+        return steps[axis] * sum(shape_of(v)[axis] for v in self.parts[:result]), steps
+
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
         axis, part = channel_axis(self.input), self.parts[result]
         if self.axis.value.data != axis or channel_axis(part) != axis:
@@ -213,6 +218,12 @@ class SliceOp(ComputeOp):
             step *= shape[i]
         return start
 
+    def lies_at(self, result: int, operand: int) -> Places | None:
+        starts, strides = self.starts.get_values(), self.strides.get_values()
+        steps = element_steps(self.input)
+        first = sum(int(start) * step for start, step in zip(starts, steps, strict=True))
+        return first, tuple(int(by) * step for by, step in zip(strides, steps, strict=True))
+
     def rows_read(self, operand: int, r: int) -> range | None:
         row = int(self.starts.get_values()[1]) + r * int(self.strides.get_values()[1])
         return range(row, row + 1)
@@ -226,3 +237,9 @@ class SliceOp(ComputeOp):
             for start, stride, count in zip(starts, strides, shape_of(self.result), strict=True)
         ]
         return [operands[0][np.ix_(*taken)]]
+
+
+def element_steps(value: SSAValue) -> tuple[int, ...]:
+    """How many elements there are from one index of each dimension to the next."""
+    shape = shape_of(value)
+    return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))

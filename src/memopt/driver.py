@@ -26,6 +26,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.off_chip_attributes import OffChipAttr
 from memopt.dialects.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
+from memopt.dialects.rewrite_attributes import rewrites_list
 from memopt.frontends.core.registry import frontend_of, listed
 from memopt.frontends.core.shapes import Shapes
 from memopt.in_time import in_time
@@ -330,6 +331,8 @@ def statistics(
         if left_out:  # channels, by reason, and what is left to do
             work = function_work(func)
             row |= {"left_out": left_out, "macs": work.macs, "weights": work.weights}
+        if rewritten := rewrites_list(func):
+            row |= {"rewrites": rewritten}
         off_chip = func.attributes.get(OFF_CHIP)
         if plan is not None and plan.costs is not None:
             row["traffic"] = plan.costs.cost.data

@@ -538,3 +538,12 @@ func.func @fold_bias(%w: tensor<4x3xi8>, %b: tensor<3xi32>) {
   %0 = memgraph.fold_into_bias %w, %b axis 1 values [1, 2, 3] : (tensor<4x3xi8>, tensor<3xi32>) -> tensor<4xi32>
   func.return
 }
+// -----
+// expected-error@+1 {{rewritten: a figure before and one after}}
+func.func @rewritten_pair() attributes {a = #memgraph.rewritten<"gather", sites = 1, peak = [1]>}
+// -----
+// expected-error@+1 {{'flash' is no other key of what a rule did}}
+func.func @rewritten_key() attributes {a = #memgraph.rewritten<"gather", flash = 1>}
+// -----
+// expected-error@+1 {{'sites' is no other key of what a rule did}}
+func.func @rewritten_twice() attributes {a = #memgraph.rewritten<"gather", sites = 1, sites = 1>}

@@ -35,3 +35,28 @@ func.func @shown(%a: tensor<4xi8>, %b: tensor<4xi8>) -> tensor<8x1xi8> {
   %e = memgraph.relu %d : (tensor<8x1xi8>) -> tensor<8x1xi8>
   func.return %e : tensor<8x1xi8>
 }
+// -----
+// expected-error@unknown {{s is returned, so it is a buffer}}
+!x = tensor<1x1x2x2xi8, #memgraph.encoding<nhwc>>
+!c = tensor<1x1x2x1xi8, #memgraph.encoding<nhwc>>
+func.func @returned(%x: !x) -> !c {
+  %s = memgraph.slice %x starts [0, 0, 0, 1] strides [1, 1, 1, 1] {memgraph.names = ["s"], memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (!x) -> !c
+  func.return %s : !c
+}
+// -----
+// expected-error@unknown {{r aliases s, no buffer}}
+!x = tensor<1x1x2x2xi8, #memgraph.encoding<nhwc>>
+!c = tensor<1x1x2x1xi8, #memgraph.encoding<nhwc>>
+func.func @shown(%x: !x) -> tensor<2xi8> {
+  %s = memgraph.slice %x starts [0, 0, 0, 1] strides [1, 1, 1, 1] {memgraph.names = ["s"], memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (!x) -> !c
+  %r = memgraph.reshape %s : (!c) -> tensor<2xi8>
+  %t = memgraph.relu %r : (tensor<2xi8>) -> tensor<2xi8>
+  func.return %t : tensor<2xi8>
+}
+// -----
+// expected-error@unknown {{memgraph.alias: 9 B are no part of 4 B}}
+func.func @less(%a: tensor<9xi8>) -> tensor<4xi8> {
+  %c = memgraph.opaque "Cut"(%a) {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (tensor<9xi8>) -> tensor<4xi8>
+  %d = memgraph.relu %c : (tensor<4xi8>) -> tensor<4xi8>
+  func.return %d : tensor<4xi8>
+}

@@ -251,3 +251,9 @@ func.func @kept(%x: tensor<1x4x4x4xi8>) -> tensor<1x1x4x4xi8> {
   func.return %x3 : tensor<1x1x4x4xi8>
 }
 func.func private @state(!memgraph.state)
+
+// What rules did.
+// CHECK: @rewritten() attributes {memgraph.rewrites = [#memgraph.rewritten<"gather", sites = 3, left = 1, peak = [512, 384] proven>, #memgraph.rewritten<"a\22b", sites = 2, weights = [20, 10], macs = [7, 5], peak = [9, 9]>]}
+func.func @rewritten() attributes {memgraph.rewrites = [#memgraph.rewritten<"gather", left = 1, sites = 3, peak = [512, 384] proven>, #memgraph.rewritten<"a\"b", macs = [7, 5], peak = [9, 9], sites = 2, weights = [20, 10]>]} {
+  func.return
+}

@@ -21,6 +21,7 @@ from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+from memopt.rewrites import apply_rules
 
 PARTS = 4  # that run side by side
 FULL = 2_000  # networks
@@ -62,6 +63,8 @@ def planned(
     """The network, whole or in rows, and what is cut."""
     module, context = load_text(new_context(), text, "net.mlir"), Context()
     func = only_function(module)
+    if seed % 4 > 1:
+        apply_rules(func, ("slice-as-view",))
     io, inplace = ("caller" if seed % 2 else "arena"), ("on" if seed % 3 else "off")
     MemgraphModelPass(target="host", alignment=4, inplace=inplace, io=io).apply(context, module)
     found = cut_some(func, seed, rows) if rows is not None else Counter[str]()
@@ -143,7 +146,7 @@ def test_rows_of_networks_compute_the_same_bits(
     record_property: Any,
 ) -> None:
     """Half of them with a branch across what is cut, a quarter with two results; outputs in the
-    arena or the caller's, in place or not."""
+    arena or the caller's, in place or not, slices as views or not."""
     rows, all_ = Counter[str](), Counter[str]()
     seeds = range(part, max(5 * PARTS, int(FULL * fuzz)), PARTS)
     for start in range(0, len(seeds), PROGRAM):

@@ -37,13 +37,14 @@ from memopt.driver import load_text, new_context
 FAR = 1 << 30  # what dead filters of real models carry as a bias
 
 
+Steps = Sequence[Callable[[Text], None]]
 MIXES = (convolution,) * 6
 UINT8 = (*MIXES, depthwise, same, pool, two, broadcast, apart, copied, reshaped)
 INT8 = (*UINT8, function, gate, resized, deep_to_wide, border)
 MOST = 600  # elements of a tensor
 
 
-def sparse_text(rng: Rng, outputs: int, steps: Sequence[Callable[[Text], None]]) -> str:
+def sparse_text(rng: Rng, outputs: int, steps: Steps) -> str:
     """A function @main of four to eight steps, the last of which adds up all channels."""
     net = Text(rng, True)
     net.made.append(("%x", (1, *(int(v) for v in rng.integers(2, 6, 2)), int(rng.integers(1, 4)))))
@@ -98,10 +99,12 @@ def as_uint8(text: str, rounding: str) -> str:
     return "\n".join(line(found) for found in text.splitlines())
 
 
-def sparse_network(rng: Rng, outputs: int, rounding: str = "") -> ModuleOp:
+def sparse_network(
+    rng: Rng, outputs: int, rounding: str = "", steps: Steps | None = None
+) -> ModuleOp:
     """A random network of int8, of uint8 that is rounded so, in which channels are constant, dead
     or unread now and then."""
-    text = sparse_text(rng, outputs, UINT8 if rounding else INT8)
+    text = sparse_text(rng, outputs, steps or (UINT8 if rounding else INT8))
     if rounding:
         text = as_uint8(text, rounding)
     module = load_text(new_context(), text, "net.mlir")

@@ -1,0 +1,115 @@
+"""No rewrite raises the proven optimum: typed networks before and after all rules that keep every
+bit, with results over dying operands and without."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from channel_networks import INT8, sparse_network
+from row_steps import border, convolution, copied, cropped, strided
+from row_text import Rng, Text
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
+from memopt.dialects.functions import only_function
+from memopt.dialects.rewrite_attributes import rewrites_of
+from memopt.dialects.stored import dtype_of
+from memopt.dialects.tensors import shape_of
+from memopt.passes.extract import extract
+from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.rewrites import RULES, named_rules, rule_of
+from memopt.solvers.scheduling import schedule
+
+FULL = 10_000  # networks
+LEAST = 500  # of every rule, in the full count
+RULES_OF_ALL = named_rules(("all",))
+
+
+def rectified(net: Text) -> None:
+    net.add(f"relu {net.last[0]}", [net.last], net.last[1])
+
+
+def beside(net: Text) -> None:
+    """Two tensors joined along their channels, and what reads them so."""
+    _, shape = net.last
+    alike = [m for m in net.made if m[1][:3] == shape[:3]]
+    parts = [net.last, *(net.pick(*alike) for _ in range(net.pick(1, 1, 2)))]
+    names = ", ".join(name for name, _ in parts)
+    net.add(f"concat {names} axis 3", parts, (*shape[:3], sum(s[3] for _, s in parts)))
+    net.pick(rectified, pooled)(net)
+
+
+def pooled(net: Text) -> None:
+    net.add(f"max_pool_2d {net.last[0]} window<[1, 1]>", [net.last], net.last[1])
+
+
+def sliced(net: Text) -> None:
+    """Some of a tensor, for what reads it where it is."""
+    net.pick(cropped, strided, cropped)(net)
+    net.pick(rectified, pooled)(net)
+
+
+def padded(net: Text) -> None:
+    border(net)
+    convolution(net)
+
+
+STEPS = (*(s for s in INT8 if s is not copied), *(beside, sliced, rectified, padded) * 2)
+"""Without copies, which scheduling takes for moves between memories."""
+
+
+def network(rng: Rng, n: int) -> ModuleOp:
+    return sparse_network(rng, 1 + (n % 5 == 0), steps=STEPS)
+
+
+def least_peak(module: ModuleOp) -> int:
+    found = schedule(extract(only_function(module)).graph)
+    assert found.proof != "none" and found.peak == found.lower_bound
+    return found.peak
+
+
+def results(module: ModuleOp, value: Any) -> list[bytes]:
+    func = only_function(module)
+    values = evaluate(func, Weights({}), [value])
+    last = func.get_return_op()
+    assert last is not None
+    return [values[v].tobytes() for v in last.operands]
+
+
+def test_no_rule_raises_the_least_peak(fuzz: float, record_property: Any) -> None:
+    fired, left, lower = Counter[str](), Counter[str](), 0
+    for n in range(FULL if fuzz >= 1 else max(40, int(FULL * fuzz / 2))):
+        rng = np.random.default_rng(n)
+        module = network(rng, n)
+        inplace = "on" if n % 2 else "off"
+        MemgraphModelPass("generic", alignment=1 << n % 5, inplace=inplace).apply(Context(), module)
+        after = module.clone()
+        MemgraphRewritePass(("all",)).apply(Context(), after)
+        did = rewrites_of(only_function(after))
+        if not did:
+            continue
+        fired += Counter({d.rule.data: d.sites.data for d in did})
+        left += Counter({d.rule.data: d.left.data for d in did})
+        before, now = least_peak(module), least_peak(after)
+        assert now <= before, n
+        lower += now < before
+        found = [p for d in did if (p := d.figure("peak"))]
+        assert all(a >= b for a, b in found) and (not found or found[-1][1] == now), n
+        if n % 2:
+            continue
+        x = only_function(module).body.block.args[0]
+        image = rng.integers(0, 127, shape_of(x)).astype(dtype_of(x))
+        assert results(module, image) == results(after, image), n
+    record_property("operations changed", dict(fired))
+    record_property("operations left", dict(left))
+    assert lower > 3 and all(fired[rule] > 0 for rule in RULES_OF_ALL), fired
+    assert fuzz < 1 or min(fired[rule] for rule in RULES_OF_ALL) >= LEAST, fired
+
+
+def test_what_is_searched_is_exact_to_the_bit() -> None:
+    """And so is what is safe: `all` keeps every bit."""
+    assert {rule_of(rule).exact for rule in RULES_OF_ALL} == {"bits"}
+    assert set(RULES_OF_ALL) < set(RULES)
