@@ -4,22 +4,29 @@
 bits; what is made here holds by construction.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from struct import error, pack
 from typing import cast
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     BytesAttr,
     DenseArrayBase,
+    FileLineColLoc,
+    FunctionType,
     IntAttr,
     IntegerAttr,
     IntegerType,
+    NoneAttr,
     StringAttr,
+    TensorType,
     i64,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute
 
 KEPT = 1 << 16  # numbers: equal ones are one attribute
+NONE = NoneAttr()
 
 
 @lru_cache(KEPT)
@@ -43,6 +50,22 @@ def numbers(values: list[int]) -> DenseArrayBase[IntegerType]:
     except error:
         return DenseArrayBase.from_list(i64, values)
     return cast("DenseArrayBase[IntegerType]", _made(DenseArrayBase, i64, data))
+
+
+def plain_tensor(element: Attribute, shape: Sequence[int]) -> TensorType[Attribute]:
+    """`tensor<1x8xi8>`, without an encoding."""
+    sizes = ArrayAttr([IntAttr(d) for d in shape])
+    return cast("TensorType[Attribute]", _made(TensorType, sizes, element, NONE))
+
+
+def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:
+    """`(T, T) -> T`."""
+    return cast("FunctionType", _made(FunctionType, ArrayAttr(inputs), ArrayAttr(outputs)))
+
+
+def line_of(file: StringAttr, line: int, column: int) -> FileLineColLoc:
+    """`loc("net.mlir":3:5)`."""
+    return cast("FileLineColLoc", _made(FileLineColLoc, file, IntAttr(line), IntAttr(column)))
 
 
 def fill(attribute: ParametrizedAttribute, *parameters: Attribute) -> None:

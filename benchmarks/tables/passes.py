@@ -20,6 +20,7 @@ from memopt.driver import build_pipeline, check_module, import_bytes, new_contex
 from memopt.outputs import Wanted, emit
 from memopt.passes.planned import Planned
 from memopt.solvers.theory.fusion import forget
+from memopt.text import parse_module
 
 # (family, size of about 10,000 operators, size in a quick run)
 SIZES: tuple[tuple[str, int, int], ...] = (
@@ -39,6 +40,7 @@ STAGES: tuple[str, ...] = (
     "memgraph-verify-plan{placed=true}",
     "memgraph-traffic{on-chip=64M}",
     "-t mlir",
+    "reading of -t mlir",
     "-t minimalloc-csv",
     "-t json",
     "-t svg",
@@ -66,6 +68,7 @@ def stages(
     """Every stage with what runs it; to be run in this order."""
     data = FAMILIES[family](size).encode()
     context, module, known = new_context(), list[ModuleOp](), dict[FuncOp, Planned]()
+    texts: list[str] = []
 
     def read() -> None:
         module.append(import_bytes(data, ".json", f"{family}.json", None))
@@ -75,8 +78,11 @@ def stages(
             read()
         elif stage == "check":
             check_module(module[0])
+        elif stage == "reading of -t mlir":
+            parse_module(new_context(), texts[0], f"{family}.mlir")
         elif stage.startswith("-t "):
-            emit(module[0], stage.removeprefix("-t "), Wanted(Path()))
+            text = emit(module[0], stage.removeprefix("-t "), Wanted(Path()))
+            texts.append(str(text))
         else:
             for step in build_pipeline(stage.split(", ")[0]):
                 run_pass(context, module[0], step, known)

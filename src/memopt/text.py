@@ -3,7 +3,6 @@
 Tensor types with an encoding are printed once, as `!a0 = tensor<...>` at the top (see aliases.py).
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -11,44 +10,24 @@ from io import StringIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    FileLineColLoc,
-    IntAttr,
     ModuleOp,
     StringAttr,
     UnknownLoc,
 )
 from xdsl.ir import Operation
-from xdsl.parser import Parser, ParserState
+from xdsl.parser import ParserState
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
-from xdsl.utils.lexer import Input, Token
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
+from xdsl.utils.lexer import Input
 
 from memopt.alias_printer import AliasPrinter
 from memopt.aliases import aliases_of
+from memopt.dialects.quick import line_of
+from memopt.lexer import Utf8Lexer
+from memopt.quick_parser import QuickParser
 
 
-class Utf8Lexer(MLIRLexer):
-    """Escaped UTF-8 in a string is text, as xDSL's documentation has it; its lexer says bytes.
-
-    Names of tensors, operators and files may be written in any script.
-    """
-
-    # xDSL's without the possessive `++` and `*+` takes exponential time on a string that never ends
-    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
-
-    def _lex_string_literal(self, start_pos: int) -> Token[MLIRTokenKind]:
-        token = super()._lex_string_literal(start_pos)
-        if token.kind is not MLIRTokenKind.BYTES_LIT:
-            return token
-        try:
-            StringLiteral.from_span(token.span).bytes_contents.decode()
-        except UnicodeDecodeError:
-            return token
-        return Token(MLIRTokenKind.STRING_LIT, token.span)
-
-
-class LocatingParser(Parser):
+class LocatingParser(QuickParser):
     """xDSL's parser, which also notes file, line and column of every operation."""
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0) -> None:
@@ -69,7 +48,7 @@ class LocatingParser(Parser):
         if isinstance(op.location, UnknownLoc):
             line = bisect_right(self._lines, start)
             column = start - self._lines[line - 1] + 1
-            op.location = FileLineColLoc(self._name, IntAttr(line + self._offset), IntAttr(column))
+            op.location = line_of(self._name, line + self._offset, column)
         return op
 
     @contextmanager

@@ -1,0 +1,78 @@
+"""What is read in one go says the same as xDSL's parser does, and is refused in the same words."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.mlir_lexer import MLIRLexer
+
+from memopt.driver import new_context
+from memopt.lexer import Utf8Lexer
+from memopt.quick_parser import QuickParser
+from memopt.text import module_text, parse_module
+
+GOLDEN = Path(__file__).parents[1] / "filecheck"
+FILES = ("roundtrip.mlir", "memgraph-place.mlir", "memgraph-memory.mlir")
+CASES = 4_000  # texts with a character more, fewer or another
+CHARACTERS = '{}[]<>(),:="x#%!@-09a.i \n'
+QUICK = (
+    "parse_optional_dictionary_attr_dict",
+    "parse_optional_attribute",
+    "parse_optional_type",
+    "parse_optional_function_type",
+)
+EDGES = """
+%0, %1 = "test.a"() {a, b.c = "x", d = ["y", ""], e = -1 : i64, f = [0 : i64, -7 : i64]} :
+    () -> (tensor<i8>, i1)
+"test.b"(%0) {g = #memgraph.source<0, 1, []>, h = #memgraph.source<0, 2, [3, 4]>} :
+    (tensor<i8>) -> ()
+"test.c"() {a = [[#memgraph.alias<operand = 0, kind = view>], []], b = #memgraph.unplaced<caller>}
+    : () -> ()
+"test.c"() {a = [[#memgraph.alias<operand = 0, kind = view>], []], b = #memgraph.unplaced<caller>}
+    : () -> ()
+"test.d"() {a = 9223372036854775807 : i64, b = 3 : i32, c = "\\C3\\A9", d = 1.5 : f32}
+    : () -> !memgraph.chain
+"test.e"() {e = 0x1F : i64, f = [], g = {a = 1 : i64}}
+    : () -> (tensor<0x10xi8>, tensor<2x?xf32>, tensor<4xindex>, tensor<3xui8>)
+// {a = 1 : i64} : () -> i8
+"test.f"() : () -> ()
+"""
+
+
+@contextmanager
+def token_by_token(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        for name in QUICK:
+            patch.setattr(QuickParser, name, getattr(Parser, name))
+        patch.setattr(Utf8Lexer, "lex", MLIRLexer.lex)
+        yield
+
+
+def said(text: str) -> list[str]:
+    """The module, with where each of its operations stands, or why there is none."""
+    try:
+        module: ModuleOp = parse_module(new_context(allow_unregistered=True), text, "net.mlir")
+    except ParseError as error:
+        return [str(error)]
+    return [module_text(module, generic=True), *(str(op.location) for op in module.walk())]
+
+
+def test_what_is_read_in_one_go_is_what_xdsl_reads(
+    monkeypatch: pytest.MonkeyPatch, fuzz: float
+) -> None:
+    random = Random(8)
+    golden = [piece for name in FILES for piece in (GOLDEN / name).read_text().split("// -----")]
+    texts = [EDGES, *golden]
+    for _ in range(round(CASES * fuzz)):
+        text = random.choice((EDGES, random.choice(golden)))
+        at, new = random.randrange(len(text)), random.choice(("", random.choice(CHARACTERS)))
+        texts.append(text[:at] + new + text[at + random.randrange(2) :])
+    quick = [said(text) for text in texts]
+    with token_by_token(monkeypatch):
+        assert [said(text) for text in texts] == quick
+    assert len(quick[0]) > 1  # the edges are read, not refused
