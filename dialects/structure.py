@@ -10,7 +10,7 @@
 """
 
 from collections.abc import Sequence
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -142,6 +142,9 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
     stateful = opt_prop_def(UnitAttr)
     options = opt_prop_def(DictionaryAttr)
 
+    IN_TEXT: ClassVar[tuple[str, ...]] = ("op_name", "stateful", "options")
+    """What is written outside the attribute dictionary."""
+
     def __init__(
         self,
         op_name: str,
@@ -170,9 +173,7 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
         options = None
         if parser.parse_optional_keyword("options") is not None:
             options = DictionaryAttr(parser.parse_optional_attr_dict())
-        attributes = parser.parse_optional_attr_dict_with_reserved_attr_names(
-            ("op_name", "stateful", "options")
-        )
+        attributes = parser.parse_optional_attr_dict_with_reserved_attr_names(cls.IN_TEXT)
         parser.parse_punctuation(":")
         types = parser.parse_function_type()
         operands = parser.resolve_operands(inputs, types.inputs.data, parser.pos)

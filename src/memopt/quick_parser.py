@@ -1,12 +1,16 @@
 """xDSL's parser, which reads what most operations have in one go instead of token by token.
 
-    {memgraph.names = ["y"], memgraph.order = 3 : i64} : (tensor<8xi8>, !a0) -> tensor<8xi8>
+    %1 = memgraph.opaque "Add"(%0, %0) {memgraph.names = ["y"], memgraph.order = 3 : i64} :
+        (tensor<8xi8>, tensor<8xi8>) -> tensor<8xi8>
 
 Such an attribute dictionary and such types take one regular expression each, if they stand as the
-printer writes them. Everything else, and everything wrong, is left to xDSL: nothing was consumed.
+printer writes them, and so does what stands before them in the one kind of operation of which
+models have ten thousand. Everything else, and everything wrong, is left to xDSL: nothing was
+consumed.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from xdsl.context import Context
@@ -25,12 +29,13 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.quick import function_type, number, plain_tensor
+from memopt.dialects.structure import OpaqueOp
 from memopt.lexer import NAME, PLAIN_STRING
 
 _DIGITS = "[0-9]{1,18}"
@@ -54,6 +59,12 @@ _TYPE = rf"tensor<(?:{_DIGITS}x)*(?:{'|'.join(_ELEMENTS)})>|![A-Za-z0-9_]++(?![<
 _TYPES = rf"((?:{_TYPE})(?:, (?:{_TYPE}))*|)"
 _LONE_TYPE: Final = re.compile(_TYPE)
 _FUNCTION_TYPE: Final = re.compile(rf"\({_TYPES}\) -> (?:\({_TYPES}\)|({_TYPE}))")
+_VALUE = r"%(?:[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*)"
+_VALUES = rf"{_VALUE}(?:, {_VALUE})*"
+_OPAQUE: Final = re.compile(
+    rf"({_VALUES}) = memgraph\.opaque ({PLAIN_STRING})\(({_VALUES}|)\)( stateful)? \{{"
+)
+_ITS_TYPE: Final = re.compile(rf" : {_FUNCTION_TYPE.pattern}(?!\s*(?:loc\b|//))")
 
 
 class QuickParser(Parser):
@@ -63,6 +74,55 @@ class QuickParser(Parser):
         super().__init__(ctx, text, name)
         self.attributes: dict[str, Attribute] = {}
         self.types: dict[str, TypeAttribute] = {}
+
+    def parse_operation(self) -> Operation:
+        found = self._opaque(self.lexer.input.content, self.pos)
+        return super().parse_operation() if found is None else found
+
+    def _opaque(self, content: str, at: int) -> OpaqueOp | None:
+        """The opaque operation that stands here, None if it is to be read token by token."""
+        begin = _OPAQUE.match(content, at)
+        found = self._entries(begin.end()) if begin else None
+        end = _ITS_TYPE.match(content, found[1]) if found else None
+        if begin is None or found is None or end is None:
+            return None
+        taken, made = self._types(end[1]), self._types(end[2] or end[3] or "")
+        operands = self._operands(begin[3], taken)
+        names = [name[1:] for name in begin[1].split(", ")]
+        if operands is None or made is None or len(names) != len(made):
+            return None
+        if len(set(names)) < len(names) or any(map(self._is_used, names)):
+            return None
+        if any(name in found[0] for name in OpaqueOp.IN_TEXT) or not self._knows(OpaqueOp):
+            return None
+        op = OpaqueOp(begin[2][1:-1], operands, made, stateful=begin[4] is not None)
+        op.attributes.update(found[0])
+        for name, result in zip(names, op.results, strict=True):
+            self._register_ssa_definition(name, (result,), self._current_token.span)
+        self._resume_from(end.end())
+        return op
+
+    def _operands(self, text: str, types: Sequence[Attribute] | None) -> list[SSAValue] | None:
+        """The values of these names, if each was made before and is of its type."""
+        names = text.split(", ") if text else []
+        if types is None or len(names) != len(types):
+            return None
+        found: list[SSAValue] = []
+        for name, type_ in zip(names, types, strict=True):
+            values = self.ssa_values.get(name[1:], ())
+            if len(values) != 1 or values[0].type != type_:
+                return None
+            found.append(values[0])
+        return found
+
+    def _is_used(self, name: str) -> bool:
+        """Whether a value of this name was made or read before."""
+        return name in self.ssa_values or name in self.forward_ssa_references
+
+    def _knows(self, kind: type[Operation]) -> bool:
+        """Whether its name means that kind here."""
+        found = self.ctx.get_optional_op(kind.name, dialect_stack=self._parser_state.dialect_stack)
+        return found is kind
 
     def parse_optional_dictionary_attr_dict(self) -> dict[str, Attribute]:
         token = self._current_token

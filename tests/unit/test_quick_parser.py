@@ -1,6 +1,6 @@
 """What is read in one go says the same as xDSL's parser does, and is refused in the same words."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -21,6 +21,7 @@ FILES = ("roundtrip.mlir", "memgraph-place.mlir", "memgraph-memory.mlir")
 CASES = 4_000  # texts with a character more, fewer or another
 CHARACTERS = '{}[]<>(),:="x#%!@-09a.i \n'
 QUICK = (
+    "parse_operation",
     "parse_optional_dictionary_attr_dict",
     "parse_optional_attribute",
     "parse_optional_type",
@@ -41,11 +42,16 @@ EDGES = """
     : () -> (tensor<0x10xi8>, tensor<2x?xf32>, tensor<4xindex>, tensor<3xui8>)
 // {a = 1 : i64} : () -> i8
 "test.f"() : () -> ()
+%a = memgraph.opaque "A"() {a, memgraph.order = 1 : i64} : () -> tensor<8xi8>
+%b, %c = memgraph.opaque "B"(%a, %a) stateful {b} : (tensor<8xi8>, tensor<8xi8>) -> (tensor<i8>, i1)
+%d = memgraph.opaque "C"(%c) {c = "c"} : (i1) -> tensor<8xi8> loc(unknown)
+%e:2 = memgraph.opaque "D"(%f) {d = 1 : i64} : (tensor<8xi8>) -> (i1, i1)
+%f = memgraph.opaque "E"(%e#1) {e = -1 : i64} : (i1) -> tensor<8xi8>
 """
 
 
 @contextmanager
-def token_by_token(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def token_by_token(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
     with monkeypatch.context() as patch:
         for name in QUICK:
             patch.setattr(QuickParser, name, getattr(Parser, name))
