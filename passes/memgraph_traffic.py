@@ -11,17 +11,14 @@ the operations stand. Nothing else changes. Model: `solvers/memories/traffic.py`
 from collections import Counter
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.analysis.function_memory import function_memory, memory_of
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, functions, read_values
+from memopt.dialects.functions import body_of, has_kind, read_values
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.off_chip_attributes import OffChipAttr
@@ -30,6 +27,7 @@ from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import bytes_of
 from memopt.formats.sizes import parse_size
 from memopt.passes.option import check_choices, option, required
+from memopt.passes.planned import Planned, PlanningPass
 from memopt.passes.seconds import check_seconds
 from memopt.solvers.memories.traffic import (
     RULES,
@@ -43,7 +41,7 @@ from memopt.verify.plan import verify_plan
 
 
 @dataclass(frozen=True)
-class MemgraphTrafficPass(ModulePass):
+class MemgraphTrafficPass(PlanningPass):
     """Say how many bytes a run moves from and to memory off the chip.
 
     `on_chip` in bytes; `rule` is who decides what stays there: belady, or exact (CP-SAT).
@@ -60,23 +58,30 @@ class MemgraphTrafficPass(ModulePass):
         check_seconds(self.time_limit)
         parse_size(str(self.on_chip))  # so that a wrong one is a wrong command line
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for func in functions(op):
-            measure_function(func, parse_size(str(self.on_chip)), self.rule, self.time_limit)
+    def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
+        written = known.write() if known is not None else None
+        memory = written.extracted.memory if written is not None else None
+        measure_function(func, parse_size(str(self.on_chip)), self.rule, self.time_limit, memory)
+        return written
 
 
 def measure_function(
-    func: FuncOp, on_chip: int, rule: str = "belady", time_limit: float | None = None
+    func: FuncOp,
+    on_chip: int,
+    rule: str = "belady",
+    time_limit: float | None = None,
+    known: BlockMemory | None = None,
 ) -> OffChipAttr:
-    """Measure one function in the order in which it stands, and write down what was found.
+    """Measure one function in the order in which it stands, and write down what was found; `known`
+    are the storage groups of one whose plan, if it has one, was made here.
 
     Raises MemoptError for hyper-nodes, in-place results and a stale plan, and PassFailedException
     for scratch that does not fit on the chip.
     """
     place = f"@{func.sym_name.data}"
-    if plan_of(func) is not None:
+    if plan_of(func) is not None and known is None:
         verify_plan(func)
-    problem = traffic_problem(func, on_chip)
+    problem = traffic_problem(func, on_chip, known)
     try:
         answer = least_traffic(problem, rule, time_limit)
     except ProblemError as error:
@@ -116,17 +121,18 @@ def check_traffic(func: FuncOp) -> OffChipAttr | None:
     return found
 
 
-def traffic_problem(func: FuncOp, on_chip: int) -> TrafficProblem:
-    """A tensor for every argument and every result of an operator that is in the arena.
+def traffic_problem(func: FuncOp, on_chip: int, known: BlockMemory | None = None) -> TrafficProblem:
+    """A tensor for every argument and every result of an operator that is in the arena; `known` are
+    the function's storage groups, if they are known.
 
     Views are what they show: who reads one reads the tensors below it. Raises MemoptError.
     """
     model = model_of(func)
     block = body_of(func)
     place = f"@{func.sym_name.data}"
-    if any(isinstance(op, HyperNode) for op in block.ops):
+    if has_kind(block.ops, HyperNode):
         raise MemoptError("the function has hyper-nodes; run --schedule to get a flat one", place)
-    memory = function_memory(func, model)
+    memory = function_memory(func, model) if known is None else known
     if memory.overwrites:
         op = memory.operations[memory.overwrites[0][0]]
         raise MemoptError("memgraph-traffic: in-place results are not modelled", place_of(op))

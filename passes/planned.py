@@ -73,7 +73,7 @@ class PlanningPass(ModulePass):
 
     def plan_all(self, module: ModuleOp, known: dict[FuncOp, Planned]) -> None:
         """Plan every function from what is `known` of it, write the plan, and leave in `known` what
-        holds then: nothing once there are places, with which scratch and moves are written too."""
+        holds then: nothing behind several memories, between which there may be moves by now."""
         for func in functions(module):
             handed = known.pop(func, None)
             if handed is not None and handed.facts is not None:
@@ -81,7 +81,7 @@ class PlanningPass(ModulePass):
             planned = self.plan(func, handed)
             if planned is not None:
                 written = planned.write()
-                if written.facts is None or not written.facts.memories:
+                if written.facts is None or written.facts.traffic is None:
                     known[func] = written
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

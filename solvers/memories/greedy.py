@@ -38,6 +38,8 @@ def first_answer(
         filled = _fill(problem, items, key)
         if filled is not None:
             found.append(filled)
+            if cost_of(problem, filled) == problem.least:
+                break
     return min(found, key=lambda visits: cost_of(problem, visits), default=None)
 
 

@@ -85,25 +85,25 @@ class Tenant:
     copied: int = 0
     alignment: int = 1
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes from its offset to the end of the highest of its heights."""
-        return max((h.at + h.bytes for h in self.heights), default=0)
+        return max([h.at + h.bytes for h in self.heights], default=0)
 
-    @property
+    @cached_property
     def lower(self) -> int:
-        return min(h.lower for h in self.heights)
+        return min([h.lower for h in self.heights])
 
-    @property
+    @cached_property
     def upper(self) -> int:
-        return max(h.upper for h in self.heights)
+        return max([h.upper for h in self.heights])
 
-    @property
+    @cached_property
     def in_parts(self) -> bool:
         """Whether something of it lies above its offset, and dies alone."""
         return any(h.at for h in self.heights)
 
-    @property
+    @cached_property
     def traffic(self) -> int:
         """Bytes read and written by operators."""
         return sum(u.bytes for u in self.uses)
