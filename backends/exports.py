@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import live_ranges, rounded
-from memopt.backends.checked import checked
+from memopt.backends.checked import Checked, checked
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.names import name_of, place_of
@@ -47,16 +47,17 @@ def places_by_value(func: FuncOp) -> dict[SSAValue, Place | None]:
     return found
 
 
-def module_json(module: ModuleOp, claimed: bool = False) -> str:
+def module_json(module: ModuleOp, claimed: bool = False, known: Checked | None = None) -> str:
     """The graph as JSON, as the frontend reads it; a plan adds `order`, `offset` and `plan`.
 
     Over several memories `memory` is the bank that a tensor is in. With shared objects `object` is
     a tensor's, `offset` counts from its start, and the plan lists the bytes of `objects`. Of a plan
-    that was read, bound and proof are `claimed`, and `optimal` is null where they say so.
+    that was read, bound and proof are `claimed`, and `optimal` is null where they say so. `known`
+    is the function, if its plan was verified.
     """
     func = only_function(module)
     plan = plan_of(func)
-    if plan is not None:
+    if plan is not None and known is None:
         verify_plan(func)
     block = body_of(func)
     places = places_by_value(func)
@@ -144,18 +145,21 @@ def _node(op: Operation, names: dict[SSAValue, str], index: int) -> dict[str, ob
     return row
 
 
-def module_csv(module: ModuleOp) -> str:
+def module_csv(module: ModuleOp, known: Checked | None = None) -> str:
     """minimalloc's CSV: one storage group per line, half-open intervals of steps, sizes in bytes.
 
     Sizes are rounded up to the alignment. A result in place of its operand is the same line; once
     the larger operand is gone, a gap keeps the bytes of the result alone. With a plan there is an
     `offset` column, empty where a buffer has none; shared objects are laid one behind the other.
+    `known` is the function, if its plan was verified.
+
     Raises MemoptError for a tensor in parts that die alone: a line has its first bytes longest.
     """
     func = only_function(module)
     plan = plan_of(func)
     model = model_of(func)
-    memory = checked(func).memory if plan is not None else function_memory(func, model)
+    known = checked(func) if plan is not None and known is None else known
+    memory = known.memory if known is not None else function_memory(func, model)
     plan = plan if plan is not None and plan.placed else None
     alignment, lives = model.alignment.data, live_ranges(memory)
     places = places_by_value(func)

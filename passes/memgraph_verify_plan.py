@@ -6,7 +6,7 @@ Before and after:
 Everything is derived again from the IR (verify/plan.py); the first fault ends the run.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -31,7 +31,7 @@ class MemgraphVerifyPlanPass(PlanningPass):
         written = known.write() if known is not None else None
         verify_plan(func, self.placed)
         check_traffic(func)
-        return written
+        return replace(written, is_verified=True) if written is not None else None
 
     def plan_all(self, module: ModuleOp, known: dict[FuncOp, Planned]) -> None:
         if not any(functions(module)):

@@ -31,13 +31,14 @@ class Planned:
     """A function as it stands: its memory graph, and what was decided of it, None if nothing was.
 
     With facts, block order is the order of the plan. `fingerprint` is that of the function, if it
-    is known.
+    is known; `is_verified`: its plan was written and found true.
     """
 
     extracted: Extracted
     facts: Facts | None = None
     is_written: bool = False
     fingerprint: str | None = None
+    is_verified: bool = False
 
     @property
     def func(self) -> FuncOp:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.backends.checked import Checked
 from memopt.backends.exports import module_csv, module_json
 from memopt.backends.report.page import Panel, page_html, report_html
 from memopt.backends.report.planned import timeline_of
@@ -38,14 +39,14 @@ __all__ = [
 ]
 
 
-def module_svg(module: ModuleOp, claimed: bool = False) -> str:
-    """`-t svg`: the plan of the module's only function; `claimed` if it was read. Raises
-    MemoptError."""
-    return timeline_svg(replace(timeline_of(only_function(module)), claimed=claimed))
+def module_svg(module: ModuleOp, claimed: bool = False, known: Checked | None = None) -> str:
+    """`-t svg`: the plan of the module's only function; `claimed` if it was read, `known` as it was
+    verified. Raises MemoptError."""
+    return timeline_svg(replace(timeline_of(only_function(module), known), claimed=claimed))
 
 
-def module_html(module: ModuleOp, claimed: bool = False) -> str:
-    """`-t html`: one page about the plan of the module's only function; `claimed` if it was read.
-    Raises MemoptError."""
-    timeline = replace(timeline_of(only_function(module)), claimed=claimed)
+def module_html(module: ModuleOp, claimed: bool = False, known: Checked | None = None) -> str:
+    """`-t html`: one page about the plan of the module's only function; `claimed` if it was read,
+    `known` as it was verified. Raises MemoptError."""
+    timeline = replace(timeline_of(only_function(module), known), claimed=claimed)
     return page_html(timeline.name, (Panel("Plan", "order and offsets of the IR", timeline),))

@@ -16,7 +16,14 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.benchmarks.large import FAMILIES
 from memopt.benchmarks.table import Table
-from memopt.driver import build_pipeline, check_module, import_bytes, new_context, run_pass
+from memopt.driver import (
+    build_pipeline,
+    check_module,
+    checked_among,
+    import_bytes,
+    new_context,
+    run_pass,
+)
 from memopt.outputs import Wanted, emit
 from memopt.passes.planned import Planned
 from memopt.solvers.theory.fusion import forget
@@ -81,7 +88,8 @@ def stages(
         elif stage == "reading of -t mlir":
             parse_module(new_context(), texts[0], f"{family}.mlir")
         elif stage.startswith("-t "):
-            text = emit(module[0], stage.removeprefix("-t "), Wanted(Path()))
+            wanted = Wanted(Path(), known=checked_among(known))
+            text = emit(module[0], stage.removeprefix("-t "), wanted)
             texts.append(str(text))
         else:
             for step in build_pipeline(stage.split(", ")[0]):

@@ -4,13 +4,16 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from memopt.dialects.errors import MemoptError
 from memopt.driver import (
     IR,
     Options,
+    checked_among,
     load_model,
     load_text,
     new_context,
@@ -21,6 +24,9 @@ from memopt.driver import (
 from memopt.frontends.core.shapes import Shapes, check_shapes
 from memopt.outputs import Wanted, emit
 from memopt.solvers import clock
+
+if TYPE_CHECKING:
+    from memopt.passes.planned import Planned
 
 SEPARATOR = re.compile(r"^// -----[ \t]*\r?$", re.MULTILINE)  # a line of its own
 
@@ -72,9 +78,14 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
         check_shapes(module, job.shapes)
     if job.model_path is not None:
         set_model_path(module, job.model_path)
-    claimed = run_pipeline(context, module, job.passes, job.options, started)
+    known: dict[FuncOp, Planned] = {}
+    claimed = run_pipeline(context, module, job.passes, job.options, started, known)
     if job.explain:
         from memopt.explain import explain
 
         print(explain(module, claimed), file=sys.stderr)
-    return emit(module, job.target, Wanted(job.folder, job.generic, job.model_name, bool(claimed)))
+    return emit(
+        module,
+        job.target,
+        Wanted(job.folder, job.generic, job.model_name, bool(claimed), checked_among(known)),
+    )

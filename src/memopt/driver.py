@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import ArgSpecParseError, PassFailedException
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
 from memopt.analysis.work import function_work
+from memopt.backends.checked import Checked
 from memopt.diagnostics import verify_module
 from memopt.dialects.channel_attributes import left_out_of
 from memopt.dialects.errors import MemoptError
@@ -259,15 +260,15 @@ def run_pipeline(
     passes: Sequence[ModulePass],
     options: Options,
     started: float,
+    known: "dict[FuncOp, Planned]",
 ) -> frozenset[str]:
     """Run passes in the order given, verifying after each, within the limits counted since reading
     has `started`. The names of the functions whose plan only claims its bound: it was read, and no
-    pass has proved one since."""
+    pass has proved one since. `known` is given what is known of the functions at the end."""
     if options.verify:
         check_module(module)
     passes = in_time(passes, clock.now() - started)
     claimed = _planned(module)
-    known: dict[FuncOp, Planned] = {}
     for step in passes:
         if options.print_before:
             print(f"// IR before {step.name}\n{module_text(module)}", file=sys.stderr)
@@ -300,6 +301,13 @@ def run_pass(
     else:
         step.apply(context, module)
         known.clear()
+
+
+def checked_among(known: "Mapping[FuncOp, Planned]") -> Checked | None:
+    """The only function of a module, if its plan was verified and nothing has changed since."""
+    found = next(iter(known.values())) if len(known) == 1 else None
+    plan = plan_of(found.func) if found is not None and found.is_verified else None
+    return Checked(found.func, plan, found.extracted.memory) if found and plan else None
 
 
 def _planned(module: ModuleOp) -> frozenset[str]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.text import file_name
+from memopt.backends.checked import Checked
 from memopt.solvers.registry import methods_in
 from memopt.usage import STDOUT
 
@@ -33,12 +34,14 @@ class Target(NamedTuple):
 class Wanted:
     """The `folder` that the output is written to (None: stdout), MLIR's `generic` form, what begins
     the names of everything public in C, and whether bound and proof are only `claimed`: the plan
-    was read, and nothing has proved them since."""
+    was read, and nothing has proved them since. `known` is the module's only function, if its plan
+    was verified already."""
 
     folder: Path | None = None
     generic: bool = False
     name: str = "model"
     claimed: bool = False
+    known: Checked | None = None
 
 
 def _form(kind: str) -> Any:

@@ -8,4 +8,4 @@ from memopt.outputs import Wanted
 
 def write(module: ModuleOp, wanted: Wanted) -> str:
     """Raises MemoptError for a module without a plan that this can show."""
-    return module_html(module, wanted.claimed)
+    return module_html(module, wanted.claimed, wanted.known)
