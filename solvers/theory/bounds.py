@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memopt.solvers import clock
-from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule, bits, profile
 from memopt.solvers.theory.cuts import Cuts, TooLargeError
 
 
@@ -61,6 +61,8 @@ class Bound:
         return "search" if self.operator is None else "flow"
 
 
+# One operator in so many changed, and their groups are looked at instead of all.
+NEAR = 8
 # Arcs of a network whose max-flow surely takes less than a second; it cannot be interrupted.
 ARCS_PER_SECOND = 2_000
 
@@ -104,7 +106,7 @@ class FlowBound:
         best = max(ceiling, default=0)
         if best <= value:
             return Bound(value, operator, 0)
-        found: list[int] = []
+        found: list[tuple[int, int]] = []  # ideals with their levels
         for v in sorted(range(len(graph)), key=lambda v: (-ceiling[v], v)):
             if ceiling[v] <= value or clock.late(deadline):
                 break
@@ -124,13 +126,27 @@ class FlowBound:
             least, ideal = min(x for x in tried if x is not None)
             if least > value:
                 value, operator = least, v
-            found = [ideal, *found[:3]]
+            found = [(ideal, graph.level(ideal)), *found[:3]]
         return Bound(value, operator, flows)
 
-    def _low_elsewhere(self, v: int, found: list[int], value: int) -> bool:
+    def _low_elsewhere(self, v: int, found: Sequence[tuple[int, int]], value: int) -> bool:
         mine = self.cuts.up[v]
         out = ~(self.cuts.down[v] | 1 << v)
-        return any(self.graph.step((ideal | mine) & out, v) <= value for ideal in found)
+        for ideal, level in found:
+            done = (ideal | mine) & out
+            if self._level_near(done, ideal, level) + self.graph.cost(done, v) <= value:
+                return True
+        return False
+
+    def _level_near(self, done: int, ideal: int, level: int) -> int:
+        """The level of the ideal `done`, given that of another one, from which most differ in a few
+        operators."""
+        graph, changed = self.graph, done ^ ideal
+        if not done or not ideal or changed.bit_count() > len(graph) // NEAR:
+            return graph.level(done)
+        for g in {g for w in bits(changed) for g in graph.touches[w]}:
+            level += graph.sizes[g] * (graph.resident(g, done) - graph.resident(g, ideal))
+        return level
 
 
 def flow_bound(
