@@ -126,7 +126,7 @@ class FlowBound:
             least, ideal = min(x for x in tried if x is not None)
             if least > value:
                 value, operator = least, v
-            found = [(ideal, graph.level(ideal)), *found[:3]]
+            found = [(ideal, self.cuts.level(ideal)), *found[:3]]
         return Bound(value, operator, flows)
 
     def _low_elsewhere(self, v: int, found: Sequence[tuple[int, int]], value: int) -> bool:
@@ -142,8 +142,10 @@ class FlowBound:
         """The level of the ideal `done`, given that of another one, from which most differ in a few
         operators."""
         graph, changed = self.graph, done ^ ideal
-        if not done or not ideal or changed.bit_count() > len(graph) // NEAR:
-            return graph.level(done)
+        if not done:
+            return graph.first_level
+        if not ideal or changed.bit_count() > len(graph) // NEAR:
+            return self.cuts.level(done)
         for g in {g for w in bits(changed) for g in graph.touches[w]}:
             level += graph.sizes[g] * (graph.resident(g, done) - graph.resident(g, ideal))
         return level

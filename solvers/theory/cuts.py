@@ -5,13 +5,21 @@ side and every descendant on the sink side, so only the groups that the remainin
 are nodes. In a deep network of 10,000 operators that is a few dozen instead of all.
 """
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, bits
 from memopt.solvers.theory.ideals import ancestors, descendants
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.int64]
+    Bits = npt.NDArray[np.bool_]
 
 
 class TooLargeError(Exception):
@@ -28,6 +36,10 @@ class Cuts:
 
     graph: MemoryGraph
     max_arcs: int | None = None
+
+    @cached_property
+    def _table(self) -> "_Table":
+        return _Table(self.graph)
 
     @cached_property
     def up(self) -> list[int]:
@@ -56,66 +68,112 @@ class Cuts:
             results.discard(candidate.result)
         return self._least(run, never, results, graph.extra[operator])
 
+    def level(self, done: int) -> int:
+        """t(D) in bytes of a non-empty ideal, as `MemoryGraph.level`."""
+        table, run = self._table, self._table.members(done)
+        begun, open_ = table.inputs.copy(), table.outputs.copy()
+        begun[table.write_groups[run[table.writers]]] = True
+        open_[table.touch_groups[~run[table.touchers]]] = True
+        return int(table.sizes[begun & open_].sum())
+
     def _least(
         self, run: int, never: int, results: set[int], constant: int
     ) -> tuple[int, int] | None:
         """Least level with `run` executed, `never` not, and `results` resident, + constant."""
-        graph = self.graph
-        # by operator, not by mask: the groups are many, and each has few operators
-        has_run, never_runs = set(bits(run)), set(bits(never))
-        free = [v for v in range(len(graph)) if v not in has_run and v not in never_runs]
-        node = {v: i for i, v in enumerate(free)}
-        arcs: list[tuple[int, int, int]] = []
-        infinite = sum(graph.sizes) + 1
-        source, sink = len(node), len(node) + 1
-        nodes = len(node) + 2
-        for g, (group, touchers, size) in enumerate(
-            zip(graph.groups, graph.touchers, graph.sizes, strict=True)
-        ):
-            if not size:
-                continue
-            begun = group.is_input or g in results or not has_run.isdisjoint(group.writers)
-            held = group.is_output or not never_runs.isdisjoint(touchers)
-            if begun and held:
-                constant += size
-                continue
-            to_write = () if begun else [v for v in sorted(set(group.writers)) if v in node]
-            to_touch = () if held else [v for v in touchers if v in node]
-            if not (begun or to_write) or not (held or to_touch):
-                continue  # it cannot be resident, or everything that touches it has run
-            into, out = source, sink
-            if not begun:
-                into, nodes = nodes, nodes + 1
-                arcs += [(node[w], into, infinite) for w in to_write]
-            if not held:
-                out, nodes = nodes, nodes + 1
-                arcs += [(out, node[u], infinite) for u in to_touch]
-            arcs.append((into, out, size))
-        if not arcs:
+        import numpy as np
+
+        table = self._table
+        has_run, never_runs = table.members(run), table.members(never)
+        free = ~(has_run | never_runs)
+        begun, held = table.inputs.copy(), table.outputs.copy()
+        begun[[*results]] = True
+        begun[table.write_groups[has_run[table.writers]]] = True
+        held[table.touch_groups[never_runs[table.touchers]]] = True
+        constant += int(table.sizes[begun & held].sum())
+        # what can be begun, and what can go on, by operators that are free
+        may_begin, may_go_on = begun.copy(), held.copy()
+        may_begin[table.write_groups[free[table.writers]]] = True
+        may_go_on[table.touch_groups[free[table.touchers]]] = True
+        kept = may_begin & may_go_on & ~(begun & held) & (table.sizes > 0)
+        if not kept.any():
             return constant, run
-        for v, i in node.items():
-            arcs += [(i, node[p], infinite) for p in graph.predecessors[v] if p in node]
-        if self.max_arcs is not None and len(arcs) > self.max_arcs:
+        operators = np.flatnonzero(free)
+        node = np.cumsum(free) - 1
+        source, sink = len(operators), len(operators) + 1
+        into, out = np.full(len(kept), source), np.full(len(kept), sink)
+        written, touched = kept & ~begun, kept & ~held
+        into[written] = sink + np.arange(1, written.sum() + 1)
+        out[touched] = sink + written.sum() + np.arange(1, touched.sum() + 1)
+        writes = written[table.write_groups] & free[table.writers]
+        touches = touched[table.touch_groups] & free[table.touchers]
+        follows = free[table.followers] & free[table.predecessors]
+        tails = (
+            node[table.writers[writes]],
+            out[table.touch_groups[touches]],
+            node[table.followers[follows]],
+            into[kept],
+        )
+        heads = (
+            into[table.write_groups[writes]],
+            node[table.touchers[touches]],
+            node[table.predecessors[follows]],
+            out[kept],
+        )
+        infinite = np.full(sum(map(len, tails[:-1])), sum(self.graph.sizes) + 1)
+        capacities = np.concatenate([infinite, table.sizes[kept]])
+        if self.max_arcs is not None and len(capacities) > self.max_arcs:
             raise TooLargeError
-        value, side = _min_cut(arcs, source, sink)
-        mask = run
-        for v, i in node.items():
-            if i in side:
-                mask |= 1 << v
-        return value + constant, mask
+        ends = np.concatenate(tails), np.concatenate(heads)
+        value, side = _min_cut(*ends, capacities, source, sink)
+        executed = np.zeros(len(free), bool)
+        executed[operators[side[side < source]]] = True
+        mask = int.from_bytes(np.packbits(executed, bitorder="little").tobytes(), "little")
+        return value + constant, run | mask
 
 
-def _min_cut(arcs: list[tuple[int, int, int]], source: int, sink: int) -> tuple[int, set[int]]:
-    """Value and source side of a min-cut."""
+def _min_cut(
+    tails: "Vector", heads: "Vector", capacities: "Vector", source: int, sink: int
+) -> "tuple[int, Vector]":
+    """Value and source side of a min-cut: the least side, whatever the order of the arcs."""
     import numpy as np
 
-    table = np.array(arcs, dtype=np.int64)
     # a compiled module without type stubs, 64 bit throughout
     solver: Any = import_module("ortools.graph.python.max_flow").SimpleMaxFlow()
-    solver.add_arcs_with_capacity(
-        table[:, 0].astype(np.int32), table[:, 1].astype(np.int32), table[:, 2]
-    )
+    solver.add_arcs_with_capacity(tails.astype(np.int32), heads.astype(np.int32), capacities)
     status = solver.solve(source, sink)
     if status != solver.OPTIMAL:
         raise OverflowError(f"max-flow ended with status {status}")
-    return int(solver.optimal_flow()), {int(x) for x in solver.get_source_side_min_cut()}
+    return int(solver.optimal_flow()), np.array(solver.get_source_side_min_cut())
+
+
+class _Table:
+    """A graph as arrays: of groups their sizes and ends, of what each operator writes, touches and
+    follows a row each."""
+
+    def __init__(self, graph: MemoryGraph) -> None:
+        import numpy as np
+
+        self.sizes = np.array(graph.sizes, np.int64)
+        self.inputs = np.array([g.is_input for g in graph.groups], bool)
+        self.outputs = np.array([g.is_output for g in graph.groups], bool)
+        self.writers, self.write_groups = _rows([set(g.writers) for g in graph.groups])
+        self.touchers, self.touch_groups = _rows(graph.touchers)
+        self.predecessors, self.followers = _rows(graph.predecessors)
+        self._bytes = (len(graph) + 7) // 8
+        self._count = len(graph)
+
+    def members(self, mask: int) -> "Bits":
+        """Whether each operator is in the mask."""
+        import numpy as np
+
+        packed = np.frombuffer(mask.to_bytes(self._bytes, "little"), np.uint8)
+        return np.unpackbits(packed, count=self._count, bitorder="little").view(bool)
+
+
+def _rows(found: Sequence[Collection[int]]) -> "tuple[Vector, Vector]":
+    """(operator, place) of all that are found at each place."""
+    import numpy as np
+
+    counts = np.array([len(its) for its in found], np.int64)
+    flat = np.fromiter((v for its in found for v in its), np.int64, int(counts.sum()))
+    return flat, np.repeat(np.arange(len(found)), counts)
