@@ -313,10 +313,7 @@ class WindowAttr(ParametrizedAttribute):
     @property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
         """(kernel, stride, dilation, pad) as integers."""
-        return tuple(
-            tuple(int(x) for x in v.get_values())
-            for v in (self.kernel, self.stride, self.dilation, self.pad)
-        )
+        return _sizes_of(self)
 
     def verify(self) -> None:
         kernel, stride, dilation, pad = self.sizes
@@ -367,6 +364,14 @@ class WeightsAttr(ParametrizedAttribute):
 
     def __init__(self, sha256: str, key: str):
         super().__init__(StringAttr(sha256), StringAttr(key))
+
+
+@lru_cache(1 << 10)
+def _sizes_of(window: WindowAttr) -> tuple[tuple[int, ...], ...]:
+    return tuple(
+        tuple(int(x) for x in v.get_values())
+        for v in (window.kernel, window.stride, window.dilation, window.pad)
+    )
 
 
 @irdl_attr_definition

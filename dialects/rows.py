@@ -26,6 +26,7 @@ The operator is a value and no symbol: whoever has a row finds it without a tabl
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from math import gcd
 from typing import cast
 
@@ -52,13 +53,14 @@ from memopt.dialects.attributes import OperatorType
 from memopt.dialects.functions import has_kind
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.base import ComputeOp, RowsMode
 from memopt.dialects.plan import alias_lists
 from memopt.dialects.plan_attributes import Family
 from memopt.dialects.structure import ConstantOp, HyperNode, NamesRows, Yielding, YieldOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, rows_of, shape_of
 
 
+@lru_cache(1 << 10)
 def row_type(whole: Attribute) -> AnyTensor:
     """The type of one row of an image's type."""
     tensor = cast("AnyTensor", whole)
@@ -103,9 +105,13 @@ def family_of(operations: Iterable[Operation]) -> Family:
 def steps_of(whole: ComputeOp) -> Sequence[int] | None:
     """The rows that are steps of an operator: rows of its results, or of operand 0 where it sums
     over them, those that it reads. None if it is computed as a whole only."""
-    if whole.rows_mode is None:
+    return _steps(whole, whole.rows_mode)
+
+
+def _steps(whole: ComputeOp, mode: RowsMode | None) -> Sequence[int] | None:
+    if mode is None:
         return None
-    if whole.rows_mode != "part":
+    if mode != "part":
         return range(rows_of(whole.results[0]) or 0)
     return [r for r in range(rows_of(whole.operands[0]) or 0) if whole.rows_needed(0, r)] or None
 
@@ -113,14 +119,15 @@ def steps_of(whole: ComputeOp) -> Sequence[int] | None:
 def row_types(whole: ComputeOp, r: int) -> tuple[list[Attribute], list[Attribute]] | None:
     """The types of what row `r` of an operator takes, and of what it makes; None if it has no such
     row."""
-    steps = steps_of(whole)
+    mode = whole.rows_mode
+    steps = _steps(whole, mode)
     if steps is None or r not in steps:
         return None
     taken: list[Attribute] = []
     for k, v in activations(whole):
         rows = whole.rows_needed(k, r)
         taken += [v.type] if rows is None else [row_type(v.type)] * len(rows)
-    if whole.rows_mode != "part":
+    if mode != "part":
         return taken, [row_type(v.type) for v in whole.results]
     if r != steps[0]:
         taken.append(whole.accumulator)
@@ -301,7 +308,7 @@ class RowOp(IRDLOperation, MemoryInterface):
     @property
     def whole(self) -> ComputeOp:
         """The operator that this is a row of. Raises VerifyException if its operand is none."""
-        owner = self.operator.owner
+        owner = self.operands[0].owner
         if not isinstance(owner, RowOpOp):
             raise VerifyException(f"{self.name}: the operator must be a memgraph.row_op")
         return owner.computed
@@ -312,17 +319,18 @@ class RowOp(IRDLOperation, MemoryInterface):
         if expected is None:
             raise VerifyException(f"{self.name}: {whole.name} has no row {r}")
         types, made = expected
-        if [v.type for v in self.inputs] != types:
+        if [v.type for v in self.operands[1:]] != types:
             raise VerifyException(
                 f"{self.name}: row {r} of {whole.name} takes {len(types)} operands: "
                 f"{', '.join(map(str, types))}"
             )
-        if [v.type for v in self.outputs] != made:
+        if [v.type for v in self.results] != made:
             raise VerifyException(f"{self.name}: results are not those of row {r} of {whole.name}")
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
-        results = tuple(bytes_of(r.type) for r in self.outputs)
-        return OperatorMemory(results, inplace=self._inplace(model), effects=(self.operator,))
+        results = tuple([bytes_of(r.type) for r in self.results])
+        effects = (self.operands[0],)
+        return OperatorMemory(results, inplace=self._inplace(model), effects=effects)
 
     def _inplace(self, model: ModelAttr) -> tuple[tuple[int, int], ...]:
         """A sum takes the place of the one before it; what is element-wise, as the model says, that

@@ -58,7 +58,7 @@ def bytes_of(type_: Attribute) -> int | None:
         return None
     tensor = cast("TensorType[Attribute]", type_)
     element = tensor.element_type
-    if isinstance(element, RuntimeType):
+    if not isinstance(element, IntegerType) and isinstance(element, RuntimeType):
         return None
     count = 1
     for dimension in tensor.shape.data:
@@ -90,15 +90,16 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
     type_: Attribute = value.type
     if not isinstance(type_, TensorType):
         raise VerifyException("expected a ranked tensor")
-    return cast("AnyTensor", type_).get_shape()
+    return tuple([d.data for d in cast("AnyTensor", type_).shape.data])
 
 
 def rows_of(value: SSAValue) -> int | None:
     """Rows of an image: places along dimension 1, each one stretch of memory. None if it has none:
     several images, channels first, a vector."""
     shape = shape_of(value)
-    plain = encoding_of(value).layout.data in ("", "nhwc")
-    return shape[1] if plain and len(shape) > 2 and shape[0] == 1 else None
+    if len(shape) < 3 or shape[0] != 1:
+        return None
+    return shape[1] if encoding_of(value).layout.data in ("", "nhwc") else None
 
 
 def elements_of(value: SSAValue) -> int:
