@@ -53,7 +53,7 @@ from memopt.dialects.attributes import OperatorType
 from memopt.dialects.functions import has_kind
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.operators.base import ComputeOp, RowsMode
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import alias_lists
 from memopt.dialects.plan_attributes import Family
 from memopt.dialects.structure import ConstantOp, HyperNode, NamesRows, Yielding, YieldOp
@@ -105,11 +105,7 @@ def family_of(operations: Iterable[Operation]) -> Family:
 def steps_of(whole: ComputeOp) -> Sequence[int] | None:
     """The rows that are steps of an operator: rows of its results, or of operand 0 where it sums
     over them, those that it reads. None if it is computed as a whole only."""
-    return _steps(whole, whole.rows_mode)
-
-
-def _steps(whole: ComputeOp, mode: RowsMode | None) -> Sequence[int] | None:
-    if mode is None:
+    if (mode := whole.rows_mode) is None:
         return None
     if mode != "part":
         return range(rows_of(whole.results[0]) or 0)
@@ -119,15 +115,14 @@ def _steps(whole: ComputeOp, mode: RowsMode | None) -> Sequence[int] | None:
 def row_types(whole: ComputeOp, r: int) -> tuple[list[Attribute], list[Attribute]] | None:
     """The types of what row `r` of an operator takes, and of what it makes; None if it has no such
     row."""
-    mode = whole.rows_mode
-    steps = _steps(whole, mode)
+    steps = steps_of(whole)
     if steps is None or r not in steps:
         return None
     taken: list[Attribute] = []
     for k, v in activations(whole):
         rows = whole.rows_needed(k, r)
         taken += [v.type] if rows is None else [row_type(v.type)] * len(rows)
-    if mode != "part":
+    if not whole.accumulates:
         return taken, [row_type(v.type) for v in whole.results]
     if r != steps[0]:
         taken.append(whole.accumulator)
@@ -320,17 +315,14 @@ class RowOp(IRDLOperation, MemoryInterface):
             raise VerifyException(f"{self.name}: {whole.name} has no row {r}")
         types, made = expected
         if [v.type for v in self.operands[1:]] != types:
-            raise VerifyException(
-                f"{self.name}: row {r} of {whole.name} takes {len(types)} operands: "
-                f"{', '.join(map(str, types))}"
-            )
+            text = f"{self.name}: row {r} of {whole.name} takes {len(types)} operands"
+            raise VerifyException(f"{text}: {', '.join(map(str, types))}")
         if [v.type for v in self.results] != made:
             raise VerifyException(f"{self.name}: results are not those of row {r} of {whole.name}")
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         results = tuple([bytes_of(r.type) for r in self.results])
-        effects = (self.operands[0],)
-        return OperatorMemory(results, inplace=self._inplace(model), effects=effects)
+        return OperatorMemory(results, (), self._inplace(model), effects=(self.operands[0],))
 
     def _inplace(self, model: ModelAttr) -> tuple[tuple[int, int], ...]:
         """A sum takes the place of the one before it; what is element-wise, as the model says, that
