@@ -58,7 +58,7 @@ def bytes_of(type_: Attribute) -> int | None:
         return None
     tensor = cast("TensorType[Attribute]", type_)
     element = tensor.element_type
-    if not isinstance(element, IntegerType) and isinstance(element, RuntimeType):
+    if element.__class__ is not IntegerType and isinstance(element, RuntimeType):
         return None
     count = 1
     for dimension in tensor.shape.data:
