@@ -25,10 +25,9 @@ from memopt.dialects.channel_attributes import ChannelsAttr, LeftOut, Reason
 from memopt.dialects.functions import body_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.plan import ALIAS
 from memopt.dialects.stored import Array, per_tensor
 from memopt.dialects.tensors import channels_of
-
-ALIAS = "memgraph.alias"
 
 
 @dataclass(frozen=True)

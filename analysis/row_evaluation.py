@@ -2,14 +2,16 @@
 elsewhere. So a row that needs more than it is given is not what the whole operator computes."""
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import SSAValue
 
+from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
+from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import RowOp, activations, steps_of
 from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import elements_of, shape_of
 
 POISON = 0x42  # in every byte of a row that is not given: 66, as float32 48.6, so a cast holds it
@@ -42,10 +44,10 @@ def evaluate_row(row: RowOp, weights: Weights, given: Sequence[Array]) -> list[A
     whole, r = row.whole, row.index.data
     waiting = list(given)
     operands: list[Array] = []
-    outside = dict(activations(whole))
+    outside, constants = dict(activations(whole)), constants_of(weights, GENERIC)
     for k, value in enumerate(whole.operands):
         if k not in outside:
-            operands.append(_known(value, weights))
+            operands.append(cast("Array", constants(value)))
             continue
         needed = whole.rows_needed(k, r)
         if needed is None or whole.rows_mode == "part":
@@ -56,15 +58,6 @@ def evaluate_row(row: RowOp, weights: Weights, given: Sequence[Array]) -> list[A
     if whole.rows_mode == "part":
         return _summed(whole, r, operands, waiting)
     return [result[:, r : r + 1] for result in whole.evaluate(operands)]
-
-
-def _known(value: SSAValue, weights: Weights) -> Array:
-    """A constant, or what is computed from constants alone."""
-    assert isinstance(value, OpResult)
-    if isinstance(value.op, ConstantOp):
-        return weights.array(value.op)
-    assert isinstance(value.op, ComputeOp)
-    return value.op.evaluate([_known(v, weights) for v in value.op.operands])[value.index]
 
 
 def _poisoned(value: SSAValue, needed: range, rows: Sequence[Array]) -> Array:

@@ -52,6 +52,12 @@ def sliding_of(func: FuncOp) -> Sliding | None:
     return Sliding(height, rows, runs, size, max(widths), places, macs, kept)
 
 
+def kept_bytes(func: FuncOp) -> int:
+    """Bytes that stay from run to run, in the state that the caller gives."""
+    found = sliding_of(func)
+    return 0 if found is None else found.bytes
+
+
 def _runs_before(block: Block) -> int:
     """How many runs what is returned goes back."""
     depth: dict[SSAValue, int] = {}

@@ -165,7 +165,7 @@ def drop_plan(func: FuncOp) -> bool:
 
 def alias_lists(op: Operation) -> tuple[tuple[AliasAttr, ...], ...]:
     """The `memgraph.alias` attribute: for each result the aliases it has. Raises MemoptError."""
-    attr = op.attributes.get("memgraph.alias")
+    attr = op.attributes.get(ALIAS)
     if attr is None:
         return ()
     lists: list[tuple[AliasAttr, ...]] = []

@@ -146,9 +146,8 @@ def _expand(func: FuncOp, cut: Sequence[ComputeOp]) -> None:
     rows = _Rows(frozenset(cut), model_of(func))
     for op in cut:
         _cut(op, rows)
-    model = model_of(func)
     for op in reversed(cut):
-        known = [v for v in op.operands if is_constant_expression(v, model)]
+        known = [v for v in op.operands if is_constant_expression(v, rows.model)]
         Rewriter.erase_op(op)
         for value in known:
             _erase_unused(value)

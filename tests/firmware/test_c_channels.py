@@ -45,8 +45,7 @@ def test_fewer_instructions_on_a_cortex_m4(
     shared: Path, tmp_path: Path, fuzz: float, record_property: Any
 ) -> None:
     """vww96 has half of its multiplications left."""
-    if not lab.has_tools("cortex-m4"):
-        pytest.skip("no tools for a Cortex-M4")
+    lab.need_tools("cortex-m4")
     path = shared / "models" / "mobilenet_vww96_int8.tflite"
     inputs = lab.random_inputs(lab.read_model(path), max(1, int(100 * fuzz)), seed=6)
     names = ("whole", "narrow")

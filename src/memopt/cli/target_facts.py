@@ -13,7 +13,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.analysis.sliding import sliding_of
+from memopt.analysis.sliding import kept_bytes
 from memopt.backends.tflm import source_of, unknown_scratch
 from memopt.backends.tflm.interpreter import MARGIN, interpreter_arena, unbounded_operators
 from memopt.cli.texts import sizes
@@ -84,7 +84,7 @@ def c_facts(module: ModuleOp, target: str, arena: int, measured: dict[str, Any])
         bounds.append("stack")
     if facts["static_ram"] is None:
         func = only_function(module)
-        facts["static_ram"] = board.static_bound + _caller_bytes(func) + _kept_bytes(func)
+        facts["static_ram"] = board.static_bound + _caller_bytes(func) + kept_bytes(func)
         bounds.append("static_ram")
     if bounds:
         facts["bounds"] = bounds
@@ -115,12 +115,6 @@ def _caller_bytes(func: FuncOp) -> int:
     block = body_of(func)
     returned = block.last_op.operands if block.last_op else ()
     return sum(bytes_of(v.type) or 0 for v in (*block.args, *returned))
-
-
-def _kept_bytes(func: FuncOp) -> int:
-    """Bytes that stay from window to window, in the state that the caller gives."""
-    found = sliding_of(func)
-    return 0 if found is None else found.bytes
 
 
 def check_target_ram(facts: dict[str, Any], ram: int) -> None:

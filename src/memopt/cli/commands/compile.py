@@ -10,7 +10,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.analysis.sliding import sliding_of
+from memopt.analysis.sliding import kept_bytes
 from memopt.backends.c.measure import measure_project
 from memopt.backends.c.project import write_project
 from memopt.backends.checked import Checked
@@ -158,15 +158,10 @@ def _sliding_within(
     found = plan(choices)
     for _ in range(TRIES):
         room = ram - other - found[2].plan.arena
-        if choices.kept is not None or room < 1 or _kept_bytes(found) <= room:
+        if choices.kept is not None or room < 1 or kept_bytes(found[2].func) <= room:
             break
         found = plan(replace(choices, kept=room))
     return found
-
-
-def _kept_bytes(planned: Planned) -> int:
-    sliding = sliding_of(planned[2].func)
-    return 0 if sliding is None else sliding.bytes
 
 
 def _emit(
