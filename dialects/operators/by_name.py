@@ -7,6 +7,12 @@ RELUS = frozenset({"Relu", "Relu6", "Clip"})
 VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
 """Those that only give the same bytes another shape."""
 
+RESHAPES = frozenset({"Reshape", "RESHAPE"})
+"""Those of two operands, the second a shape."""
+
+SHAPES = frozenset({"Shape", "SHAPE"})
+"""Those that read of a tensor how large it is, and none of its elements."""
+
 ELEMENTWISE = frozenset(
     """
     Abs Add Clip Div Elu Erf Exp HardSigmoid HardSwish LeakyRelu Log Max Min Mul Neg
