@@ -9,13 +9,19 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Block, OpResult, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
 )
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.arithmetic import quantized_range
+from memopt.dialects.even_rounding import (
+    dequantized,
+    quantized,
+    real_type,
+    rounds_even,
+)
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory, is_constant_like
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.stored import Array, dtype_of, is_stored, limits_of, per_tensor, unknown
@@ -253,8 +259,37 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         if self.activation_name not in REAL_RANGES:
             raise unknown(self, f"the activation {self.activation_name}")
         low, high = quantized_range(self.activation_name, scale, zero_point, *limits)
+        if rounds_even(self):
+            low, high = self._even_range(*limits)
         kept = np.minimum(np.maximum(values + zero_point, low), high)
         return kept.astype(dtype_of(self.results[0]))
+
+    def _even_range(self, low: int, high: int) -> tuple[int, int]:
+        """What the activation leaves of the integers, its ends rounded as ONNX does."""
+        import numpy as np
+
+        ends = REAL_RANGES[self.activation_name]
+        least, most = (
+            end if real is None else int(quantized(self, np.float32(real), self.results[0]).item())
+            for end, real in zip((low, high), ends, strict=True)
+        )
+        return least, most
+
+    def by_reals(self, operands: Sequence[Array]) -> list[Array]:
+        """The results of stored integers by what they stand for, as ONNX says: dequantized, the
+        operation of real numbers, quantized. Raises MemoptError as `evaluate`."""
+        pairs = list(zip(operands, self.operands, strict=True))
+        reals = [dequantized(self, array, value) for array, value in pairs]
+        twin = type(self).create(
+            operands=Block(arg_types=list(map(real_type, self.operands))).args,
+            result_types=list(map(real_type, self.results)),
+            properties={k: v for k, v in self.properties.items() if k != "rounding"},
+        )
+        try:
+            found = twin.evaluate(reals)
+        finally:
+            twin.drop_all_references()
+        return [quantized(self, a, v) for a, v in zip(found, self.results, strict=True)]
 
     def one_by_one(self) -> Sequence["ComputeOp"]:
         """Operations of which each makes one result, where those have rows and this has none."""

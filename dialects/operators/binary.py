@@ -15,6 +15,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
+from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.fixed_point import rescale
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Range
 from memopt.dialects.stored import (
@@ -69,6 +70,8 @@ class BinaryOp(ComputeOp):
             need_reals(self, a, b)
             with np.errstate(over="ignore"):  # integers wrap
                 return [self.activated(self.of_reals(a, b))]
+        if rounds_even(self):
+            return self.by_reals(operands)
         bits = stored_bits(self, self.lhs, self.rhs, self.result, unsigned=True)
         need_rounding(self)
         return [self.stored(self.of_stored(a.astype(np.int64), b.astype(np.int64), bits))]
@@ -166,6 +169,8 @@ class SelectOp(BinaryOp):
     APPLIES_ACTIVATION: ClassVar[bool] = False
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        if rounds_even(self):
+            return self.by_reals(operands)
         need_same_numbers(self, self.lhs, self.rhs, self.result)
         need_reals(self, *operands)
         if self.activation is not None:

@@ -20,6 +20,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.even_rounding import quantized, rounds_even
 from memopt.dialects.fixed_point import rescale
 from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp, Kernels
 from memopt.dialects.stored import (
@@ -106,13 +107,15 @@ class MeanOp(ComputeOp):
         count = prod(shape_of(self.input)[int(a)] for a in {*self.axes.get_values()})
         if not is_stored(self.input) and not is_stored(self.result):
             return [(total / count).astype(dtype_of(self.result)).reshape(shape)]
-        stored_bits(self, self.input, self.result)
-        need_double_rounding(self)
         (in_scale, in_zero), (out_scale, _) = (
             per_tensor(self, self.input),
             per_tensor(self, self.result),
         )
         total = total - count * in_zero
+        if rounds_even(self):
+            return [quantized(self, total * in_scale / count, self.result).reshape(shape)]
+        stored_bits(self, self.input, self.result)
+        need_double_rounding(self)
         return [
             self.stored(rescale(self, total, *divided(in_scale / out_scale, count))).reshape(shape)
         ]

@@ -16,8 +16,9 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.attributes import ActivationAttr, WindowAttr
-from memopt.dialects.operators.base import ACTIVATION, TYPES, Kernels
+from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
+from memopt.dialects.even_rounding import quantized, rounds_even
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Kernels
 from memopt.dialects.operators.window import (
     WindowedOp,
     as_laid_out,
@@ -48,10 +49,12 @@ class PoolBase(WindowedOp):
     window = prop_def(WindowAttr)
     count_include_pad = opt_prop_def(UnitAttr)
     activation = opt_prop_def(ActivationAttr)
+    rounding = opt_prop_def(RoundingAttr)
     traits = traits_def(Pure())
     assembly_format = (
         "$input `window` `` $window (`count_include_pad` $count_include_pad^)?"
         + ACTIVATION
+        + ROUNDING
         + " "
         + TYPES
     )
@@ -119,11 +122,16 @@ class AveragePool2DOp(PoolBase):
         total = self.over_rows(operands) if self.accumulates else self._sum(operands[0])
         return self.finished(operands, total)
 
+    def _is_stored(self) -> bool:
+        """Whether integers are added up. Raises MemoptError where it is not known how."""
+        both = is_stored(self.input) and is_stored(self.result)
+        return (rounds_even(self) and both) or self.in_one_quantization()
+
     def _sum(self, values: Array) -> Array:
         """Over every window, channels last."""
         import numpy as np
 
-        number = np.int64 if self.in_one_quantization() else np.float64
+        number = np.int64 if self._is_stored() else np.float64
         source = channels_last(values.astype(number), self.input)
         return windows(source, self.window, 0).sum(self.of_window)
 
@@ -138,14 +146,18 @@ class AveragePool2DOp(PoolBase):
     def finished(self, operands: Sequence[Array], total: Array) -> list[Array]:
         import numpy as np
 
-        is_integer = self.in_one_quantization()
+        ones = channels_last(np.ones(shape_of(self.input), total.dtype), self.input)
+        seen = windows(ones, self.window, 0).sum(self.of_window)
         if self.count_include_pad is None:
             self.need_taps()
-            ones = channels_last(np.ones(shape_of(self.input), total.dtype), self.input)
-            count = windows(ones, self.window, 0).sum(self.of_window)
+            count = seen
         else:
             count = np.full_like(total, np.prod(self.window.sizes[0]))
-        if not is_integer:
+        if rounds_even(self) and self._is_stored():
+            scale, zero_point = per_tensor(self, self.input)
+            mean = as_laid_out((total - seen * zero_point) * scale / count, self.result)
+            return [quantized(self, self.activated(mean), self.result)]
+        if not self.in_one_quantization():
             mean = self.activated(as_laid_out(total / count, self.result))
             return [mean.astype(dtype_of(self.result))]
         if self.count_include_pad is not None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.arithmetic import float32
+from memopt.dialects.even_rounding import multiplier, rescaled, rounds_even
 from memopt.dialects.fixed_point import multipliers, need_int32, rescale, rescale_wide
 from memopt.dialects.operators.base import Range
 from memopt.dialects.stored import (
@@ -51,11 +52,14 @@ def requantized(
     import numpy as np
 
     total = sums if bias is None else sums + bias.reshape(-1).astype(np.int64)
-    multiplier, shift = multipliers(list(reals))
+    if rounds_even(op):
+        need_int32(op, total)
+        return rescaled(total, reals)
+    factors, shift = multipliers(list(reals))
     if bits == 16 and bias is not None and str(bias.dtype) == "int64":
-        return rescale_wide(total, multiplier, shift)
+        return rescale_wide(total, factors, shift)
     need_int32(op, total)
-    return rescale(op, total, multiplier, shift)
+    return rescale(op, total, factors, shift)
 
 
 def need_products(
@@ -63,10 +67,13 @@ def need_products(
 ) -> tuple[int, tuple[float, ...]]:
     """(bits of the activations, scales of the weights). Raises MemoptError for stored tensors that
     TensorFlow Lite Micro does not multiply so."""
-    need_rounding(op)
     bits = stored_bits(op, source, result, unsigned=True)
     unsigned = integer_type(element_of(source)) == (8, True)
     known = ((8, True),) if unsigned else ((8, False), (4, False))
+    if rounds_even(op):
+        known = ((8, True), (8, False))
+    else:
+        need_rounding(op)
     if integer_type(element_of(weights)) not in known or not is_stored(weights):
         raise unknown(op, f"weights of {element_of(weights)}")
     encoding = encoding_of(weights)
@@ -78,15 +85,17 @@ def need_products(
 
 
 def convolution_reals(op: Operation, source: SSAValue, scales: Sequence[float]) -> list[float]:
-    """The real multipliers of a convolution (PopulateConvolutionQuantizationParams)."""
+    """The real multipliers of a convolution (PopulateConvolutionQuantizationParams; ONNX's)."""
     in_scale, out_scale = per_tensor(op, source)[0], per_tensor(op, op.results[0])[0]
+    if rounds_even(op):
+        return [multiplier(in_scale, s, out_scale) for s in scales]
     return [in_scale * s / out_scale for s in scales]
 
 
 def matrix_reals(op: Operation, source: SSAValue, scales: Sequence[float]) -> list[float]:
     """The same of a matrix, where one scale of the weights is multiplied as floats
     (GetQuantizedConvolutionMultipler)."""
-    if len(scales) > 1:
+    if len(scales) > 1 or rounds_even(op):
         return convolution_reals(op, source, scales)
     in_scale, out_scale = per_tensor(op, source)[0], per_tensor(op, op.results[0])[0]
     return [float32(in_scale * s) / out_scale for s in scales]

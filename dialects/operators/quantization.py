@@ -7,9 +7,10 @@ from xdsl.irdl import (
     irdl_op_definition,
 )
 
+from memopt.dialects.even_rounding import dequantized, quantized, rounds_even
 from memopt.dialects.fixed_point import by_table
 from memopt.dialects.operators.unary import UnaryOp, requantizer
-from memopt.dialects.stored import Array, dtype_of, limits_of, scales_of, unknown
+from memopt.dialects.stored import Array, dtype_of, is_stored, limits_of, scales_of, unknown
 
 
 @irdl_op_definition
@@ -22,6 +23,9 @@ class QuantizeOp(UnaryOp):
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         values = operands[0]
+        if rounds_even(self):
+            real = dequantized(self, values, self.input) if is_stored(self.input) else values
+            return [quantized(self, real, self.result)]
         if str(values.dtype) == "float32":
             return [self._from_real(values)]
         if values.dtype.kind not in "iu":
@@ -31,13 +35,13 @@ class QuantizeOp(UnaryOp):
         return [by_table(values, function).astype(dtype_of(self.result))]
 
     def _from_real(self, values: Array) -> Array:
-        """round(x / scale) + zero point in float32; halves away from zero, for ONNX to even."""
+        """round(x / scale) + zero point in float32; halves away from zero."""
         import numpy as np
 
         if not np.isfinite(values).all():
             raise unknown(self, "an infinite value or a NaN to quantize")
         rounding = self.rounding.data if self.rounding is not None else ""
-        if rounding not in ("", "tflm_double", "onnx_even"):
+        if rounding not in ("", "tflm_double"):
             text = f"float32 is quantized as tflm_double or onnx_even, not as {rounding}"
             raise unknown(self, text)
         scale, zero_point = scales_of(self, self.result)
@@ -46,8 +50,7 @@ class QuantizeOp(UnaryOp):
         )  # the quotient is a float32's, as in the kernels
         away = np.copysign(np.floor(np.abs(steps) + 0.5), steps)
         low, high = limits_of(self, self.result)
-        whole = (np.rint(steps) if rounding == "onnx_even" else away) + zero_point
-        return np.clip(whole, low, high).astype(dtype_of(self.result))
+        return np.clip(away + zero_point, low, high).astype(dtype_of(self.result))
 
 
 @irdl_op_definition
@@ -65,8 +68,7 @@ class DequantizeOp(UnaryOp):
             raise unknown(self, f"real numbers as {dtype_of(self.result)}")
         if str(operands[0].dtype) == "float16":
             return [operands[0].astype(np.float32)]
-        scale, zero_point = scales_of(self, self.input)
-        return [(operands[0].astype(np.int32) - zero_point).astype(np.float32) * scale]
+        return [dequantized(self, operands[0], self.input)]
 
 
 @irdl_op_definition

@@ -26,6 +26,7 @@ from memopt.dialects.arithmetic import (
     tanh,
 )
 from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.fixed_point import by_table
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp, Range
 from memopt.dialects.stored import (
@@ -71,6 +72,8 @@ class FunctionOp(UnaryOp):
             if operands[0].dtype.kind not in ("f", *self.ALSO):
                 raise unknown(self, f"a function of {operands[0].dtype}")
             return [self.of_reals(operands[0]).astype(operands[0].dtype)]
+        if rounds_even(self):
+            return self.by_reals(operands)
         bits, values = stored_bits(self, self.input, self.result), operands[0]
         need_double_rounding(self)
         ends = (int(values.min()), int(values.max())) if values.size else (0, 0)

@@ -51,6 +51,7 @@ def _find_layouts(known: Known, nodes: Sequence[NodeProto], layouts: dict[str, s
         if type_ is not None and type_.shape is not None and len(type_.shape) == 4:
             layouts.setdefault(name, layout)
 
+    dequantized = {n.output[0]: n.input[0] for n in nodes if n.op_type == "DequantizeLinear"}
     for node in nodes:
         entry = OPERATORS.get(node.op_type)
         if entry is None or not entry.is_spatial:
@@ -59,6 +60,8 @@ def _find_layouts(known: Known, nodes: Sequence[NodeProto], layouts: dict[str, s
         mark(node.output[0], "nchw")
         if weights := entry.weights("nchw"):
             mark(node.input[1], weights)
+            if node.input[1] in dequantized:
+                mark(dequantized[node.input[1]], weights)
     for sequence, from_outputs in ((nodes, False), (nodes[::-1], True)):
         for node in sequence:
             if keeps_dimensions(node):

@@ -10,6 +10,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import bytes_of
@@ -114,7 +116,7 @@ class Importer:
         return found
 
     def transposed(self, name: str) -> SSAValue:
-        """A constant matrix with its dimensions exchanged: a constant expression."""
+        """A matrix known before run time with its dimensions exchanged: a constant expression."""
         if name not in self.turned:
             value = self.value(name)
             type_ = self.type(name, self.graph.name)
@@ -149,8 +151,13 @@ class Importer:
     ) -> Node:
         inputs = list(node.input)
 
+        def is_constant(i: int) -> bool:
+            return self.known.is_constant(inputs[i]) or is_constant_expression(
+                self.value(inputs[i]), GENERIC
+            )
+
         def transpose(i: int) -> SSAValue:
-            if self.known.is_constant(inputs[i]):
+            if is_constant(i):
                 return self.transposed(inputs[i])
             raise NotTyped
 
@@ -168,7 +175,7 @@ class Importer:
             results,
             lambda i: self.value(inputs[i]),
             [bool(o) for o in node.output],
-            lambda i: self.known.is_constant(inputs[i]),
+            is_constant,
             transpose,
             lambda i: self.known.array(inputs[i]),
         )

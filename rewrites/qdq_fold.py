@@ -1,0 +1,287 @@
+"""An operator of real numbers between `DequantizeLinear` and `QuantizeLinear` is one of integers.
+
+Networks quantised for ONNX say with such pairs what is stored; runtimes fuse them, and so does
+this: tensors take a quarter of the bytes. What is stored stays; an element may differ by one where
+sums of real numbers were rounded (`rounding<onnx_even>`: what onnxruntime's fused kernels compute).
+
+Before:
+    !x = tensor<1x2x2x2xi8, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<2x2x1x1xi8, #memgraph.encoding<oihw, scale = [0.5, 2.], zero_point = [0], axis = 0>>
+    !b = tensor<2xi32, #memgraph.encoding<scale = [0.25, 1.], zero_point = [0], axis = 0>>
+    !y = tensor<1x2x2x2xi8, #memgraph.encoding<nchw, scale = [2.0e+00], zero_point = [-128]>>
+    !f = tensor<1x2x2x2xf32, #memgraph.encoding<nchw>>
+    !g = tensor<2x2x1x1xf32, #memgraph.encoding<oihw>>
+    func.func @main(%x: !x) -> !y {
+      %w = memgraph.constant dense<[[[[1]], [[-2]]], [[[30]], [[4]]]]> : !w
+      %b = memgraph.constant dense<[10, -20]> : !b
+      %1 = memgraph.dequantize %x : (!x) -> !f
+      %2 = memgraph.dequantize %w : (!w) -> !g
+      %3 = memgraph.dequantize %b : (!b) -> tensor<2xf32>
+      %4 = memgraph.conv_2d %1, %2, %3 window<[1, 1]> groups 1 activation<relu>
+             : (!f, !g, tensor<2xf32>) -> !f
+      %5 = memgraph.quantize %4 rounding<onnx_even> {memgraph.names = ["y"]} : (!f) -> !y
+      func.return %5 : !y
+    }
+After:
+    func.func @main(%x: !x) -> !y {
+      %w = memgraph.constant dense<[[[[1]], [[-2]]], [[[30]], [[4]]]]> : !w
+      %b = memgraph.constant dense<[10, -20]> : !b
+      %5 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 activation<relu> rounding<onnx_even>
+             {memgraph.names = ["y"]} : (!x, !w, !b) -> !y
+      func.return %5 : !y
+    }
+
+What several read each of them reads as it is stored; what only moves elements of one quantization
+moves integers; and a pair that stands by itself changes the quantization.
+
+Before:
+    !x = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !m = tensor<2x2xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !y = tensor<2x2xi8, #memgraph.encoding<scale = [1.0e+00], zero_point = [-5]>>
+    !f = tensor<4xf32>
+    !g = tensor<2x2xf32>
+    func.func @main(%x: !x) -> (!y, !y, !f) {
+      %1 = memgraph.dequantize %x : (!x) -> !f
+      %2 = memgraph.reshape %1 : (!f) -> !g
+      %3 = memgraph.quantize %2 rounding<onnx_even> : (!g) -> !m
+      %4 = memgraph.dequantize %3 : (!m) -> !g
+      %5 = memgraph.quantize %4 rounding<onnx_even> : (!g) -> !y
+      %6 = memgraph.mul %4, %4 : (!g, !g) -> !g
+      %7 = memgraph.quantize %6 rounding<onnx_even> : (!g) -> !y
+      %8 = memgraph.relu %1 : (!f) -> !f
+      func.return %5, %7, %8 : !y, !y, !f
+    }
+After:
+    func.func @main(%x: !x) -> (!y, !y, !f) {
+      %1 = memgraph.dequantize %x : (!x) -> !f
+      %3 = memgraph.reshape %x : (!x) -> !m
+      %5 = memgraph.quantize %3 rounding<onnx_even> : (!m) -> !y
+      %7 = memgraph.mul %3, %3 rounding<onnx_even> : (!m, !m) -> !y
+      %8 = memgraph.relu %1 : (!f) -> !f
+      func.return %5, %7, %8 : !y, !y, !f
+    }
+
+Not where the real numbers have another reader, an operand is none of stored integers, weights have
+a zero point, or a bias is of other steps than the sums.
+
+Left alone:
+    !x = tensor<1x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
+    !z = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [1]>>
+    !b = tensor<4xi32, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
+    !f = tensor<1x4xf32>
+    !g = tensor<4x4xf32>
+    func.func @main(%x: !x, %y: !f) -> (!x, !x, !x, !x, !f) {
+      %w = memgraph.constant dense<1> : !w
+      %z = memgraph.constant dense<1> : !z
+      %b = memgraph.constant dense<1> : !b
+      %1 = memgraph.dequantize %x : (!x) -> !f
+      %2 = memgraph.mul %1, %1 : (!f, !f) -> !f
+      %3 = memgraph.quantize %2 rounding<onnx_even> : (!f) -> !x
+      %4 = memgraph.mul %1, %y : (!f, !f) -> !f
+      %5 = memgraph.quantize %4 rounding<onnx_even> : (!f) -> !x
+      %6 = memgraph.dequantize %z : (!z) -> !g
+      %7 = memgraph.fully_connected %1, %6 : (!f, !g) -> !f
+      %8 = memgraph.quantize %7 rounding<onnx_even> : (!f) -> !x
+      %9 = memgraph.dequantize %w : (!w) -> !g
+      %10 = memgraph.dequantize %b : (!b) -> tensor<4xf32>
+      %11 = memgraph.fully_connected %1, %9, %10 : (!f, !g, tensor<4xf32>) -> !f
+      %12 = memgraph.quantize %11 rounding<onnx_even> : (!f) -> !x
+      func.return %3, %5, %8, %12, %2 : !x, !x, !x, !x, !f
+    }
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
+from xdsl.traits import IsTerminator
+
+from memopt.dialects.attributes import EncodingAttr, RoundingAttr
+from memopt.dialects.even_rounding import multiplier, rounds_even
+from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.names import is_named, name_of, rename
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.movement import TransposeOp
+from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.plan import ALIAS
+from memopt.dialects.stored import element_of, integer_type, is_stored, numbers_of
+from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.rewrites import SOURCE, Applied, Exact, Rule
+
+CLOSE = 1e-6  # relatively: by so much float32 products of the same scales may differ
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a `dequantize` reads, and the transposition of constants that comes behind it."""
+
+    value: SSAValue
+    turned: TransposeOp | None = None
+
+    @property
+    def encoding(self) -> EncodingAttr:
+        """That of the integers, where they are read."""
+        old = encoding_of(self.value)
+        if self.turned is None:
+            return old
+        order = list(self.turned.permutation.get_values())
+        axis = order.index(old.axis.data) if old.axis.data >= 0 else -1
+        layout = encoding_of(self.turned.result).layout.data
+        return EncodingAttr(layout, old.scales, old.zero_points, axis)
+
+
+class QdqFold(Rule):
+    """The rule above."""
+
+    exact: ClassVar[Exact] = "rounding"
+    applied: ClassVar[Applied] = "all"
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: QuantizeOp, rewriter: PatternRewriter) -> None:
+        if not rounds_even(op) or not isinstance(op.input, OpResult):
+            return
+        made = op.input.op
+        if isinstance(made, DequantizeOp) and is_stored(made.input):
+            self._join(op, made, rewriter)
+        elif isinstance(made, ComputeOp):
+            fold(made, rewriter)
+
+    def _join(self, op: QuantizeOp, before: DequantizeOp, rewriter: PatternRewriter) -> None:
+        """What is stored again is read as it was, or in other steps."""
+        same = before.input.type == op.result.type
+        if same and not any(use.operation.has_trait(IsTerminator) for use in op.result.uses):
+            rewriter.replace(op, [], [before.input])
+        else:
+            op.operands[0] = before.input
+            self.changed(op, rewriter)
+        erase_unread([before], rewriter)
+
+
+def fold(op: ComputeOp, rewriter: PatternRewriter) -> None:
+    """Let an operation read and make integers, if those before and after it allow that."""
+    after = [only_quantized(result) for result in op.results]
+    found = [stored(value) for value in op.operands]
+    made, read = [q for q in after if q], [v for v in found if v]
+    if len(made) < len(after) or len(read) < len(found) or not is_integer_form(op, read, made):
+        return
+    properties: dict[str, Attribute] = dict(op.properties)
+    if not keeps_numbers(op, read, made):
+        properties["rounding"] = RoundingAttr("onnx_even")
+    new = type(op).create(
+        operands=[operand(v, op, rewriter) for v in read],
+        result_types=[q.result.type for q in made],
+        properties=properties,
+        attributes={k: v for k, v in op.attributes.items() if k not in (SOURCE, ALIAS)},
+    )
+    new.location = op.location
+    rewriter.insert(new, InsertPoint.before(op))
+    for q, result in zip(made, new.results, strict=True):
+        result.name_hint = q.result.name_hint
+    named = {k: name_of(q.result) for k, q in enumerate(made) if is_named(q.result)}
+    for q, result in zip(made, new.results, strict=True):
+        rewriter.replace(q, [], [result])
+    if named:
+        rename(new, named)
+    before = [value.owner for value in op.operands]
+    rewriter.erase(op)
+    erase_unread((b for b in before if isinstance(b, Operation)), rewriter)
+
+
+def only_quantized(value: SSAValue) -> QuantizeOp | None:
+    """The `quantize` that alone reads a result, as ONNX rounds."""
+    use = value.get_user_of_unique_use()
+    return (
+        use if isinstance(use, QuantizeOp) and rounds_even(use) and per_tensor(use.result) else None
+    )
+
+
+def per_tensor(value: SSAValue) -> bool:
+    """Whether the tensor stores integers of 8 bits, in one quantization."""
+    kind = integer_type(element_of(value))
+    return kind is not None and kind[0] == 8 and len(encoding_of(value).scales) == 1
+
+
+def stored(value: SSAValue) -> Stored | None:
+    """The integers that a real tensor is made of."""
+    op = value.owner
+    turned = op if isinstance(op, TransposeOp) and is_constant_expression(value, GENERIC) else None
+    if turned is not None:
+        op = turned.input.owner
+    if not isinstance(op, DequantizeOp) or not is_stored(op.input):
+        return None
+    return Stored(op.input, turned)
+
+
+def operand(found: Stored, op: Operation, rewriter: PatternRewriter) -> SSAValue:
+    """The integers, transposed if need be, before `op`."""
+    if found.turned is None:
+        return found.value
+    shape = shape_of(found.turned.result)
+    turned = TransposeOp.create(
+        operands=[found.value],
+        result_types=[TensorType(element_of(found.value), shape, found.encoding)],
+        properties=found.turned.properties,
+    )
+    rewriter.insert(turned, InsertPoint.before(op))
+    return turned.result
+
+
+def keeps_numbers(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -> bool:
+    """Whether integers are only moved: the results' mean what the operands' do."""
+    numbers = {numbers_of(v.value) for v in read} | {numbers_of(q.result) for q in made}
+    kinds = {element_of(v.value) for v in read} | {element_of(q.result) for q in made}
+    return op.MOVES and len(numbers) == len(kinds) == 1
+
+
+def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -> bool:
+    """Whether the operation has a meaning of these integers."""
+    if keeps_numbers(op, read, made):
+        return not op.activation_name
+    if "rounding" not in op.get_irdl_definition().properties or "rounding" in op.properties:
+        return False
+    if not isinstance(op, WeighingOp):
+        return all(per_tensor(v.value) for v in read)
+    return per_tensor(read[0].value) and has_weights(op, read, made[0].result)
+
+
+def has_weights(op: WeighingOp, read: list[Stored], result: SSAValue) -> bool:
+    """Whether weights are constant integers without zero point, of a scale or one per filter, and
+    the bias is of the sums' steps."""
+    source, weights, *bias = read
+    kind, encoding = integer_type(element_of(weights.value)), weights.encoding
+    if kind is None or kind[0] != 8 or any(encoding.zero_points):
+        return False
+    if encoding.axis.data not in (-1, op.filter_axis):
+        return False
+    if not all(is_constant_expression(v.value, GENERIC) for v in (weights, *bias)):
+        return False
+    if not bias:
+        return True
+    steps = encoding_of(bias[0].value)
+    if integer_type(element_of(bias[0].value)) != (32, False) or any(steps.zero_points):
+        return False
+    step = encoding_of(source.value).scales[0]
+    wanted = [multiplier(step, s, 1.0) for s in encoding.scales]
+    count = max(len(wanted), len(steps.scales))
+    pairs = zip(
+        steps.scales * (count // len(steps.scales)), wanted * (count // len(wanted)), strict=True
+    )
+    return all(abs(a - b) <= CLOSE * b for a, b in pairs)
+
+
+def erase_unread(operations: Iterable[Operation], rewriter: PatternRewriter) -> None:
+    """Erase those whose results nobody reads, with those that only they read, but constants."""
+    waiting = list(operations)
+    while waiting:
+        op = waiting.pop()
+        if not isinstance(op, DequantizeOp | TransposeOp) or op.parent is None or op.result.uses:
+            continue
+        if isinstance(owner := op.operands[0].owner, Operation):
+            waiting.append(owner)
+        rewriter.erase(op)
