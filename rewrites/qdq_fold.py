@@ -93,9 +93,8 @@ Left alone:
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
@@ -108,10 +107,11 @@ from memopt.dialects.names import is_named, name_of, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.reordering import reordered_type
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.plan import ALIAS
 from memopt.dialects.stored import element_of, integer_type, is_stored, numbers_of
-from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.dialects.tensors import AnyTensor, encoding_of
 from memopt.rewrites import SOURCE, Applied, Exact, Rule
 
 CLOSE = 1e-6  # relatively: by so much float32 products of the same scales may differ
@@ -127,13 +127,9 @@ class Stored:
     @property
     def encoding(self) -> EncodingAttr:
         """That of the integers, where they are read."""
-        old = encoding_of(self.value)
         if self.turned is None:
-            return old
-        order = list(self.turned.permutation.get_values())
-        axis = order.index(old.axis.data) if old.axis.data >= 0 else -1
-        layout = encoding_of(self.turned.result).layout.data
-        return EncodingAttr(layout, old.scales, old.zero_points, axis)
+            return encoding_of(self.value)
+        return cast("EncodingAttr", turned_type(self.value, self.turned).encoding)
 
 
 class QdqFold(Rule):
@@ -222,14 +218,19 @@ def operand(found: Stored, op: Operation, rewriter: PatternRewriter) -> SSAValue
     """The integers, transposed if need be, before `op`."""
     if found.turned is None:
         return found.value
-    shape = shape_of(found.turned.result)
     turned = TransposeOp.create(
         operands=[found.value],
-        result_types=[TensorType(element_of(found.value), shape, found.encoding)],
+        result_types=[turned_type(found.value, found.turned)],
         properties=found.turned.properties,
     )
     rewriter.insert(turned, InsertPoint.before(op))
     return turned.result
+
+
+def turned_type(value: SSAValue, turned: TransposeOp) -> AnyTensor:
+    """The type of a tensor, transposed as another is."""
+    order = [int(i) for i in turned.permutation.get_values()]
+    return reordered_type(value, order, encoding_of(turned.result).layout.data)
 
 
 def keeps_numbers(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -> bool:

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
-from xdsl.ir import Block, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, OpResult, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
 )
@@ -163,6 +163,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         """Whether a kernel can read that operand pixel by pixel, the channels of one from several
         tensors, from pixels that lie apart."""
         return self.ELEMENTWISE or (self.IS_SPATIAL and operand == 0)
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
+        """The properties of the operation where dimension i of each image, operands and results
+        alike, is what dimension `order[i]` was; None where it cannot be said so. Weights lie as
+        `WEIGHTS` has it."""
+        return self.properties if self.ELEMENTWISE or self.IS_SPATIAL else None
 
     def rows_needed(self, operand: int, r: int) -> range | None:
         """The rows of an operand that step `r` reads, None if it needs all of the operand.

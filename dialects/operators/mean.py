@@ -1,13 +1,11 @@
 """Means over axes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    UnitAttr,
-)
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -66,6 +64,15 @@ class MeanOp(ComputeOp):
             1 if i in axes else d for i, d in enumerate(shape) if keep or i not in axes
         )
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
+        """Dimensions that are left over must stay in their order."""
+        axes = {int(a) for a in self.axes.get_values()}
+        left = [dimension for dimension in order if dimension not in axes]
+        if self.keep_dims is None and left != sorted(left):
+            return None
+        found = sorted(order.index(a) for a in axes)
+        return {**self.properties, "axes": DenseArrayBase.from_list(i64, found)}
 
     @property
     def accumulates(self) -> bool:

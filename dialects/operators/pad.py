@@ -1,12 +1,13 @@
 """Padding."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     Float32Type,
     FloatAttr,
 )
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -17,6 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
+from memopt.dialects.operators.reordering import with_entries
 from memopt.dialects.stored import Array, is_stored, numbers_of, unknown
 from memopt.dialects.tensors import AnyTensor, channel_axis, encoding_of, same_channels, shape_of
 
@@ -46,6 +48,9 @@ class PadOp(ComputeOp):
         self.require(min((*before, *after), default=0) >= 0, "negative padding")
         expected = tuple(b + s + a for b, s, a in zip(before, shape, after, strict=True))
         self.require(out == expected, f"the result's shape must be {expected}")
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
+        return with_entries(self, ("before", "after"), order)
 
     def rows_read(self, operand: int, r: int) -> range | None:
         row = r - int(self.before.get_values()[1])

@@ -1,6 +1,6 @@
 """Tensors joined, split and cut."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     i64,
 )
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -26,6 +26,7 @@ from xdsl.traits import Pure
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp, Places
+from memopt.dialects.operators.reordering import with_axis, with_entries
 from memopt.dialects.stored import Array, is_stored, need_same_numbers, unknown
 from memopt.dialects.tensors import (
     AnyTensor,
@@ -72,6 +73,9 @@ class ConcatOp(ComputeOp):
         self.require(
             total == out[axis], f"operands have {total} along axis {axis}, not {out[axis]}"
         )
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
+        return with_axis(self, order)
 
     def begins_at(self, result: int, operand: int) -> int | None:
         if prod(shape_of(self.result)[: self.axis.value.data]) != 1 or self.activation is not None:
@@ -127,6 +131,9 @@ class SplitOp(ComputeOp):
             self.require(same and len(s) == len(whole), f"part {s} does not fit {whole}")
         total = sum(s[axis] for s in shapes)
         self.require(total == whole[axis], f"parts have {total} along axis {axis}")
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
+        return with_axis(self, order)
 
     def begins_at(self, result: int, operand: int) -> int | None:
         if prod(shape_of(self.input)[: self.axis.value.data]) != 1:
@@ -200,6 +207,9 @@ class SliceOp(ComputeOp):
                 stride != 0 and (count == 0 or (0 <= start < size and 0 <= last < size)),
                 f"slice {start}:{last}:{stride} leaves the operand",
             )
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
+        return with_entries(self, ("starts", "strides"), order)
 
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
         """Where all channels are taken, in their order."""

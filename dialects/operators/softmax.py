@@ -1,6 +1,6 @@
 """Softmax."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
 )
+from xdsl.ir import Attribute
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
@@ -21,6 +22,7 @@ from xdsl.traits import Pure
 from memopt.dialects.arithmetic import one_over_one_plus_x, softmax_exponentials
 from memopt.dialects.fixed_point import by_table, high_mul, round_shift
 from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.reordering import with_axis
 from memopt.dialects.stored import Array, is_stored, per_tensor, stored_bits, unknown
 from memopt.dialects.tensors import AnyTensor, shape_of
 
@@ -43,6 +45,9 @@ class SoftmaxOp(ComputeOp):
         self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")
         axis = self.axis.value.data
         self.require(0 <= axis < max(1, len(shape_of(self.input))), f"axis {axis} out of range")
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
+        return with_axis(self, order)
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return None if self.axis.value.data == 1 else range(r, r + 1)

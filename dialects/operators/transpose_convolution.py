@@ -1,10 +1,11 @@
 """Transposed convolution."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import gcd
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
 from memopt.dialects.operators.base import Kernels
@@ -46,6 +47,10 @@ class TransposeConv2DOp(FilteringOp):
         )
         bias = channels if self.bias is None else elements_of(self.bias)
         self.require(bias == channels, f"a bias of {bias} for {channels} channels")
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
+        """Weights of several groups have no other order: they stand in one dimension."""
+        return self.properties if self.groups.value.data == 1 else None
 
     def _dimensions(self, weights: tuple[int, ...]) -> tuple[int, tuple[int, ...], int]:
         """(channels in, height and width, channels out of one group) of the weights."""

@@ -1,0 +1,36 @@
+"""Properties that name dimensions, where the dimensions stand in another order."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from memopt.dialects.attributes import EncodingAttr
+from memopt.dialects.stored import element_of
+from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
+
+
+def with_axis(op: Operation, order: Sequence[int]) -> Mapping[str, Attribute]:
+    """The properties with `axis` as a dimension of tensors that have been put in that order."""
+    axis = cast("IntegerAttr[Any]", op.properties["axis"]).value.data
+    return {**op.properties, "axis": IntegerAttr(order.index(axis), i64)}
+
+
+def with_entries(
+    op: Operation, names: Sequence[str], order: Sequence[int]
+) -> Mapping[str, Attribute]:
+    """The properties with the lists of these names, an entry per dimension, in that order."""
+    found = dict(op.properties)
+    for name in names:
+        entries = cast("DenseArrayBase[Any]", op.properties[name]).get_values()
+        found[name] = DenseArrayBase.from_list(i64, [int(entries[i]) for i in order])
+    return found
+
+
+def reordered_type(value: SSAValue, order: Sequence[int], layout: str) -> AnyTensor:
+    """The type of a tensor whose dimension i is dimension `order[i]` of `value`, in a layout."""
+    old, shape = encoding_of(value), shape_of(value)
+    axis = list(order).index(old.axis.data) if old.axis.data >= 0 else -1
+    encoding = EncodingAttr(layout, old.scales, old.zero_points, axis)
+    return TensorType(element_of(value), [shape[i] for i in order], encoding)

@@ -1,0 +1,219 @@
+"""Images lie channels last (NHWC), as kernels for small devices read them, with a transposition at
+each border.
+
+What works on images, and what is next to that and may work on them in any order, takes them so:
+axes and weights are put in that order, weights before run time. A tensor that comes from or goes to
+anything else is transposed once; where only dimensions of size 1 change places it is a view.
+
+Before:
+    !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
+    !y = tensor<1x4x3x3xf32, #memgraph.encoding<nchw>>
+    !g = tensor<1x4x1x1xf32, #memgraph.encoding<nchw>>
+    !w = tensor<2x2x1x1xf32, #memgraph.encoding<oihw>>
+    func.func @main(%x: !x) -> tensor<1x4xf32> {
+      %w = memgraph.constant dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]]]> : !w
+      %1 = memgraph.conv_2d %x, %w window<[1, 1]> groups 1 : (!x, !w) -> !x
+      %2 = memgraph.concat %1, %x axis 1 : (!x, !x) -> !y
+      %3 = memgraph.average_pool_2d %2 window<[3, 3]> : (!y) -> !g
+      %4 = memgraph.reshape %3 {memgraph.names = ["z"]} : (!g) -> tensor<1x4xf32>
+      func.return %4 : tensor<1x4xf32>
+    }
+After:
+    !p = tensor<1x3x3x2xf32, #memgraph.encoding<nhwc>>
+    !q = tensor<1x3x3x4xf32, #memgraph.encoding<nhwc>>
+    !h = tensor<1x1x1x4xf32, #memgraph.encoding<nhwc>>
+    !v = tensor<2x1x1x2xf32, #memgraph.encoding<ohwi>>
+    func.func @main(%x: !x) -> tensor<1x4xf32> {
+      %w = memgraph.constant dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]]]> : !w
+      %a = memgraph.transpose %x permutation [0, 2, 3, 1] : (!x) -> !p
+      %v = memgraph.reshape %w : (!w) -> !v
+      %1 = memgraph.conv_2d %a, %v window<[1, 1]> groups 1 : (!p, !v) -> !p
+      %2 = memgraph.concat %1, %a axis 3 : (!p, !p) -> !q
+      %3 = memgraph.average_pool_2d %2 window<[3, 3]> : (!q) -> !h
+      %b = memgraph.reshape %3 : (!h) -> !g
+      %4 = memgraph.reshape %b {memgraph.names = ["z"]} : (!g) -> tensor<1x4xf32>
+      func.return %4 : tensor<1x4xf32>
+    }
+
+Not where no operation works on images, or one has no such form: an unknown operator, a number of
+one per channel that only the run time knows.
+
+Left alone:
+    !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
+    !c = tensor<2x1x1xf32>
+    func.func @main(%x: !x, %c: !c) -> !x {
+      %1 = memgraph.relu %x : (!x) -> !x
+      %2 = memgraph.add %1, %c : (!x, !c) -> !x
+      %3 = memgraph.opaque "Elu"(%2) : (!x) -> !x
+      func.return %3 : !x
+    }
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DenseArrayBase, TensorType, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import InsertPoint
+
+from memopt.dialects.functions import body_of
+from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.names import is_named, name_of, rename
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
+from memopt.dialects.operators.reordering import reordered_type
+from memopt.dialects.stored import element_of
+from memopt.dialects.tensors import bytes_of, elements_of, encoding_of, is_buffer, shape_of
+from memopt.rewrites import SOURCE, Applied, Exact, FunctionRule
+
+LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
+
+
+class ChannelsLast(FunctionRule):
+    """The rule above."""
+
+    exact: ClassVar[Exact] = "bits"
+    applied: ClassVar[Applied] = "all"
+
+    def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
+        chosen = convertible(func)
+        turned = Turned(rewriter)
+        for op in chosen:
+            turned.convert(op)
+        for op in reversed(chosen):
+            turned.leave(op)
+        return bool(chosen)
+
+
+def is_image(value: SSAValue) -> bool:
+    """Whether it is channels first."""
+    first = is_buffer(value.type) and encoding_of(value).layout.data == "nchw"
+    return first and len(shape_of(value)) == 4
+
+
+def convertible(func: FuncOp) -> list[ComputeOp]:
+    """In block order, what works on images and can channels last, and what shares one with that."""
+    able = [op for op in body_of(func).ops if isinstance(op, ComputeOp) and has_form(op)]
+    waiting = [op for op in able if op.IS_SPATIAL]
+    found, possible = set[Operation](waiting), set[Operation](able)
+    while waiting:
+        op = waiting.pop()
+        images = [v for v in (*op.operands, *op.results) if is_image(v)]
+        around = [v.op for v in images if isinstance(v, OpResult)]
+        around += [use.operation for v in images for use in v.uses]
+        for other in around:
+            if isinstance(other, ComputeOp) and other in possible and other not in found:
+                found.add(other)
+                waiting.append(other)
+    while border := [op for op in able if op in found and is_better_outside(op, found)]:
+        found.difference_update(border)
+    return [op for op in able if op in found]
+
+
+def is_better_outside(op: ComputeOp, chosen: set[Operation]) -> bool:
+    """Whether fewer bytes are transposed if the operation stays as it is: at the border, on the
+    side where tensors are larger."""
+    if not op.ELEMENTWISE or len(op.operands) != 1:
+        return False
+    before, after = (bytes_of(v.type) or 0 for v in (op.operands[0], op.results[0]))
+    if before > after:
+        return op.operands[0].owner not in chosen
+    return before < after and all(u.operation not in chosen for u in op.results[0].uses)
+
+
+def has_form(op: ComputeOp) -> bool:
+    """Whether the operation can work on images channels last."""
+    images = [v for v in (*op.operands, *op.results) if is_image(v)]
+    if not images or op.reordered(LAST) is None or is_constant_expression(op.results[0], GENERIC):
+        return False
+    if op.IS_SPATIAL:
+        return is_image(op.operands[0]) and is_image(op.results[0])
+    if not op.ELEMENTWISE:
+        return all(map(is_image, op.operands))
+    return is_image(op.results[0]) and all(
+        is_image(v) or elements_of(v) == 1 or is_constant_expression(v, GENERIC)
+        for v in op.operands
+    )
+
+
+@dataclass
+class Turned:
+    """What was put channels last: values by what they were."""
+
+    rewriter: PatternRewriter
+    of: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+
+    def convert(self, op: ComputeOp) -> None:
+        """Insert the operation that works on images channels last, before the one that is."""
+        properties = op.reordered(LAST)
+        assert properties is not None
+        operands = [self.operand(op, k) for k in range(len(op.operands))]
+        types = [reordered_type(r, LAST, "nhwc") if is_image(r) else r.type for r in op.results]
+        new = type(op).create(
+            operands=operands,
+            result_types=types,
+            properties=dict(properties),
+            attributes={k: v for k, v in op.attributes.items() if k != SOURCE},
+        )
+        new.location = op.location
+        self.rewriter.insert(new, InsertPoint.before(op))
+        for old, result in zip(op.results, new.results, strict=True):
+            result.name_hint = old.name_hint
+            self.of[old] = result
+
+    def operand(self, op: ComputeOp, index: int) -> SSAValue:
+        value = op.operands[index]
+        if index == 1 and op.WEIGHTS:
+            return self.weights(op, value)
+        if value in self.of:
+            return self.of[value]
+        if is_image(value):
+            self.of[value] = self.moved(value, LAST, "nhwc", op)
+            return self.of[value]
+        if not op.ELEMENTWISE or elements_of(value) == 1:
+            return value
+        return self.moved(self.widened(value, op), LAST, "", op)  # a constant of another shape
+
+    def weights(self, op: ComputeOp, value: SSAValue) -> SSAValue:
+        before, after = op.WEIGHTS["nchw"], op.WEIGHTS["nhwc"]
+        return self.moved(value, [before.index(letter) for letter in after], after, op)
+
+    def widened(self, value: SSAValue, op: Operation) -> SSAValue:
+        """A constant with dimensions of size 1 in front, four in all."""
+        shape = shape_of(value)
+        wide = TensorType(element_of(value), [*(1,) * (4 - len(shape)), *shape], encoding_of(value))
+        return self.inserted(ReshapeOp.create(operands=[value], result_types=[wide]), op)
+
+    def moved(self, value: SSAValue, order: Sequence[int], layout: str, op: Operation) -> SSAValue:
+        """The value with its dimensions in that order, before `op`."""
+        made, shape = reordered_type(value, order, layout), shape_of(value)
+        large = [i for i in order if shape[i] != 1]
+        if large == sorted(large):
+            return self.inserted(ReshapeOp.create(operands=[value], result_types=[made]), op)
+        properties: Mapping[str, Attribute] = {"permutation": DenseArrayBase.from_list(i64, order)}
+        return self.inserted(
+            TransposeOp.create(operands=[value], result_types=[made], properties=properties), op
+        )
+
+    def inserted(self, new: Operation, op: Operation) -> SSAValue:
+        self.rewriter.insert(new, InsertPoint.before(op))
+        return new.results[0]
+
+    def leave(self, op: ComputeOp) -> None:
+        """Erase what was converted, once nobody that was converted reads it: who else does reads
+        the image as it lay."""
+        for old in op.results:
+            new = self.of[old]
+            assert isinstance(new, OpResult)
+            if is_image(old) and old.uses:
+                back = self.moved(new, FIRST, "nchw", op)
+                assert isinstance(back, OpResult)
+                if is_named(old):
+                    rename(back.op, {0: name_of(old)})
+                    rename(new.op, {new.index: f"{name_of(old)}_nhwc"})
+                new = back
+            old.replace_all_uses_with(new)
+        self.rewriter.erase(op)
