@@ -21,11 +21,18 @@ def rounds_even(op: Operation) -> bool:
     return getattr(op.properties.get("rounding"), "data", "") == "onnx_even"
 
 
+def _steps(op: Operation, value: SSAValue) -> tuple[Array, Array]:
+    """(scale, zero point), those of a whole tensor for arrays of any shape."""
+    scale, zero_point = scales_of(op, value)
+    one = scale.size == 1
+    return (scale.reshape(()), zero_point.reshape(())) if one else (scale, zero_point)
+
+
 def dequantized(op: Operation, values: Array, value: SSAValue) -> Array:
     """What the integers of a tensor stand for, as float32. Raises MemoptError where for nothing."""
     import numpy as np
 
-    scale, zero_point = scales_of(op, value)
+    scale, zero_point = _steps(op, value)
     return (values.astype(np.int32) - zero_point).astype(np.float32) * scale
 
 
@@ -35,7 +42,7 @@ def quantized(op: Operation, values: Array, value: SSAValue) -> Array:
 
     if not np.isfinite(values).all():
         raise unknown(op, "an infinite value or a NaN to quantize")
-    scale, zero_point = scales_of(op, value)
+    scale, zero_point = _steps(op, value)
     steps = (values.astype(np.float32) / scale).astype(np.float64)
     whole = np.rint(steps) + zero_point
     return np.clip(whole, *limits_of(op, value)).astype(dtype_of(value))

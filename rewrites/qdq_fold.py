@@ -31,8 +31,8 @@ After:
       func.return %5 : !y
     }
 
-What several read each of them reads as it is stored; what only moves elements of one quantization
-moves integers; and a pair that stands by itself changes the quantization.
+What several read each of them reads as it is stored; what only moves elements moves integers, of
+its result's quantization; and a pair that stands by itself changes the quantization.
 
 Before:
     !x = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
@@ -95,6 +95,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
@@ -111,9 +112,11 @@ from memopt.dialects.operators.reordering import reordered_type
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.plan import ALIAS
 from memopt.dialects.stored import element_of, integer_type, is_stored, numbers_of
-from memopt.dialects.tensors import AnyTensor, encoding_of
+from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 from memopt.rewrites import SOURCE, Applied, Exact, Rule
 
+HALF = 128  # what stands for 0 in the middle of unsigned bytes
+EVEN = RoundingAttr("onnx_even")
 CLOSE = 1e-6  # relatively: by so much float32 products of the same scales may differ
 
 
@@ -167,10 +170,13 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> None:
     if len(made) < len(after) or len(read) < len(found) or not is_integer_form(op, read, made):
         return
     properties: dict[str, Attribute] = dict(op.properties)
-    if not keeps_numbers(op, read, made):
-        properties["rounding"] = RoundingAttr("onnx_even")
+    operands = [operand(v, op, rewriter) for v in read]
+    if op.MOVES:
+        operands = [as_stored(v, made[0].result, op, rewriter) for v in operands]
+    else:
+        properties["rounding"] = EVEN
     new = type(op).create(
-        operands=[operand(v, op, rewriter) for v in read],
+        operands=operands,
         result_types=[q.result.type for q in made],
         properties=properties,
         attributes={k: v for k, v in op.attributes.items() if k not in (SOURCE, ALIAS)},
@@ -205,13 +211,19 @@ def per_tensor(value: SSAValue) -> bool:
 
 def stored(value: SSAValue) -> Stored | None:
     """The integers that a real tensor is made of."""
-    op = value.owner
-    turned = op if isinstance(op, TransposeOp) and is_constant_expression(value, GENERIC) else None
-    if turned is not None:
-        op = turned.input.owner
+    turned = transposition(value)
+    op = value.owner if turned is None else turned.input.owner
     if not isinstance(op, DequantizeOp) or not is_stored(op.input):
         return None
     return Stored(op.input, turned)
+
+
+def transposition(value: SSAValue) -> TransposeOp | None:
+    """What transposes a constant."""
+    op = value.owner
+    if isinstance(op, TransposeOp) and is_constant_expression(value, GENERIC):
+        return op
+    return None
 
 
 def operand(found: Stored, op: Operation, rewriter: PatternRewriter) -> SSAValue:
@@ -233,17 +245,31 @@ def turned_type(value: SSAValue, turned: TransposeOp) -> AnyTensor:
     return reordered_type(value, order, encoding_of(turned.result).layout.data)
 
 
-def keeps_numbers(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -> bool:
-    """Whether integers are only moved: the results' mean what the operands' do."""
-    numbers = {numbers_of(v.value) for v in read} | {numbers_of(q.result) for q in made}
-    kinds = {element_of(v.value) for v in read} | {element_of(q.result) for q in made}
-    return op.MOVES and len(numbers) == len(kinds) == 1
+def as_stored(
+    value: SSAValue, like: SSAValue, op: Operation, rewriter: PatternRewriter
+) -> SSAValue:
+    """The integers in the quantization of another tensor, before `op`."""
+    if element_of(value) == element_of(like) and numbers_of(value) == numbers_of(like):
+        return value
+    old, new = encoding_of(value), encoding_of(like)
+    encoding = EncodingAttr(old.layout.data, new.scales, new.zero_points)
+    made: AnyTensor = TensorType(element_of(like), shape_of(value), encoding)
+    turned = QuantizeOp.create(
+        operands=[value],
+        result_types=[made],
+        properties={"rounding": EVEN},
+    )
+    rewriter.insert(turned, InsertPoint.before(op))
+    return turned.result
 
 
 def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -> bool:
     """Whether the operation has a meaning of these integers."""
-    if keeps_numbers(op, read, made):
-        return not op.activation_name
+    if op.MOVES:
+        meanings = {(element_of(q.result), numbers_of(q.result)) for q in made}
+        return (
+            len(meanings) == 1 and not op.activation_name and all(per_tensor(v.value) for v in read)
+        )
     if "rounding" not in op.get_irdl_definition().properties or "rounding" in op.properties:
         return False
     if not isinstance(op, WeighingOp):
@@ -252,11 +278,12 @@ def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -
 
 
 def has_weights(op: WeighingOp, read: list[Stored], result: SSAValue) -> bool:
-    """Whether weights are constant integers without zero point, of a scale or one per filter, and
-    the bias is of the sums' steps."""
+    """Whether weights are constant integers around zero, of a scale or one per filter, and the bias
+    is of the sums' steps."""
     source, weights, *bias = read
     kind, encoding = integer_type(element_of(weights.value)), weights.encoding
-    if kind is None or kind[0] != 8 or any(encoding.zero_points):
+    middle = HALF if kind == (8, True) and len(encoding.scales) == 1 else 0
+    if kind is None or kind[0] != 8 or any(z != middle for z in encoding.zero_points):
         return False
     if encoding.axis.data not in (-1, op.filter_axis):
         return False
@@ -277,12 +304,13 @@ def has_weights(op: WeighingOp, read: list[Stored], result: SSAValue) -> bool:
 
 
 def erase_unread(operations: Iterable[Operation], rewriter: PatternRewriter) -> None:
-    """Erase those whose results nobody reads, with those that only they read, but constants."""
+    """Erase those that compute what nobody reads, and could before run time, with what only they
+    read; constants stay."""
     waiting = list(operations)
     while waiting:
         op = waiting.pop()
-        if not isinstance(op, DequantizeOp | TransposeOp) or op.parent is None or op.result.uses:
+        folds = isinstance(op, ComputeOp) and op.FOLDS and op.parent is not None
+        if not folds or any(result.uses for result in op.results):
             continue
-        if isinstance(owner := op.operands[0].owner, Operation):
-            waiting.append(owner)
+        waiting += [v.owner for v in op.operands if isinstance(v.owner, Operation)]
         rewriter.erase(op)

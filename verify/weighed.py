@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from memopt.dialects.arithmetic import float32, quantized_range
 from memopt.dialects.attributes import WindowAttr
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.constants import FoldIntoBiasOp
 from memopt.dialects.operators.weighing import WeighingOp
@@ -20,6 +21,8 @@ from memopt.dialects.tensors import encoding_of, shape_of
 from memopt.verify.stored_intervals import (
     Known,
     Reading,
+    even_range,
+    even_requantizer,
     has_integers,
     requantizers,
     type_limits,
@@ -218,14 +221,18 @@ def _stored(
 
     source, weights, made = (encoding_of(v) for v in (op.operands[0], base, op.results[0]))
     step, out, zero = source.scales[0], made.scales[0], made.zero_points[0]
-    low, high = quantized_range(op.activation_name, out, zero, *type_limits(op.results[0]))
+    within = even_range if rounds_even(op) else quantized_range
+    low, high = within(op.activation_name, out, zero, *type_limits(op.results[0]))
     ends: list[tuple[int, int]] = []
     for i, pair in enumerate(zip(least, most, strict=True)):
         scale = weights.scales[i if len(weights.scales) > 1 else 0]
         single = matrix and len(weights.scales) == 1
         real = (float32(step * scale) if single else step * scale) / out
         try:
-            found = [[f(v) + zero for v in pair] for f in requantizers(real, rounds_once(op))]
+            rules = requantizers(real, rounds_once(op))
+            if rounds_even(op):
+                rules = [even_requantizer(step, scale, out)]
+            found = [[f(v) + zero for v in pair] for f in rules]
         except MemoptError:
             return None
         clamped = [[max(low, min(high, v)) for v in row] for row in found]

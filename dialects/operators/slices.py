@@ -24,10 +24,9 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
-from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp, Places
 from memopt.dialects.operators.reordering import with_axis, with_entries
-from memopt.dialects.stored import Array, is_stored, need_same_numbers, unknown
+from memopt.dialects.stored import Array, need_same_numbers, unknown
 from memopt.dialects.tensors import (
     AnyTensor,
     channel_axis,
@@ -101,8 +100,6 @@ class ConcatOp(ComputeOp):
 
         if self.activation is not None:
             raise unknown(self, "a concatenation with a fused activation")
-        if rounds_even(self) and is_stored(self.result):
-            return self.by_reals(operands)
         need_same_numbers(self, *self.inputs, self.result)
         return [np.concatenate(operands, axis=self.axis.value.data)]
 

@@ -48,7 +48,7 @@ def at_run_time(func: FuncOp) -> list[SSAValue]:
 def check_network(seed: int, multiple: int = 1) -> Counter[str]:
     """How many channels went, by reason. Raises AssertionError where something is not so."""
     rng = np.random.default_rng(seed)
-    rounding = ("", "", "tflm_double", "tflite_single")[seed % 4]
+    rounding = ("", "onnx_even", "tflm_double", "tflite_single")[seed % 4]
     module = sparse_network(rng, 2 if seed % 5 == 3 else 1, rounding)
     before = only_function(module)
     copy = module.clone()

@@ -46,7 +46,7 @@ def _pool_fields(op: PoolBase) -> str:
     return "{" + ", ".join(f".{name} = {value}" for name, value in values.items()) + "}"
 
 
-@kernel(AveragePool2DOp, "s8", "nhwc", rows=window_rows)
+@kernel(AveragePool2DOp, "s8", "nhwc", rounding="tflm_double", rows=window_rows)
 @kernel(MaxPool2DOp, "s8", "nhwc", rows=window_rows)
 def pool_2d_s8(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
     """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization."""

@@ -19,7 +19,7 @@ def quantize_float(op: QuantizeOp, constants: Constants) -> KernelCall:
     return rowwise(op, "quantize_f32_s8", fields)
 
 
-@kernel(QuantizeOp, "s8", rows=own_rows)
+@kernel(QuantizeOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
 def requantize(op: QuantizeOp, constants: Constants) -> KernelCall:
     """Between int8 types."""
     return lookup(op)
