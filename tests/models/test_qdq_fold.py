@@ -6,6 +6,7 @@ Sums of products against its fused kernels, bit for bit (weights of seven bits, 
 without VNNI its sums of uint8 times int8 saturate), everything else against the graph as it stands.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx_networks import images, network, quantised
 from xdsl.dialects.builtin import ModuleOp, f32
 
 from memopt.analysis.evaluation import evaluate
@@ -227,3 +229,20 @@ def test_folded_operators_compute_what_onnxruntime_does(
             assert (result(only_function(further), further, feeds) == got).all(), seed
             differing, elements = differing + int((got != want).sum()), elements + got.size
     assert differing <= elements // 500, (differing, elements)
+
+
+@pytest.mark.parametrize("unsigned", [False, True])
+def test_a_network_of_onnxruntimes_own_quantizer(unsigned: bool, tmp_path: Path) -> None:
+    path = quantised(network(tmp_path / "f.onnx"), tmp_path / "q.onnx", unsigned)
+    module = load_model(path, {})
+    apply_rules(module, ("qdq-fold",))
+    func = only_function(module)
+    kinds = Counter(op.name for op in func.walk())
+    assert kinds["memgraph.dequantize"] == 1, "the output's"
+    further = module.clone()
+    assert apply_rules(further, ("signed-bytes", "channels-last"))
+    for image in images(5, 3):
+        feeds = {"x": image}
+        want = results(path.read_bytes(), feeds, fused=True)
+        assert (result(func, module, feeds) == want).all()
+        assert (result(only_function(further), further, feeds) == want).all()
