@@ -35,7 +35,7 @@ from xdsl.pattern_rewriter import (
 from memopt.dialects.functions import functions
 
 Exact = Literal["bits", "rounding"]
-Applied = Literal["safe", "search", "named"]
+Applied = Literal["safe", "kernels", "search", "named"]
 
 SOURCE = "memgraph.source"
 
@@ -65,7 +65,8 @@ class Rule(RewritePattern, ABC):
     `exact`: "bits", integers stay bit for bit what they were, and floats but for the order in which
     a kernel adds; "rounding", integers may be off by one.
     `applied`: by `--rewrite=safe` and `all`, if it is exact to the bit and proven not to raise the
-    least peak (safe); by `all`, where that does not rise (search); or only by its name.
+    least peak (safe); by `all`, if it gives operators a form that kernels have (kernels), whatever
+    that costs, or where the least peak does not rise (search); or only by its name.
     `planned_only`: whether no kernel runs what it leaves, so that there is a plan and no code.
     `reading`: whether the rule is part of reading a file, so that what it leaves is what stands in
     the file.
@@ -126,7 +127,7 @@ def rule_of(name: str) -> type[Rule]:
     )
 
 
-NO_RULES, SAFE, SEARCH, ALL = "none", "safe", "search", "all"
+NO_RULES, SAFE, KERNELS, SEARCH, ALL = "none", "safe", "kernels", "search", "all"
 SETS = (NO_RULES, SAFE, ALL)
 
 
@@ -134,7 +135,7 @@ def named_rules(wanted: Sequence[str]) -> tuple[str, ...]:
     """The rules of `none`, `safe` or `all`, which stand alone, or those that are named."""
     if len(wanted) != 1 or wanted[0] not in SETS:
         return tuple(wanted)
-    taken = {NO_RULES: (), SAFE: (SAFE,), ALL: (SAFE, SEARCH)}[wanted[0]]
+    taken = {NO_RULES: (), SAFE: (SAFE,), ALL: (SAFE, KERNELS, SEARCH)}[wanted[0]]
     return tuple(name for name in RULES if taken and rule_of(name).applied in taken)
 
 

@@ -67,7 +67,7 @@ from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.reordering import reordered_type
 from memopt.dialects.stored import element_of
 from memopt.dialects.tensors import bytes_of, elements_of, encoding_of, is_buffer, shape_of
-from memopt.rewrites import SOURCE, Applied, Exact, FunctionRule
+from memopt.rewrites import Applied, Exact, FunctionRule
 
 LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 
@@ -76,13 +76,13 @@ class ChannelsLast(FunctionRule):
     """The rule above."""
 
     exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "all"
+    applied: ClassVar[Applied] = "kernels"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         chosen = convertible(func)
         turned = Turned(rewriter)
         for op in chosen:
-            turned.convert(op)
+            self.changed(turned.convert(op), rewriter)
         for op in reversed(chosen):
             turned.leave(op)
         return bool(chosen)
@@ -146,7 +146,7 @@ class Turned:
     rewriter: PatternRewriter
     of: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
-    def convert(self, op: ComputeOp) -> None:
+    def convert(self, op: ComputeOp) -> ComputeOp:
         """Insert the operation that works on images channels last, before the one that is."""
         properties = op.reordered(LAST)
         assert properties is not None
@@ -156,13 +156,14 @@ class Turned:
             operands=operands,
             result_types=types,
             properties=dict(properties),
-            attributes={k: v for k, v in op.attributes.items() if k != SOURCE},
+            attributes=dict(op.attributes),
         )
         new.location = op.location
         self.rewriter.insert(new, InsertPoint.before(op))
         for old, result in zip(op.results, new.results, strict=True):
             result.name_hint = old.name_hint
             self.of[old] = result
+        return new
 
     def operand(self, op: ComputeOp, index: int) -> SSAValue:
         value = op.operands[index]

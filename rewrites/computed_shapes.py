@@ -70,7 +70,7 @@ from memopt.dialects.plan import ALIAS
 from memopt.dialects.stored import element_of, numbers_of
 from memopt.dialects.structure import ConstantOp, OpaqueOp
 from memopt.dialects.tensors import elements_of, is_buffer
-from memopt.rewrites import SOURCE, Applied, Exact, Rule
+from memopt.rewrites import Applied, Exact, Rule
 
 
 class ComputedShapes(Rule):
@@ -87,9 +87,10 @@ class ComputedShapes(Rule):
         if op.stateful is not None or not is_reshape(data, op.results[0]) or not is_known(shape):
             return
         made = ReshapeOp.create(operands=[data], result_types=[op.results[0].type])
-        made.attributes |= {k: v for k, v in op.attributes.items() if k not in (SOURCE, ALIAS)}
+        made.attributes |= {k: v for k, v in op.attributes.items() if k != ALIAS}
         made.location = op.location
         rewriter.replace(op, made)
+        self.changed(made, rewriter)
         erase_unread(shape, rewriter)
 
 

@@ -113,7 +113,7 @@ from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.plan import ALIAS
 from memopt.dialects.stored import element_of, integer_type, is_stored, numbers_of
 from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
-from memopt.rewrites import SOURCE, Applied, Exact, Rule
+from memopt.rewrites import Applied, Exact, Rule
 
 HALF = 128  # what stands for 0 in the middle of unsigned bytes
 EVEN = RoundingAttr("onnx_even")
@@ -139,7 +139,7 @@ class QdqFold(Rule):
     """The rule above."""
 
     exact: ClassVar[Exact] = "rounding"
-    applied: ClassVar[Applied] = "all"
+    applied: ClassVar[Applied] = "kernels"
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: QuantizeOp, rewriter: PatternRewriter) -> None:
@@ -149,26 +149,28 @@ class QdqFold(Rule):
         if isinstance(made, DequantizeOp) and is_stored(made.input):
             self._join(op, made, rewriter)
         elif isinstance(made, ComputeOp):
-            fold(made, rewriter)
+            new = fold(made, rewriter)
+            if new is not None:
+                self.changed(new, rewriter)
 
     def _join(self, op: QuantizeOp, before: DequantizeOp, rewriter: PatternRewriter) -> None:
         """What is stored again is read as it was, or in other steps."""
+        self.changed(op, rewriter)
         same = before.input.type == op.result.type
         if same and not any(use.operation.has_trait(IsTerminator) for use in op.result.uses):
             rewriter.replace(op, [], [before.input])
         else:
             op.operands[0] = before.input
-            self.changed(op, rewriter)
         erase_unread([before], rewriter)
 
 
-def fold(op: ComputeOp, rewriter: PatternRewriter) -> None:
-    """Let an operation read and make integers, if those before and after it allow that."""
+def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
+    """The operation as one that reads and makes integers, if those before and after allow that."""
     after = [only_quantized(result) for result in op.results]
     found = [stored(value) for value in op.operands]
     made, read = [q for q in after if q], [v for v in found if v]
     if len(made) < len(after) or len(read) < len(found) or not is_integer_form(op, read, made):
-        return
+        return None
     properties: dict[str, Attribute] = dict(op.properties)
     operands = [operand(v, op, rewriter) for v in read]
     if op.MOVES:
@@ -179,7 +181,7 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> None:
         operands=operands,
         result_types=[q.result.type for q in made],
         properties=properties,
-        attributes={k: v for k, v in op.attributes.items() if k not in (SOURCE, ALIAS)},
+        attributes={k: v for k, v in op.attributes.items() if k != ALIAS},
     )
     new.location = op.location
     rewriter.insert(new, InsertPoint.before(op))
@@ -193,6 +195,7 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> None:
     before = [value.owner for value in op.operands]
     rewriter.erase(op)
     erase_unread((b for b in before if isinstance(b, Operation)), rewriter)
+    return new
 
 
 def only_quantized(value: SSAValue) -> QuantizeOp | None:

@@ -73,7 +73,7 @@ class SignedBytes(FunctionRule):
     """The rule above."""
 
     exact: ClassVar[Exact] = "bits"
-    applied: ClassVar[Applied] = "all"
+    applied: ClassVar[Applied] = "kernels"
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         found = signed_results(func)

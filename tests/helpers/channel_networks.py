@@ -99,24 +99,17 @@ def as_uint8(text: str, rounding: str) -> str:
     return "\n".join(line(found) for found in text.splitlines())
 
 
-<<<<<<< HEAD
 def sparse_network(
     rng: Rng, outputs: int, rounding: str = "", steps: Steps | None = None
 ) -> ModuleOp:
-    """A random network of int8, of uint8 that is rounded so, in which channels are constant, dead
-    or unread now and then."""
-    text = sparse_text(rng, outputs, steps or (UINT8 if rounding else INT8))
-    if rounding:
-=======
-def sparse_network(rng: Rng, outputs: int, rounding: str = "") -> ModuleOp:
     """A random network of int8, of uint8 that is rounded so, or of int8 that is rounded as ONNX's,
     in which channels are constant, dead or unread now and then."""
     even = rounding == "onnx_even"
-    text = sparse_text(rng, outputs, UINT8 if rounding and not even else INT8)
+    known = UINT8 if rounding and not even else INT8
+    text = sparse_text(rng, outputs, steps or known)
     if even:
         text = text.replace("tflm_double", rounding)
     elif rounding:
->>>>>>> dbb6027 (signed-bytes: unsigned bytes of ONNX's operators are signed; channels that are constant where ONNX rounds)
         text = as_uint8(text, rounding)
     module = load_text(new_context(), text, "net.mlir")
     for op in body_of(only_function(module)).ops:
