@@ -13,14 +13,16 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import read_values
+from memopt.dialects.functions import has_kind, read_values
 from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
-from memopt.dialects.rows import alignment_of, is_received
+from memopt.dialects.rows import ReceiveOp, RowOp, alignment_of, is_received
 from memopt.dialects.state import lies_in_state
+from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
+OF_ROWS = (RowOp, ReceiveOp, HyperNode)  # what they make may be a row that lies alone
 Behaviour = Callable[[Operation, ModelAttr], OperatorMemory]
 
 
@@ -217,7 +219,7 @@ def block_memory(
     of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
     answer = BlockMemory(operations, memories, groups, of_value, [], views, gathered)
     _cut_into_parts(answer, parts)
-    _align(answer, model)
+    _align(answer, block, model)
     _check_apart(answer, union.sizes)
     _check_sum(answer, model)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
@@ -266,8 +268,13 @@ def _cut_into_parts(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]
         origin.size = 0
 
 
-def _align(answer: BlockMemory, model: ModelAttr) -> None:
-    """Give each group the alignment that suits all that is written into it."""
+def _align(answer: BlockMemory, block: Block, model: ModelAttr) -> None:
+    """Give each group the alignment that suits all that is written into it: the model's, but for
+    rows that lie alone."""
+    if not isinstance(block.parent_op(), HyperNode) and not has_kind(block.ops, OF_ROWS):
+        for group in answer.groups:
+            group.alignment = 1 if group.piece is not None else model.alignment.data
+        return
     views = set(answer.views)
     for group in answer.groups:
         if group.piece is None:

@@ -15,6 +15,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import WordAttr, need_counts, one_of
+from memopt.dialects.quick import fill, word
 
 Why = Literal["constant", "caller", "runtime", "gathered"]
 
@@ -42,7 +43,8 @@ class SlotAttr(ParametrizedAttribute):
     offset: IntAttr
 
     def __init__(self, memory: str, offset: int):
-        super().__init__(StringAttr(memory), IntAttr(offset))
+        fill(self, word(memory), IntAttr(offset))
+        self.verify()
 
     def verify(self) -> None:
         if self.offset.data < 0:

@@ -5,12 +5,13 @@ uses in bytes as operators read and write its values. Every scratch of an operat
 its own here, in whatever memory suits it: only one arena takes them as one block.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from memopt.analysis.storage_groups import BlockMemory
+from memopt.analysis.storage_groups import Storage
+from memopt.dialects.functions import body_of
 from memopt.dialects.rows import ReceiveOp, RowOp
 from memopt.dialects.tensors import bytes_of
 from memopt.passes.extract import Extracted
@@ -46,6 +47,9 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
     tenant_of = tuple(number[b.base] for b in buffers.buffers)
     uses = _uses(extracted, buffers, scratch_of)
     block_group = {g: k for k, g in enumerate(extracted.group_of) if g is not None}
+    block = body_of(extracted.func)
+    whole = {op for op in block.ops if _is_whole(op)} if spill else set[Operation]()
+    tied = {g for _, *pair in memory.overwrites for g in pair}
     tenants: list[Tenant] = []
     for base in bases:
         members = buffers.members[base]
@@ -67,7 +71,8 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
             and len(members) == 1
             and base < len(graph.groups)
             and b.size > 0
-            and _can_move(extracted, memory, block_group[base])
+            and block_group[base] not in tied
+            and _can_move(extracted, memory.groups[block_group[base]], whole)
         )
         heights = _heights(buffers, base, first, last, steps)
         copied = bytes_of(memory.groups[block_group[base]].members[0][0].type) if movable else 0
@@ -161,19 +166,18 @@ def _uses(
     return uses
 
 
-def _can_move(extracted: Extracted, memory: BlockMemory, group: int) -> bool:
-    """Whether a group is one value that our own operations make and read, each as a whole. Rows
+def _can_move(extracted: Extracted, storage: Storage, whole: Set[Operation]) -> bool:
+    """Whether a group is one value that our own operations make and read, each as a `whole`. Rows
     stay: an operator in rows has one place for each."""
-    storage = memory.groups[group]
-    if len(storage.members) != 1 or any(group in pair[1:] for pair in memory.overwrites):
+    if len(storage.members) != 1:
         return False
     value = storage.members[0][0]
     if isinstance(value, BlockArgument):
         kept = extracted.model.io.data == "kept"
-        return not kept and all(_is_whole(use.operation) for use in value.uses)
+        return not kept and all(use.operation in whole for use in value.uses)
     owner = value.owner
     assert not isinstance(owner, Block)
-    return all(map(_is_whole, (owner, *(use.operation for use in value.uses))))
+    return owner in whole and all(use.operation in whole for use in value.uses)
 
 
 def _is_whole(op: Operation) -> bool:

@@ -15,11 +15,11 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from memopt.dialects.behaviour import behaviour_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, read_values
+from memopt.dialects.functions import body_of, has_kind, read_values
 from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
-from memopt.dialects.rows import JoinOp, ReceiveOp, alignment_of
+from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, alignment_of
 from memopt.dialects.state import RecallOp, StateOp
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
@@ -227,8 +227,9 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
     for step, op in enumerate(found.operations):
         _touch(found, step, op)
     _part(found)
+    by_rows = has_kind(block.ops, (RowOp, ReceiveOp))
     for group in found.groups:
-        group.alignment = _alignment(found, group, model)
+        group.alignment = _alignment(found, group, model) if by_rows else model.alignment.data
     steps = max(len(found.operations), 1)
     for group in found.groups:
         if group.is_input:

@@ -147,7 +147,7 @@ class MemoryProblem:
                 raise ProblemError(f"memory {b.name!r}: negative capacity or cost")
         for t in self.tenants:
             steps = [u.step for u in t.uses]
-            if not t.heights or not steps or sorted(set(steps)) != steps:
+            if not t.heights or not steps or any(a >= b for a, b in pairwise(steps)):
                 raise ProblemError(f"{t.name!r}: no live range, or uses out of order")
             if any(low >= up or h < 0 or at < 0 for low, up, h, at in t.heights):
                 raise ProblemError(f"{t.name!r}: bad live range or size")
@@ -242,7 +242,7 @@ class Assignment:
 
 
 def _check_visits(tenant: Tenant, visits: Sequence[Visit]) -> None:
-    entries = {e.entry for e in tenant.elements}
+    entries = {e.entry for e in tenant.elements} if len(visits) > 1 else set[int]()
     if not visits or (visits[0].lower, visits[-1].upper) != (tenant.lower, tenant.upper):
         raise ProblemError(f"{tenant.name!r} is not placed for its whole life")
     for a, b in pairwise(visits):
