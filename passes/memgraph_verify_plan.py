@@ -24,6 +24,7 @@ class MemgraphVerifyPlanPass(PlanningPass):
     """Check order, live ranges, overlaps, alignment, peak and arena of the plan."""
 
     name = "memgraph-verify-plan"
+    verifies = True
 
     placed: bool = option(False, "offsets are required")
 

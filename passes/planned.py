@@ -31,13 +31,15 @@ class Planned:
     """A function as it stands: its memory graph, and what was decided of it, None if nothing was.
 
     With facts, block order is the order of the plan. `fingerprint` is that of the function, if it
-    is known; `is_verified`: its plan was written and found true.
+    is known; `has_form`: it is one that plans can be true of (`check_form`); `is_verified`: its
+    plan was written and found true.
     """
 
     extracted: Extracted
     facts: Facts | None = None
     is_written: bool = False
     fingerprint: str | None = None
+    has_form: bool = False
     is_verified: bool = False
 
     @property
@@ -55,17 +57,20 @@ class Planned:
         """The same with places, which were written where `write_places` writes them. No fingerprint
         counts them, but it counts the scratch that may be written with them."""
         scratch = any(m.workspace for m in self.extracted.memory.memory)
-        return Planned(self.extracted, facts, fingerprint=None if scratch else self.fingerprint)
+        known = None if scratch else self.fingerprint
+        return Planned(self.extracted, facts, fingerprint=known, has_form=self.has_form)
 
 
 class PlanningPass(ModulePass):
     """A pass that takes what the one before it derived of a function, and hands on what holds.
 
     One that `proves` drops the plan that was there and bounds the peak itself; after any other the
-    bound and the proof of a plan that was read are still what its file says.
+    bound and the proof of a plan that was read are still what its file says. One that `verifies`
+    looks at all of the function itself.
     """
 
     proves: ClassVar[bool] = False
+    verifies: ClassVar[bool] = False
 
     @abstractmethod
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
@@ -77,8 +82,10 @@ class PlanningPass(ModulePass):
         holds then: nothing behind several memories, between which there may be moves by now."""
         for func in functions(module):
             handed = known.pop(func, None)
-            if handed is not None and handed.facts is not None:
-                check_form(func)  # as verifying the plan would, which we have just made
+            if handed is not None and handed.facts is not None and not handed.has_form:
+                if not self.verifies:
+                    check_form(func)  # as verifying the plan would, which we have just made
+                handed = replace(handed, has_form=True)
             planned = self.plan(func, handed)
             if planned is not None:
                 written = planned.write()
@@ -112,4 +119,5 @@ def read_plan(func: FuncOp) -> Planned | None:
     if moved:  # the bound is that of the function without moves
         peak = profile(extracted.graph, range(len(extracted.graph))).peak
         facts = replace(facts, peak=peak, lower_bound=min(peak, facts.lower_bound))
-    return Planned(extracted, facts, fingerprint=None if moved else plan.fingerprint.data)
+    fingerprint = None if moved else plan.fingerprint.data
+    return Planned(extracted, facts, fingerprint=fingerprint, has_form=True)

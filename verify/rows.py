@@ -18,20 +18,22 @@ from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.state import RecallOp, StateOp
 from memopt.dialects.tensors import rows_of
 from memopt.verify.kept import check_kept, tensor_of
-from memopt.verify.windows import Source, sums_rows, windows_of
+from memopt.verify.windows import Reader, Source, reader_of, rows_read, sums_rows
 
 
 @dataclass
 class Walk:
     """What has been seen of a block: the tensor and the row that a value is, the rows of each
-    operator that have run, and which operand of it reads which tensor; of what is received how many
-    rows, and the first. `slides`: rows stay from run to run, so some are not computed."""
+    operator that have run, and which operand of it reads which tensor; `readers` are the operators
+    by their values; of what is received how many rows, and the first. `slides`: rows stay from run
+    to run, so some are not computed."""
 
     source: dict[SSAValue, Source] = field(default_factory=dict[SSAValue, Source])
     done: dict[SSAValue, list[int]] = field(default_factory=dict[SSAValue, list[int]])
     reads: dict[tuple[SSAValue, int], object] = field(
         default_factory=dict[tuple[SSAValue, int], object]
     )
+    readers: dict[SSAValue, Reader] = field(default_factory=dict[SSAValue, Reader])
     sums: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     received: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     first: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
@@ -106,28 +108,32 @@ def _check_join(op: JoinOp, walk: Walk) -> None:
 
 
 def _check_row(op: RowOp, walk: Walk) -> None:
-    whole, r = op.whole, op.index.data
-    done = walk.done.setdefault(op.operator, [])
+    operator, *inputs = op.operands
+    reader = walk.readers.get(operator)
+    if reader is None:
+        reader = walk.readers[operator] = reader_of(op.whole)
+    whole, r = reader.whole, op.index.data
+    done = walk.done.setdefault(operator, [])
     if done and r <= done[-1]:
         raise MemoptError(f"row {r} of {whole.name} runs after row {done[-1]}", place_of(op))
     done.append(r)
-    waiting = iter(op.inputs)
+    waiting = iter(inputs)
     for k, operand in enumerate(whole.operands):
         if isinstance(operand, OpResult):  # made inside, from constants
             continue
-        rows = windows_of(whole, k, r)
+        rows = rows_read(reader, k, r)
         if rows is None:
             _take(op, k, next(waiting, None), walk)
             continue
         for n in rows:
-            _take_row(op, (k, n, rows_of(operand) or 0), next(waiting, None), walk)
-    if sums_rows(whole):
+            _take_row(op, (k, n, reader.rows[k] or 0), next(waiting, None), walk)
+    if reader.sums:
         _check_sum(op, list(waiting), walk)
         return
     if next(waiting, None) is not None:
         raise MemoptError(f"row {r} of {whole.name} reads more than it needs", place_of(op))
-    for index, result in enumerate(op.outputs):
-        walk.source[result] = ((op.operator, index), r)
+    for index, result in enumerate(op.results):
+        walk.source[result] = ((operator, index), r)
 
 
 def _take_row(op: RowOp, which: tuple[int, int, int], value: SSAValue | None, walk: Walk) -> None:
@@ -139,7 +145,7 @@ def _take_row(op: RowOp, which: tuple[int, int, int], value: SSAValue | None, wa
     if tensor is None or row != n:
         text = f"{name_of(value)} is not row {n} of operand {k} of {op.whole.name}"
         raise MemoptError(text, place_of(op))
-    if walk.reads.setdefault((op.operator, k), tensor) != tensor:
+    if walk.reads.setdefault((op.operands[0], k), tensor) != tensor:
         text = f"{name_of(value)} is a row of another tensor than operand {k} had before"
         raise MemoptError(text, place_of(op))
 
@@ -162,9 +168,10 @@ def _check_sum(op: RowOp, before: list[SSAValue], walk: Walk) -> None:
 
 
 def _steps(whole: ComputeOp) -> Iterator[int]:
-    if not sums_rows(whole):
+    reader = reader_of(whole)
+    if not reader.sums:
         yield from range(rows_of(whole.results[0]) or 0)
         return
-    for r in range(rows_of(whole.operands[0]) or 0):
-        if windows_of(whole, 0, r):
+    for r in range(reader.rows[0] or 0):
+        if rows_read(reader, 0, r):
             yield r

@@ -3,6 +3,7 @@
 It does not ask `rows_needed`. What an attribute means is written here a second time on purpose.
 """
 
+from dataclasses import dataclass
 from math import floor
 from typing import Any
 
@@ -31,16 +32,36 @@ def sums_rows(whole: ComputeOp) -> bool:
     return out is None or len(whole.results[0].type.get_shape()) < 3  # type: ignore[attr-defined]
 
 
+@dataclass(frozen=True)
+class Reader:
+    """An operator, the rows of each of its operands, None of one without, and whether it sums over
+    those of operand 0: looked up once for all of its rows."""
+
+    whole: ComputeOp
+    rows: tuple[int | None, ...]
+    sums: bool
+
+
+def reader_of(whole: ComputeOp) -> Reader:
+    """What is looked up of an operator."""
+    return Reader(whole, tuple(rows_of(v) for v in whole.operands), sums_rows(whole))
+
+
 def windows_of(whole: ComputeOp, k: int, r: int) -> range | None:
     """The rows of operand `k` that row `r` needs, None if all of it, by the attributes alone."""
-    rows = rows_of(whole.operands[k])
+    return rows_read(reader_of(whole), k, r)
+
+
+def rows_read(reader: Reader, k: int, r: int) -> range | None:
+    """The same of an operator that was looked up."""
+    whole, rows = reader.whole, reader.rows[k]
     if rows is None:
         return None
     window = _property(whole, "window")
     if window is not None and "transpose_conv" in whole.name:
         return _reaching(window, r, rows) if k == 0 else None
     if window is not None:
-        return _window(whole, window, r, rows) if k == 0 else None
+        return _window(reader, window, r, rows) if k == 0 else None
     if "depth_to_space" in whole.name:
         r //= _property(whole, "block").value.data
         return range(r, r + 1)
@@ -59,16 +80,16 @@ def windows_of(whole: ComputeOp, k: int, r: int) -> range | None:
         return range(r, r + 1) if 0 <= r < rows else range(0)
     if len(whole.operands) > 1 and _rank(whole.operands[k]) < _rank(whole.results[0]):
         return None  # broadcast from the last dimension on: its second is no height
-    return range(1) if rows == 1 and not sums_rows(whole) else range(r, r + 1)
+    return range(1) if rows == 1 and not reader.sums else range(r, r + 1)
 
 
 def _rank(value: SSAValue) -> int:
     return len(shape_of(value))
 
 
-def _window(whole: ComputeOp, window: Any, r: int, rows: int) -> range:
+def _window(reader: Reader, window: Any, r: int, rows: int) -> range:
     kernel, stride, dilation, pad = (sizes[0] for sizes in window.sizes)
-    if sums_rows(whole):
+    if reader.sums:
         taps = [tap * dilation - pad for tap in range(kernel)]
         return range(r, r + 1) if r in taps else range(0)
     taps = [r * stride - pad + tap * dilation for tap in range(kernel)]
