@@ -151,7 +151,7 @@ class RowOpOp(IRDLOperation, MemoryInterface, Yielding):
     @property
     def computed(self) -> ComputeOp:
         """The operation."""
-        last = self.body.block.last_op
+        last = self.regions[0].block.last_op
         return cast("ComputeOp", last.operands[0].owner if last else None)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
@@ -294,10 +294,10 @@ class RowOp(IRDLOperation, MemoryInterface):
         inputs: Sequence[SSAValue],
         result_types: Sequence[Attribute],
     ):
-        super().__init__(
-            operands=[operator, list(inputs)],
-            result_types=[list(result_types)],
-            properties={"index": IntAttr(index)},
+        properties = {"index": IntAttr(index)}  # nothing for IRDL to sort, which takes long
+        operands = [operator, *inputs]
+        Operation.__init__(
+            self, operands=operands, result_types=result_types, properties=properties
         )
 
     @property
@@ -330,8 +330,8 @@ class RowOp(IRDLOperation, MemoryInterface):
         whole = self.whole
         last = len(self.operands) - 1
         if whole.accumulates:
-            later = len(self.inputs) > len(activations(whole))  # than the first step
-            fits = later and self.inputs[-1].type == self.outputs[0].type
+            later = last > len(activations(whole))  # than the first step
+            fits = later and self.operands[last].type == self.results[0].type
             return ((0, last),) if fits else ()
         if not (model.has_inplace and whole.ELEMENTWISE) or whole.rows_mode != "inplace":
             return ()
