@@ -18,7 +18,7 @@ from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.rows import ReceiveOp, RowOp, alignment_of, is_received
-from memopt.dialects.state import lies_in_state
+from memopt.dialects.state import RecallOp, lies_in_state
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
@@ -185,6 +185,7 @@ def block_memory(
         if size is not None:
             union.add(argument, size, caller or is_received(argument))
 
+    recalls = has_kind(block.ops, RecallOp)
     operations: list[Operation] = []
     memories: list[OperatorMemory] = []
     views: list[Operation] = []
@@ -194,14 +195,14 @@ def block_memory(
         memory = behaviour(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
             if size is not None:
-                pinned = (caller and result in returned) or lies_in_state(result)
+                pinned = (caller and result in returned) or (recalls and lies_in_state(result))
                 union.add(result, size, pinned)
-        free = [a for a in memory.aliases if a.kind != "inplace"]
+        free = [a for a in memory.aliases if a.kind != "inplace"] if memory.aliases else []
         if memory.executes and free:
             raise MemoptError(
                 "it executes, so its results are no views of its operands", place_of(op)
             )
-        tied = [a for a in free if a.ties]
+        tied = [a for a in free if a.ties] if free else []
         if memory.executes or (caller and not union.fits_caller(op, tied)):
             operations.append(op)
             memories.append(memory)
@@ -237,11 +238,17 @@ def _groups(union: _Union, to_end: Set[SSAValue]) -> list[Storage]:
     """The groups in the order of their first values, of which those in `to_end` stay."""
     roots: dict[SSAValue, list[tuple[SSAValue, int]]] = {}
     for value in union.sizes:
-        root, offset = union.find(value)
+        root, offset = union.find(value) if value in union.parent else (value, 0)
         roots.setdefault(root, []).append((value, offset))
     groups: list[Storage] = []
     for root, found in roots.items():
-        base = min(offset for _, offset in found) if len(found) > 1 else 0
+        if len(found) == 1:  # as most are
+            group = Storage(found, union.sizes[root])
+            group.is_input = not isinstance(root, OpResult) or lies_in_state(root)
+            group.is_output, group.in_arena = root in to_end, root not in union.pins
+            groups.append(group)
+            continue
+        base = min(offset for _, offset in found)
         group = Storage([(v, offset - base) for v, offset in found] if base else found)
         group.size = max(offset + union.sizes[v] for v, offset in group.members)
         group.is_input = any(not isinstance(v, OpResult) or lies_in_state(v) for v, _ in found)

@@ -13,13 +13,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     StringAttr,
     TensorType,
     UnitAttr,
-    i64,
 )
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments as OperandSegments
@@ -47,7 +45,7 @@ from memopt.dialects.interface import WORLD, MemoryInterface, OperatorMemory, pl
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import INTS
 from memopt.dialects.operators.by_name import ELEMENTWISE
-from memopt.dialects.quick import word
+from memopt.dialects.quick import numbers, word
 from memopt.dialects.tensors import bytes_of
 
 Dense = DenseIntOrFPElementsAttr[Any]
@@ -362,7 +360,7 @@ class HyperNode(IRDLOperation, Yielding):
         return cls(
             operands=[list(inputs), *([[after] if after else []] if segment else [])],
             result_types=[types, *([chain] if segment else [])],
-            properties={"kept": DenseArrayBase.from_list(i64, list(kept))},
+            properties={"kept": numbers(list(kept))},
             regions=[body],
         )
 

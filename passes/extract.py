@@ -235,6 +235,8 @@ def _workspace(
     op, m = memory.operations[index], memory.memory[index]
     alignment = model.alignment.data
     if m.hill < 0:  # no hyper-node
+        if not m.workspace:
+            return 0
         return sum(round_up(w, alignment) for w in m.workspace)
     written = {memory.of_value[r][0] for r in op.results if r in memory.of_value}
     known = [groups[g] for w in written if (g := group_of[w]) is not None]

@@ -176,12 +176,14 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
     pieces, found = _Pieces(), Reading()
     caller: set[SSAValue] = set()
 
+    at_the_caller, recalls = model.io.data == "caller", has_kind(block.ops, RecallOp)
+
     def declare(value: SSAValue, size: int | None) -> None:
         if size is None:
             return
         pieces.add(value, size)
-        is_end = isinstance(value, BlockArgument) or value in returned
-        if _is_kept(value) or (model.io.data == "caller" and is_end):
+        is_end = at_the_caller and (isinstance(value, BlockArgument) or value in returned)
+        if is_end or (recalls and _is_kept(value)):
             caller.add(value)
 
     for argument in block.args:

@@ -57,8 +57,8 @@ STAGES: tuple[str, ...] = (
 )
 # heuristics that compare what they place, or search for a while; of the function as STAGES leave it
 HEURISTICS: tuple[str, ...] = (
-    "memgraph-rewrite",
     "memgraph-place{method=best-fit}",
+    "memgraph-rewrite",
     "memgraph-model{target=host}",
     "memgraph-schedule{method=source}, for objects",
     "memgraph-place{method=shared-objects-by-size}",

@@ -93,7 +93,7 @@ class QuickParser(Parser):
             return None
         if len(set(names)) < len(names) or any(map(self._is_used, names)):
             return None
-        if any(name in found[0] for name in OpaqueOp.IN_TEXT) or not self._knows(OpaqueOp):
+        if not found[0].keys().isdisjoint(OpaqueOp.IN_TEXT) or not self._knows(OpaqueOp):
             return None
         op = OpaqueOp(begin[2][1:-1], operands, made, stateful=begin[4] is not None)
         op.attributes.update(found[0])
