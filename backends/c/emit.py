@@ -29,19 +29,21 @@ from memopt.backends.c.streaming import Parts, stream_functions, stream_header
 from memopt.backends.c.text import identifier
 from memopt.backends.checked import Checked
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.names import name_of
 from memopt.targets.core.registry import target_named
 
 
 @dataclass(frozen=True)
 class Emitted:
-    """`header` of a model, `source` without the kernels and what declares them, and the names of
-    those that it calls, in order of first use."""
+    """`header` of a model, `source` without the kernels and what declares them, the names of those
+    that it calls, in order of first use, and whether an operator rounds as ONNX's."""
 
     header: str
     source: str
     kernels: tuple[str, ...]
     layout: Layout
+    rounds_even: bool
 
 
 def _checks(layout: Layout, name: str) -> str:
@@ -156,7 +158,8 @@ def emit(
     objects = define_objects(layout, name) if layout.objects else ""
     source = TRACE + objects + "\n".join(out.data) + functions
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
-    return Emitted(header(layout, name, streamed), source, tuple(kernels), layout)
+    even = any(rounds_even(op) for op in module.walk())
+    return Emitted(header(layout, name, streamed), source, tuple(kernels), layout, even)
 
 
 def _pointers(layout: Layout) -> list[str]:
@@ -174,7 +177,7 @@ def emit_c(
         "/* Written by memopt: do not edit. */\n"
         + emitted.header
         + "\n#include <string.h>\n\n#define MEMOPT_KERNEL static\n\n"
-        + inlined(emitted.kernels)
+        + inlined(emitted.kernels, emitted.rounds_even)
         + "\n"
         + emitted.source
     )

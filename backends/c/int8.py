@@ -6,6 +6,8 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.call import Array, Constants, Table, activation_of, per_tensor, refuse
 from memopt.dialects.arithmetic import quantize_multiplier, quantized_range
+from memopt.dialects.even_rounding import rounds_even
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.tensors import encoding_of
 
 Fields = tuple[tuple[str, "int | float | str | Table"], ...]
@@ -14,6 +16,9 @@ Fields = tuple[tuple[str, "int | float | str | Table"], ...]
 def int8_range(op: Operation, result: SSAValue) -> tuple[tuple[str, int], ...]:
     scale, zero_point = per_tensor(op, result)
     low, high = quantized_range(activation_of(op), scale, zero_point)
+    if rounds_even(op):
+        assert isinstance(op, ComputeOp)
+        low, high = op.even_range(-128, 127)
     return (("act_min", low), ("act_max", high))
 
 
@@ -34,6 +39,7 @@ def int8_weights(
     return array, encoding.scales
 
 
+EVEN = 127  # MEMOPT_EVEN in kernels/memopt_common.h
 WIDE = 64  # MEMOPT_WIDE in kernels/memopt_common.h
 
 
@@ -51,7 +57,7 @@ def accumulation(
     The bias is folded: bias - zero_point * sum(weights over axes). Every partial sum is below
     |bias| + 128 * sum(|weights|); where that may reach 2**30 the channel's shift is marked as wide
     (real models have such channels: dead ones, with a saturated bias). Refused is what could
-    overflow the int32 accumulator.
+    overflow the int32 accumulator. Where ONNX's rounding is asked for, multipliers are floats.
     """
     import numpy as np
 
@@ -65,6 +71,14 @@ def accumulation(
             raise refuse(op, f"int8 kernels need one int32 bias per channel, not {array.dtype}")
         total = total + array.reshape(-1).astype(np.int64)
     largest = np.abs(total) + 128 * np.abs(wide).sum(axis=axes)
+    if rounds_even(op):
+        if (largest >= 1 << 31).any():
+            raise refuse(op, "the int32 accumulator could overflow")
+        return (
+            ("bias", Table("int32_t", total.astype(np.int32))),
+            ("multiplier", Table("int32_t", np.array(reals, np.float32).view(np.int32))),
+            ("shift", Table("int8_t", np.full(len(reals), EVEN, np.int8))),
+        )
     pairs = [quantize_multiplier(real) for real in reals]
     shift = np.array([s for _, s in pairs], dtype=np.int64)
     largest <<= np.maximum(shift, 0)
@@ -78,6 +92,12 @@ def accumulation(
         ("multiplier", Table("int32_t", np.array([m for m, _ in pairs], dtype=np.int32))),
         ("shift", Table("int8_t", code.astype(np.int8))),
     )
+
+
+def even_steps(op: Operation) -> tuple[tuple[str, float], ...]:
+    """The scales before and after, for a mean that is rounded to even."""
+    scale, output_scale = (per_tensor(op, v)[0] for v in (op.operands[0], op.results[0]))
+    return (("scale", scale), ("output_scale", output_scale))
 
 
 def zero_points(op: Operation, source: SSAValue, result: SSAValue) -> tuple[tuple[str, int], ...]:

@@ -19,7 +19,7 @@ from memopt.backends.c.banks import link_values
 from memopt.backends.c.emit import Emitted, emit, emit_files
 from memopt.backends.c.feeding import buffers, feed, transfer
 from memopt.backends.c.header import c_type_of
-from memopt.backends.c.kernels import needed_files
+from memopt.backends.c.kernels import needed_files, text_of
 from memopt.backends.c.layout import Layout, bytes_in
 from memopt.backends.c.measure import measure_project
 from memopt.backends.c.program import example, memory_values
@@ -97,7 +97,8 @@ def _write(directory: Path, emitted: Emitted, name: str, target: Target) -> None
     (directory / f"{name}.c").write_text(source)
     (directory / "kernels").mkdir()
     for file in needed_files(emitted.kernels):
-        shutil.copyfile(file, directory / "kernels" / file.name)
+        text = text_of(file, emitted.rounds_even)
+        (directory / "kernels" / file.name).write_text(text)
     (directory / "platform").mkdir()
     for file in target.platform:
         if file.endswith(".in"):

@@ -266,11 +266,11 @@ class ComputeOp(IRDLOperation, MemoryInterface):
             raise unknown(self, f"the activation {self.activation_name}")
         low, high = quantized_range(self.activation_name, scale, zero_point, *limits)
         if rounds_even(self):
-            low, high = self._even_range(*limits)
+            low, high = self.even_range(*limits)
         kept = np.minimum(np.maximum(values + zero_point, low), high)
         return kept.astype(dtype_of(self.results[0]))
 
-    def _even_range(self, low: int, high: int) -> tuple[int, int]:
+    def even_range(self, low: int, high: int) -> tuple[int, int]:
         """What the activation leaves of the integers, its ends rounded as ONNX does."""
         import numpy as np
 

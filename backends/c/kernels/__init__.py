@@ -11,6 +11,7 @@ from pathlib import Path
 
 DIRECTORY = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "(memopt_\w+\.h)"\n', re.MULTILINE)
+_EVEN = "#define MEMOPT_ROUND_EVEN {}\n"
 _TYPE = re.compile(r"\bmemopt_\w+\b")
 
 
@@ -41,9 +42,17 @@ def needed_files(kernels: Iterable[str]) -> list[Path]:
     return [kernel_files()[name] for name in headers + sources]
 
 
-def inlined(kernels: Iterable[str]) -> str:
+def text_of(file: Path, rounds_even: bool) -> str:
+    """The text of a kernel or header, for a network in which operators round as ONNX's or none
+    does."""
+    text = file.read_text()
+    return text.replace(_EVEN.format(0), _EVEN.format(1)) if rounds_even else text
+
+
+def inlined(kernels: Iterable[str], rounds_even: bool) -> str:
     """The text of the kernels as one piece, without includes of one another."""
-    return "\n".join(_INCLUDE.sub("", file.read_text()) for file in needed_files(kernels))
+    files = needed_files(kernels)
+    return "\n".join(_INCLUDE.sub("", text_of(file, rounds_even)) for file in files)
 
 
 def parameters_of(kernel: str) -> str:
@@ -57,8 +66,9 @@ def parameters_of(kernel: str) -> str:
 def declarations(kernels: Iterable[str]) -> str:
     """What a file has to say before it can call kernels that are compiled as files of their own:
     the headers with the types of their parameters, those types, and the functions."""
-    headers, text = ["memopt_common.h"], ""
-    for kernel in dict.fromkeys(kernels):
+    names = list(dict.fromkeys(kernels))
+    headers, text = ["memopt_common.h"] if names else [], ""
+    for kernel in names:
         parameters, name = parameters_of(kernel), f"memopt_{kernel}"
         used = _TYPE.findall(parameters.rpartition("}")[0])
         headers += [h for h in needed_headers(f"{name}.c") if any(_defines(h, t) for t in used)]

@@ -9,6 +9,13 @@
 
 #include <stdint.h>
 
+/* 1 in what is written for networks in which operators round as ONNX's do. */
+#define MEMOPT_ROUND_EVEN 0
+
+#if MEMOPT_ROUND_EVEN
+#include <string.h>
+#endif
+
 /* A project compiles kernels as files of their own; a single file makes them static. */
 #ifndef MEMOPT_KERNEL
 #define MEMOPT_KERNEL
@@ -132,6 +139,24 @@ static inline int32_t memopt_round_shift_30(int32_t value, int32_t bits) {
 #define MEMOPT_NOINLINE
 #endif
 
+#if MEMOPT_ROUND_EVEN
+/* The nearest integer, halves to the even one, of what is clamped to +-1024: a float of 2^23 and
+ * more has no fraction. */
+static inline int32_t memopt_round_even(float value) {
+  const float clamped = value < -1024.0f ? -1024.0f : value > 1024.0f ? 1024.0f : value;
+  const float whole = clamped + 12582912.0f;
+  return (int32_t)(whole - 12582912.0f);
+}
+
+/* `code` of a multiplier that is a float, given by its bits: the product is rounded to even. */
+#define MEMOPT_EVEN 127
+static inline int32_t memopt_requantize_even(int32_t value, int32_t multiplier) {
+  float real;
+  memcpy(&real, &multiplier, sizeof real);
+  return memopt_round_even((float)value * real);
+}
+#endif
+
 static MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_t multiplier,
                                                       int32_t shift) {
   const int32_t left = shift > 0 ? shift : 0;
@@ -144,6 +169,11 @@ static MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_t mul
  * shift + MEMOPT_WIDE. */
 #define MEMOPT_WIDE 64
 static inline int32_t memopt_requantize(int32_t value, int32_t multiplier, int32_t code) {
+#if MEMOPT_ROUND_EVEN
+  if (code == MEMOPT_EVEN) {
+    return memopt_requantize_even(value, multiplier);
+  }
+#endif
   if (code >= 0) {
     return memopt_requantize_wide(value, multiplier, code - MEMOPT_WIDE);
   }

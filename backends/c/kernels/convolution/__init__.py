@@ -53,8 +53,8 @@ def _window_fields(op: Conv2DOp | DepthwiseConv2DOp) -> Fields:
     )
 
 
-@kernel(Conv2DOp, "s8", "nhwc", rounding="tflm_double", rows=window_rows)
-@kernel(DepthwiseConv2DOp, "s8", "nhwc", rounding="tflm_double", rows=window_rows)
+@kernel(Conv2DOp, "s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=window_rows)
+@kernel(DepthwiseConv2DOp, "s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=window_rows)
 def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Either convolution, with a multiplier per channel."""
     depthwise = isinstance(op, DepthwiseConv2DOp)

@@ -9,9 +9,10 @@ from memopt.backends.c.call import (
     per_tensor,
     refuse,
 )
-from memopt.backends.c.int8 import WIDE
+from memopt.backends.c.int8 import WIDE, even_steps
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import summed_rows
+from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.mean import MeanOp, divided
 from memopt.dialects.tensors import shape_of
 
@@ -30,7 +31,7 @@ def _mean_shape(op: MeanOp) -> tuple[int, int, int]:
     )
 
 
-@kernel(MeanOp, "s8", rounding="tflm_double", rows=summed_rows)
+@kernel(MeanOp, "s8", rounding=("tflm_double", "onnx_even"), rows=summed_rows)
 def mean_s8(op: MeanOp, constants: Constants) -> KernelCall:
     """With 1 / count folded into the multiplier."""
     outer, count, inner = _mean_shape(op)
@@ -47,6 +48,7 @@ def mean_s8(op: MeanOp, constants: Constants) -> KernelCall:
             ("multiplier", multiplier),
             ("shift", shift + WIDE if shift >= 0 else shift),
             ("output_zero_point", out_zero),
+            *(even_steps(op) if rounds_even(op) else ()),
         ),
         operands=(op.input,),
         rows=Rows.of(op, outer, count * inner, inner),

@@ -6,6 +6,10 @@ typedef struct {
   int32_t offset; /* count * the input's zero point */
   int32_t multiplier, shift; /* of the scales and 1 / count; as memopt_requantize takes them */
   int32_t output_zero_point;
+#if MEMOPT_ROUND_EVEN
+  double scale; /* of the input; 0 where the mean is not rounded to even */
+  float output_scale;
+#endif
   int32_t parts; /* see memopt_part */
 } memopt_mean_s8_params;
 
@@ -33,6 +37,14 @@ MEMOPT_KERNEL void memopt_mean_s8(const void *params, const memopt_rows *rows,
         sums[i] = sum;
         continue;
       }
+#if MEMOPT_ROUND_EVEN
+      if (p->scale > 0) {
+        const double mean = (double)sum * p->scale / p->count;
+        sum = memopt_round_even((float)mean / p->output_scale) + p->output_zero_point;
+        output[i] = (int8_t)memopt_clamp(sum, -128, 127);
+        continue;
+      }
+#endif
       sum = memopt_requantize(sum, p->multiplier, p->shift) + p->output_zero_point;
       output[i] = (int8_t)memopt_clamp(sum, -128, 127);
     }

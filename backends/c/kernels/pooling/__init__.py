@@ -7,10 +7,11 @@ from memopt.backends.c.call import (
     refuse,
 )
 from memopt.backends.c.float32 import float_result_range
-from memopt.backends.c.int8 import int8_range
+from memopt.backends.c.int8 import even_steps, int8_range
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import window_rows
 from memopt.backends.c.rowwise import image_call
+from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp, PoolBase
 from memopt.dialects.tensors import shape_of
 
@@ -46,11 +47,20 @@ def _pool_fields(op: PoolBase) -> str:
     return "{" + ", ".join(f".{name} = {value}" for name, value in values.items()) + "}"
 
 
-@kernel(AveragePool2DOp, "s8", "nhwc", rounding="tflm_double", rows=window_rows)
+@kernel(AveragePool2DOp, "s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=window_rows)
 @kernel(MaxPool2DOp, "s8", "nhwc", rows=window_rows)
 def pool_2d_s8(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
-    """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization."""
+    """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization; ONNX's means of two."""
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    if isinstance(op, AveragePool2DOp) and rounds_even(op):
+        fields = (
+            ("window", _pool_fields(op)),
+            *int8_range(op, op.result),
+            *even_steps(op),
+            ("input_zero_point", in_zero),
+            ("output_zero_point", out_zero),
+        )
+        return image_call(op, "average_pool_2d_s8", fields)
     if abs(in_scale - out_scale) > 1.0e-6 or in_zero != out_zero:
         raise refuse(op, "an int8 pool needs the same quantization before and after")
     kernel = "average_pool_2d_s8" if isinstance(op, AveragePool2DOp) else "max_pool_2d_s8"

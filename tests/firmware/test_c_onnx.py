@@ -1,0 +1,77 @@
+# pyright: basic
+"""Networks of ONNX as C: float ones close to onnxruntime, quantised ones bit for bit."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx_networks import SHAPE, images, network, quantised
+from qdq_pairs import FAMILIES, Pairs, results
+from xdsl.context import Context
+
+from memopt.dialects.errors import MemoptError
+from memopt.driver import load_model
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+
+RULES = MemgraphRewritePass(("qdq-fold", "signed-bytes", "channels-last"))
+
+
+def run(lab: Any, path: Path, directory: Path, target: str, inputs: list[Any]) -> Any:
+    """What the C of a model printed, its rules applied; inputs are [runs, ...]."""
+    module = load_model(path, {})
+    RULES.apply(Context(), module)
+    lab.plan(module, target=target, inplace="on", alignment=4)
+    written = lab.write(module, directory, "net", target)
+    flags = (lab.SANITIZE,) if target == "host" else ()
+    done = lab.run_project(written, inputs, *flags, trace=False)
+    assert done.code == 0, done.messages
+    return done.output
+
+
+@pytest.mark.parametrize("unsigned", [False, True])
+@pytest.mark.parametrize("target", ["host", "cortex-m4"])
+def test_a_quantised_network_is_what_onnxruntime_computes(
+    target: str, unsigned: bool, tmp_path: Path, lab: Any
+) -> None:
+    lab.need_tools(target)
+    path = quantised(network(tmp_path / "f.onnx"), tmp_path / "q.onnx", unsigned)
+    given = np.concatenate(images(7, 4)).reshape(4, *SHAPE)
+    output = run(lab, path, tmp_path / "c", target, [given])
+    want = [results(path.read_bytes(), {"x": x}, fused=True) for x in given]
+    assert output == np.concatenate(want).tobytes()
+
+
+def test_a_float_network_is_close_to_onnxruntime(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    path = network(tmp_path / "f.onnx")
+    given = np.concatenate(images(8, 4)).reshape(4, *SHAPE)
+    got = np.frombuffer(run(lab, path, tmp_path / "c", "host", [given]), np.float32)
+    want = np.concatenate([results(path.read_bytes(), {"x": x}, fused=False) for x in given])
+    assert abs(got - want.reshape(-1)).max() <= 1e-5 * abs(want).max()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_operators_round_as_onnxruntime(family: str, tmp_path: Path, lab: Any, fuzz: float) -> None:
+    lab.need_tools("host")
+    make, off = FAMILIES[family]
+    for seed in range(0, 2 * max(3, int(100 * fuzz)), 2):  # signed bytes
+        pairs = Pairs(seed)
+        path = tmp_path / f"{seed}.onnx"
+        path.write_bytes(make(pairs))
+        given = [
+            pairs.rng.integers(-128, 128, (5, *shape)).astype(np.int8)
+            for shape in pairs.inputs.values()
+        ]
+        try:
+            output = run(lab, path, tmp_path / f"c{seed}", "host", given)
+        except MemoptError as error:
+            assert "padding counts" in str(error) or "broadcast" in str(error)
+            continue
+        fused = family in ("convolution", "matrix")
+        want = [
+            results(path.read_bytes(), dict(zip(pairs.inputs, one, strict=True)), fused)
+            for one in zip(*given, strict=True)
+        ]
+        got = np.frombuffer(output, np.int8).astype(int)
+        assert abs(got - np.concatenate(want).reshape(-1)).max() <= off, seed
