@@ -15,6 +15,7 @@ from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.passes.memgraph_nhwc_io import MemgraphNhwcIoPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
@@ -44,6 +45,7 @@ class Choices:
     fit: int | None = None
     stream_input: bool = False
     int8_io: bool = False
+    nhwc_io: bool = False
     slide: int | None = None
     kept: int | None = None
     rewrite: tuple[str, ...] = (NO_RULES,)
@@ -95,11 +97,13 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     frames = Step("rewrite", turn, "before rows, which are frames where a window slides")
     at_once, searched = rules_of(chosen.rewrite, target in target_names("c"))
     asked = Step("rewrite", MemgraphRewritePass(at_once), "before rows, which take it on")
+    images = Step("rewrite", MemgraphNhwcIoPass(), "once all that can is channels last")
     search = MemgraphRewritePass(searched, time_limit=limit)
     counted = Step("rewrite", search, "after the model, by which it counts, and before rows")
     return (
         *((border,) if chosen.int8_io else ()),
         *((asked,) if at_once else ()),
+        *((images,) if chosen.nhwc_io else ()),
         *((frames,) if chosen.slide is not None else ()),
         *((inside,) if chosen.in_rows else ()),
         Step("", model, "first, for every other pass counts by it"),

@@ -64,12 +64,10 @@ from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.names import is_named, name_of, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
-from memopt.dialects.operators.reordering import reordered_type
+from memopt.dialects.operators.reordering import FIRST, LAST, is_channels_first, reordered_type
 from memopt.dialects.stored import element_of
-from memopt.dialects.tensors import bytes_of, elements_of, encoding_of, is_buffer, shape_of
+from memopt.dialects.tensors import bytes_of, elements_of, encoding_of, shape_of
 from memopt.rewrites import Applied, Exact, FunctionRule
-
-LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 
 
 class ChannelsLast(FunctionRule):
@@ -88,12 +86,6 @@ class ChannelsLast(FunctionRule):
         return bool(chosen)
 
 
-def is_image(value: SSAValue) -> bool:
-    """Whether it is channels first."""
-    first = is_buffer(value.type) and encoding_of(value).layout.data == "nchw"
-    return first and len(shape_of(value)) == 4
-
-
 def convertible(func: FuncOp) -> list[ComputeOp]:
     """In block order, what works on images and can channels last, and what shares one with that."""
     able = [op for op in body_of(func).ops if isinstance(op, ComputeOp) and has_form(op)]
@@ -101,7 +93,7 @@ def convertible(func: FuncOp) -> list[ComputeOp]:
     found, possible = set[Operation](waiting), set[Operation](able)
     while waiting:
         op = waiting.pop()
-        images = [v for v in (*op.operands, *op.results) if is_image(v)]
+        images = [v for v in (*op.operands, *op.results) if is_channels_first(v)]
         around = [v.op for v in images if isinstance(v, OpResult)]
         around += [use.operation for v in images for use in v.uses]
         for other in around:
@@ -126,15 +118,15 @@ def is_better_outside(op: ComputeOp, chosen: set[Operation]) -> bool:
 
 def has_form(op: ComputeOp) -> bool:
     """Whether the operation can work on images channels last."""
-    images = [v for v in (*op.operands, *op.results) if is_image(v)]
+    images = [v for v in (*op.operands, *op.results) if is_channels_first(v)]
     if not images or op.reordered(LAST) is None or is_constant_expression(op.results[0], GENERIC):
         return False
     if op.IS_SPATIAL:
-        return is_image(op.operands[0]) and is_image(op.results[0])
+        return is_channels_first(op.operands[0]) and is_channels_first(op.results[0])
     if not op.ELEMENTWISE:
-        return all(map(is_image, op.operands))
-    return is_image(op.results[0]) and all(
-        is_image(v) or elements_of(v) == 1 or is_constant_expression(v, GENERIC)
+        return all(map(is_channels_first, op.operands))
+    return is_channels_first(op.results[0]) and all(
+        is_channels_first(v) or elements_of(v) == 1 or is_constant_expression(v, GENERIC)
         for v in op.operands
     )
 
@@ -151,7 +143,9 @@ class Turned:
         properties = op.reordered(LAST)
         assert properties is not None
         operands = [self.operand(op, k) for k in range(len(op.operands))]
-        types = [reordered_type(r, LAST, "nhwc") if is_image(r) else r.type for r in op.results]
+        types = [
+            reordered_type(r, LAST, "nhwc") if is_channels_first(r) else r.type for r in op.results
+        ]
         new = type(op).create(
             operands=operands,
             result_types=types,
@@ -171,7 +165,7 @@ class Turned:
             return self.weights(op, value)
         if value in self.of:
             return self.of[value]
-        if is_image(value):
+        if is_channels_first(value):
             self.of[value] = self.moved(value, LAST, "nhwc", op)
             return self.of[value]
         if not op.ELEMENTWISE or elements_of(value) == 1:
@@ -209,7 +203,7 @@ class Turned:
         for old in op.results:
             new = self.of[old]
             assert isinstance(new, OpResult)
-            if is_image(old) and old.uses:
+            if is_channels_first(old) and old.uses:
                 back = self.moved(new, FIRST, "nchw", op)
                 assert isinstance(back, OpResult)
                 if is_named(old):

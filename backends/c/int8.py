@@ -14,6 +14,7 @@ Fields = tuple[tuple[str, "int | float | str | Table"], ...]
 
 
 def int8_range(op: Operation, result: SSAValue) -> tuple[tuple[str, int], ...]:
+    """What the type and a fused activation leave of the result, rounded as the operation is."""
     scale, zero_point = per_tensor(op, result)
     low, high = quantized_range(activation_of(op), scale, zero_point)
     if rounds_even(op):

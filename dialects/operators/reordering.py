@@ -8,7 +8,16 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes import EncodingAttr
 from memopt.dialects.stored import element_of
-from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
+from memopt.dialects.tensors import AnyTensor, encoding_of, is_buffer, shape_of
+
+LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
+"""Images of four dimensions channels last, and channels first again."""
+
+
+def is_channels_first(value: SSAValue) -> bool:
+    """Whether it is an image that lies channels first."""
+    first = is_buffer(value.type) and encoding_of(value).layout.data == "nchw"
+    return first and len(shape_of(value)) == 4
 
 
 def with_axis(op: Operation, order: Sequence[int]) -> Mapping[str, Attribute]:

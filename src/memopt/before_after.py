@@ -65,6 +65,8 @@ def check_choices(target: str, choices: Choices) -> None:
         raise UsageError(f"--rewrite: {text}")
     if choices.int8_io and target == "tflm":
         raise UsageError("--int8-io: the .tflite keeps its inputs and outputs")
+    if choices.nhwc_io and target == "tflm":
+        raise UsageError("--nhwc-io: the .tflite keeps its inputs and outputs")
     if choices.stream_input and not choices.in_rows:
         raise UsageError(
             "--stream-input needs operators in rows: --rows=all, auto or names, or --fit"

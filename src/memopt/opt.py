@@ -139,6 +139,13 @@ def build_parser() -> argparse.ArgumentParser:
         "--int8-io", action=_Step, nargs=0, dest="int8_io", help="stored integers at the border"
     )
     group.add_argument(
+        "--nhwc-io",
+        action=_Step,
+        nargs=0,
+        dest="nhwc_io",
+        help="images channels last at the border",
+    )
+    group.add_argument(
         "--verify-plan", action=_Step, nargs=0, dest="verify_plan", help="check the plan"
     )
     group.add_argument("-p", "--passes", metavar="PIPELINE", help="the same, with every option")

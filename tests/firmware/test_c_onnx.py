@@ -1,6 +1,7 @@
 # pyright: basic
 """Networks of ONNX as C: float ones close to onnxruntime, quantised ones bit for bit."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from onnx_networks import SHAPE, images, network, quantised
 from qdq_pairs import FAMILIES, Pairs, results
 from xdsl.context import Context
 
+from memopt.cli import main
 from memopt.dialects.errors import MemoptError
 from memopt.driver import load_model
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
@@ -75,3 +77,23 @@ def test_operators_round_as_onnxruntime(family: str, tmp_path: Path, lab: Any, f
         ]
         got = np.frombuffer(output, np.int8).astype(int)
         assert abs(got - np.concatenate(want).reshape(-1)).max() <= off, seed
+
+
+def test_the_command_takes_images_as_cameras_give_them(tmp_path: Path, lab: Any) -> None:
+    """In rows, of bytes, channels last."""
+    lab.need_tools("host")
+    path = quantised(network(tmp_path / "f.onnx"), tmp_path / "q.onnx", False)
+    flags = ("--rewrite=all", "--int8-io", "--nhwc-io", "--target=host")
+    assert main(["compile", str(path), *flags, "-o", str(tmp_path / "c")]) == 0
+    header = (tmp_path / "c" / "q.h").read_text()
+    number = {k: float(v) for k, v in re.findall(r"#define Q_(\w+) \(?([-\d.]+)", header)}
+    assert (number["INPUT_0_BYTES"], number["OUTPUT_0_BYTES"]) == (768, 10)
+    assert number["ARENA_BYTES"] < 2 * 768
+    scale, zero = number["INPUT_0_SCALE"], number["INPUT_0_ZERO_POINT"]
+    out_scale, out_zero = number["OUTPUT_0_SCALE"], int(number["OUTPUT_0_ZERO_POINT"])
+    given = np.concatenate(images(9, 3)).reshape(3, *SHAPE)
+    stored = np.clip(np.rint(given / np.float32(scale)) + zero, -128, 127).astype(np.int8)
+    done = lab.run_project(tmp_path / "c", [np.moveaxis(stored, 2, -1)], lab.SANITIZE, trace=False)
+    got = (np.frombuffer(done.output, np.int8).astype(int) - out_zero) * np.float32(out_scale)
+    want = [results(path.read_bytes(), {"x": x}, fused=True) for x in given]
+    assert (got.astype(np.float32) == np.concatenate(want).reshape(-1)).all()

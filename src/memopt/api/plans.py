@@ -119,6 +119,7 @@ def plan(
     fit: int | None = None,
     stream_input: bool = False,
     int8_io: bool = False,
+    nhwc_io: bool = False,
     fuse: bool = True,
     pipeline: str = "",
     shapes: Shapes | None = None,
@@ -132,7 +133,8 @@ def plan(
     is "on" or "off". `rows` cuts operators into rows, for C targets: "auto", the fewest with the
     peak of all, "all", or names of tensors; `fit` bytes for the arena choose them too. With
     `stream_input` the input is received row by row, with `int8_io` inputs and outputs are the
-    stored integers. `pipeline` is run first, as for `memopt.peak`.
+    stored integers, with `nhwc_io` images channels last. `pipeline` is run first, as for
+    `memopt.peak`.
 
     Raises MemoptError for a network that cannot be planned, OSError, and ValueError for an argument
     that there is not.
@@ -163,6 +165,7 @@ def plan(
         fit,
         stream_input,
         int8_io,
+        nhwc_io,
     )
     times = Seconds()
     model = prepared(source, pipeline, shapes)

@@ -26,7 +26,7 @@ from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.planning import Seconds
-from memopt.rewrites import RULES, SETS, named_rules
+from memopt.rewrites import KERNELS, RULES, SETS, named_rules, rule_of
 from memopt.shorthands import parse_shapes
 from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
@@ -94,6 +94,12 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "first and dequantized last (C targets)",
     )
     parser.add_argument(
+        "--nhwc-io",
+        action="store_true",
+        help="take and return images channels last where the file has them channels first (with "
+        "--rewrite=channels-last or all, C targets)",
+    )
+    parser.add_argument(
         "--rewrite",
         default=NO_RULES,
         metavar="safe|all|none|RULES",
@@ -150,6 +156,7 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         fit,
         args.stream_input or slide is not None,
         args.int8_io,
+        args.nhwc_io,
         slide,
         _kept(args),
         _rules(args.rewrite),
@@ -202,4 +209,6 @@ def _rows_by_default(args: argparse.Namespace, target: str, module: ModuleOp) ->
         return NONE
     operations = list(body_of(only_function(module)).ops)
     able = any(isinstance(op, ComputeOp) and steps_of(op) is not None for op in operations)
+    rules = named_rules(_rules(args.rewrite))  # after which there may be rows that are not yet
+    able = able or any(rule_of(rule).applied == KERNELS for rule in rules)
     return AUTO if able and family_of(operations) != "rows" else NONE

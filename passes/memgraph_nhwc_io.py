@@ -1,0 +1,120 @@
+"""`memgraph-nhwc-io`: images at the border of a function lie channels last, as they do inside.
+
+Before:
+    func.func @main(%x: !first) -> !first {
+      %0 = memgraph.transpose %x permutation [0, 2, 3, 1] : (!first) -> !last
+      %1 = memgraph.relu %0 : (!last) -> !last
+      %2 = memgraph.transpose %1 permutation [0, 3, 1, 2] : (!last) -> !first
+      func.return %2 : !first
+    }
+After:
+    func.func @main(%x: !last) -> !last {
+      %1 = memgraph.relu %x : (!last) -> !last
+      func.return %1 : !last
+    }
+
+What the rule `channels-last` leaves at the border goes: the caller hands over images as cameras
+give them. An operation on each element between the border and the transposition is turned with it.
+An image that is needed channels first is refused. The function loses its plan and, as its operators
+are no longer those of the file, its `memgraph.source`.
+"""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import body_of, functions
+from memopt.dialects.names import name_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.reordering import LAST, is_channels_first, reordered_type
+from memopt.dialects.plan import drop_plan
+
+
+@dataclass(frozen=True)
+class MemgraphNhwcIoPass(ModulePass):
+    """Take and return images channels last."""
+
+    name = "memgraph-nhwc-io"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for func in functions(op):
+            turn_border(func)
+
+
+def turn_border(func: FuncOp) -> bool:
+    """Let a function take and return images channels last; whether any was not. Raises MemoptError
+    for one that is needed channels first."""
+    block, place = body_of(func), f"@{func.sym_name.data}"
+    images = [v for v in block.args if is_channels_first(v)]
+    for value in images:
+        _turn(value, place)
+    last = block.last_op
+    assert last is not None
+    returned = [k for k, v in enumerate(last.operands) if is_channels_first(v)]
+    for k in returned:
+        last.operands[k] = _unturned(last.operands[k], place)
+    if images or returned:
+        func.update_function_type()
+        drop_plan(func)
+        func.attributes.pop("memgraph.source", None)
+    return bool(images or returned)
+
+
+def _turn(value: SSAValue, place: str) -> None:
+    """Let an image be channels last, whose readers all want that."""
+    readers = list(dict.fromkeys(use.operation for use in value.uses))
+    moves = [op for op in readers if is_move(op)]
+    for op in readers:
+        if op not in moves and not is_each(op):
+            text = f"{name_of(value)} is needed channels first; --rewrite=channels-last goes before"
+            raise MemoptError(f"memgraph-nhwc-io: {text}", place)
+    new = Rewriter.replace_value_with_new_type(value, reordered_type(value, LAST, "nhwc"))
+    for op in readers:
+        if op in moves:
+            op.results[0].replace_all_uses_with(new)
+            Rewriter.erase_op(op)
+        else:
+            _turn(op.results[0], place)
+
+
+def _unturned(value: SSAValue, place: str) -> SSAValue:
+    """What lies channels last and is turned, or computed of that, for the border."""
+    op = value.op if isinstance(value, OpResult) and value.has_one_use() else None
+    if op is not None and is_move(op) and not is_channels_first(op.operands[0]):
+        return _without(op)
+    if op is not None and is_each(op):
+        op.operands[0] = _unturned(op.operands[0], place)
+        return Rewriter.replace_value_with_new_type(value, reordered_type(value, LAST, "nhwc"))
+    text = f"{name_of(value)} is made channels first; --rewrite=channels-last goes before"
+    raise MemoptError(f"memgraph-nhwc-io: {text}", place)
+
+
+def _without(op: Operation) -> SSAValue:
+    """What the operation turns, for the border; the operation goes once nobody else reads it."""
+    source = op.operands[0]
+    if op.results[0].has_one_use():
+        op.results[0].replace_all_uses_with(source)
+        Rewriter.erase_op(op)
+    return source
+
+
+def is_each(op: Operation) -> bool:
+    """Whether it makes an image of one image, element by element."""
+    one = isinstance(op, ComputeOp) and op.ELEMENTWISE and len(op.operands) == 1
+    return one and is_channels_first(op.results[0])
+
+
+def is_move(op: Operation) -> bool:
+    """Whether it turns an image, channels first to last or last to first."""
+    if not isinstance(op, ComputeOp) or not op.MOVES or len(op.operands) != 1:
+        return False
+    before, after = op.operands[0], op.results[0]
+    if is_channels_first(before):
+        return after.type == reordered_type(before, LAST, "nhwc")
+    return is_channels_first(after) and before.type == reordered_type(after, LAST, "nhwc")

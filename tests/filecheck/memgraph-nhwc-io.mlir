@@ -1,0 +1,33 @@
+// RUN: memopt-opt --split-input-file --nhwc-io %s | filecheck %s
+// RUN: memopt-opt --split-input-file -p memgraph-nhwc-io %s | memopt-opt --split-input-file --nhwc-io | filecheck %s
+// RUN: memopt-opt --split-input-file --print-op-generic --nhwc-io %s | memopt-opt --split-input-file | filecheck %s
+
+// What is computed element by element between the border and the transposition is turned with it.
+!c = tensor<1x2x3x4xf32, #memgraph.encoding<nchw>>
+!l = tensor<1x3x4x2xf32, #memgraph.encoding<nhwc>>
+// CHECK: [[L:!a0]] = tensor<1x3x4x2xf32, #memgraph.encoding<nhwc>>
+// CHECK: func.func @border(%x: [[L]] {memgraph.name = "in"}, %y: tensor<2xf32>) -> ([[L]], tensor<2xf32>) {
+// CHECK-NEXT: %0 = memgraph.tanh %x
+// CHECK-NEXT: %1 = memgraph.relu %0
+// CHECK-NEXT: %2 = memgraph.logistic %1
+// CHECK-NEXT: func.return %2, %y : [[L]], tensor<2xf32>
+func.func @border(%x: !c {memgraph.name = "in"}, %y: tensor<2xf32>) -> (!c, tensor<2xf32>) {
+  %0 = memgraph.tanh %x : (!c) -> !c
+  %1 = memgraph.transpose %0 permutation [0, 2, 3, 1] : (!c) -> !l
+  %2 = memgraph.relu %1 : (!l) -> !l
+  %3 = memgraph.transpose %2 permutation [0, 3, 1, 2] : (!l) -> !c
+  %4 = memgraph.logistic %3 : (!c) -> !c
+  func.return %4, %y : !c, tensor<2xf32>
+}
+
+// -----
+// Dimensions of size 1 that changed places; what is channels last already stays.
+// CHECK-LABEL: @flat
+!c = tensor<1x1x3x4xf32, #memgraph.encoding<nchw>>
+!l = tensor<1x3x4x1xf32, #memgraph.encoding<nhwc>>
+// CHECK-NEXT: memgraph.add %x, %y
+func.func @flat(%x: !c, %y: !l) -> !l {
+  %0 = memgraph.reshape %x : (!c) -> !l
+  %1 = memgraph.add %0, %y : (!l, !l) -> !l
+  func.return %1 : !l
+}
