@@ -36,6 +36,10 @@ from memopt.formats.tflite import litert_schema, read_model
 PLAN_NAME = "OfflineMemoryAllocation"
 
 
+class OtherSizesError(MemoptError):
+    """An operator whose constants say how many channels it takes."""
+
+
 def is_narrowed_function(func: FuncOp) -> bool:
     """Whether channels of a function were left out."""
     return any(is_narrowed(op) for op in body_of(func).ops)
@@ -45,8 +49,8 @@ def write_narrowed(
     module: ModuleOp, folder: Path = Path(), model_path: Path | None = None
 ) -> bytes:
     """The file of a module that `constant-channels` made narrower, without a plan. Raises
-    MemoptError for operators that are not the file's, and for those whose constants say how many
-    channels they take."""
+    MemoptError for operators that are not the file's, OtherSizesError for those whose constants say
+    how many channels they take."""
     data, model, name = source_of(module, folder, model_path)
     func = only_function(module, model)
     objects = unpack(data)
@@ -153,12 +157,12 @@ def _reshape(op: ReshapeOp, operator: Any, file: _File) -> None:
 
 @tell.register
 def _split(op: SplitOp, operator: Any, file: _File) -> None:
-    raise MemoptError("its parts would have other sizes than the file says", place_of(op))
+    raise OtherSizesError("its parts would have other sizes than the file says", place_of(op))
 
 
 @tell.register
 def _slice(op: SliceOp, operator: Any, file: _File) -> None:
-    raise MemoptError("it would take other sizes than the file says", place_of(op))
+    raise OtherSizesError("it would take other sizes than the file says", place_of(op))
 
 
 def drop_unread(objects: Any) -> None:

@@ -22,13 +22,15 @@ def plan_both(
     choices: Choices,
     is_tflite: bool,
     seconds: Seconds,
+    imported: ModuleOp | None = None,
 ) -> tuple[ModuleOp, ModuleOp, Checked]:
-    """(as it was, planned, what is known of its function).
+    """(as it was, planned, what is known of its function). `imported` is what was read, if rules
+    have been applied to `module` since.
 
     For TFLM the file's own order stays where ours would need more."""
     check_choices(target, choices)
     only_function(module)
-    before = as_it_was(context, module, is_tflite)
+    before = as_it_was(context, imported or module, is_tflite)
     after = module.clone()
     known = plan_module(context, after, target, choices, seconds)
     func = only_function(after)

@@ -6,22 +6,35 @@ verified as any other.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.weights import Weights
-from memopt.backends.tflm.narrowed import write_narrowed
+from memopt.backends.tflm.narrowed import OtherSizesError, write_narrowed
 from memopt.dialects.functions import functions, only_function
-from memopt.rewrites import SETS, apply_rules, named_rules
+from memopt.dialects.rewrite_attributes import RewrittenAttr
+from memopt.passes.memgraph_rewrite import apply_at_once
+from memopt.rewrites import SETS, named_rules
 from memopt.usage import UsageError
 from memopt.verify.channels import has_claims, verify_channels
 
 WRITTEN_AS_FILES = ("constant-channels",)
 
 
-def narrowed(module: ModuleOp, rules: Sequence[str]) -> bytes | None:
-    """The `.tflite` of an imported module with these rules applied, None where they find nothing.
-    Of `safe` and `all` those that can be written. Raises UsageError for any other, MemoptError."""
+@dataclass(frozen=True)
+class Narrowed:
+    """A narrower network as the bytes of a `.tflite`, and what the rules did; or `why` it is not
+    written; none of it where they find nothing."""
+
+    network: bytes | None = None
+    did: tuple[RewrittenAttr, ...] = ()
+    why: str = ""
+
+
+def narrowed(module: ModuleOp, rules: Sequence[str]) -> Narrowed:
+    """An imported module with these rules applied; of `safe` and `all` those that can be written.
+    Raises UsageError for any other, MemoptError."""
     wanted = named_rules(rules)
     if len(rules) == 1 and rules[0] in SETS:
         wanted = tuple(rule for rule in wanted if rule in WRITTEN_AS_FILES)
@@ -30,10 +43,13 @@ def narrowed(module: ModuleOp, rules: Sequence[str]) -> bytes | None:
             known = ", ".join(WRITTEN_AS_FILES)
             raise UsageError(f"--rewrite={rule}: a .tflite is written with no rule but {known}")
     copy = module.clone()
-    func = only_function(copy)
-    if not wanted or not apply_rules(func, wanted):
-        return None
+    did = tuple(apply_at_once(only_function(copy), wanted))
+    if not did:
+        return Narrowed()
     for found in functions(copy):
         if has_claims(found):
             verify_channels(found, Weights.of(copy).array)
-    return write_narrowed(copy)
+    try:
+        return Narrowed(write_narrowed(copy), did)
+    except OtherSizesError as error:
+        return Narrowed(why=f"{', '.join(wanted)} not applied: {error.place}: {error.text}")

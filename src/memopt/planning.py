@@ -17,10 +17,12 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions, only_function
 from memopt.dialects.plan import SCHEDULES_TRIED, model_of, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
+from memopt.dialects.rewrite_attributes import rewrites_list
 from memopt.driver import check_module, progress
 from memopt.in_time import in_budget
 from memopt.passes.memgraph_expand_rows import NONE, MemgraphExpandRowsPass
-from memopt.passes.pipelines import Choices, Step, plan, source
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.passes.pipelines import NO_RULES, Choices, Step, plan, rules_of, source
 from memopt.passes.planned import Planned, PlanningPass
 from memopt.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.solvers import clock
@@ -46,6 +48,19 @@ class Seconds:
         return (
             None if time_limit is None else self.began + time_limit - self.stages.get("import", 0)
         )
+
+
+def rewritten(
+    context: Context, module: ModuleOp, choices: Choices, seconds: Seconds
+) -> tuple[ModuleOp, Choices]:
+    """A copy with the rules that are applied at once, and what is left to choose, for who plans it
+    more than once in C; the module itself where something else has to come first."""
+    at_once, searched = rules_of(choices.rewrite, True)
+    if not at_once or choices.int8_io or choices.slide is not None:
+        return module, choices
+    copy = module.clone()
+    seconds.run("rewrite", lambda: MemgraphRewritePass(at_once).apply(context, copy))
+    return copy, replace(choices, rewrite=searched or (NO_RULES,))
 
 
 def check_kernels_first(context: Context, module: ModuleOp, target: str, choices: Choices) -> None:
@@ -179,6 +194,7 @@ def report_dict(
             "sliding": sliding_dict(func),
         },
         "memories": memories_dict(new),
+        "rewrites": rewrites_list(func),
         "target": target,
         "seconds": {stage: round(seconds.stages.get(stage, 0.0), 6) for stage in stages},
     }

@@ -135,16 +135,17 @@ def test_a_cortex_m_needs_arena_stack_and_static_ram(
 ) -> None:
     need_tools("cortex-m4")
     model = shared / "models" / "hello_world_int8.tflite"
-    target = compiled(model, tmp_path / "out", "--target=cortex-m4")["target"]
+    board = "--target=cortex-m4", "--rewrite=none"
+    target = compiled(model, tmp_path / "out", *board)["target"]
     assert target["arena"] == 32
     assert 32 < target["ram"] == target["arena"] + target["stack"] + target["static_ram"]
     assert target["stack"] < STACK_BOUND and target["static_ram"] < STATIC_BOUND
     assert "bounds" not in target and set(target["not_measured"]) == {"cycles_estimated"}
     capsys.readouterr()
-    error = refusal(model, tmp_path / "no", capsys, "--target=cortex-m4", "--ram=32")
+    error = refusal(model, tmp_path / "no", capsys, *board, "--ram=32")
     assert f"RAM of {target['ram']:,} B" in error
     assert f"{target['ram'] - 32:,} B are missing" in error
-    compiled(model, tmp_path / "fits", "--target=cortex-m4", f"--ram={target['ram']}")
+    compiled(model, tmp_path / "fits", *board, f"--ram={target['ram']}")
 
 
 @pytest.mark.parametrize(

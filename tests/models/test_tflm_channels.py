@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tflite_builder import Graph, Op, T, build
 from tflm_runner import Job, random_inputs, run
 
 from memopt.cli import main
@@ -49,3 +50,49 @@ def test_other_rules_are_refused_by_name(
     said = capsys.readouterr().err
     assert "pad-into-window: a .tflite is written with no rule but constant-channels" in said
     assert not (tmp_path / "o").exists()
+
+
+def test_a_slice_that_says_how_many_channels_it_takes_is_left_with_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then nothing is left out, and the plan is that of the file."""
+    path = tmp_path / "net.tflite"
+    path.write_bytes(sliced())
+    arguments = ["compile", str(path), "--target=tflm", "--rewrite=safe", "-o", str(tmp_path / "o")]
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert "rewrite   constant-channels not applied: " in said
+    assert "it would take other sizes than the file says" in said
+    assert json.loads((tmp_path / "o/report.json").read_text())["rewrites"] == []
+    assert not (tmp_path / "o/net.narrowed.tflite").exists()
+    assert main(["verify", str(tmp_path / "o/plan.mlir")]) == 0
+
+
+def sliced() -> bytes:
+    """Two matrices, of which the first has a row of zeros, and half of what it makes between."""
+
+    def stored(name: str, shape: list[int]) -> T:
+        return T(name, shape, scale=[0.5], zero=[0])
+
+    def weights(name: str, values: list[list[int]]) -> T:
+        array = np.array(values, np.int8)
+        return T(name, list(array.shape), "INT8", array, scale=[0.1], zero=[0])
+
+    tensors = [
+        stored("x", [2, 2]),
+        weights("w", [[1, 2], [0, 0], [3, 4]]),
+        stored("h", [2, 3]),
+        *(
+            T(name, [2], "INT32", np.array(values, np.int32))
+            for name, values in (("begin", [0, 0]), ("end", [1, 3]), ("step", [1, 1]))
+        ),
+        stored("s", [1, 3]),
+        weights("v", [[5, 6, 7]]),
+        stored("y", [1, 1]),
+    ]
+    operators = [
+        Op("FULLY_CONNECTED", [0, 1, -1], [2], ("FullyConnected", {})),
+        Op("STRIDED_SLICE", [2, 3, 4, 5], [6], ("StridedSlice", {})),
+        Op("FULLY_CONNECTED", [6, 7, -1], [8], ("FullyConnected", {})),
+    ]
+    return build(Graph(tensors, operators, [0], [8]))

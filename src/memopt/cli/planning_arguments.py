@@ -26,7 +26,7 @@ from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.planning import Seconds
-from memopt.rewrites import KERNELS, RULES, SETS, named_rules, rule_of
+from memopt.rewrites import KERNELS, RULES, SAFE, SETS, named_rules, rule_of
 from memopt.shorthands import parse_shapes
 from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
@@ -101,10 +101,10 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--rewrite",
-        default=NO_RULES,
         metavar="safe|all|none|RULES",
-        help="rewrite rules: safe, those that keep every bit and never raise the least peak; all; "
-        f"none (default); or names, of {', '.join(RULES)}",
+        help="rewrite rules: safe, those that keep every bit and never raise the least peak "
+        "(default for C targets); all; none (default for tflm); or names, of "
+        f"{', '.join(RULES)}",
     )
     add_shape(parser)
     add_model_path(parser, "where the weights of an .mlir are")
@@ -159,8 +159,15 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         args.nhwc_io,
         slide,
         _kept(args),
-        _rules(args.rewrite),
+        _rules(args.rewrite or _rules_by_default(target, module)),
     )
+
+
+def _rules_by_default(target: str, module: ModuleOp) -> str:
+    """Those that never cost anything, where C runs what they leave; rows are of operators that were
+    rewritten before."""
+    in_rows = family_of(list(body_of(only_function(module)).ops)) == "rows"
+    return SAFE if target in target_names("c") and not in_rows else NO_RULES
 
 
 def _rules(text: str) -> tuple[str, ...]:

@@ -35,8 +35,23 @@ def summary(report: dict[str, Any]) -> str:
             f"scratch   of {', '.join(hidden)} is not known and not counted: TFLM lays it at run "
             "time, and nothing is promised but that the file needs no more than before"
         )
+    lines += [rewrite_line(did) for did in report["rewrites"]]
     lines += object_lines(plan) + memory_lines(report["memories"], claimed)
     return "\n".join([*lines, work_line(report), *target_lines(report["target"])])
+
+
+def rewrite_line(did: dict[str, Any]) -> str:
+    """What a rewrite rule did, for people."""
+    left = f", left {did['left']:,}" if did["left"] else ""
+    names = {"weights": ("weights", " B"), "macs": ("MACs", ""), "peak": ("peak", " B")}
+    figures = [
+        f"{name} {did[f'{key}_before']:,} -> {did[f'{key}_after']:,}{unit}"
+        for key, (name, unit) in names.items()
+        if did[f"{key}_before"] is not None
+    ]
+    plural = "" if did["sites"] == 1 else "s"
+    changed = f"changed {did['sites']:,} operator{plural}{left}"
+    return f"rewrite   {did['rule']} {', '.join([changed, *figures])}"
 
 
 def work_line(report: dict[str, Any]) -> str:

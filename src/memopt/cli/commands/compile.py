@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
 from memopt.analysis.sliding import kept_bytes
 from memopt.backends.c.measure import measure_project
@@ -24,14 +24,23 @@ from memopt.cli.target_facts import c_facts, check_target_ram, tflm_facts
 from memopt.cli.texts import bytes_of_text, sizes, stem_of
 from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import only_function
+from memopt.dialects.rewrite_attributes import REWRITES
 from memopt.driver import IR, import_bytes, interpreter_of, model_files, relative_files
 from memopt.frontends.core.registry import listed
-from memopt.narrowing import narrowed
+from memopt.narrowing import Narrowed, narrowed
 from memopt.passes import share
 from memopt.passes.fewest_rows import DoesNotFitError
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.pipelines import NO_RULES, Choices
-from memopt.planning import Seconds, as_it_was, check_kernels_first, report_dict, whole_peak
+from memopt.planning import (
+    Seconds,
+    as_it_was,
+    check_kernels_first,
+    report_dict,
+    rewritten,
+    whole_peak,
+)
 from memopt.targets.core.registry import target_named, target_names
 from memopt.targets.core.target import Target
 from memopt.text import module_text
@@ -87,20 +96,23 @@ def run(args: argparse.Namespace) -> None:
     if args.target == "tflm" and not is_tflite and path.suffix != IR:
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
     choices = choices_of(args, args.target, module)
-    imported, network = module, None
+    imported, ready, less = module, module, Narrowed()
     if args.target == "tflm" and choices.rewrite != (NO_RULES,):
-        found: list[bytes | None] = []
+        found: list[Narrowed] = []
         seconds.run("rewrite", lambda: found.append(narrowed(imported, choices.rewrite)))
-        network, choices = found[0], replace(choices, rewrite=(NO_RULES,))
+        less, choices = found[0], replace(choices, rewrite=(NO_RULES,))
+    network = less.network
     file = directory / f"{path.stem}.narrowed.tflite"
     if network is not None:
-        module = import_bytes(network, file.suffix, str(file), file)
+        module = ready = import_bytes(network, file.suffix, str(file), file)
+        only_function(module).attributes[REWRITES] = ArrayAttr(less.did)
     check_choices(args.target, choices)
     if args.target != "tflm":
-        check_kernels_first(context, module, args.target, choices)
+        ready, choices = rewritten(context, module, choices, seconds)
+        check_kernels_first(context, ready, args.target, choices)
 
     def plan(choices: Choices) -> Planned:
-        return plan_both(context, module, args.target, choices, is_tflite, seconds)
+        return plan_both(context, ready, args.target, choices, is_tflite, seconds, module)
 
     given = args.rows is not None or args.fit is not None
     # shared objects take no parts of tensors, so whole operators fit, or it is said what is missing
@@ -115,7 +127,7 @@ def run(args: argparse.Namespace) -> None:
     if ram is not None:
         check_ram(known, ram)
     in_rows = known.plan.family.data == "rows"
-    whole = whole_peak(context, module, args.target, choices, seconds) if in_rows else None
+    whole = whole_peak(context, ready, args.target, choices, seconds) if in_rows else None
     with staging(directory) as staged:
         facts: dict[str, Any] = {}
         if network is not None:
@@ -133,6 +145,8 @@ def run(args: argparse.Namespace) -> None:
         write_file(staged / "plan.mlir", module_text(after))
         publish(staged, directory, args.force, sources)
     print(summary(report))
+    if less.why:
+        print(f"rewrite   {less.why}")
     print(f"written   {directory}")
 
 

@@ -1,0 +1,86 @@
+"""`memopt compile` for C applies what never costs anything, and says so; for TFLM nothing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memopt.cli import main
+
+NETWORK = """
+!x = tensor<1x6x4x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+!w = tensor<4x1x1x2xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+!b = tensor<4xi32, #memgraph.encoding<scale = [5.0e-02], zero_point = [0]>>
+!h = tensor<1x6x4x4xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [-9]>>
+!v = tensor<2x1x1x4xi8, #memgraph.encoding<ohwi, scale = [1.0e-01], zero_point = [0]>>
+!c = tensor<2xi32, #memgraph.encoding<scale = [5.0e-02], zero_point = [0]>>
+!y = tensor<1x6x4x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [-9]>>
+func.func @main(%x: !x) -> !y {
+  %w = memgraph.constant dense<[[[[1, 2]]], [[[0, 0]]], [[[3, 4]]], [[[5, 6]]]]> : !w
+  %b = memgraph.constant dense<[10, 200, 30, 40]> : !b
+  %1 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 rounding<tflm_double>
+         : (!x, !w, !b) -> !h
+  %v = memgraph.constant dense<[[[[7, 2, 3, 1]]], [[[8, -1, 5, -3]]]]> : !v
+  %c = memgraph.constant dense<[5, 6]> : !c
+  %2 = memgraph.conv_2d %1, %v, %c window<[1, 1]> groups 1 rounding<tflm_double>
+         : (!h, !v, !c) -> !y
+  func.return %2 : !y
+}
+"""
+
+
+@pytest.fixture
+def net(tmp_path: Path) -> Path:
+    path = tmp_path / "net.mlir"
+    path.write_text(NETWORK)
+    return path
+
+
+def compiled(path: Path, *arguments: str) -> tuple[Path, dict[str, Any]]:
+    out = path.parent / "-".join(("out", path.parent.name, *(a.strip("-") for a in arguments)))
+    assert main(["compile", str(path), *arguments, "-o", str(out)]) == 0
+    return out, json.loads((out / "report.json").read_text())
+
+
+def test_c_leaves_out_what_nobody_misses(net: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, report = compiled(net)
+    (did,) = report["rewrites"]
+    assert did == {
+        "rule": "constant-channels",
+        "sites": 2,
+        "left": 0,
+        "weights_before": 40,
+        "weights_after": 32,
+        "macs_before": 384,
+        "macs_after": 288,
+        "peak_before": None,  # applied without counting it
+        "peak_after": None,
+        "peaks_proven": False,
+    }
+    assert report["weights"] == 32 and report["macs"] == 288
+    line = "rewrite   constant-channels changed 2 operators, weights 40 -> 32 B, MACs 384 -> 288"
+    assert line in capsys.readouterr().out
+    assert main(["verify", str(out / "plan.mlir")]) == 0
+    assert main(["report", str(net), "--target=host", "--json"]) == 0
+    said = capsys.readouterr().out
+    assert json.loads(said[said.index("{") :])["rewrites"] == report["rewrites"]
+
+
+def test_none_is_none_and_rows_are_taken_as_they_are(net: Path) -> None:
+    """A plan in rows was rewritten before, or nobody wanted it."""
+    out, report = compiled(net, "--rewrite=none", "--rows=all")
+    assert report["rewrites"] == [] and report["macs"] == 384
+    assert compiled(out / "plan.mlir")[1]["rewrites"] == []
+
+
+def test_search_takes_part_where_it_is_asked_for(net: Path) -> None:
+    text = NETWORK.replace(
+        "%1 = memgraph", "%s = memgraph.split %x axis 0 : (!x) -> !x\n  %1 = memgraph"
+    )
+    net.write_text(text.replace("conv_2d %x", "conv_2d %s"))
+    _, report = compiled(net, "--rewrite=all", "--rows=none")
+    by_rule = {did["rule"]: did for did in report["rewrites"]}
+    found = by_rule["slice-as-view"]
+    assert (found["sites"], found["left"], found["peaks_proven"]) == (1, 0, True)
+    assert found["peak_before"] >= found["peak_after"] == report["plan"]["peak"]
