@@ -25,7 +25,9 @@ from memopt.solvers.scheduling import schedule
 
 FULL = 10_000  # networks
 LEAST = 500  # of every rule, in the full count
-RULES_OF_ALL = named_rules(("all",))
+CLAIMED = tuple(r for r in RULES if rule_of(r).applied in ("safe", "search"))
+"""The rules that say that they never raise the least peak."""
+MADE = tuple(r for r in CLAIMED if r != "computed-shapes")  # no network here computes a shape
 
 
 def rectified(net: Text) -> None:
@@ -87,7 +89,7 @@ def test_no_rule_raises_the_least_peak(fuzz: float, record_property: Any) -> Non
         inplace = "on" if n % 2 else "off"
         MemgraphModelPass("generic", alignment=1 << n % 5, inplace=inplace).apply(Context(), module)
         after = module.clone()
-        MemgraphRewritePass(("all",)).apply(Context(), after)
+        MemgraphRewritePass(CLAIMED).apply(Context(), after)
         did = rewrites_of(only_function(after))
         if not did:
             continue
@@ -105,11 +107,10 @@ def test_no_rule_raises_the_least_peak(fuzz: float, record_property: Any) -> Non
         assert results(module, image) == results(after, image), n
     record_property("operations changed", dict(fired))
     record_property("operations left", dict(left))
-    assert lower > 3 and all(fired[rule] > 0 for rule in RULES_OF_ALL), fired
-    assert fuzz < 1 or min(fired[rule] for rule in RULES_OF_ALL) >= LEAST, fired
+    assert lower > 3 and all(fired[rule] > 0 for rule in MADE), fired
+    assert fuzz < 1 or min(fired[rule] for rule in MADE) >= LEAST, fired
 
 
-def test_what_is_searched_is_exact_to_the_bit() -> None:
-    """And so is what is safe: `all` keeps every bit."""
-    assert {rule_of(rule).exact for rule in RULES_OF_ALL} == {"bits"}
-    assert set(RULES_OF_ALL) < set(RULES)
+def test_what_never_raises_it_is_exact_to_the_bit() -> None:
+    assert {rule_of(rule).exact for rule in CLAIMED} == {"bits"}
+    assert set(named_rules(("safe",))) < set(CLAIMED) < set(named_rules(("all",)))
