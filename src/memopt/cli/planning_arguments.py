@@ -1,6 +1,7 @@
 """The options of `compile` and `report` that say what is read and how it is planned."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from xdsl.context import Context
@@ -135,7 +136,8 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
 def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choices:
     """How to plan. Raises UsageError for options that contradict each other."""
     slide = None if args.slide is None else _slide(args)
-    default = _rows_by_default(args, target, module) if slide is None else ALL
+    rewrite = _rules(args.rewrite or _rules_by_default(target, module))
+    default = _rows_by_default(args, target, module, rewrite) if slide is None else ALL
     rows = tuple((args.rows or default).split(","))
     fit = None if args.fit is None else bytes_of_text(args.fit)
     if fit == 0:
@@ -159,7 +161,7 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         args.nhwc_io,
         slide,
         _kept(args),
-        _rules(args.rewrite or _rules_by_default(target, module)),
+        rewrite,
     )
 
 
@@ -208,7 +210,9 @@ def _slide(args: argparse.Namespace) -> int:
     return int(text)
 
 
-def _rows_by_default(args: argparse.Namespace, target: str, module: ModuleOp) -> str:
+def _rows_by_default(
+    args: argparse.Namespace, target: str, module: ModuleOp, rewrite: Sequence[str]
+) -> str:
     """Rows where they may help: C runs them, something has them and is not in rows already, and
     nothing is asked for that is one of whole operators."""
     usual = args.schedule in ("auto", Choices.schedule) and args.place in ("auto", Choices.place)
@@ -216,6 +220,6 @@ def _rows_by_default(args: argparse.Namespace, target: str, module: ModuleOp) ->
         return NONE
     operations = list(body_of(only_function(module)).ops)
     able = any(isinstance(op, ComputeOp) and steps_of(op) is not None for op in operations)
-    rules = named_rules(_rules(args.rewrite))  # after which there may be rows that are not yet
-    able = able or any(rule_of(rule).applied == KERNELS for rule in rules)
+    # after which there may be rows that are not yet
+    able = able or any(rule_of(rule).applied == KERNELS for rule in named_rules(rewrite))
     return AUTO if able and family_of(operations) != "rows" else NONE
