@@ -9,6 +9,7 @@ from xdsl.ir import Attribute
 
 from memopt.dialects.attributes import RuntimeType
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.quick import plain_tensor
 from memopt.dialects.tensors import MAX_BYTES, stored_bytes
 from memopt.frontends.core.types import ELEMENTS
 
@@ -127,7 +128,7 @@ def _tensor(element: Attribute, dims: tuple[int, ...], known: Types) -> TensorTy
     """Equal types are one: there are few, and each takes long to make."""
     found = known.get((element, dims))
     if found is None:
-        found = known[element, dims] = TensorType(element, dims)
+        found = known[element, dims] = plain_tensor(element, dims)
     return found
 
 
