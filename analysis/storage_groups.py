@@ -185,13 +185,14 @@ def block_memory(
         if size is not None:
             union.add(argument, size, caller or is_received(argument))
 
-    recalls = has_kind(block.ops, RecallOp)
+    present = list(block.ops)
+    recalls = has_kind(present, RecallOp)
     operations: list[Operation] = []
     memories: list[OperatorMemory] = []
     views: list[Operation] = []
     parts: list[tuple[Operation, Alias]] = []
     gathered: dict[SSAValue, tuple[SSAValue, ...]] = {}
-    for op in block.ops:
+    for op in present:
         memory = behaviour(op, model)
         for result, size in zip(op.results, memory.results, strict=True):
             if size is not None:
@@ -220,7 +221,7 @@ def block_memory(
     of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
     answer = BlockMemory(operations, memories, groups, of_value, [], views, gathered)
     _cut_into_parts(answer, parts)
-    _align(answer, block, model)
+    _align(answer, model, has_kind(present, OF_ROWS), isinstance(block.parent_op(), HyperNode))
     _check_apart(answer, union.sizes)
     _check_sum(answer, model)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
@@ -275,19 +276,21 @@ def _cut_into_parts(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]
         origin.size = 0
 
 
-def _align(answer: BlockMemory, block: Block, model: ModelAttr) -> None:
+def _align(answer: BlockMemory, model: ModelAttr, by_rows: bool, in_node: bool) -> None:
     """Give each group the alignment that suits all that is written into it: the model's, but for
-    rows that lie alone."""
-    if not isinstance(block.parent_op(), HyperNode) and not has_kind(block.ops, OF_ROWS):
-        for group in answer.groups:
-            group.alignment = 1 if group.piece is not None else model.alignment.data
-        return
+    rows that lie alone, which are made `by_rows` or are arguments of a hyper-node."""
+    aligned = model.alignment.data
     views = set(answer.views)
     for group in answer.groups:
-        if group.piece is None:
+        if group.piece is not None:
+            continue
+        group.alignment = aligned
+        if by_rows or in_node:
             written = [v for v, _ in group.members if v.owner not in views]
-            found = [alignment_of(v, model) for v in written]
-            group.alignment = lcm(*found) if found else model.alignment.data
+            asked = [v for v in written if by_rows or not isinstance(v, OpResult)]
+            found = [alignment_of(v, model) for v in asked]
+            found += [aligned] * (len(asked) < len(written))
+            group.alignment = lcm(*found) if found else aligned
 
 
 def _part_of(answer: BlockMemory, op: Operation, alias: Alias) -> tuple[Storage, int, int]:

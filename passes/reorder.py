@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.functions import body_of, read_values
@@ -79,9 +78,10 @@ def inline_hyper_nodes(func: FuncOp) -> None:
         values = list(end.values)
         end.detach()
         end.drop_all_references()
-        for op in list(inner.ops):
+        moved = list(inner.ops)
+        for op in moved:
             op.detach()
-            Rewriter.insert_op(op, InsertPoint.before(node))
+        body_of(func).insert_ops_before(moved, node)
         for result, value in zip(node.outputs, values, strict=True):
             result.replace_all_uses_with(value)
         node.detach()
