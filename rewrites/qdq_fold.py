@@ -113,7 +113,7 @@ from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.plan import ALIAS
 from memopt.dialects.stored import element_of, integer_type, is_stored, numbers_of
 from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import SOURCE, Applied, Exact, Rule
 
 HALF = 128  # what stands for 0 in the middle of unsigned bytes
 EVEN = RoundingAttr("onnx_even")
@@ -147,8 +147,9 @@ class QdqFold(Rule):
             return
         made = op.input.op
         if isinstance(made, DequantizeOp) and is_stored(made.input):
-            self._join(op, made, rewriter)
-        elif isinstance(made, ComputeOp):
+            if not self.reading:
+                self._join(op, made, rewriter)
+        elif isinstance(made, ComputeOp) and (not self.reading or is_one(made)):
             new = fold(made, rewriter)
             if new is not None:
                 self.changed(new, rewriter)
@@ -196,6 +197,14 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
     rewriter.erase(op)
     erase_unread((b for b in before if isinstance(b, Operation)), rewriter)
     return new
+
+
+def is_one(op: ComputeOp) -> bool:
+    """Whether the operation and those around it were one operator of the file."""
+    source = op.attributes.get(SOURCE)
+    around = [v.owner for v in op.operands] + [u.operation for r in op.results for u in r.uses]
+    known = [o.attributes.get(SOURCE, source) for o in around if isinstance(o, Operation)]
+    return source is not None and set(known) == {source}
 
 
 def only_quantized(value: SSAValue) -> QuantizeOp | None:

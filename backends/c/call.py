@@ -109,7 +109,9 @@ def need_layout(op: Operation, value: SSAValue, *layouts: str) -> None:
     """Refuse a tensor that lies in memory in another order than the kernel reads."""
     layout = encoding_of(value).layout.data
     if layout not in ("", *layouts):
-        raise refuse(op, f"the layout {layout} has no kernel, expected {' or '.join(layouts)}")
+        hint = "; --rewrite=all gives images that layout" if layout == "nchw" else ""
+        expected = " or ".join(layouts)
+        raise refuse(op, f"the layout {layout} has no kernel, expected {expected}{hint}")
 
 
 def size_of(value: SSAValue) -> int:

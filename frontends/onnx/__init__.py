@@ -7,5 +7,6 @@ FRONTEND = Frontend(
     reader=f"{__name__}.read",
     looks=None,  # protobuf begins with no mark
     fixes_shapes=True,
-    rules=("relu-into-producer",),  # here a ReLU is a node; the same network as .tflite has none
+    # An operator of stored integers was taken apart; and a ReLU is a node here, none in a .tflite.
+    rules=("qdq-fold", "relu-into-producer"),
 )

@@ -28,6 +28,7 @@ from memopt.dialects.tensors import stored_bytes
 from memopt.formats.onnx_weights import constant_tensor
 from memopt.frontends.core.function import sha256_of
 from memopt.frontends.core.shapes import check_names
+from memopt.frontends.onnx.qlinear import expanded
 from memopt.frontends.onnx.types import ELEMENTS, STRING
 
 OLDEST_OPSET: Final = 13
@@ -245,7 +246,8 @@ def _infer(
             if tensor is not None:
                 _check_constant(tensor, name, None)
                 constants[node.output[0]] = tensor
-    nodes = [(i, n) for i, n in numbered if not n.output or n.output[0] not in constants]
+    running = [(i, n) for i, n in numbered if not n.output or n.output[0] not in constants]
+    nodes = [(i, one) for i, n in running for one in expanded(n, constants)]
     skeleton = ModelProto(ir_version=max(model.ir_version, 4), opset_import=model.opset_import)
     inner = skeleton.graph
     inner.name = "main"

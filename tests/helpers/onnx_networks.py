@@ -65,8 +65,9 @@ def images(seed: int, count: int) -> list[Any]:
     return [rng.normal(size=SHAPE).astype(np.float32) for _ in range(count)]
 
 
-def quantised(source: Path, path: Path, unsigned: bool) -> Path:
-    """The network with `QuantizeLinear` and `DequantizeLinear` around every operator."""
+def quantised(source: Path, path: Path, unsigned: bool, pairs: bool = True) -> Path:
+    """The network with `QuantizeLinear` and `DequantizeLinear` around every operator, or of
+    operators that say themselves how their tensors are stored."""
     from onnxruntime import quantization as tool
 
     class Calibration(tool.CalibrationDataReader):
@@ -81,7 +82,7 @@ def quantised(source: Path, path: Path, unsigned: bool) -> Path:
         source,
         path,
         Calibration(),
-        quant_format=tool.QuantFormat.QDQ,
+        quant_format=tool.QuantFormat.QDQ if pairs else tool.QuantFormat.QOperator,
         activation_type=kind,
         weight_type=tool.QuantType.QInt8,
         per_channel=True,

@@ -66,11 +66,14 @@ def test_folded_operators_compute_what_onnxruntime_does(
     assert differing <= elements // 500, (differing, elements)
 
 
+@pytest.mark.parametrize("pairs", [False, True])
 @pytest.mark.parametrize("unsigned", [False, True])
-def test_a_network_of_onnxruntimes_own_quantizer(unsigned: bool, tmp_path: Path) -> None:
-    path = quantised(network(tmp_path / "f.onnx"), tmp_path / "q.onnx", unsigned)
+def test_a_network_of_onnxruntimes_own_quantizer(
+    unsigned: bool, pairs: bool, tmp_path: Path
+) -> None:
+    path = quantised(network(tmp_path / "f.onnx"), tmp_path / "q.onnx", unsigned, pairs)
     module = load_model(path, {})
-    apply_rules(module, ("qdq-fold",))
+    assert apply_rules(module, ("qdq-fold",)) == pairs, "the others are folded when they are read"
     func = only_function(module)
     kinds = Counter(op.name for op in func.walk())
     assert kinds["memgraph.dequantize"] == 1, "the output's"
