@@ -335,12 +335,12 @@ def statistics(
             "arena": plan.arena if plan and plan.placed else None,
             "seconds": round(seconds, 6),
         }
+        if rewritten := rewrites_list(func):
+            row |= {"rewrites": rewritten}
         left_out = left_out_of(func)
         if left_out:  # channels, by reason, and what is left to do
             work = function_work(func)
             row |= {"left_out": left_out, "macs": work.macs, "weights": work.weights}
-        if rewritten := rewrites_list(func):
-            row |= {"rewrites": rewritten}
         off_chip = func.attributes.get(OFF_CHIP)
         if plan is not None and plan.costs is not None:
             row["traffic"] = plan.costs.cost.data

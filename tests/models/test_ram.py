@@ -204,14 +204,15 @@ def test_without_a_compiler_the_stack_is_bounded(
 ) -> None:
     monkeypatch.setenv("PATH", "")
     model = shared / "models" / "hello_world_int8.tflite"
-    target = compiled(model, tmp_path / "out", "--target=cortex-m4")["target"]
+    board = "--target=cortex-m4", "--rewrite=none"
+    target = compiled(model, tmp_path / "out", *board)["target"]
     assert target["stack"] == STACK_BOUND and target["static_ram"] == STATIC_BOUND
     assert target["bounds"] == ["stack", "static_ram"]
     assert target["ram"] == 32 + STACK_BOUND + STATIC_BOUND
     assert "arm-none-eabi-gcc" in target["not_measured"]["flash"]
     out = capsys.readouterr().out
     assert "stack at most 1,024 B" in out and "flash" in out
-    assert "arena 32 B" in refusal(model, tmp_path / "no", capsys, "--target=cortex-m4", "--ram=1K")
+    assert "arena 32 B" in refusal(model, tmp_path / "no", capsys, *board, "--ram=1K")
 
 
 @pytest.mark.parametrize("target", ["cortex-m4", "cortex-m7", "cortex-m55"])
