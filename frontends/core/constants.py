@@ -54,6 +54,7 @@ def inline(type_: TensorType[Attribute], raw: bytes) -> Inline | None:
     if not all(map(math.isfinite, values)):
         return None
     minus_zero = any(v == 0 and math.copysign(1, v) < 0 for v in values)
-    if (minus_zero and len(values) > 1) or "0x" in str(value):
+    written = str(value).partition(">")[0]  # and not its type, such as tensor<10x2xf32>
+    if (minus_zero and len(values) > 1) or "0x" in written:
         return None
     return value

@@ -22,6 +22,8 @@ from memopt.dialects.functions import only_function
 from memopt.driver import load_model
 from memopt.rewrites import apply_rules
 
+FULL = 500  # models of each family
+
 
 def every_value(func: Any) -> list[Any]:
     return [*func.body.block.args, *(r for op in func.walk() for r in op.results)]
@@ -38,7 +40,7 @@ def test_folded_operators_compute_what_onnxruntime_does(
 ) -> None:
     make, off = FAMILIES[family]
     differing = elements = 0
-    for seed in range(max(12, int(500 * fuzz))):
+    for seed in range(max(12, int(FULL * fuzz))):
         pairs = Pairs(seed)
         data = make(pairs)
         path = tmp_path / "m.onnx"

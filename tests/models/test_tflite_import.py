@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from counting import calls_of
 from tflite_builder import Extra, Graph, Op, T, build
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
@@ -19,6 +19,7 @@ from memopt.dialects.names import name_of
 from memopt.dialects.plan import model_of
 from memopt.dialects.structure import ConstantOp, OpaqueOp, VariableOp
 from memopt.formats import tflite_control
+from memopt.frontends.core.constants import inline
 from memopt.frontends.tflite.read import read
 
 
@@ -225,6 +226,13 @@ def test_a_path_that_is_not_ascii_survives_as_text() -> None:
     data = build(Graph([T("x", [4]), T("y", [4])], [Op("RELU", [0], [1])], [0], [1]))
     again = load_text(new_context(), module_text(read(data, "modèle.tflite")), "x.mlir")
     assert list(files_of(again).values()) == ["modèle.tflite"]
+
+
+def test_a_constant_of_ten_rows_is_inline() -> None:
+    """`10x1` in its type is no bit pattern."""
+    type_ = TensorType(f32, [10, 1])
+    assert inline(type_, np.ones(10, np.float32).tobytes()) is not None
+    assert inline(type_, np.full(10, np.inf, np.float32).tobytes()) is None
 
 
 def test_small_constants_are_inline_and_large_ones_by_reference(tmp_path: Path) -> None:
