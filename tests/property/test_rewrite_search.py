@@ -54,12 +54,21 @@ def sliced(net: Text) -> None:
     net.pick(rectified, pooled)(net)
 
 
+def twins(net: Text) -> None:
+    """What is computed twice, and what reads both."""
+    image = net.last
+    for _ in range(2):
+        net.add(f"max_pool_2d {image[0]} window<[1, 1]>", [image], image[1])
+    pair = net.made[-2:]
+    net.add(f"add {pair[0][0]}, {pair[1][0]}{net.rounding}", pair, image[1])
+
+
 def padded(net: Text) -> None:
     border(net)
     convolution(net)
 
 
-STEPS = (*(s for s in INT8 if s is not copied), *(beside, sliced, rectified, padded) * 2)
+STEPS = (*(s for s in INT8 if s is not copied), *(beside, sliced, rectified, padded) * 2, twins)
 """Without copies, which scheduling takes for moves between memories."""
 
 
