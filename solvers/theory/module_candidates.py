@@ -5,6 +5,7 @@ edge, operators between the same neighbours, and what lies between a fork and th
 it. What is larger is found again after the small ones have been contracted.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
 from memopt.solvers.problems.memory_graph import MemoryGraph
@@ -35,9 +36,12 @@ def adjacent(graph: MemoryGraph, up: list[int], down: list[int]) -> Iterator[tup
 
 def _siblings(up: list[int], down: list[int], largest: int) -> list[int]:
     """Operators with the same ancestors and the same descendants: all of them, and each pair."""
+    counts = list(zip(map(int.bit_count, up), map(int.bit_count, down), strict=True))
+    often = Counter(counts)  # hashing the masks themselves takes longer
     alike: dict[tuple[int, int], list[int]] = {}
     for v, sides in enumerate(zip(up, down, strict=True)):
-        alike.setdefault(sides, []).append(v)
+        if often[counts[v]] > 1:
+            alike.setdefault(sides, []).append(v)
     result: list[int] = []
     for vs in alike.values():
         if 1 < len(vs) <= largest:
