@@ -174,7 +174,7 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
         return None
     properties: dict[str, Attribute] = dict(op.properties)
     operands = [operand(v, op, rewriter) for v in read]
-    if op.MOVES:
+    if op.takes_stored:
         operands = [as_stored(v, made[0].result, op, rewriter) for v in operands]
     else:
         properties["rounding"] = EVEN
@@ -277,7 +277,7 @@ def as_stored(
 
 def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -> bool:
     """Whether the operation has a meaning of these integers."""
-    if op.MOVES:
+    if op.takes_stored:
         meanings = {(element_of(q.result), numbers_of(q.result)) for q in made}
         return (
             len(meanings) == 1 and not op.activation_name and all(per_tensor(v.value) for v in read)

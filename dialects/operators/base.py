@@ -270,6 +270,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         kept = np.minimum(np.maximum(values + zero_point, low), high)
         return kept.astype(dtype_of(self.results[0]))
 
+    @property
+    def takes_stored(self) -> bool:
+        """Whether it does the same to stored integers of one quantization as to what they stand
+        for."""
+        return self.MOVES
+
     def even_range(self, low: int, high: int) -> tuple[int, int]:
         """What the activation leaves of the integers, its ends rounded as ONNX does."""
         import numpy as np

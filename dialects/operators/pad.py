@@ -40,6 +40,11 @@ class PadOp(ComputeOp):
     traits = traits_def(Pure())
     assembly_format = "$input `before` $before `after` $after `value` $value " + TYPES
 
+    @property
+    def takes_stored(self) -> bool:
+        """What is padded is the zero point."""
+        return self.value.value.data == 0.0
+
     def verify_(self) -> None:
         before = [int(v) for v in self.before.get_values()]
         after = [int(v) for v in self.after.get_values()]

@@ -129,6 +129,10 @@ class ResizeNearestOp(ResizeBase):
 
     name = "memgraph.resize_nearest"
 
+    @property
+    def takes_stored(self) -> bool:
+        return True
+
     def nearest(self, size: int, out: int) -> Array:
         """The element before of each one after (GetNearestNeighbor)."""
         import numpy as np

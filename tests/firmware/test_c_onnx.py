@@ -16,6 +16,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.driver import load_model
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 
+REFUSED = ("padding counts", "broadcast", "no kernel for")
 RULES = MemgraphRewritePass(("qdq-fold", "signed-bytes", "channels-last"))
 
 
@@ -68,7 +69,7 @@ def test_operators_round_as_onnxruntime(family: str, tmp_path: Path, lab: Any, f
         try:
             output = run(lab, path, tmp_path / f"c{seed}", "host", given)
         except MemoptError as error:
-            assert "padding counts" in str(error) or "broadcast" in str(error)
+            assert any(why in str(error) for why in REFUSED), error
             continue
         fused = family in ("convolution", "matrix")
         want = [

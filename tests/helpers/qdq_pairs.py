@@ -1,4 +1,4 @@
-# pyright: basic
+# pyright: basic, reportArgumentType=false
 # (arrays of any element type: strict has nothing to say about them)
 """Random models of one operator between `DequantizeLinear` and `QuantizeLinear`.
 
@@ -131,7 +131,7 @@ def element_wise(p: Pairs) -> bytes:
 
 
 def moved(p: Pairs) -> bytes:
-    kind = int(p.rng.integers(4))
+    kind = int(p.rng.integers(7))
     like = p.step("l")
     x = p.tensor("x", 1, 4, 6, 6, like=like)
     if kind == 0:
@@ -140,6 +140,14 @@ def moved(p: Pairs) -> bytes:
         p.add("Transpose", [x], perm=[0, 2, 3, 1])
     elif kind == 2:
         p.add("Flatten", [x])
+    elif kind == 3:
+        scales = p.constant("k", np.float32([1, 1, 2, 2]))
+        rule = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+        p.add("Resize", [x, "", scales], mode="nearest", **rule)
+    elif kind == 4:
+        p.add("Pad", [x, p.constant("k", np.int64([0, 0, 1, 0, 0, 0, 2, 1]))])
+    elif kind == 5:
+        p.add("DepthToSpace", [x], blocksize=2, mode=str(p.rng.choice(("DCR", "CRD"))))
     else:
         p.add("Concat", [x, p.tensor("z", 1, 2, 6, 6)], axis=1)
         return p.model(None)
@@ -148,8 +156,11 @@ def moved(p: Pairs) -> bytes:
 
 def mean(p: Pairs) -> bytes:
     x = p.tensor("x", 1, 4, 6, 6)
-    if p.rng.random() < 0.5:
+    kind = int(p.rng.integers(3))
+    if kind == 0:
         p.add("GlobalAveragePool", [x])
+    elif kind == 1:
+        p.add("ReduceMean", [x], axes=[2, 3], keepdims=int(p.rng.integers(2)))
     else:
         pads, counted = [int(p.rng.integers(2))] * 4, int(p.rng.integers(2))
         p.add("AveragePool", [x], kernel_shape=[3, 3], pads=pads, count_include_pad=counted)
