@@ -84,7 +84,7 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
         same = shape_of(op.results[alias.result]) == shape_of(op.operands[alias.operand])
         return None if (op.ELEMENTWISE or op.IS_VIEW) and same else f"{op.name} cannot run in place"
     if alias.kind == "gather":
-        taken = op.GATHERS or _takes(op, alias.result)
+        taken = op.GATHERS or op.is_function or _takes(op, alias.result)
         return None if taken else f"{op.name} makes more than its operands are"
     begin = op.begins_at(alias.result, alias.operand)
     if begin is None:

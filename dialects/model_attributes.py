@@ -28,7 +28,7 @@ class AliasAttr(ParametrizedAttribute):
 
     view: the whole buffer, slice: a part of it, inplace: the result overwrites the operand, which
     dies here. gather: the result is no buffer, who reads it reads all operands, or what a slice
-    takes of its own, where they are.
+    takes of its own, where they are; what a function of an element makes, it computes itself.
     `strides` (elements) when the slice is not contiguous: it then counts the whole group.
     """
 

@@ -15,7 +15,7 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.plan import drop_plan
 from memopt.dialects.rewrite_attributes import RewrittenAttr
 from memopt.passes.extract import extract
-from memopt.rewrites import Sites, apply_rules
+from memopt.rewrites import Sites, apply_rules, rule_of
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import schedule
@@ -44,6 +44,20 @@ class _Search:
         half = len(more) // 2
         return self.most(self.most(taken, more[:half]), more[half:])
 
+    def fewest(self, taken: frozenset[int], fewer: Sequence[int]) -> frozenset[int]:
+        """The sites taken but for those, of which it is asked for, that the peak does not need."""
+        if not fewer or clock.late(self.deadline):
+            return taken
+        trial = taken.difference(fewer)
+        found = ordered(self.func, self.deadline, self.rule, trial)
+        if found.peak <= self.best.peak:
+            self.best = found
+            return trial
+        if len(fewer) == 1:
+            return taken
+        half = len(fewer) // 2
+        return self.fewest(self.fewest(taken, fewer[:half]), fewer[half:])
+
 
 def apply_by_search(func: FuncOp, rule: str, time_limit: float | None) -> RewrittenAttr | None:
     """Apply a rule wherever it is legal and the peak of whole operators, of the least that is found
@@ -56,6 +70,8 @@ def apply_by_search(func: FuncOp, rule: str, time_limit: float | None) -> Rewrit
     before = ordered(func, deadline, rule)
     search = _Search(func, rule, deadline, before)
     taken = search.most(frozenset(), legal)
+    if rule_of(rule).only_lower:
+        taken = search.fewest(taken, sorted(taken))
     done = applied(func, rule, taken)
     peaks = before.peak, search.best.peak
     proven = all(s.proof != "none" and s.peak == s.lower_bound for s in (before, search.best))

@@ -68,6 +68,7 @@ class Rule(RewritePattern, ABC):
     least peak (safe); by `all`, if it gives operators a form that kernels have (kernels), whatever
     that costs, or where the least peak does not rise (search); or only by its name.
     `planned_only`: whether no kernel runs what it leaves, so that there is a plan and no code.
+    `only_lower`: whether, applied by search, it is worth it only where the least peak falls.
     `reading`: whether the rule is part of reading a file, so that what it leaves is what stands in
     the file.
     """
@@ -75,6 +76,7 @@ class Rule(RewritePattern, ABC):
     exact: ClassVar[Exact]
     applied: ClassVar[Applied] = "named"
     planned_only: ClassVar[bool] = False
+    only_lower: ClassVar[bool] = False
 
     def __init__(
         self, reading: bool = False, channel_multiple: int = 1, sites: Sites | None = None

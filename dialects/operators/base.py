@@ -159,6 +159,11 @@ class ComputeOp(IRDLOperation, MemoryInterface):
             return None
         return same_channels(self.operands[operand], self.results[result])
 
+    @property
+    def is_function(self) -> bool:
+        """Whether each element of the only result is a function of the operand's element there."""
+        return self.ELEMENTWISE and len(self.operands) == len(self.results) == 1
+
     def reads_parts(self, operand: int) -> bool:
         """Whether a kernel can read that operand pixel by pixel, the channels of one from several
         tensors, from pixels that lie apart."""

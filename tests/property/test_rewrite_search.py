@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from channel_networks import INT8, sparse_network
-from row_steps import border, convolution, copied, cropped, strided
+from row_steps import convolution, copied, cropped, strided
 from row_text import Rng, Text
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -63,12 +63,25 @@ def twins(net: Text) -> None:
     net.add(f"add {pair[0][0]}, {pair[1][0]}{net.rounding}", pair, image[1])
 
 
+def skipped(net: Text) -> None:
+    """A function of an image that stays."""
+    image = net.last
+    rectified(net)
+    pooled(net)
+    pair = [image, net.last]
+    net.add(f"add {image[0]}, {net.last[0]}{net.rounding}", pair, image[1])
+
+
 def padded(net: Text) -> None:
-    border(net)
+    """What a convolution pads itself."""
+    name, (_, h, w, c) = net.last
+    text = f"pad {name} before [0, 1, 0, 0] after [0, 0, 1, 0] value 0.0"
+    net.add(text, [net.last], (1, h + 1, w + 1, c))
     convolution(net)
 
 
-STEPS = (*(s for s in INT8 if s is not copied), *(beside, sliced, rectified, padded) * 2, twins)
+MORE = (*(beside, sliced, rectified, padded, skipped) * 2, padded, twins)
+STEPS = (*(s for s in INT8 if s is not copied), *MORE)
 """Without copies, which scheduling takes for moves between memories."""
 
 
