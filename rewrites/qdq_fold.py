@@ -93,6 +93,7 @@ Left alone:
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import cycle
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import TensorType
@@ -146,8 +147,8 @@ class QdqFold(Rule):
         if not rounds_even(op) or not isinstance(op.input, OpResult):
             return
         made = op.input.op
-        if isinstance(made, DequantizeOp) and is_stored(made.input):
-            if not self.reading:
+        if isinstance(made, DequantizeOp):
+            if not self.reading and per_tensor(made.input) and per_tensor(op.result):
                 self._join(op, made, rewriter)
         elif isinstance(made, ComputeOp) and (not self.reading or is_one(made)):
             new = fold(made, rewriter)
@@ -286,10 +287,12 @@ def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -
         return False
     if not isinstance(op, WeighingOp):
         return all(per_tensor(v.value) for v in read)
-    return per_tensor(read[0].value) and has_weights(op, read, made[0].result)
+    source, result = read[0].value, made[0].result
+    alike = per_tensor(source) and element_of(source) == element_of(result)
+    return alike and has_weights(op, read)
 
 
-def has_weights(op: WeighingOp, read: list[Stored], result: SSAValue) -> bool:
+def has_weights(op: WeighingOp, read: list[Stored]) -> bool:
     """Whether weights are constant integers around zero, of a scale or one per filter, and the bias
     is of the sums' steps."""
     source, weights, *bias = read
@@ -308,11 +311,10 @@ def has_weights(op: WeighingOp, read: list[Stored], result: SSAValue) -> bool:
         return False
     step = encoding_of(source.value).scales[0]
     wanted = [multiplier(step, s, 1.0) for s in encoding.scales]
-    count = max(len(wanted), len(steps.scales))
-    pairs = zip(
-        steps.scales * (count // len(steps.scales)), wanted * (count // len(wanted)), strict=True
-    )
-    return all(abs(a - b) <= CLOSE * b for a, b in pairs)
+    if len(steps.scales) != len(wanted) and 1 not in (len(steps.scales), len(wanted)):
+        return False
+    pairs = zip(cycle(steps.scales), cycle(wanted), range(max(len(steps.scales), len(wanted))))
+    return all(abs(a - b) <= CLOSE * b for a, b, _ in pairs)
 
 
 def erase_unread(operations: Iterable[Operation], rewriter: PatternRewriter) -> None:
