@@ -139,7 +139,6 @@ static inline int32_t memopt_round_shift_30(int32_t value, int32_t bits) {
 #define MEMOPT_NOINLINE
 #endif
 
-#if MEMOPT_ROUND_EVEN
 /* The nearest integer, halves to the even one, of what is clamped to +-1024: a float of 2^23 and
  * more has no fraction. */
 static inline int32_t memopt_round_even(float value) {
@@ -148,6 +147,7 @@ static inline int32_t memopt_round_even(float value) {
   return (int32_t)(whole - 12582912.0f);
 }
 
+#if MEMOPT_ROUND_EVEN
 /* `code` of a multiplier that is a float, given by its bits: the product is rounded to even. */
 #define MEMOPT_EVEN 127
 static inline int32_t memopt_requantize_even(int32_t value, int32_t multiplier) {

@@ -84,23 +84,26 @@ def _zero_points(op: BinaryOp) -> tuple[tuple[str, int], ...]:
     return tuple((f"{name}_zero_point", per_tensor(op, value)[1]) for name, value in names)
 
 
-def _even_call(op: BinaryOp, constants: Constants, kernel: str, sign: int) -> KernelCall:
+def _even_call(
+    op: BinaryOp, constants: Constants, is_product: bool = False, sign: int = 1
+) -> KernelCall:
     """As ONNX computes it: of real numbers, those of the right operand times `sign`."""
     a, b, output = (per_tensor(op, v)[0] for v in (op.lhs, op.rhs, op.result))
     scales = (("a_scale", a), ("b_scale", sign * b), ("output_scale", output))
-    fields = (*scales, *_zero_points(op), *int8_range(op, op.result))
-    return binary_call(op, constants, kernel, fields)
+    rule = (*scales, ("is_product", int(is_product)))
+    fields = (*rule, *_zero_points(op), *int8_range(op, op.result))
+    return binary_call(op, constants, "binary_even_s8", fields)
 
 
 @kernel(SubOp, "s8", rounding="onnx_even", rows=own_rows)
 def sub_s8(op: SubOp, constants: Constants) -> KernelCall:
-    return _even_call(op, constants, "add_even_s8", -1)
+    return _even_call(op, constants, sign=-1)
 
 
 @kernel(AddOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
 def add_s8(op: AddOp, constants: Constants) -> KernelCall:
     if rounds_even(op):
-        return _even_call(op, constants, "add_even_s8", 1)
+        return _even_call(op, constants)
     left_shift, numbers = op.common_scale(bits=8)
     names = ("a", "b", "output")
     fields = (
@@ -116,7 +119,7 @@ def add_s8(op: AddOp, constants: Constants) -> KernelCall:
 @kernel(MulOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
 def mul_s8(op: MulOp, constants: Constants) -> KernelCall:
     if rounds_even(op):
-        return _even_call(op, constants, "mul_even_s8", 1)
+        return _even_call(op, constants, is_product=True)
     a_scale, b_scale, out_scale = (per_tensor(op, v)[0] for v in (op.lhs, op.rhs, op.result))
     multiplier, shift = quantize_multiplier(a_scale * b_scale / out_scale)
     if shift > 14:
