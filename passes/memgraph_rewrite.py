@@ -41,6 +41,7 @@ from memopt.rewrites import (
     apply_rules,
     named_rules,
     rule_of,
+    unknown_rule,
 )
 from memopt.solvers import clock
 from memopt.verify.channels import has_claims, verify_channels
@@ -65,10 +66,8 @@ class MemgraphRewritePass(ModulePass):
         if not 1 <= self.channel_multiple <= MOST:
             text = f"channel-multiple={self.channel_multiple}: 1 to {MOST}"
             raise PassFailedException(f"{self.name}: {text}")
-        for rule in named_rules(self.rules):
-            if rule not in RULES:
-                known = ", ".join((*SETS, *RULES) if len(self.rules) == 1 else RULES)
-                raise PassFailedException(f"{self.name}: {rule!r} is not one of: {known}")
+        if wrong := unknown_rule(self.rules):
+            raise PassFailedException(f"{self.name}: {wrong}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         rules = named_rules(self.rules)

@@ -141,6 +141,15 @@ def named_rules(wanted: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in RULES if taken and rule_of(name).applied in taken)
 
 
+def unknown_rule(wanted: Sequence[str]) -> str | None:
+    """The first that is no rule, in words with those that there are; None if all are."""
+    for rule in named_rules(wanted):
+        if rule not in RULES:
+            known = ", ".join((*SETS, *RULES) if len(wanted) == 1 else RULES)
+            return f"{rule!r} is not one of: {known}"
+    return None
+
+
 def apply_rules(
     root: ModuleOp | FuncOp,
     names: Sequence[str],

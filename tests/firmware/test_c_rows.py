@@ -189,6 +189,7 @@ def test_every_kernel_computes_rows(
         assert got.output == want.output, f"seed {seed}"
         assert lab.whole_rows(got.trace, 2) == want.trace, f"seed {seed}"
     kernels = {f.removeprefix("memopt_").removesuffix(".c") for f in kernel_files() if ".c" in f}
+    kernels = {k for k in kernels if "_even_" not in k}  # of ONNX: test_c_onnx.py
     assert ran == {k for k in kernels if k == "copy" or ("_s8" in k) == quantized}
     assert refused <= REFUSED
 

@@ -27,7 +27,7 @@ from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.planning import Seconds
-from memopt.rewrites import KERNELS, RULES, SAFE, SETS, named_rules, rule_of
+from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
 from memopt.shorthands import parse_shapes
 from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
@@ -175,10 +175,8 @@ def _rules_by_default(target: str, module: ModuleOp) -> str:
 def _rules(text: str) -> tuple[str, ...]:
     """The rules of --rewrite. Raises UsageError."""
     found = tuple(text.split(","))
-    for rule in named_rules(found):
-        if rule not in RULES:
-            known = ", ".join((*SETS, *RULES) if len(found) == 1 else RULES)
-            raise UsageError(f"--rewrite: {rule!r} is not one of: {known}")
+    if wrong := unknown_rule(found):
+        raise UsageError(f"--rewrite: {wrong}")
     return found
 
 
