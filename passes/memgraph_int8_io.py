@@ -54,7 +54,7 @@ def store_border(func: FuncOp) -> bool:
     taken = [_take_stored(block, k, place) for k in range(len(block.args))]
     changed = any([*taken, _return_stored(block, place)])
     if changed:
-        _changed(func)
+        border_changed(func)
     return changed
 
 
@@ -94,7 +94,8 @@ def _return_stored(block: Block, place: str) -> bool:
     return bool(real)
 
 
-def _changed(func: FuncOp) -> None:
+def border_changed(func: FuncOp) -> None:
+    """What a function takes or returns is another: its type, and what was said of it, go."""
     func.update_function_type()
     drop_plan(func)
     func.attributes.pop("memgraph.source", None)

@@ -32,8 +32,15 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, functions
 from memopt.dialects.names import name_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.operators.reordering import LAST, is_channels_first, reordered_type
-from memopt.dialects.plan import drop_plan
+from memopt.dialects.operators.movement import TransposeOp
+from memopt.dialects.operators.reordering import (
+    FIRST,
+    LAST,
+    is_channels_first,
+    keeps_bytes,
+    reordered_type,
+)
+from memopt.passes.memgraph_int8_io import border_changed
 
 
 @dataclass(frozen=True)
@@ -60,9 +67,7 @@ def turn_border(func: FuncOp) -> bool:
     for k in returned:
         last.operands[k] = _unturned(last.operands[k], place)
     if images or returned:
-        func.update_function_type()
-        drop_plan(func)
-        func.attributes.pop("memgraph.source", None)
+        border_changed(func)
     return bool(images or returned)
 
 
@@ -87,21 +92,15 @@ def _unturned(value: SSAValue, place: str) -> SSAValue:
     """What lies channels last and is turned, or computed of that, for the border."""
     op = value.op if isinstance(value, OpResult) and value.has_one_use() else None
     if op is not None and is_move(op) and not is_channels_first(op.operands[0]):
-        return _without(op)
+        source = op.operands[0]
+        value.replace_all_uses_with(source)
+        Rewriter.erase_op(op)
+        return source
     if op is not None and is_each(op):
         op.operands[0] = _unturned(op.operands[0], place)
         return Rewriter.replace_value_with_new_type(value, reordered_type(value, LAST, "nhwc"))
     text = f"{name_of(value)} is made channels first; --rewrite=channels-last goes before"
     raise MemoptError(f"memgraph-nhwc-io: {text}", place)
-
-
-def _without(op: Operation) -> SSAValue:
-    """What the operation turns, for the border; the operation goes once nobody else reads it."""
-    source = op.operands[0]
-    if op.results[0].has_one_use():
-        op.results[0].replace_all_uses_with(source)
-        Rewriter.erase_op(op)
-    return source
 
 
 def is_each(op: Operation) -> bool:
@@ -112,9 +111,18 @@ def is_each(op: Operation) -> bool:
 
 def is_move(op: Operation) -> bool:
     """Whether it turns an image, channels first to last or last to first."""
-    if not isinstance(op, ComputeOp) or not op.MOVES or len(op.operands) != 1:
+    if not isinstance(op, ComputeOp) or len(op.operands) != 1:
         return False
     before, after = op.operands[0], op.results[0]
     if is_channels_first(before):
-        return after.type == reordered_type(before, LAST, "nhwc")
-    return is_channels_first(after) and before.type == reordered_type(after, LAST, "nhwc")
+        return puts_in(op, LAST) and after.type == reordered_type(before, LAST, "nhwc")
+    first = is_channels_first(after) and before.type == reordered_type(after, LAST, "nhwc")
+    return first and puts_in(op, FIRST)
+
+
+def puts_in(op: ComputeOp, order: tuple[int, ...]) -> bool:
+    """Whether dimension i of the result is dimension `order[i]` of the operand, element by
+    element."""
+    if isinstance(op, TransposeOp):
+        return op.permutation.get_values() == order
+    return op.IS_VIEW and keeps_bytes(op.operands[0], order)

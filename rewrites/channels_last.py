@@ -64,7 +64,13 @@ from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.names import is_named, name_of, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
-from memopt.dialects.operators.reordering import FIRST, LAST, is_channels_first, reordered_type
+from memopt.dialects.operators.reordering import (
+    FIRST,
+    LAST,
+    is_channels_first,
+    keeps_bytes,
+    reordered_type,
+)
 from memopt.dialects.stored import element_of
 from memopt.dialects.tensors import bytes_of, elements_of, encoding_of, shape_of
 from memopt.rewrites import Applied, Exact, FunctionRule
@@ -184,9 +190,8 @@ class Turned:
 
     def moved(self, value: SSAValue, order: Sequence[int], layout: str, op: Operation) -> SSAValue:
         """The value with its dimensions in that order, before `op`."""
-        made, shape = reordered_type(value, order, layout), shape_of(value)
-        large = [i for i in order if shape[i] != 1]
-        if large == sorted(large):
+        made = reordered_type(value, order, layout)
+        if keeps_bytes(value, order):
             return self.inserted(ReshapeOp.create(operands=[value], result_types=[made]), op)
         properties: Mapping[str, Attribute] = {"permutation": DenseArrayBase.from_list(i64, order)}
         return self.inserted(

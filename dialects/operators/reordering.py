@@ -20,6 +20,13 @@ def is_channels_first(value: SSAValue) -> bool:
     return first and len(shape_of(value)) == 4
 
 
+def keeps_bytes(value: SSAValue, order: Sequence[int]) -> bool:
+    """Whether only dimensions of size 1 change places, so that the bytes stay in theirs."""
+    shape = shape_of(value)
+    large = [i for i in order if shape[i] != 1]
+    return large == sorted(large)
+
+
 def with_axis(op: Operation, order: Sequence[int]) -> Mapping[str, Attribute]:
     """The properties with `axis` as a dimension of tensors that have been put in that order."""
     axis = cast("IntegerAttr[Any]", op.properties["axis"]).value.data

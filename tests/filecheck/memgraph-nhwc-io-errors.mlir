@@ -14,3 +14,22 @@ func.func @made(%x: tensor<1x24xf32>) -> !c {
   %0 = memgraph.reshape %x {memgraph.names = ["avg#0"]} : (tensor<1x24xf32>) -> !c
   func.return %0 : !c
 }
+
+// -----
+// The types alone do not tell: other bytes, and another order.
+// CHECK: @bytes: error: memgraph-nhwc-io: x is needed channels first; --rewrite=channels-last goes before
+!c = tensor<1x3x3x3xf32, #memgraph.encoding<nchw>>
+!l = tensor<1x3x3x3xf32, #memgraph.encoding<nhwc>>
+func.func @bytes(%x: !c) -> !l {
+  %0 = memgraph.reshape %x : (!c) -> !l
+  func.return %0 : !l
+}
+
+// -----
+// CHECK: @order: error: memgraph-nhwc-io: x is needed channels first; --rewrite=channels-last goes before
+!c = tensor<1x3x3x3xf32, #memgraph.encoding<nchw>>
+!l = tensor<1x3x3x3xf32, #memgraph.encoding<nhwc>>
+func.func @order(%x: !c) -> !l {
+  %0 = memgraph.transpose %x permutation [0, 3, 2, 1] : (!c) -> !l
+  func.return %0 : !l
+}
