@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes import EncodingAttr
-from memopt.dialects.stored import Array, dtype_of, limits_of, scales_of, unknown
+from memopt.dialects.stored import Array, dtype_of, limits_of, rounding_of, scales_of, unknown
 from memopt.dialects.tensors import encoding_of, shape_of
 
 
 def rounds_even(op: Operation) -> bool:
     """Whether the operation's integers are rounded as ONNX's."""
-    return getattr(op.properties.get("rounding"), "data", "") == "onnx_even"
+    return rounding_of(op) == "onnx_even"
 
 
 def _steps(op: Operation, value: SSAValue) -> tuple[Array, Array]:

@@ -119,10 +119,14 @@ def limits_of(op: Operation, value: SSAValue) -> tuple[int, int]:
     return (0, (1 << bits) - 1) if unsigned else (-(1 << bits - 1), (1 << bits - 1) - 1)
 
 
+def rounding_of(op: Operation) -> str:
+    """How the operation's integers are rounded, "" where it does not say."""
+    return getattr(op.properties.get("rounding"), "data", "")
+
+
 def need_double_rounding(op: Operation) -> None:
     """Raise MemoptError unless the operation's integers are rounded as TensorFlow Lite Micro's."""
-    attribute = op.properties.get("rounding")
-    name = cast("str", attribute.data) if attribute is not None else ""  # type: ignore[attr-defined]
+    name = rounding_of(op)
     if name not in ("", "tflm_double"):
         raise unknown(op, f"its integers are computed as tflm_double, not {name}")
 
@@ -136,8 +140,7 @@ def need_rounding(op: Operation) -> None:
 
 def rounds_once(op: Operation) -> bool:
     """Whether the operation's integers are rounded once, as TensorFlow Lite's may be."""
-    attribute = op.properties.get("rounding")
-    return getattr(attribute, "data", "") == "tflite_single"
+    return rounding_of(op) == "tflite_single"
 
 
 def stored_bits(op: Operation, *values: SSAValue, unsigned: bool = False) -> int:

@@ -32,6 +32,7 @@ from memopt.dialects.rows import (
 )
 from memopt.dialects.structure import YieldOp
 from memopt.dialects.tensors import encoding_of, rows_of, shape_of
+from memopt.rewrites import erase_unread
 from memopt.targets.core.kernels import computes_rows
 from memopt.targets.core.planned_for import target_of
 from memopt.targets.core.target import Target
@@ -149,19 +150,7 @@ def _expand(func: FuncOp, cut: Sequence[ComputeOp]) -> None:
     for op in reversed(cut):
         known = [v for v in op.operands if is_constant_expression(v, rows.model)]
         Rewriter.erase_op(op)
-        for value in known:
-            _erase_unused(value)
-
-
-def _erase_unused(value: SSAValue) -> None:
-    """Erase what makes a value that nobody reads, and what only that read."""
-    if not isinstance(value, OpResult) or value.op.parent is None:
-        return
-    if not any(list(r.uses) for r in value.op.results):
-        before = list(value.op.operands)
-        Rewriter.erase_op(value.op)
-        for v in before:
-            _erase_unused(v)
+        erase_unread(known, Rewriter.erase_op)
 
 
 def _read_image(op: ComputeOp) -> None:

@@ -5,7 +5,7 @@ halves of those that are in the way. So a site goes if it alone, beside those th
 it, raises the peak; what is taken never does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -20,6 +20,8 @@ from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import schedule
 
+Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
+
 
 @dataclass
 class _Search:
@@ -30,33 +32,23 @@ class _Search:
     deadline: float | None
     best: Schedule
 
-    def most(self, taken: frozenset[int], more: Sequence[int]) -> frozenset[int]:
-        """The sites taken, and of those that are asked for all that do not raise the peak."""
-        if not more or clock.late(self.deadline):
+    def changed(
+        self, taken: frozenset[int], change: Change, sites: Sequence[int]
+    ) -> frozenset[int]:
+        """The sites taken, changed by all of those asked for with which the peak does not rise:
+        with more of them taken (`union`), or fewer (`difference`)."""
+        if not sites or clock.late(self.deadline):
             return taken
-        trial = taken.union(more)
+        trial = change(taken, sites)
         found = ordered(self.func, self.deadline, self.rule, trial)
         if found.peak <= self.best.peak:
             self.best = found
             return trial
-        if len(more) == 1:
+        if len(sites) == 1:
             return taken
-        half = len(more) // 2
-        return self.most(self.most(taken, more[:half]), more[half:])
-
-    def fewest(self, taken: frozenset[int], fewer: Sequence[int]) -> frozenset[int]:
-        """The sites taken but for those, of which it is asked for, that the peak does not need."""
-        if not fewer or clock.late(self.deadline):
-            return taken
-        trial = taken.difference(fewer)
-        found = ordered(self.func, self.deadline, self.rule, trial)
-        if found.peak <= self.best.peak:
-            self.best = found
-            return trial
-        if len(fewer) == 1:
-            return taken
-        half = len(fewer) // 2
-        return self.fewest(self.fewest(taken, fewer[:half]), fewer[half:])
+        half = len(sites) // 2
+        taken = self.changed(taken, change, sites[:half])
+        return self.changed(taken, change, sites[half:])
 
 
 def apply_by_search(func: FuncOp, rule: str, time_limit: float | None) -> RewrittenAttr | None:
@@ -69,9 +61,9 @@ def apply_by_search(func: FuncOp, rule: str, time_limit: float | None) -> Rewrit
         return None
     before = ordered(func, deadline, rule)
     search = _Search(func, rule, deadline, before)
-    taken = search.most(frozenset(), legal)
+    taken = search.changed(frozenset(), frozenset[int].union, legal)
     if rule_of(rule).only_lower:
-        taken = search.fewest(taken, sorted(taken))
+        taken = search.changed(taken, frozenset[int].difference, sorted(taken))
     done = applied(func, rule, taken)
     peaks = before.peak, search.best.peak
     proven = all(s.proof != "none" and s.peak == s.lower_bound for s in (before, search.best))

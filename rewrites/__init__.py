@@ -16,7 +16,7 @@ inputs as exactly as the rule says, and nothing that is left alone may change
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
@@ -24,7 +24,7 @@ from typing import ClassVar, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
     PatternRewriter,
@@ -127,6 +127,22 @@ def rule_of(name: str) -> type[Rule]:
         for c in found
         if isinstance(c, type) and issubclass(c, Rule) and c.__module__ == RULES[name]
     )
+
+
+def erase_unread(
+    values: Iterable[SSAValue],
+    erase: Callable[[Operation], None],
+    goes: Callable[[Operation], bool] = lambda op: True,
+) -> None:
+    """Erase what makes values that nobody reads, and what only that read, as far as it `goes`."""
+    waiting = list(values)
+    while waiting:
+        op = waiting.pop().owner
+        if isinstance(op, Block) or op.parent is None or not goes(op):
+            continue
+        if not any(result.uses for result in op.results):
+            waiting += op.operands
+            erase(op)
 
 
 NO_RULES, SAFE, KERNELS, SEARCH, ALL = "none", "safe", "kernels", "search", "all"

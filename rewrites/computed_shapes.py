@@ -60,7 +60,7 @@ Left alone:
 
 from typing import ClassVar
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.operators.base import ComputeOp
@@ -70,7 +70,7 @@ from memopt.dialects.plan import ALIAS
 from memopt.dialects.stored import element_of, numbers_of
 from memopt.dialects.structure import ConstantOp, OpaqueOp
 from memopt.dialects.tensors import elements_of, is_buffer
-from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites import Applied, Exact, Rule, erase_unread
 
 
 class ComputedShapes(Rule):
@@ -91,7 +91,7 @@ class ComputedShapes(Rule):
         made.location = op.location
         rewriter.replace(op, made)
         self.changed(made, rewriter)
-        erase_unread(shape, rewriter)
+        erase_unread([shape], rewriter.erase)
 
 
 def is_reshape(data: SSAValue, result: SSAValue) -> bool:
@@ -122,14 +122,3 @@ def is_known(value: SSAValue) -> bool:
         waiting += set(op.operands) - found
         found |= set(op.operands)
     return True
-
-
-def erase_unread(value: SSAValue, rewriter: PatternRewriter) -> None:
-    """Erase what makes a value, and what only that read, if nobody reads any of it."""
-    waiting = [value]
-    while waiting:
-        op = waiting.pop().owner
-        if isinstance(op, Block) or op.parent is None or any(result.uses for result in op.results):
-            continue
-        waiting += op.operands
-        rewriter.erase(op)

@@ -102,7 +102,7 @@ from memopt.dialects.model_attributes import GENERIC, AliasAttr
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import ALIAS, is_gathered
 from memopt.dialects.stored import element_of, numbers_of
-from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.dialects.tensors import channel_axis, shape_of
 from memopt.rewrites import Applied, Exact, Rule
 
 
@@ -134,7 +134,7 @@ def joins_channels(op: ComputeOp) -> bool:
     """Whether operands differ in channels alone: the second dimension of NCHW, else the last."""
     result = op.results[0]
     rank = len(shape_of(result))
-    channels = 1 if encoding_of(result).layout.data == "nchw" else rank - 1
+    channels = channel_axis(result)
     return rank > 1 and all(
         len(shape_of(v)) == rank
         and all(shape_of(v)[k] == shape_of(result)[k] for k in range(rank) if k != channels)

@@ -91,7 +91,6 @@ Left alone:
     }
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import cycle
 from typing import ClassVar, cast
@@ -114,7 +113,7 @@ from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.plan import ALIAS
 from memopt.dialects.stored import element_of, integer_type, is_stored, numbers_of
 from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
-from memopt.rewrites import SOURCE, Applied, Exact, Rule
+from memopt.rewrites import SOURCE, Applied, Exact, Rule, erase_unread
 
 HALF = 128  # what stands for 0 in the middle of unsigned bytes
 EVEN = RoundingAttr("onnx_even")
@@ -163,7 +162,7 @@ class QdqFold(Rule):
             rewriter.replace(op, [], [before.input])
         else:
             op.operands[0] = before.input
-        erase_unread([before], rewriter)
+        erase_unread([before.result], rewriter.erase, folds)
 
 
 def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
@@ -194,9 +193,9 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
         rewriter.replace(q, [], [result])
     if named:
         rename(new, named)
-    before = [value.owner for value in op.operands]
+    before = list(op.operands)
     rewriter.erase(op)
-    erase_unread((b for b in before if isinstance(b, Operation)), rewriter)
+    erase_unread(before, rewriter.erase, folds)
     return new
 
 
@@ -267,13 +266,17 @@ def as_stored(
     old, new = encoding_of(value), encoding_of(like)
     encoding = EncodingAttr(old.layout.data, new.scales, new.zero_points)
     made: AnyTensor = TensorType(element_of(like), shape_of(value), encoding)
-    turned = QuantizeOp.create(
-        operands=[value],
-        result_types=[made],
-        properties={"rounding": EVEN},
-    )
-    rewriter.insert(turned, InsertPoint.before(op))
-    return turned.result
+    return requantized(value, made, op, rewriter)
+
+
+def requantized(
+    value: SSAValue, type_: Attribute, op: Operation, rewriter: PatternRewriter
+) -> SSAValue:
+    """The integers as another type has them, before `op`."""
+    properties = {"rounding": EVEN}
+    new = QuantizeOp.create(operands=[value], result_types=[type_], properties=properties)
+    rewriter.insert(new, InsertPoint.before(op))
+    return new.result
 
 
 def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -> bool:
@@ -317,14 +320,6 @@ def has_weights(op: WeighingOp, read: list[Stored]) -> bool:
     return all(abs(a - b) <= CLOSE * b for a, b, _ in pairs)
 
 
-def erase_unread(operations: Iterable[Operation], rewriter: PatternRewriter) -> None:
-    """Erase those that compute what nobody reads, and could before run time, with what only they
-    read; constants stay."""
-    waiting = list(operations)
-    while waiting:
-        op = waiting.pop()
-        folds = isinstance(op, ComputeOp) and op.FOLDS and op.parent is not None
-        if not folds or any(result.uses for result in op.results):
-            continue
-        waiting += [v.owner for v in op.operands if isinstance(v.owner, Operation)]
-        rewriter.erase(op)
+def folds(op: Operation) -> bool:
+    """Whether it could be computed before run time; constants stay."""
+    return isinstance(op, ComputeOp) and op.FOLDS

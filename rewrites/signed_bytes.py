@@ -50,12 +50,11 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import TensorType, i8
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
-from xdsl.rewriter import InsertPoint
 from xdsl.traits import IsTerminator
 
-from memopt.dialects.attributes import EncodingAttr, RoundingAttr
+from memopt.dialects.attributes import EncodingAttr
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.functions import body_of
 from memopt.dialects.model_attributes import GENERIC
@@ -65,8 +64,7 @@ from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.stored import element_of, integer_type
 from memopt.dialects.tensors import AnyTensor, encoding_of, is_buffer, shape_of
 from memopt.rewrites import Applied, Exact, FunctionRule
-
-HALF = 128
+from memopt.rewrites.qdq_fold import HALF, per_tensor, requantized
 
 
 class SignedBytes(FunctionRule):
@@ -83,7 +81,7 @@ class SignedBytes(FunctionRule):
             for k, value in enumerate(op.operands):
                 if is_unsigned(value) and value not in found:
                     if value not in outside:
-                        outside[value] = stored_as(value, signed(value), op, rewriter)
+                        outside[value] = requantized(value, signed(value), op, rewriter)
                     op.operands[k] = outside[value]
         for value in found:
             self.retype(value, rewriter)
@@ -97,7 +95,7 @@ class SignedBytes(FunctionRule):
         for use in list(new.uses):
             if not use.operation.has_trait(IsTerminator):
                 continue
-            back = stored_as(new, unsigned, use.operation, rewriter)
+            back = requantized(new, unsigned, use.operation, rewriter)
             use.operation.operands[use.index] = back
             if name is not None and isinstance(back, OpResult):
                 rename(back.op, {0: name})
@@ -106,9 +104,8 @@ class SignedBytes(FunctionRule):
 
 def is_unsigned(value: SSAValue) -> bool:
     """Whether it is of bytes without a sign, of one quantization."""
-    if not is_buffer(value.type) or integer_type(element_of(value)) != (8, True):
-        return False
-    return len(encoding_of(value).scales) == 1
+    unsigned = is_buffer(value.type) and integer_type(element_of(value)) == (8, True)
+    return unsigned and per_tensor(value)
 
 
 def signed(value: SSAValue) -> AnyTensor:
@@ -116,16 +113,6 @@ def signed(value: SSAValue) -> AnyTensor:
     old = encoding_of(value)
     encoding = EncodingAttr(old.layout.data, old.scales, (old.zero_points[0] - HALF,))
     return TensorType(i8, shape_of(value), encoding)
-
-
-def stored_as(
-    value: SSAValue, type_: Attribute, op: Operation, rewriter: PatternRewriter
-) -> SSAValue:
-    """The same numbers as another type of bytes has them, before `op`."""
-    properties = {"rounding": RoundingAttr("onnx_even")}
-    new = QuantizeOp.create(operands=[value], result_types=[type_], properties=properties)
-    rewriter.insert(new, InsertPoint.before(op))
-    return new.result
 
 
 def signed_results(func: FuncOp) -> dict[OpResult, None]:

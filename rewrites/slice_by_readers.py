@@ -100,7 +100,7 @@ from memopt.dialects.model_attributes import AliasAttr
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.slices import element_steps
 from memopt.dialects.plan import ALIAS
-from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.dialects.tensors import channel_axis, shape_of
 from memopt.rewrites import Applied, Exact, Rule
 from memopt.rewrites.gather import is_alike, reads_parts
 from memopt.rewrites.slice_as_view import stretches
@@ -142,6 +142,6 @@ def takes_pixels(op: ComputeOp, result: int) -> bool:
     shape, own = shape_of(source), shape_of(op.results[result])
     if len(shape) < 2:  # no pixels
         return False
-    last = 1 if encoding_of(source).layout.data == "nchw" else len(shape) - 1
+    last = channel_axis(source)
     beside = own[last] < 2 or places[1][last] == element_steps(source)[last]
     return beside and all(by > 0 for by, count in zip(places[1], own, strict=True) if count > 1)

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from memopt.analysis.constants import Constants as Constants
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import place_of
+from memopt.dialects.stored import rounding_of
 from memopt.dialects.tensors import AnyTensor, element_bits, encoding_of, shape_of
 
 C_TYPES = {"s8": "int8_t", "f32": "float", "u8": "uint8_t"}
@@ -99,8 +100,7 @@ def activation_of(op: Operation) -> str:
 
 def need_rounding(op: Operation, roundings: tuple[str, ...]) -> None:
     """Refuse an operation whose arithmetic is none of these, if there are any."""
-    attribute = op.properties.get("rounding")
-    name = cast("str", attribute.data) if attribute is not None else ""  # type: ignore[attr-defined]
+    name = rounding_of(op)
     if roundings and name not in ("", *roundings):
         raise refuse(op, f"int8 kernels compute {' or '.join(roundings)}, not {name}")
 

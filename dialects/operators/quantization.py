@@ -10,7 +10,15 @@ from xdsl.irdl import (
 from memopt.dialects.even_rounding import dequantized, quantized, rounds_even
 from memopt.dialects.fixed_point import by_table
 from memopt.dialects.operators.unary import UnaryOp, requantizer
-from memopt.dialects.stored import Array, dtype_of, is_stored, limits_of, scales_of, unknown
+from memopt.dialects.stored import (
+    Array,
+    dtype_of,
+    is_stored,
+    limits_of,
+    rounding_of,
+    scales_of,
+    unknown,
+)
 
 
 @irdl_op_definition
@@ -40,7 +48,7 @@ class QuantizeOp(UnaryOp):
 
         if not np.isfinite(values).all():
             raise unknown(self, "an infinite value or a NaN to quantize")
-        rounding = self.rounding.data if self.rounding is not None else ""
+        rounding = rounding_of(self)
         if rounding not in ("", "tflm_double"):
             text = f"float32 is quantized as tflm_double or onnx_even, not as {rounding}"
             raise unknown(self, text)

@@ -8,14 +8,14 @@ from memopt.backends.c.call import (
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import lookup, rowwise
+from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 
 
 @kernel(QuantizeOp, "f32 to s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
 def quantize_float(op: QuantizeOp, constants: Constants) -> KernelCall:
     scale, zero = per_tensor(op, op.result)
-    rounding = op.rounding.data if op.rounding is not None else ""
-    fields = (("scale", scale), ("zero_point", zero), ("ties_even", int(rounding == "onnx_even")))
+    fields = (("scale", scale), ("zero_point", zero), ("ties_even", int(rounds_even(op))))
     return rowwise(op, "quantize_f32_s8", fields)
 
 
