@@ -87,9 +87,7 @@ class MemgraphRewritePass(ModulePass):
                 func.attributes[REWRITES] = ArrayAttr([*rewrites_of(func), *did])
 
 
-def apply_at_once(
-    func: FuncOp, rules: Sequence[str], channel_multiple: int = 1
-) -> list[RewrittenAttr]:
+def apply_at_once(func: FuncOp, rules: Sequence[str], channel_multiple: int) -> list[RewrittenAttr]:
     """Apply rules wherever they are legal, until none is; what each did that did something.
 
     Those of whole functions, of which alone any changes what there is to compute, come after the

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.call import Array, Constants, Table, activation_of, per_tensor, refuse
-from memopt.dialects.arithmetic import quantize_multiplier, quantized_range
+from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.tensors import encoding_of
@@ -15,11 +15,10 @@ Fields = tuple[tuple[str, "int | float | str | Table"], ...]
 
 def int8_range(op: Operation, result: SSAValue) -> tuple[tuple[str, int], ...]:
     """What the type and a fused activation leave of the result, rounded as the operation is."""
-    scale, zero_point = per_tensor(op, result)
-    low, high = quantized_range(activation_of(op), scale, zero_point)
-    if rounds_even(op):
-        assert isinstance(op, ComputeOp)
-        low, high = op.even_range(-128, 127)
+    activation_of(op)
+    per_tensor(op, result)
+    assert isinstance(op, ComputeOp)
+    low, high = op.stored_range()
     return (("act_min", low), ("act_max", high))
 
 
@@ -72,15 +71,8 @@ def accumulation(
             raise refuse(op, f"int8 kernels need one int32 bias per channel, not {array.dtype}")
         total = total + array.reshape(-1).astype(np.int64)
     largest = np.abs(total) + 128 * np.abs(wide).sum(axis=axes)
-    if rounds_even(op):
-        if (largest >= 1 << 31).any():
-            raise refuse(op, "the int32 accumulator could overflow")
-        return (
-            ("bias", Table("int32_t", total.astype(np.int32))),
-            ("multiplier", Table("int32_t", np.array(reals, np.float32).view(np.int32))),
-            ("shift", Table("int8_t", np.full(len(reals), EVEN, np.int8))),
-        )
-    pairs = [quantize_multiplier(real) for real in reals]
+    even = rounds_even(op)
+    pairs = [(0, 0) if even else quantize_multiplier(real) for real in reals]
     shift = np.array([s for _, s in pairs], dtype=np.int64)
     largest <<= np.maximum(shift, 0)
     if (largest >= 1 << 31).any():
@@ -88,9 +80,12 @@ def accumulation(
     if shift.size == 1:
         largest = largest.max(keepdims=True)
     code = np.where((shift >= 0) | (largest >= 1 << 30), shift + WIDE, shift)
+    multiplier = np.array([m for m, _ in pairs], dtype=np.int32)
+    if even:
+        code, multiplier = np.full_like(code, EVEN), np.array(reals, np.float32).view(np.int32)
     return (
         ("bias", Table("int32_t", total.astype(np.int32))),
-        ("multiplier", Table("int32_t", np.array([m for m, _ in pairs], dtype=np.int32))),
+        ("multiplier", Table("int32_t", multiplier)),
         ("shift", Table("int8_t", code.astype(np.int8))),
     )
 

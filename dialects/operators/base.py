@@ -265,15 +265,21 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         type and the activation leave."""
         import numpy as np
 
+        low, high = self.stored_range()
+        zero_point = per_tensor(self, self.results[0])[1]
+        kept = np.minimum(np.maximum(values + zero_point, low), high)
+        return kept.astype(dtype_of(self.results[0]))
+
+    def stored_range(self) -> tuple[int, int]:
+        """What the result's type and the activation leave of its integers, ends that are rounded as
+        the operation rounds. Raises MemoptError as `evaluate`."""
         scale, zero_point = per_tensor(self, self.results[0])
         limits = limits_of(self, self.results[0])
         if self.activation_name not in REAL_RANGES:
             raise unknown(self, f"the activation {self.activation_name}")
-        low, high = quantized_range(self.activation_name, scale, zero_point, *limits)
         if rounds_even(self):
-            low, high = self.even_range(*limits)
-        kept = np.minimum(np.maximum(values + zero_point, low), high)
-        return kept.astype(dtype_of(self.results[0]))
+            return self._even_range(*limits)
+        return quantized_range(self.activation_name, scale, zero_point, *limits)
 
     @property
     def takes_stored(self) -> bool:
@@ -281,7 +287,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         for."""
         return self.MOVES
 
-    def even_range(self, low: int, high: int) -> tuple[int, int]:
+    def _even_range(self, low: int, high: int) -> tuple[int, int]:
         """What the activation leaves of the integers, its ends rounded as ONNX does."""
         import numpy as np
 

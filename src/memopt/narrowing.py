@@ -8,16 +8,15 @@ verified as any other.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.analysis.weights import Weights
 from memopt.backends.tflm.narrowed import OtherSizesError, write_narrowed
-from memopt.dialects.functions import functions, only_function
-from memopt.dialects.rewrite_attributes import RewrittenAttr
-from memopt.passes.memgraph_rewrite import apply_at_once
+from memopt.dialects.functions import only_function
+from memopt.dialects.rewrite_attributes import RewrittenAttr, rewrites_of
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.rewrites import SETS, named_rules
 from memopt.usage import UsageError
-from memopt.verify.channels import has_claims, verify_channels
 
 WRITTEN_AS_FILES = ("constant-channels",)
 
@@ -43,12 +42,12 @@ def narrowed(module: ModuleOp, rules: Sequence[str]) -> Narrowed:
             known = ", ".join(WRITTEN_AS_FILES)
             raise UsageError(f"--rewrite={rule}: a .tflite is written with no rule but {known}")
     copy = module.clone()
-    did = tuple(apply_at_once(only_function(copy), wanted))
+    func = only_function(copy)
+    before = len(rewrites_of(func))
+    MemgraphRewritePass(wanted).apply(Context(), copy)
+    did = rewrites_of(func)[before:]
     if not did:
         return Narrowed()
-    for found in functions(copy):
-        if has_claims(found):
-            verify_channels(found, Weights.of(copy).array)
     try:
         return Narrowed(write_narrowed(copy), did)
     except OtherSizesError as error:

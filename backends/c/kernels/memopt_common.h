@@ -155,6 +155,12 @@ static inline int32_t memopt_requantize_even(int32_t value, int32_t multiplier) 
   memcpy(&real, &multiplier, sizeof real);
   return memopt_round_even((float)value * real);
 }
+
+/* The mean of `count` integers less their zero point, in steps of the result. */
+static inline int32_t memopt_mean_even(int32_t sum, int32_t count, double scale,
+                                       float output_scale) {
+  return memopt_round_even((float)((double)sum * scale / count) / output_scale);
+}
 #endif
 
 static MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_t multiplier,

@@ -14,7 +14,7 @@ typedef struct {
 
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_binary_even_s8(const void *params, const memopt_rows *rows,
-                                      const void *const *in, void *out, void *scratch) {
+                                         const void *const *in, void *out, void *scratch) {
   const memopt_binary_even_s8_params *p = params;
   int32_t row;
   (void)scratch;

@@ -39,9 +39,8 @@ MEMOPT_KERNEL void memopt_mean_s8(const void *params, const memopt_rows *rows,
       }
 #if MEMOPT_ROUND_EVEN
       if (p->scale > 0) {
-        const double mean = (double)sum * p->scale / p->count;
-        sum = memopt_round_even((float)mean / p->output_scale) + p->output_zero_point;
-        output[i] = (int8_t)memopt_clamp(sum, -128, 127);
+        sum = memopt_mean_even(sum, p->count, p->scale, p->output_scale);
+        output[i] = (int8_t)memopt_clamp(sum + p->output_zero_point, -128, 127);
         continue;
       }
 #endif

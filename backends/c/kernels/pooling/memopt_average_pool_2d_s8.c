@@ -18,8 +18,8 @@ static inline int8_t average_pool_2d_s8(const memopt_average_pool_2d_s8_params *
                                         int32_t count) {
 #if MEMOPT_ROUND_EVEN
   if (p->scale > 0) {
-    const double mean = (double)(sum - count * p->input_zero_point) * p->scale / count;
-    const int32_t steps = memopt_round_even((float)mean / p->output_scale);
+    const int32_t less = sum - count * p->input_zero_point;
+    const int32_t steps = memopt_mean_even(less, count, p->scale, p->output_scale);
     return (int8_t)memopt_clamp(steps + p->output_zero_point, p->act_min, p->act_max);
   }
 #endif
