@@ -77,8 +77,7 @@ class MemgraphRewritePass(ModulePass):
             did = apply_at_once(
                 func, [r for r in rules if r not in searched], self.channel_multiple
             )
-            found = [apply_by_search(func, rule, clock.left(deadline)) for rule in searched]
-            did += [done for done in found if done is not None]
+            did += apply_by_search(func, searched, clock.left(deadline))
             if any(done.sites.data for done in did):
                 drop_plan(func)
                 if has_claims(func):  # it trusts nobody, whoever made them

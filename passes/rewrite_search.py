@@ -1,12 +1,16 @@
 """Rules that may raise the least peak, each applied where it does not.
 
-With all of a rule's sites the function is ordered, and if its peak rose, with halves of them, and
-halves of those that are in the way. So a site goes if it alone, beside those that were taken before
-it, raises the peak; what is taken never does.
+One rule after the other: with all of its sites the function is ordered, and if its peak rose, with
+halves of them, and halves of those that are in the way. So a site goes if it alone, beside those
+that were taken before it, raises the peak; what is taken never does.
+
+Some rules lower the peak only together: where several parts of a tensor are computed one by one,
+nothing is won before all that reads them does so. So all rules at all sites are tried once, too,
+and kept if no rule after the other gets as low.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -20,54 +24,101 @@ from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import schedule
 
+Allowed = Mapping[str, frozenset[int] | None]
+"""Of each rule in their order the operations, by their number in the block, at which it may be
+applied, and those made of them; None for all."""
+
 Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
 
 
 @dataclass
 class _Search:
-    """The sites of one rule in a function; `best` is the schedule with those taken so far."""
+    """The sites that are taken of each rule in a function, with which `best` is its schedule; what
+    the rules found so far did."""
 
     func: FuncOp
-    rule: str
     deadline: float | None
     best: Schedule
+    taken: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
+    did: list[RewrittenAttr] = field(default_factory=list[RewrittenAttr])
 
-    def changed(
-        self, taken: frozenset[int], change: Change, sites: Sequence[int]
-    ) -> frozenset[int]:
-        """The sites taken, changed by all of those asked for with which the peak does not rise:
-        with more of them taken (`union`), or fewer (`difference`)."""
+    def add(self, rule: str) -> None:
+        """Take the sites of one more rule with which the peak does not rise."""
+        legal = applied(copy_of(self.func), {**self.taken, rule: None})[rule]
+        if not legal:
+            return
+        before = self.best
+        self.taken[rule] = frozenset()
+        self.change(rule, frozenset[int].union, sorted(legal))
+        if rule_of(rule).only_lower:
+            self.change(rule, frozenset[int].difference, sorted(self.taken[rule]))
+        done = applied(copy_of(self.func), self.taken)[rule]
+        self.did.append(summary(rule, done, legal, before, self.best))
+
+    def change(self, rule: str, change: Change, sites: Sequence[int]) -> None:
+        """Change the sites taken of a rule by all of those asked for with which the peak does not
+        rise: with more of them taken (`union`), or fewer (`difference`)."""
         if not sites or clock.late(self.deadline):
-            return taken
-        trial = change(taken, sites)
-        found = ordered(self.func, self.deadline, self.rule, trial)
+            return
+        trial = {**self.taken, rule: change(self.taken[rule], sites)}
+        found = ordered(self.func, trial, self.deadline)
         if found.peak <= self.best.peak:
-            self.best = found
-            return trial
-        if len(sites) == 1:
-            return taken
-        half = len(sites) // 2
-        taken = self.changed(taken, change, sites[:half])
-        return self.changed(taken, change, sites[half:])
+            self.best, self.taken = found, trial
+        elif len(sites) > 1:
+            half = len(sites) // 2
+            self.change(rule, change, sites[:half])
+            self.change(rule, change, sites[half:])
 
 
-def apply_by_search(func: FuncOp, rule: str, time_limit: float | None) -> RewrittenAttr | None:
-    """Apply a rule wherever it is legal and the peak of whole operators, of the least that is found
-    within `time_limit` seconds, does not rise with it. What it did, None where it is not legal.
+def apply_by_search(
+    func: FuncOp, rules: Sequence[str], time_limit: float | None
+) -> list[RewrittenAttr]:
+    """Apply rules, each wherever it is legal and the peak of whole operators, of the least that is
+    found within `time_limit` seconds, does not rise with it. What each did that is legal anywhere.
     """
     deadline = clock.deadline(time_limit)
-    legal = applied(copy_of(func), rule, None)
-    if not legal:
+    if not any(applied(copy_of(func), dict.fromkeys(rules)).values()):
+        return []
+    before = ordered(func, {}, deadline)
+    together = _together(func, rules, before, deadline)
+    found = _Search(func, deadline, before)
+    for rule in rules:
+        found.add(rule)
+    if together is not None and together.best.peak < found.best.peak:
+        found = together
+    applied(func, found.taken)
+    return found.did
+
+
+def _together(
+    func: FuncOp, rules: Sequence[str], before: Schedule, deadline: float | None
+) -> _Search | None:
+    """All rules at all of their sites, in half of the time that is left, then without those that
+    the peak does not need; None if there is but one of them, or the peak does not fall."""
+    everywhere = applied(copy_of(func), dict.fromkeys(rules))
+    taken = {rule: sites for rule, sites in everywhere.items() if sites}
+    if len(taken) < 2 or clock.late(deadline):
         return None
-    before = ordered(func, deadline, rule)
-    search = _Search(func, rule, deadline, before)
-    taken = search.changed(frozenset(), frozenset[int].union, legal)
-    if rule_of(rule).only_lower:
-        taken = search.changed(taken, frozenset[int].difference, sorted(taken))
-    done = applied(func, rule, taken)
-    peaks = before.peak, search.best.peak
-    proven = all(s.proof != "none" and s.peak == s.lower_bound for s in (before, search.best))
-    return RewrittenAttr(rule, len(done), len(legal) - len(done), peak=peaks, proven=proven)
+    left = clock.left(deadline)
+    half = clock.deadline(None if left is None else left / 2)
+    best = ordered(func, taken, half)
+    if best.peak >= before.peak:
+        return None
+    search = _Search(func, half, best, dict(taken))
+    for rule in reversed(taken):
+        if rule_of(rule).only_lower:
+            search.change(rule, frozenset[int].difference, sorted(taken[rule]))
+    done = applied(copy_of(func), search.taken)
+    search.did = [summary(r, done[r], taken[r], before, search.best) for r in taken]
+    return search
+
+
+def summary(
+    rule: str, done: frozenset[int], legal: frozenset[int], before: Schedule, after: Schedule
+) -> RewrittenAttr:
+    proven = all(s.proof != "none" and s.peak == s.lower_bound for s in (before, after))
+    peaks = before.peak, after.peak
+    return RewrittenAttr(rule, len(done), len(legal - done), peak=peaks, proven=proven)
 
 
 def copy_of(func: FuncOp) -> FuncOp:
@@ -76,21 +127,23 @@ def copy_of(func: FuncOp) -> FuncOp:
     return copy
 
 
-def applied(func: FuncOp, rule: str, allowed: frozenset[int] | None) -> list[int]:
-    """Apply a rule at the operations of these numbers in the block, None for all; at which it was
-    legal."""
+def applied(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
+    """Apply rules where they may be and are legal, one after the other, until none is; where each
+    was."""
     numbers = {op: i for i, op in enumerate(body_of(func).ops)}
-    sites = Sites(numbers, allowed)
-    apply_rules(func, (rule,), sites=sites)
-    return sorted(set(sites.found))
+    sites = {rule: Sites(numbers, where) for rule, where in allowed.items()}
+    again = True
+    while again:
+        again = False
+        for rule, its in sites.items():
+            again = apply_rules(func, (rule,), sites=its) or again
+    return {rule: frozenset(its.found) for rule, its in sites.items()}
 
 
-def ordered(
-    func: FuncOp, deadline: float | None, rule: str, sites: frozenset[int] = frozenset()
-) -> Schedule:
-    """The order of least peak that is found until then of a function with the rule applied at these
-    sites, of which nothing changes."""
+def ordered(func: FuncOp, allowed: Allowed, deadline: float | None) -> Schedule:
+    """The order of least peak that is found until then of a function with rules applied, of which
+    nothing changes."""
     copy = copy_of(func)
     drop_plan(copy)
-    applied(copy, rule, sites)
+    applied(copy, allowed)
     return schedule(extract(copy).graph, "auto", clock.left(deadline))

@@ -16,7 +16,7 @@ inputs as exactly as the rule says, and nothing that is left alone may change
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
@@ -46,7 +46,7 @@ class Sites:
     function; only at those `allowed` something is done, None for all; where it was, `found` says.
     `changed` counts operations by rule."""
 
-    number: Mapping[Operation, int] = field(default_factory=dict[Operation, int])
+    number: dict[Operation, int] = field(default_factory=dict[Operation, int])
     allowed: frozenset[int] | None = None
     found: list[int] = field(default_factory=list[int])
     changed: Counter[str] = field(default_factory=Counter[str])
@@ -89,6 +89,11 @@ class Rule(RewritePattern, ABC):
         """Whether the rule, which is legal here, is to be applied: asked last, of a rule that is
         applied by search."""
         return self.sites.takes(op)
+
+    def derived(self, made: Operation, op: Operation) -> None:
+        """Say that an operation was made of `op`: rules may do to it what they may to `op`."""
+        if op in self.sites.number:
+            self.sites.number[made] = self.sites.number[op]
 
     def changed(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Say that the rule made another operation of `op`: it is no longer the one that stands in

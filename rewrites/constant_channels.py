@@ -190,6 +190,7 @@ Left alone:
     }
 """
 
+from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
@@ -347,20 +348,25 @@ def _take(op: Operation, operand: int, axis: int, kept: list[int]) -> None:
     value = op.operands[operand]
     if len(kept) == shape_of(value)[axis]:
         return
-    taken = TakeOp(
+    found = take(value, axis, kept)
+    insert_before(op, found)
+    op.operands[operand] = found.result
+
+
+def take(value: SSAValue, axis: int, kept: Sequence[int]) -> TakeOp:
+    """These indices of a dimension of a constant."""
+    return TakeOp(
         operands=[value],
         result_types=[narrowed_type(value, axis, kept)],
         properties={"axis": IntegerAttr(axis, i64), "kept": DenseArrayBase.from_list(i64, kept)},
     )
-    insert_before(op, taken)
-    op.operands[operand] = taken.result
 
 
 def insert_before(op: Operation, made: Operation) -> None:
     Rewriter.insert_op(made, InsertPoint.before(op))
 
 
-def narrowed_type(value: SSAValue, axis: int, kept: list[int]) -> Attribute:
+def narrowed_type(value: SSAValue, axis: int, kept: Sequence[int]) -> Attribute:
     """A tensor's type with these indices of a dimension."""
     tensor, shape, encoding = cast("AnyTensor", value.type), shape_of(value), encoding_of(value)
     if encoding.axis.data == axis:

@@ -115,19 +115,29 @@ class Gather(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
-        if not op.GATHERS or op.activation_name or ALIAS in op.attributes or not joins_channels(op):
+        if not op.GATHERS or ALIAS in op.attributes or joined(op.results[0]) is not op:
             return
-        result = op.results[0]
-        readers = [(use.operation, use.index) for use in result.uses]
+        readers = [(use.operation, use.index) for use in op.results[0].uses]
         if not readers or not all(reads_parts(*reader) for reader in readers):
-            return
-        if not all(is_alike(part, result) for part in op.operands):
             return
         if not self.takes(op):
             return
-        aliases = [AliasAttr(k, "gather") for k in range(len(op.operands))]
-        op.attributes[ALIAS] = ArrayAttr([ArrayAttr(aliases)])
+        op.attributes[ALIAS] = gathered_of_all(op)
         self.changed(op, rewriter)
+
+
+def gathered_of_all(op: ComputeOp) -> ArrayAttr[ArrayAttr[AliasAttr]]:
+    """`memgraph.alias` of what is no buffer: its readers read all of its operands."""
+    return ArrayAttr([ArrayAttr([AliasAttr(k, "gather") for k in range(len(op.operands))])])
+
+
+def joined(value: SSAValue) -> ComputeOp | None:
+    """What makes a value by joining the channels of values that are stored as it is."""
+    op = value.owner
+    if not isinstance(op, ComputeOp) or not op.GATHERS or op.activation_name:
+        return None
+    alike = joins_channels(op) and all(is_alike(part, value) for part in op.operands)
+    return op if alike else None
 
 
 def joins_channels(op: ComputeOp) -> bool:
@@ -146,7 +156,7 @@ def reads_parts(reader: object, operand: int) -> bool:
     """Whether what reads the result can read its parts, or is gathered itself."""
     if not isinstance(reader, ComputeOp):
         return False
-    return reader.reads_parts(operand) or is_gathered(reader)
+    return is_gathered(reader) if ALIAS in reader.attributes else reader.reads_parts(operand)
 
 
 def is_alike(part: SSAValue, whole: SSAValue) -> bool:

@@ -92,6 +92,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     `IS_VIEW`: the result is operand 0, with another shape. `AS_ACTIVATION`: the activation that
     means the same in the operation before. `MONOTONE`: no element of the results falls where one of
     the operands rises. `BY_CHANNEL`: a channel of results is made of the same channel of operands.
+    `BY_PIXEL`: what is no image is read pixel by pixel all the same, in operand 0.
     `GATHERS`: the result is its operands one beside the other, so it need not be a buffer.
     `ALIKE`: each row of results is the same function of the rows that it reads.
     `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
@@ -106,6 +107,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     WRITTEN: ClassVar[bool] = False
     MONOTONE: ClassVar[bool] = False
     BY_CHANNEL: ClassVar[bool] = False
+    BY_PIXEL: ClassVar[bool] = False
     GATHERS: ClassVar[bool] = False
     ALIKE: ClassVar[bool] = False
     IS_VIEW: ClassVar[bool] = False
@@ -167,7 +169,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def reads_parts(self, operand: int) -> bool:
         """Whether a kernel can read that operand pixel by pixel, the channels of one from several
         tensors, from pixels that lie apart."""
-        return self.ELEMENTWISE or (self.IS_SPATIAL and operand == 0)
+        return self.ELEMENTWISE or (operand == 0 and (self.IS_SPATIAL or self.BY_PIXEL))
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
         """The properties of the operation where dimension i of each image, operands and results

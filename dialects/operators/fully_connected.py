@@ -44,7 +44,15 @@ from memopt.dialects.stored import (
     need_reals,
     per_tensor,
 )
-from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, rows_of, shape_of
+from memopt.dialects.tensors import (
+    AnyTensor,
+    channel_axis,
+    channels_of,
+    elements_of,
+    encoding_of,
+    rows_of,
+    shape_of,
+)
 
 
 @irdl_op_definition
@@ -88,6 +96,12 @@ class FullyConnectedOp(WeighingOp):
     def accumulates(self) -> bool:
         one_vector = elements_of(self.input) == shape_of(self.weights)[1]
         return rows_of(self.input) is not None and one_vector
+
+    def reads_parts(self, operand: int) -> bool:
+        """Where a row of the input is the channels of one pixel."""
+        axis = channel_axis(self.input)
+        last = axis == len(shape_of(self.input)) - 1
+        return operand == 0 and last and channels_of(self.input) == shape_of(self.weights)[1]
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1) if operand == 0 and self.accumulates else None

@@ -47,6 +47,7 @@ class MeanOp(ComputeOp):
 
     ALIKE: ClassVar[bool] = True
     MONOTONE: ClassVar[bool] = True
+    BY_PIXEL: ClassVar[bool] = True
     name = "memgraph.mean"
     input = operand_def(AnyTensor)
     result = result_def(AnyTensor)

@@ -29,6 +29,7 @@ class PadOp(ComputeOp):
 
     ALIKE: ClassVar[bool] = True
     name = "memgraph.pad"
+    BY_PIXEL: ClassVar[bool] = True
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
     MONOTONE: ClassVar[bool] = True

@@ -110,6 +110,7 @@ class SplitOp(ComputeOp):
 
     ALIKE: ClassVar[bool] = True
     name = "memgraph.split"
+    BY_PIXEL: ClassVar[bool] = True
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     MOVES: ClassVar[bool] = True
     MONOTONE: ClassVar[bool] = True
@@ -182,6 +183,7 @@ class SliceOp(ComputeOp):
 
     ALIKE: ClassVar[bool] = True
     name = "memgraph.slice"
+    BY_PIXEL: ClassVar[bool] = True
     KEEPS_DIMENSIONS: ClassVar[bool] = True
     MOVES: ClassVar[bool] = True
     FOLDS: ClassVar[bool] = True
