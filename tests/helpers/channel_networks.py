@@ -44,9 +44,9 @@ INT8 = (*UINT8, function, gate, resized, deep_to_wide, border)
 MOST = 600  # elements of a tensor
 
 
-def sparse_text(rng: Rng, outputs: int, steps: Steps) -> str:
+def sparse_text(rng: Rng, outputs: int, steps: Steps, quantized: bool = True) -> str:
     """A function @main of four to eight steps, the last of which adds up all channels."""
-    net = Text(rng, True)
+    net = Text(rng, quantized)
     net.made.append(("%x", (1, *(int(v) for v in rng.integers(2, 6, 2)), int(rng.integers(1, 4)))))
     first = net.made[0]
     left = int(rng.integers(4, 9))
