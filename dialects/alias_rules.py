@@ -82,7 +82,8 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
         return None if op.IS_VIEW else f"{op.name} is no view"
     if alias.kind == "inplace":
         same = shape_of(op.results[alias.result]) == shape_of(op.operands[alias.operand])
-        return None if (op.ELEMENTWISE or op.IS_VIEW) and same else f"{op.name} cannot run in place"
+        runs = op.may_overwrite(alias.operand) or (op.IS_VIEW and same)
+        return None if runs else f"{op.name} cannot run in place"
     if alias.kind == "gather":
         taken = op.GATHERS or op.is_function or _takes(op, alias.result)
         return None if taken else f"{op.name} makes more than its operands are"

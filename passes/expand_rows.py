@@ -100,9 +100,10 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
         if is_gathered(op):
             text = "memgraph-expand-rows: gathered by its readers, which read no rows of parts"
             raise MemoptError(text, place_of(op))
-    asked = {k: found[k] for k in sorted(positions) if computes_rows(found[k], target)}
+    asked = {k: found[k] for k in sorted(positions)}
     for op in asked.values():
-        _read_image(op)
+        if computes_rows(op, target):
+            _read_image(op)
     chosen = {k: _with_rows(op, target) for k, op in asked.items() if op.parent}
     _expand(func, [op for made in chosen.values() for op in made])
     _drop_image(func)
@@ -110,11 +111,13 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
 
 
 def _with_rows(op: ComputeOp, target: Target) -> list[ComputeOp]:
-    """The operation, or those that take its place, if they have rows."""
+    """The operation, or those that take its place, if they have rows that kernels compute."""
     if steps_of(op) is not None:
-        return [op]
+        return [op] if computes_rows(op, target) else []
     made = op.one_by_one()
     if not made or not all(computes_rows(one, target) for one in made):
+        for one in made:
+            one.drop_all_references()
         return []
     if isinstance(source := op.attributes.get("memgraph.source"), SourceAttr):
         place = source.subgraph.data, source.operator.data

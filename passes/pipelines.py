@@ -73,9 +73,11 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     """
     chosen = choices or Choices()
     limit = chosen.time_limit
-    model = MemgraphModelPass(target, io=chosen.io, inplace=chosen.inplace)
+    compiled = target in target_names("c")
+    inplace = chosen.inplace or ("on" if compiled or chosen.in_rows else None)
+    model = MemgraphModelPass(target, io=chosen.io, inplace=inplace)
     if chosen.in_rows:
-        model = replace(model, alignment=ROWS_ALIGNMENT, inplace=chosen.inplace or "on")
+        model = replace(model, alignment=ROWS_ALIGNMENT)
     searched = limit if chosen.rows == (AUTO,) else None
     rows = MemgraphExpandRowsPass(chosen.rows, chosen.fit, searched, chosen.stream_input)
     cut = Step("", rows, "before the order, which is one of rows")
@@ -95,7 +97,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     inside = Step("rewrite", pads, "before rows, of which those that are padding are no operands")
     turn = MemgraphRewritePass(("frames-as-rows",))
     frames = Step("rewrite", turn, "before rows, which are frames where a window slides")
-    at_once, searched = rules_of(chosen.rewrite, target in target_names("c"))
+    at_once, searched = rules_of(chosen.rewrite, compiled)
     asked = Step("rewrite", MemgraphRewritePass(at_once), "before rows, which take it on")
     images = Step("rewrite", MemgraphNhwcIoPass(), "once all that can is channels last")
     search = MemgraphRewritePass(searched, time_limit=limit)

@@ -40,7 +40,7 @@ from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, shape_of
 from memopt.targets.core.registry import target_names
 
 KEPT = "kept"  # the base of what stays from run to run
-SCRATCH_ALIGNMENT = 8  # what any element of a kernel's needs
+SCRATCH_ALIGNMENT = 4  # what any element of a kernel's needs
 _C_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -251,13 +251,20 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
     for index, _, _ in memory.overwrites:
         op = memory.operations[index]
         computed = op.whole if isinstance(op, RowOp) else op
-        if not (isinstance(computed, ComputeOp) and (computed.ELEMENTWISE or computed.accumulates)):
-            raise refuse(op, "in place, which only element-wise kernels are")
+        if not _runs_in_place(computed):
+            raise refuse(op, "in place, which its kernel is not")
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
     scratch = {op: its for op in memory.operations if (its := _scratch(op, memories))}
     return replace(found, scratch=scratch)
+
+
+def _runs_in_place(op: Operation) -> bool:
+    """Whether the kernel of an operation may write over what it reads."""
+    if not isinstance(op, ComputeOp):
+        return False
+    return op.accumulates or any(map(op.may_overwrite, range(len(op.operands))))
 
 
 def _scratch(op: Operation, memories: Sequence[Memory]) -> tuple[int, Address] | None:

@@ -317,13 +317,20 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         return [quantized(self, a, v) for a, v in zip(found, self.results, strict=True)]
 
     def one_by_one(self) -> Sequence["ComputeOp"]:
-        """Operations of which each makes one result, where those have rows and this has none."""
+        """Operations of which each makes one result, where those have rows and this has none; of
+        one result, the operation in another form."""
         return ()
 
     def begins_at(self, result: int, operand: int) -> int | None:
         """The element of an operand at which a result begins, if it is one stretch of it; negative
         if the operand is a stretch of the result. None if neither is."""
         return None
+
+    def may_overwrite(self, operand: int) -> bool:
+        """Whether the only result can be written over an operand, from its first byte on: element i
+        of it reads element i of the operand and nothing after, or what it read is kept in scratch.
+        """
+        return self.ELEMENTWISE and shape_of(self.operands[operand]) == shape_of(self.results[0])
 
     def lies_at(self, result: int, operand: int) -> Places | None:
         """Where the elements of a result lie in an operand, if all of them are its elements; None
@@ -341,14 +348,14 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         return 0
 
     def _inplace(self, model: ModelAttr) -> tuple[tuple[int, int], ...]:
-        """Candidates: element i of the result reads element i of the operand and nothing after."""
-        if not (self.ELEMENTWISE and model.has_inplace):
+        """The operands in whose place the result may lie."""
+        if not model.has_inplace:
             return ()
-        shape, size = shape_of(self.results[0]), bytes_of(self.results[0].type) or 0
+        size = bytes_of(self.results[0].type) or 0
         return tuple(
             (0, i)
             for i, v in enumerate(self.operands)
-            if shape_of(v) == shape
+            if self.may_overwrite(i)
             and size <= (bytes_of(v.type) or 0)
             and not is_constant_expression(v, model)
         )

@@ -2,14 +2,17 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import IntegerType
-from xdsl.irdl import irdl_op_definition
+from xdsl.dialects.builtin import IntegerType, UnitAttr
+from xdsl.irdl import irdl_op_definition, opt_prop_def
 
-from memopt.dialects.operators.base import Kernels, Range
-from memopt.dialects.operators.filtering import FilteringOp
+from memopt.dialects.interface import OperatorMemory
+from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels, Range, RowsMode
+from memopt.dialects.operators.filtering import FILTERING, FilteringOp
 from memopt.dialects.operators.products import (
     convolution_reals,
     need_products,
@@ -23,7 +26,14 @@ from memopt.dialects.operators.products import (
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.operators.window import WindowedOp, channels_last, height_and_width, windows
 from memopt.dialects.stored import Array, element_of, is_small_integer, is_stored, per_tensor
-from memopt.dialects.tensors import channel_axis, channels_of, elements_of, encoding_of, shape_of
+from memopt.dialects.tensors import (
+    channel_axis,
+    channels_of,
+    element_bits,
+    elements_of,
+    encoding_of,
+    shape_of,
+)
 
 INT4, INT8, INT16 = IntegerType(4), IntegerType(8), IntegerType(16)
 DEPTHWISE_BLOCK = 124  # channels of one block of the vector kernel (CH_IN_BLOCK_MVE)
@@ -226,6 +236,73 @@ class DepthwiseConv2DOp(ConvBase):
 
     name = "memgraph.depthwise_conv_2d"
     WEIGHTS: ClassVar[Mapping[str, str]] = {"nchw": "oihw", "nhwc": "ihwo"}
+    in_place = opt_prop_def(UnitAttr)
+    assembly_format = FILTERING + " (`in_place` $in_place^)? " + TYPES
+
+    def verify_(self) -> None:
+        super().verify_()
+        text = "in_place, which needs one image, one filter to a channel, and a result no larger"
+        self.require(self.in_place is None or self.fits_in_place, f"{text} at any row")
+
+    @property
+    def fits_in_place(self) -> bool:
+        """Whether one channel after the other can be computed over the operand, rows of one channel
+        under the window kept apart: what is written never reaches rows that were not kept yet.
+
+        Element i of a channel of the result lies where element i of that channel of the operand
+        does, if channels are last, and not behind it, if they are first.
+        """
+        shape = shape_of(self.input)
+        layouts = {encoding_of(v).layout.data for v in (self.input, self.result)}
+        size = element_bits(element_of(self.input))
+        if len(shape) != 4 or shape[0] != 1 or layouts not in ({"nhwc"}, {"nchw"}):
+            return False
+        if {channels_of(self.input), channels_of(self.result)} != {self.groups.value.data}:
+            return False
+        if size % 8 or size != element_bits(element_of(self.result)):
+            return False
+        (rows, width), (made, across) = (height_and_width(v) for v in (self.input, self.result))
+        if made * across > rows * width:
+            return False
+        stride, above = self.window.sizes[1][0], self.window.sizes[3][0]
+        kept = (min(r * stride - above + self.span, rows) for r in range(made))
+        return all((r + 1) * across <= width * k or k == rows for r, k in enumerate(kept))
+
+    @property
+    def span(self) -> int:
+        """The rows from the first under the window to the last, those between the taps too."""
+        kernel, _, dilation, _ = (v[0] for v in self.window.sizes)
+        return (kernel - 1) * dilation + 1
+
+    @property
+    def kept_in_place(self) -> int:
+        """Bytes of scratch in place: the rows of one channel under the window; 0 if it is not."""
+        if self.in_place is None:
+            return 0
+        rows, width = height_and_width(self.input)
+        return min(self.span, rows) * width * (element_bits(element_of(self.input)) // 8)
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        answer, kept = super().memory(model), self.kept_in_place
+        return replace(answer, workspace=(kept,)) if kept and answer.executes else answer
+
+    def may_overwrite(self, operand: int) -> bool:
+        return operand == 0 and self.in_place is not None
+
+    @property
+    def rows_mode(self) -> RowsMode | None:
+        """Rows that lie apart need no scratch: `one_by_one` has them."""
+        return None if self.in_place is not None else super().rows_mode
+
+    def one_by_one(self) -> Sequence[ComputeOp]:
+        if self.in_place is None:
+            return ()
+        properties = {k: v for k, v in self.properties.items() if k != "in_place"}
+        types = [self.result.type]
+        plain = DepthwiseConv2DOp.create(
+            operands=self.operands, result_types=types, properties=properties
+        )
+        return (plain,)
 
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
         """Each filter reads one channel, where there are as many groups as channels."""

@@ -14,6 +14,10 @@ from memopt.dialects.operators.window import as_laid_out
 from memopt.dialects.stored import Array, is_stored, need_reals, per_tensor
 from memopt.dialects.tensors import AnyTensor, channels_of, encoding_of
 
+FILTERING = (
+    "$input `,` $weights (`,` $bias^)? `window` `` $window `groups` $groups" + ACTIVATION + ROUNDING
+)
+
 
 class FilteringOp(ComputeOp):
     input = operand_def(AnyTensor)
@@ -25,13 +29,7 @@ class FilteringOp(ComputeOp):
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
     traits = traits_def(Pure())
-    assembly_format = (
-        "$input `,` $weights (`,` $bias^)? `window` `` $window `groups` $groups"
-        + ACTIVATION
-        + ROUNDING
-        + " "
-        + TYPES
-    )
+    assembly_format = FILTERING + " " + TYPES
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np

@@ -37,6 +37,13 @@ func.func @conv_groups(%x: tensor<1x8x8x4xf32>, %w: tensor<4x3x3x4xf32>) {
   func.return
 }
 // -----
+// Row 1 of the result lies where row 1 of the operand is still to be read.
+func.func @conv_in_place(%x: tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>, %w: tensor<1x1x1x2xf32, #memgraph.encoding<ihwo>>) {
+  // expected-error@+1 {{memgraph.depthwise_conv_2d: in_place, which needs one image, one filter to a channel, and a result no larger at any row}}
+  %0 = memgraph.depthwise_conv_2d %x, %w window<[1, 1], stride = [2, 1], pad = [1, 1, 0, 2]> groups 2 in_place : (tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>, tensor<1x1x1x2xf32, #memgraph.encoding<ihwo>>) -> tensor<1x3x7x2xf32, #memgraph.encoding<nhwc>>
+  func.return
+}
+// -----
 func.func @conv_bias(%x: tensor<1x8x8x4xf32>, %w: tensor<4x3x3x4xf32>, %b: tensor<3xf32>) {
   // expected-error@+1 {{memgraph.conv_2d: a bias of 3 for 4 channels}}
   %0 = memgraph.conv_2d %x, %w, %b window<[3, 3]> groups 1 : (tensor<1x8x8x4xf32>, tensor<4x3x3x4xf32>, tensor<3xf32>) -> tensor<1x6x6x4xf32>

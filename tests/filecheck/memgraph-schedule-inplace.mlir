@@ -43,3 +43,16 @@ func.func @chosen(%x: tensor<10xi8>) -> tensor<10xi8> attributes {memgraph.model
   %z = memgraph.relu %y : (tensor<10xi8>) -> tensor<10xi8>
   func.return %z : tensor<10xi8>
 }
+
+// -----
+// A depthwise convolution in place: 8 B of its rows are kept beside the 32 B that it writes over.
+// CHECK-LABEL: @depthwise
+// CHECK-SAME: peak = 40, lower_bound = 40
+// CHECK: memgraph.depthwise_conv_2d {{.*}} in_place {{{.*}}memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]], memgraph.chosen_inplace
+func.func @depthwise(%x: tensor<8xi8>) -> tensor<1x1x1x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>> attributes {memgraph.model = #memgraph.model<alignment = 1, inplace = on>} {
+  %w = memgraph.constant dense<1> : tensor<1x2x2x2xi8, #memgraph.encoding<ihwo, scale = [1.0e+00], zero_point = [0]>>
+  %y = memgraph.opaque "makes"(%x) : (tensor<8xi8>) -> tensor<1x4x4x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
+  %z = memgraph.depthwise_conv_2d %y, %w window<[2, 2], pad = [1, 1, 0, 0]> groups 2 rounding<tflm_double> in_place : (tensor<1x4x4x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>, tensor<1x2x2x2xi8, #memgraph.encoding<ihwo, scale = [1.0e+00], zero_point = [0]>>) -> tensor<1x4x4x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
+  %r = memgraph.max_pool_2d %z window<[4, 4]> : (tensor<1x4x4x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>) -> tensor<1x1x1x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
+  func.return %r : tensor<1x1x1x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
+}

@@ -16,7 +16,9 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.backends.c.emit import emit, emit_files
 from memopt.backends.c.kernels import kernel_files, needed_files
-from memopt.dialects.functions import only_function
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.operators.convolution import DepthwiseConv2DOp
+from memopt.dialects.plan import CHOSEN
 from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
@@ -65,12 +67,20 @@ def planned(
     func = only_function(module)
     if seed % 4 > 1:
         apply_rules(func, ("slice-as-view",))
+    if seed % 3 == 2:
+        apply_rules(func, ("depthwise-in-place",))
     io, inplace = ("caller" if seed % 2 else "arena"), ("on" if seed % 3 else "off")
     MemgraphModelPass(target="host", alignment=4, inplace=inplace, io=io).apply(context, module)
     found = cut_some(func, seed, rows) if rows is not None else Counter[str]()
     MemgraphSchedulePass(method="rpo").apply(context, module)
     MemgraphPlacePass("greedy-by-size").apply(context, module)
     return module, found
+
+
+def overwriting(module: ModuleOp) -> int:
+    """The depthwise convolutions that are planned over their operand."""
+    ops = body_of(only_function(module)).ops
+    return sum(isinstance(op, DepthwiseConv2DOp) and CHOSEN in op.attributes for op in ops)
 
 
 class Program:
@@ -146,8 +156,8 @@ def test_rows_of_networks_compute_the_same_bits(
     record_property: Any,
 ) -> None:
     """Half of them with a branch across what is cut, a quarter with two results; outputs in the
-    arena or the caller's, in place or not, slices as views or not."""
-    rows, all_ = Counter[str](), Counter[str]()
+    arena or the caller's, in place or not, depthwise ones too, slices as views or not."""
+    rows, all_, over = Counter[str](), Counter[str](), 0
     seeds = range(part, max(5 * PARTS, int(FULL * fuzz)), PARTS)
     for start in range(0, len(seeds), PROGRAM):
         program = Program(tmp_path / str(start))
@@ -166,7 +176,9 @@ def test_rows_of_networks_compute_the_same_bits(
             sizes = [image.nbytes, *map(len, results)]
             given += image.tobytes()
             want.append((seed, quantized, results))
-            program.add(planned(text, seed, None)[0], f"whole{seed}", sizes)
+            module, _ = planned(text, seed, None)
+            over += overwriting(module)
+            program.add(module, f"whole{seed}", sizes)
             module, cut = planned(text, seed, rng)
             program.add(module, f"rows{seed}", sizes)
             rows, all_ = rows + cut, all_ + kinds(func)
@@ -179,4 +191,6 @@ def test_rows_of_networks_compute_the_same_bits(
                 assert whole == b"".join(results), seed
         assert not found
     record_property("cut in C", {k: (rows[k], all_[k]) for k in all_})
+    record_property("depthwise in place", over)
     assert fuzz < 1 or min(rows[k] for k in all_) * PARTS >= LEAST, rows
+    assert fuzz < 1 or over * PARTS >= LEAST

@@ -207,7 +207,7 @@ def test_scratch_that_is_not_aligned_is_refused(lab: Any) -> None:
         op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(BYTES, top)])
     bound = plan.arena_lower_bound.data
     write_plan(lab.main_of(module), order_facts(plan).in_one_arena(top + BYTES, bound))
-    with pytest.raises(MemoptError, match="its scratch is not aligned to 8 B"):
+    with pytest.raises(MemoptError, match="its scratch is not aligned to 4 B"):
         emit_c(module, io.StringIO(), "net")
 
 

@@ -60,9 +60,12 @@ def convolution(name: str, rng: Rng) -> Any:
     deep = name == "depthwise_conv_2d"
     weights = value((1, *kernel, 2), "ihwo") if deep else value((3, *kernel, 2), "ohwi")
     result = tensor((1, *out, 2 if deep else 3))
-    return made(
-        name, [value(shape), weights], [result], window=attribute, groups=number(2 if deep else 1)
-    )
+    groups = number(2 if deep else 1)
+    op = made(name, [value(shape), weights], [result], window=attribute, groups=groups)
+    if deep and op.fits_in_place and rng.random() < 0.5:
+        op.in_place = UnitAttr()
+        op.verify_()
+    return op
 
 
 def pool(name: str, rng: Rng) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from channel_networks import INT8, sparse_network
-from row_steps import convolution, copied, cropped, strided
+from row_steps import convolution, copied, cropped, same, strided
 from row_text import Rng, Text
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -80,7 +80,20 @@ def padded(net: Text) -> None:
     convolution(net)
 
 
-MORE = (*(beside, sliced, rectified, padded, skipped) * 2, padded, twins)
+def bottleneck(net: Text) -> None:
+    """More channels, a depthwise convolution of them, and one place of each."""
+    name, (_, h, w, c) = net.last
+    out = 48 // (h * w) + 4
+    constants, types = net.weights((out, 1, 1, c), "ohwi", out)
+    text = f"conv_2d {name}, {constants} window<[1, 1]> groups 1{net.rounding}"
+    (name,) = net.line(text, [net.type_of((1, h, w, c)), types], [net.type_of((1, h, w, out))])
+    net.made.append((name, (1, h, w, out)))
+    same(net)
+    name, shape = net.last
+    net.add(f"max_pool_2d {name} window<[{h}, {w}]>", [net.last], (1, 1, 1, shape[3]))
+
+
+MORE = (*(beside, sliced, rectified, padded, skipped, bottleneck) * 2, padded, twins)
 STEPS = (*(s for s in INT8 if s is not copied), *MORE)
 """Without copies, which scheduling takes for moves between memories."""
 

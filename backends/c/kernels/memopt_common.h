@@ -44,7 +44,7 @@ typedef struct {
 
 /* Every kernel. `params` are its own, constant; `scratch` is the memory that it asked for when the
  * model was planned, null if it asked for none. Pointers are aligned to the elements that they
- * point at, `scratch` as the arena. */
+ * point at, `scratch` to 4 bytes. */
 typedef void memopt_kernel(const void *params, const memopt_rows *rows, const void *const *in,
                            void *out, void *scratch);
 

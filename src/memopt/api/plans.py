@@ -129,12 +129,12 @@ def plan(
     `source` is whatever `memopt.load` takes. `target` is a device, or "tflm" for TensorFlow Lite
     Micro; `schedule` and `place` are methods (memopt-opt --help lists them); `memory` is, instead
     of `place`, several memories, the fastest first: "dtcm:64K,sram:320K". `time_limit` is seconds
-    for all of it; `io` is where inputs and outputs live: "arena", "kept" or "caller"; `inplace`
-    is "on" or "off". `rows` cuts operators into rows, for C targets: "auto", the fewest with the
-    peak of all, "all", or names of tensors; `fit` bytes for the arena choose them too. With
-    `stream_input` the input is received row by row, with `int8_io` inputs and outputs are the
-    stored integers, with `nhwc_io` images channels last. `pipeline` is run first, as for
-    `memopt.peak`.
+    for all of it; `io` is where inputs and outputs live: "arena", "kept" or "caller"; `inplace` is
+    "on", as it is by default for C targets, or "off". `rows` cuts operators into rows, for C
+    targets: "auto", the fewest with the peak of all, "all", or names of tensors; `fit` bytes for
+    the arena choose them too. With `stream_input` the input is received row by row, with `int8_io`
+    inputs and outputs are the stored integers, with `nhwc_io` images channels last. `pipeline` is
+    run first, as for `memopt.peak`.
 
     Raises MemoptError for a network that cannot be planned, OSError, and ValueError for an argument
     that there is not.

@@ -54,13 +54,15 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "--io", choices=("arena", "kept", "caller"), help="where inputs and outputs live"
     )
     parser.add_argument(
-        "--inplace", choices=("on", "off"), help="results over dying operands (C targets)"
+        "--inplace",
+        choices=("on", "off"),
+        help="results over dying operands (C targets; default: on)",
     )
     parser.add_argument(
         "--rows",
         metavar="all|auto|none|NAMES",
         help="cut operators into rows: all, as few as keep the peak of all, or those that make the "
-        "named tensors; results over dying rows unless --inplace=off (C targets; default: auto; "
+        "named tensors (C targets; default: auto; "
         "none, whole operators, beside --memory or a --schedule or --place other than auto)",
     )
     parser.add_argument(

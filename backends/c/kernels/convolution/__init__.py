@@ -31,7 +31,10 @@ def _window_fields(op: Conv2DOp | DepthwiseConv2DOp) -> Fields:
     if isinstance(op, DepthwiseConv2DOp):
         if groups != shape[3] or out[3] % shape[3] or weights[0] != 1 or weights[3] != out[3]:
             raise refuse(op, f"weights {weights} of a depthwise convolution {shape} -> {out}")
-        channels: Fields = (("out_w", out[2]), ("depth_multiplier", out[3] // shape[3]))
+        last = ("depth_multiplier", out[3] // shape[3])
+        if op.in_place is not None:
+            last = ("span", op.span)
+        channels: Fields = (("out_w", out[2]), last)
         kernel_fields: Fields = (("k_h", kernel[0]), ("k_w", kernel[1]))
     else:
         if weights[3] * groups != shape[3] or out[3] % groups or weights[0] != out[3]:
@@ -53,8 +56,25 @@ def _window_fields(op: Conv2DOp | DepthwiseConv2DOp) -> Fields:
     )
 
 
+def _kept(op: DepthwiseConv2DOp) -> int:
+    return op.kept_in_place
+
+
+def _kernel(op: Conv2DOp | DepthwiseConv2DOp, types: str) -> str:
+    if isinstance(op, Conv2DOp):
+        return f"conv_2d_{types}"
+    return f"depthwise_{'conv_2d' if op.in_place is None else 'in_place'}_{types}"
+
+
 @kernel(Conv2DOp, "s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=window_rows)
-@kernel(DepthwiseConv2DOp, "s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=window_rows)
+@kernel(
+    DepthwiseConv2DOp,
+    "s8",
+    "nhwc",
+    rounding=("tflm_double", "onnx_even"),
+    workspace=_kept,
+    rows=window_rows,
+)
 def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Either convolution, with a multiplier per channel."""
     depthwise = isinstance(op, DepthwiseConv2DOp)
@@ -66,7 +86,7 @@ def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
     reals = convolution_reals(op, op.input, per_channel)
     return image_call(
         op,
-        "depthwise_conv_2d_s8" if depthwise else "conv_2d_s8",
+        _kernel(op, "s8"),
         (
             *_window_fields(op),
             *zero_points(op, op.input, op.result),
@@ -78,7 +98,7 @@ def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
 
 
 @kernel(Conv2DOp, "f32", "nhwc", rows=window_rows)
-@kernel(DepthwiseConv2DOp, "f32", "nhwc", rows=window_rows)
+@kernel(DepthwiseConv2DOp, "f32", "nhwc", workspace=_kept, rows=window_rows)
 def conv_2d_f32(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Either convolution, images one after the other."""
     depthwise = isinstance(op, DepthwiseConv2DOp)
@@ -86,7 +106,7 @@ def conv_2d_f32(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kerne
     channels = shape_of(op.result)[3]
     return image_call(
         op,
-        "depthwise_conv_2d_f32" if depthwise else "conv_2d_f32",
+        _kernel(op, "f32"),
         (
             *_window_fields(op),
             *float_result_range(op),

@@ -1,0 +1,70 @@
+/* DEPTHWISE_CONV_2D over its operand, float32, NHWC, weights [1][k_h][k_w][in_c], a filter to a
+ * channel. The rows of one channel under the window are kept in scratch, so that what is in place
+ * may be written over: whoever plans it makes sure that no row is before it was kept.
+ * What is padded adds nothing, in the order of memopt_depthwise_conv_2d_f32.c.
+ */
+#include "memopt_common.h"
+
+typedef struct {
+  int32_t in_h, in_w, in_c;
+  int32_t out_w;
+  int32_t k_h, k_w;
+  int32_t stride_h, stride_w;
+  int32_t dilation_h, dilation_w;
+  int32_t pad_top, pad_left;
+  int32_t span; /* from the first row under a window to the last */
+  float act_min, act_max;
+  const float *weights; /* [k_h][k_w][in_c] */
+  const float *bias;    /* [in_c] */
+} memopt_depthwise_in_place_f32_params;
+
+/* The sum of one window of one channel, whose first tap stands at (iy, ix). */
+static float depthwise_in_place_f32_sum(const memopt_depthwise_in_place_f32_params *p,
+                                        const float *kept, const float *weights, int32_t iy,
+                                        int32_t ix) {
+  float acc = 0.0f;
+  int32_t ky, ky_end, kx_begin, kx_end;
+  memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &ky, &ky_end);
+  memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &kx_begin, &kx_end);
+  for (; ky < ky_end; ++ky) {
+    const float *const row = kept + (iy + ky * p->dilation_h) % p->span * p->in_w;
+    const float *w = weights + (ky * p->k_w + kx_begin) * p->in_c;
+    int32_t kx;
+    for (kx = kx_begin; kx < kx_end; ++kx) {
+      acc += row[ix + kx * p->dilation_w] * *w;
+      w += p->in_c;
+    }
+  }
+  return acc;
+}
+
+MEMOPT_KERNEL void memopt_depthwise_in_place_f32(const void *params, const memopt_rows *rows,
+                                                const void *const *in, void *out, void *scratch) {
+  const memopt_depthwise_in_place_f32_params *p = params;
+  float *const kept = scratch;
+  int32_t c;
+  for (c = 0; c < p->in_c; ++c) {
+    const float *next = (const float *)in[0] + c; /* row `loaded`, and then the next */
+    float *output = (float *)out + c;
+    int32_t loaded = 0;
+    int32_t oy;
+    for (oy = 0; oy < rows->out_end; ++oy) {
+      const int32_t iy = oy * p->stride_h - p->pad_top;
+      int32_t ox;
+      for (; loaded < iy + p->span && loaded < p->in_h; ++loaded) {
+        float *const row = kept + loaded % p->span * p->in_w;
+        int32_t x;
+        for (x = 0; x < p->in_w; ++x) {
+          row[x] = *next;
+          next += p->in_c;
+        }
+      }
+      for (ox = 0; ox < p->out_w; ++ox) {
+        const int32_t ix = ox * p->stride_w - p->pad_left;
+        const float acc = depthwise_in_place_f32_sum(p, kept, p->weights + c, iy, ix);
+        *output = memopt_clamp_f32(acc + p->bias[c], p->act_min, p->act_max);
+        output += p->in_c;
+      }
+    }
+  }
+}
