@@ -33,10 +33,13 @@ def check_gathered(op: Operation, aliases: Sequence[Alias]) -> frozenset[int]:
     gathered = frozenset(a.result for a in aliases if a.kind == "gather")
     for result in gathered:
         its = [a for a in aliases if a.result == result]
-        of_all = [a.operand for a in its] == list(range(len(op.operands)))
-        if any(a.kind != "gather" for a in its) or not of_all:
+        by_reader = _by_reader(op)
+        read = 1 if by_reader else len(op.operands)  # its weights are known before
+        if any(a.kind != "gather" for a in its) or [a.operand for a in its] != list(range(read)):
             text = f"memgraph.alias: result {result} is gathered of all operands or of none"
             raise MemoptError(text, place_of(op))
+        if by_reader:
+            continue
         total = sum(bytes_of(v.type) or 0 for v in op.operands)
         size = bytes_of(op.results[result].type) or 0
         if size > total or (size < total and not _takes(op, result)):
@@ -56,7 +59,7 @@ def _size_fault(op: Operation, alias: Alias, strided: bool) -> str | None:
         case "inplace":
             return None if a <= b else f"{a} B do not fit in place of {b} B"
         case "gather":
-            taken = _takes(op, alias.result)
+            taken = _takes(op, alias.result) or _by_reader(op)
             return None if b <= a or taken else f"{b} B are no part of {a} B"
         case "part":
             inside = 0 <= offset <= b - a
@@ -85,7 +88,7 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
         runs = op.may_overwrite(alias.operand) or (op.IS_VIEW and same)
         return None if runs else f"{op.name} cannot run in place"
     if alias.kind == "gather":
-        taken = op.GATHERS or op.is_function or _takes(op, alias.result)
+        taken = op.GATHERS or op.is_function or _takes(op, alias.result) or _by_reader(op)
         return None if taken else f"{op.name} makes more than its operands are"
     begin = op.begins_at(alias.result, alias.operand)
     if begin is None:
@@ -101,6 +104,11 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
 def _takes(op: Operation, result: int) -> bool:
     """Whether a result is some elements of operand 0, of which it is known where they lie."""
     return isinstance(op, ComputeOp) and op.lies_at(result, 0) is not None
+
+
+def _by_reader(op: Operation) -> bool:
+    """Whether its result is made by what reads it, element by element."""
+    return isinstance(op, ComputeOp) and op.is_made_by_reader
 
 
 def _bytes(op: ComputeOp, alias: Alias, elements: int) -> int:

@@ -55,6 +55,9 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
         if gathered := check_gathered(op, aliases):
             sizes = enumerate(answer.results)
             results = tuple(None if r in gathered else size for r, size in sizes)
+            asked = model.scratch.data != "none" and requested(op, model)
+            if asked or scratch_list(op) or answer.workspace:
+                raise MemoptError("it works in scratch, so no reader can make it", place_of(op))
             answer = replace(answer, results=results)
     scratch = scratch_list(op)
     if scratch is not None:

@@ -20,7 +20,9 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
     """Raise MemoptError at the first operation that runs and has no kernel."""
     for op in body_of(func).ops:
         if is_gathered(op):
-            raise refuse(op, "no kernel reads a tensor in parts")
+            sums = isinstance(op, ComputeOp) and op.is_made_by_reader
+            text = "makes sums of products of what it reads" if sums else "reads a tensor in parts"
+            raise refuse(op, f"no kernel {text}")
     for op, _ in executing(body_of(func), model_of(func)):
         if not isinstance(op, (ReceiveOp, *MOVING)):
             matching(op.whole if isinstance(op, RowOp) else op, isa)

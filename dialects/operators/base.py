@@ -166,6 +166,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         """Whether each element of the only result is a function of the operand's element there."""
         return self.ELEMENTWISE and len(self.operands) == len(self.results) == 1
 
+    @property
+    def is_made_by_reader(self) -> bool:
+        """Whether what alone reads the only result, element by element, can make each element of it
+        as it goes, so that it need not be a buffer."""
+        return False
+
     def reads_parts(self, operand: int) -> bool:
         """Whether a kernel can read that operand pixel by pixel, the channels of one from several
         tensors, from pixels that lie apart."""

@@ -4,9 +4,10 @@ from abc import abstractmethod
 
 from xdsl.ir import SSAValue
 
+from memopt.dialects.interface import is_constant_value
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.stored import Array
-from memopt.dialects.tensors import encoding_of
+from memopt.dialects.tensors import encoding_of, shape_of
 
 
 class WeighingOp(ComputeOp):
@@ -17,6 +18,19 @@ class WeighingOp(ComputeOp):
         """The input, the weights, the bias."""
         source, weights, *bias = self.operands
         return source, weights, bias[0] if bias else None
+
+    @property
+    def is_made_by_reader(self) -> bool:
+        """Sums are made once each, so one operation of two tensors may make them as it reads them.
+        What is known before run time is no buffer."""
+        result = self.results[0]
+        uses = list(result.uses)
+        if len(uses) != 1 or not all(map(is_constant_value, self.operands[1:])):
+            return False
+        reader = uses[0].operation
+        if not isinstance(reader, ComputeOp) or not reader.ELEMENTWISE or reader.is_function:
+            return False
+        return shape_of(reader.results[0]) == shape_of(result)
 
     @property
     @abstractmethod

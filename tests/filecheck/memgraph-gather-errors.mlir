@@ -60,3 +60,21 @@ func.func @less(%a: tensor<9xi8>) -> tensor<4xi8> {
   %d = memgraph.relu %c : (tensor<4xi8>) -> tensor<4xi8>
   func.return %d : tensor<4xi8>
 }
+// -----
+// Sums that two read: who makes them?
+// expected-error@unknown {{memgraph.alias: memgraph.conv_2d makes more than its operands are}}
+func.func @twice(%x: tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>) -> tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>> {
+  %w = memgraph.constant dense<1.0> : tensor<2x1x1x2xf32, #memgraph.encoding<ohwi>>
+  %c = memgraph.conv_2d %x, %w window<[1, 1]> groups 1 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>, tensor<2x1x1x2xf32, #memgraph.encoding<ohwi>>) -> tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>
+  %s = memgraph.add %c, %c : (tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>, tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>) -> tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>
+  func.return %s : tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>
+}
+// -----
+// Kernels of TensorFlow Lite Micro that work in scratch.
+// expected-error@unknown {{it works in scratch, so no reader can make it}}
+func.func @scratch(%x: tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>) -> tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>> attributes {memgraph.model = #memgraph.model<scratch = cmsis-nn>} {
+  %w = memgraph.constant dense<1> : tensor<2x3x3x2xi8, #memgraph.encoding<ohwi, scale = [1.0e+00], zero_point = [0]>>
+  %c = memgraph.conv_2d %x, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 1 rounding<tflm_double> {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>, tensor<2x3x3x2xi8, #memgraph.encoding<ohwi, scale = [1.0e+00], zero_point = [0]>>) -> tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
+  %s = memgraph.add %c, %x rounding<tflm_double> : (tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>, tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>) -> tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
+  func.return %s : tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
+}

@@ -1,6 +1,6 @@
-"""What is gathered by its readers, slices and functions that are no buffers: the least peak by a
-definition of its own, the same numbers, and gathered never more bytes than with a buffer for the
-whole."""
+"""What is gathered by its readers, slices, functions and sums that are no buffers: the least peak
+by a definition of its own, the same numbers, and gathered never more bytes than with a buffer for
+the whole."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,6 +18,7 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import alias_lists
+from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import bytes_of, shape_of
 from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_model import MemgraphModelPass
@@ -28,7 +29,14 @@ from memopt.rewrites import Sites, apply_rules
 from memopt.verify.plan import verify_plan
 
 FULL = 2_000  # networks
-GATHER, SLICES = ("gather",), ("gather", "slice-as-view", "slice-by-readers", "function-by-readers")
+GATHER = ("gather",)
+SLICES = (
+    "gather",
+    "slice-as-view",
+    "slice-by-readers",
+    "function-by-readers",
+    "residual-epilogue",
+)
 
 Shape = tuple[int, int, int]
 
@@ -77,6 +85,16 @@ def network(rng: Random, slices: bool) -> str:
                 starts = [0, *(first if i == axis else 0 for i in range(3))]
                 line([f"a{k}"], f"slice %{name} starts {starts} strides [1, 1, 1, 1]", [name])
                 known.append(f"a{k}")
+        if slices and rng.random() < 0.3:
+            name = rng.choice(known[-2:])
+            c, other = shapes[name][2], rng.choice([v for v in known if shapes[v] == shapes[name]])
+            weights, made = f"tensor<{c}x1x1x{c}xf32, #memgraph.encoding<ohwi>>", type_of(name)
+            lines.append(f"%w{k} = memgraph.constant dense<5.0e-01> : {weights}")
+            conv = f"memgraph.conv_2d %{name}, %w{k} window<[1, 1]> groups 1"
+            lines.append(f"%m{k} = {conv} : ({made}, {weights}) -> {made}")
+            shapes[f"m{k}"] = shapes[f"s{k}"] = shapes[name]
+            line([f"s{k}"], f"add %m{k}, %{other}", [name, other])
+            known.append(f"s{k}")
         source = rng.choice(known[-1 if slices else -3 :])
         shapes[f"v{k}"] = shapes[source]
         line([f"v{k}"], rng.choice(KINDS).replace("%", f"%{source}"), [source])
@@ -111,13 +129,16 @@ def shows(op: Operation) -> bool:
 
 def least_peak(func: FuncOp) -> int:
     """Over all orders: what is read now or later, or returned, and what is made, at each step."""
-    operations = [op for op in func.body.block.ops if not isinstance(op, ReturnOp)]
+    known = ReturnOp | ConstantOp
+    operations = [op for op in func.body.block.ops if not isinstance(op, known)]
     running = [op for op in operations if not shows(op)]
     last = func.body.block.last_op
     assert last is not None
 
     def parts(value: SSAValue) -> set[SSAValue]:
         owner = value.owner
+        if isinstance(owner, ConstantOp):
+            return set()
         if isinstance(owner, Operation) and shows(owner):
             return set[SSAValue]().union(*map(parts, owner.operands))
         return {value}

@@ -80,20 +80,33 @@ def padded(net: Text) -> None:
     convolution(net)
 
 
-def bottleneck(net: Text) -> None:
-    """More channels, a depthwise convolution of them, and one place of each."""
+def mixed(net: Text, out: int) -> None:
+    """A convolution of single places."""
     name, (_, h, w, c) = net.last
-    out = 48 // (h * w) + 4
     constants, types = net.weights((out, 1, 1, c), "ohwi", out)
     text = f"conv_2d {name}, {constants} window<[1, 1]> groups 1{net.rounding}"
     (name,) = net.line(text, [net.type_of((1, h, w, c)), types], [net.type_of((1, h, w, out))])
     net.made.append((name, (1, h, w, out)))
-    same(net)
-    name, shape = net.last
-    net.add(f"max_pool_2d {name} window<[{h}, {w}]>", [net.last], (1, 1, 1, shape[3]))
 
 
-MORE = (*(beside, sliced, rectified, padded, skipped, bottleneck) * 2, padded, twins)
+def wide(net: Text) -> None:
+    """More channels, a depthwise convolution of them or a residual block, one place of each."""
+    _, (_, h, w, _) = net.last
+    channels = 160 // (h * w) + 4
+    mixed(net, channels)
+    image = net.last
+    if net.rng.random() < 0.5:
+        same(net)
+    else:
+        pooled(net)
+        mixed(net, channels)
+        pair = [image, net.last]
+        net.add(f"add {image[0]}, {net.last[0]}{net.rounding}", pair, image[1])
+    text = f"max_pool_2d {net.last[0]} window<[{h}, {w}]>"
+    net.add(text, [net.last], (1, 1, 1, channels))
+
+
+MORE = (*(beside, sliced, rectified, padded, skipped, wide) * 2, padded, twins, wide)
 STEPS = (*(s for s in INT8 if s is not copied), *MORE)
 """Without copies, which scheduling takes for moves between memories."""
 

@@ -1,0 +1,88 @@
+"""Sums of products that one element-wise operation alone reads are no buffer: it makes them itself.
+
+Before:
+    !x = tensor<1x4x4x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !w = tensor<2x3x3x2xi8, #memgraph.encoding<ohwi, scale = [5.0e-01], zero_point = [0]>>
+    func.func @main(%x: !x) -> !x {
+      %w = memgraph.constant dense<1> : !w
+      %1 = memgraph.max_pool_2d %x window<[1, 1]> : (!x) -> !x
+      %2 = memgraph.conv_2d %1, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 1
+             rounding<tflm_double> : (!x, !w) -> !x
+      %3 = memgraph.add %x, %2 activation<relu> rounding<tflm_double> : (!x, !x) -> !x
+      func.return %3 : !x
+    }
+After:
+    func.func @main(%x: !x) -> !x {
+      %w = memgraph.constant dense<1> : !w
+      %1 = memgraph.max_pool_2d %x window<[1, 1]> : (!x) -> !x
+      %2 = memgraph.conv_2d %1, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 1
+             rounding<tflm_double>
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>]]} : (!x, !w) -> !x
+      %3 = memgraph.add %x, %2 activation<relu> rounding<tflm_double> : (!x, !x) -> !x
+      func.return %3 : !x
+    }
+
+Exact: every element is made once, rounded to its own scale, and added. The result may take the
+place of the other operand, so that a residual block needs two tensors, not three; but what the
+convolution reads lives until then. So the rule is applied only where the least peak falls.
+
+Somebody else reads it, also the caller; its reader is no element-wise operation of two, or makes
+more elements; weights that are only known at run time; what the file itself says something of:
+
+Left alone:
+    !x = tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
+    !p = tensor<1x1x1x2xf32, #memgraph.encoding<nhwc>>
+    !w = tensor<2x1x1x2xf32, #memgraph.encoding<ohwi>>
+    func.func @main(%x: !x, %p: !p, %v: !w) -> (!x, !x, !x, !x, !x, !x) {
+      %w = memgraph.constant dense<1.0> : !w
+      %1 = memgraph.conv_2d %x, %w window<[1, 1]> groups 1 : (!x, !w) -> !x
+      %2 = memgraph.add %1, %1 : (!x, !x) -> !x
+      %3 = memgraph.conv_2d %2, %w window<[1, 1]> groups 1 : (!x, !w) -> !x
+      %4 = memgraph.relu %3 : (!x) -> !x
+      %5 = memgraph.conv_2d %p, %w window<[1, 1]> groups 1 : (!p, !w) -> !p
+      %6 = memgraph.add %4, %5 : (!x, !p) -> !x
+      %7 = memgraph.conv_2d %x, %v window<[1, 1]> groups 1 : (!x, !w) -> !x
+      %8 = memgraph.add %7, %6 : (!x, !x) -> !x
+      %9 = memgraph.conv_2d %8, %w window<[1, 1]> groups 1 {memgraph.alias = [[]]} : (!x, !w) -> !x
+      %10 = memgraph.add %9, %8 : (!x, !x) -> !x
+      %11 = memgraph.conv_2d %10, %w window<[1, 1]> groups 1 : (!x, !w) -> !x
+      func.return %2, %4, %6, %8, %10, %11 : !x, !x, !x, !x, !x, !x
+    }
+"""
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
+
+from memopt.dialects.behaviour import behaviour_of
+from memopt.dialects.model_attributes import GENERIC, AliasAttr
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.plan import ALIAS, model_of
+from memopt.rewrites import Applied, Exact, Rule
+
+
+class ResidualEpilogue(Rule):
+    """The rule above."""
+
+    exact: ClassVar[Exact] = "bits"
+    applied: ClassVar[Applied] = "search"
+    planned_only: ClassVar[bool] = True
+    only_lower: ClassVar[bool] = True
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
+        if ALIAS in op.attributes or not op.is_made_by_reader:
+            return
+        if is_constant_expression(op.operands[0], GENERIC) or _works_in_scratch(op):
+            return
+        if not self.takes(op):
+            return
+        op.attributes[ALIAS] = ArrayAttr([ArrayAttr([AliasAttr(0, "gather")])])
+        self.changed(op, rewriter)
+
+
+def _works_in_scratch(op: ComputeOp) -> bool:
+    func = op.parent_op()
+    return isinstance(func, FuncOp) and bool(behaviour_of(op, model_of(func)).workspace)
