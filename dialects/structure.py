@@ -357,10 +357,15 @@ class HyperNode(IRDLOperation, Yielding):
         segment = issubclass(cls, SegmentOp)
         if not segment and (chained or after is not None):
             raise VerifyException(f"{cls.name}: only a memgraph.segment has a chain")
+        properties = {"kept": numbers(list(kept))}
+        if not segment:  # of operands and results there is one group each
+            return cls.create(
+                operands=inputs, result_types=types, properties=properties, regions=[body]
+            )
         return cls(
-            operands=[list(inputs), *([[after] if after else []] if segment else [])],
-            result_types=[types, *([chain] if segment else [])],
-            properties={"kept": numbers(list(kept))},
+            operands=[list(inputs), [after] if after else []],
+            result_types=[types, chain],
+            properties=properties,
             regions=[body],
         )
 

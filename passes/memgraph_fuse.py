@@ -38,7 +38,7 @@ from memopt.passes.regions import Builder, inner_views
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock
 from memopt.solvers.fusion import RULES, contractions
-from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, topological_order
+from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, mask_of, topological_order
 from memopt.solvers.theory.chains import Chain
 from memopt.solvers.theory.segments import linked
 
@@ -106,6 +106,7 @@ def contract(extracted: Extracted, rule: str, time_limit: float | None) -> int:
         for s in chain:
             node = builder.build(s, views[s], anchor, token, len(chain) > 1, s is not chain[-1])
             anchor, token = node, node.tokens[1]
+    builder.finish()
     if chosen:
         _delay_views(body_of(extracted.func))
     return sum(map(len, chosen))
@@ -116,12 +117,16 @@ def _delay_views(block: Block) -> None:
     operations = list(block.ops)
     place = {op: i for i, op in enumerate(operations)}
     readers: list[list[int]] = [[] for _ in operations]
+    ordered = True
     missing: list[int] = []  # of each operation, producers that have not been emitted
     for i, op in enumerate(operations):
         producers = {place[v.op] for v in read_values(op) if isinstance(v, OpResult)}
         missing.append(len(producers))
         for p in producers:
             readers[p].append(i)
+        ordered = ordered and max(producers, default=-1) < i
+    if ordered:
+        return
     sequence: list[Operation] = []
     for at in range(len(operations)):
         ready = [at] if missing[at] == 0 else []  # a heap: of those up to `at`, the first first
@@ -139,10 +144,12 @@ def _delay_views(block: Block) -> None:
 
 def _inplace(graph: MemoryGraph, masks: Sequence[int], order: Sequence[int]) -> list[InPlace]:
     """What a module's operators overwrite in their order; nobody outside decides that."""
+    if not any(graph.candidates[v] for v in order):
+        return []
     done = 0
     for v in order:
         done |= masks[v]
-    done &= ~sum(1 << v for v in order)
+    done &= ~mask_of(order)
     result: list[InPlace] = []
     for v in order:
         choice = graph.taken_over(done, v)

@@ -20,10 +20,10 @@ from itertools import chain
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.dialects.attributes import ChainType
+from memopt.dialects.functions import body_of
 from memopt.dialects.names import name_of
 from memopt.dialects.structure import ConstantOp, FusedOp, HyperNode, SegmentOp, YieldOp
 from memopt.dialects.tensors import bytes_of
@@ -121,15 +121,17 @@ def _at_the_caller(value: SSAValue) -> bool:
 
 @dataclass
 class Builder:
-    """Makes the hyper-nodes of one function. `origin` gives the value that a result stands for.
+    """Makes the hyper-nodes of one function; who reads their results is told of it by `finish`.
 
     `views` gives each view its place among all of them, `ancestors` is a mask per operator.
+    `origin` gives the value that a node's result stands for, `outer` the other way round.
     """
 
     extracted: Extracted
     views: Mapping[Operation, int]
     ancestors: Sequence[int]
     origin: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    outer: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
     def build(
         self,
@@ -156,10 +158,12 @@ class Builder:
         inside = set(sequence)
         moved = _moved(sequence, free)
         operands = dict.fromkeys(
-            v
-            for op in sequence
-            for v in op.operands
-            if not (isinstance(v, OpResult) and v.op in inside)
+            [
+                self.outer.get(v, v)
+                for op in sequence
+                for v in op.operands
+                if not (isinstance(v, OpResult) and v.op in inside)
+            ]
         )
         results = [
             r
@@ -178,7 +182,7 @@ class Builder:
         kind = SegmentOp if chained else FusedOp
         node = kind.create_node(list(operands), types, kept, Region(body), after)
         node.attributes["memgraph.names"] = ArrayAttr([StringAttr(name_of(r)) for r in results])
-        Rewriter.insert_op(node, InsertPoint.after(anchor))
+        _block_of(anchor).insert_op_after(node, anchor)
         for result, outer in zip(results, node.outputs, strict=True):
             outer.name_hint = result.name_hint
             self.origin[outer] = result
@@ -188,14 +192,25 @@ class Builder:
         for op in sequence:
             if op in moved:
                 op.detach()
-                op.operands = [inner.get(v, v) for v in op.operands]
+                op.operands = self._within(op, inner)
                 body.add_op(op)
             else:
-                body.add_op(_repetition(op, inner))
-        for result, outer in zip(results, node.outputs, strict=True):
-            result.replace_uses_with_if(outer, lambda use: use.operation.parent is not body)
+                body.add_op(_repetition(op, inner, self._within(op, inner)))
+        self.outer.update(zip(results, node.outputs, strict=True))
         body.add_op(YieldOp(results))
         return node
+
+    def _within(self, op: Operation, inner: Mapping[SSAValue, SSAValue]) -> list[SSAValue]:
+        """The operands of an operation in a node."""
+        outside = [self.outer.get(v, v) for v in op.operands]
+        return [inner.get(v, v) for v in outside]
+
+    def finish(self) -> None:
+        """Let whoever reads what is made in a node now read the node's result. Each operation is
+        changed once: one operand of thousands takes as long to change as all of them."""
+        for op in body_of(self.extracted.func).ops:
+            if any(v in self.outer for v in op.operands):
+                op.operands = [self.outer.get(v, v) for v in op.operands]
 
     def _is_kept(self, value: SSAValue, members: set[int], before: int) -> bool:
         """Whether the operand is still needed behind: by the result, or by one that reads it later
@@ -210,10 +225,17 @@ class Builder:
         )
 
 
-def _repetition(op: Operation, inner: dict[SSAValue, SSAValue]) -> Operation:
-    """A copy of a view or constant that stays outside, of what is inside."""
+def _block_of(op: Operation) -> Block:
+    assert op.parent is not None
+    return op.parent
+
+
+def _repetition(
+    op: Operation, inner: dict[SSAValue, SSAValue], operands: Sequence[SSAValue]
+) -> Operation:
+    """A copy of a view or constant that stays outside, of the `operands` inside."""
     copy = op.clone()
-    copy.operands = [inner.get(v, v) for v in op.operands]
+    copy.operands = operands
     copy.attributes[REPEATED] = UnitAttr()
     for old, new in zip(op.results, copy.results, strict=True):
         new.name_hint = old.name_hint

@@ -52,6 +52,7 @@ __all__ = [
     "check_order",
     "conflicts",
     "live_ranges",
+    "mask_of",
     "profile",
     "round_up",
     "topological_order",
@@ -86,6 +87,20 @@ def bits(mask: int) -> Iterator[int]:
     while found >= 0:
         yield at + found
         found = text.find("1", found + 1)
+
+
+def mask_of(indices: Iterable[int]) -> int:
+    """The mask with these bits set."""
+    mask = 0
+    for i in indices:
+        mask |= 1 << i
+    return mask
+
+
+def _rounded(sizes: Sequence[int], alignment: int) -> tuple[int, ...]:
+    if alignment == 1:
+        return tuple(sizes)
+    return tuple([round_up(size, alignment) for size in sizes])
 
 
 @dataclass(frozen=True)
@@ -139,7 +154,7 @@ class MemoryGraph:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Rounded bytes per group."""
-        return tuple(round_up(g.size, self.alignment) for g in self.groups)
+        return _rounded([g.size for g in self.groups], self.alignment)
 
     @cached_property
     def has_parts(self) -> bool:
@@ -149,23 +164,25 @@ class MemoryGraph:
     @cached_property
     def extra(self) -> tuple[int, ...]:
         """Rounded workspace bytes per operator."""
-        return tuple(round_up(w, self.alignment) for w in self.workspace)
+        return _rounded(self.workspace, self.alignment)
 
     @cached_property
     def predecessor_masks(self) -> tuple[int, ...]:
-        return tuple(sum(1 << p for p in set(ps)) for ps in self.predecessors)
+        return tuple(map(mask_of, self.predecessors))
 
     @cached_property
     def successors(self) -> tuple[tuple[int, ...], ...]:
         result: list[list[int]] = [[] for _ in self.names]
         for v, ps in enumerate(self.predecessors):
-            for p in set(ps):
+            for p in ps if len(ps) < 2 else set(ps):
                 result[p].append(v)
         return tuple(map(tuple, result))
 
     @cached_property
     def topological(self) -> tuple[int, ...]:
         """See `topological_order`."""
+        if all(max(ps, default=-1) < v for v, ps in enumerate(self.predecessors)):
+            return tuple(range(len(self)))  # as the numbers of most graphs are
         waiting = [len(set(ps)) for ps in self.predecessors]
         ready = [v for v, w in enumerate(waiting) if w == 0]
         order: list[int] = []
@@ -180,12 +197,12 @@ class MemoryGraph:
 
     @cached_property
     def writer_masks(self) -> tuple[int, ...]:
-        return tuple(sum(1 << w for w in set(g.writers)) for g in self.groups)
+        return tuple([mask_of(g.writers) for g in self.groups])
 
     @cached_property
     def toucher_masks(self) -> tuple[int, ...]:
         """Operators that read or write the group."""
-        return tuple(sum(1 << w for w in {*g.writers, *g.readers}) for g in self.groups)
+        return tuple(map(mask_of, self.touchers))
 
     @cached_property
     def writes(self) -> tuple[tuple[int, ...], ...]:
@@ -233,7 +250,7 @@ class MemoryGraph:
         """Per operator the groups at whose place in `operators` it stands."""
         result: list[list[int]] = [[] for _ in self.names]
         for group, found in enumerate(operators):
-            for v in set(found):
+            for v in found if len(found) < 2 else set(found):
                 result[v].append(group)
         return tuple(map(tuple, result))
 
@@ -304,8 +321,8 @@ class MemoryGraph:
 def _check_group(graph: MemoryGraph, index: int, group: Group) -> None:
     if group.size < 0:
         raise ProblemError(f"group {group.name!r}: negative size {group.size}")
-    touchers = (*group.writers, *group.readers)
-    if touchers and (min(touchers) < 0 or max(touchers) >= len(graph)):
+    touchers = graph.touchers[index]  # ascending
+    if touchers and (touchers[0] < 0 or touchers[-1] >= len(graph)):
         raise ProblemError(f"group {group.name!r}: operator out of range")
     if not group.is_input and not group.writers:
         raise ProblemError(f"group {group.name!r}: neither an input nor written")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from memopt.solvers import clock
-from memopt.solvers.problems.memory_graph import MemoryGraph, bits
+from memopt.solvers.problems.memory_graph import MemoryGraph, bits, mask_of
 from memopt.solvers.theory.fusion import (
     ALL_RULES,
     LARGEST,
@@ -169,7 +169,7 @@ class _State:
         small, old = renumber(small)
         members = [members[i] for i in old]
         node = {v: i for i, ops in enumerate(members) for v in ops}
-        units = [sum(1 << node[s[0]] for s in c) for c in found if len(c) > 1]
+        units = [mask_of([node[s[0]] for s in c]) for c in found if len(c) > 1]
         return _State(small, members, found, units)
 
     def untouched(self, found: list[Chain]) -> list[Chain]:
@@ -191,7 +191,8 @@ class _State:
         if clock.late(deadline):
             return []
         graph, sides = self.graph, Sides.of(self.graph)
-        flat = [sum(1 << v for v in ops) for ops in self.members]
+        flat = [mask_of(ops) for ops in self.members]
+        units = set(self.units)
         new: dict[int, Chain] = {}  # over the nodes of this round, by mask
         owner: dict[int, int] = {}  # of each node the one of `new` that it is in
         for members in sorted(self._candidates(sides), key=int.bit_count):
@@ -202,7 +203,7 @@ class _State:
             if rules.same_side and ends_differ(members, sides):
                 continue  # in whatever contraction, so it need not be remembered
             within = list(dict.fromkeys(owner[v] for v in bits(members) if v in owner))
-            if members in self.units or any(m & ~members for m in within):
+            if members in units or any(m & ~members for m in within):
                 continue
             count = members.bit_count() - sum(m.bit_count() - len(new[m]) for m in within)
             if not 2 <= count <= LARGEST:
@@ -223,14 +224,19 @@ class _State:
 
     def _candidates(self, sides: Sides) -> list[int]:
         result: dict[int, None] = {}
+        pairs = list(adjacent(self.graph, sides.up, sides.down))
+        unit_of = {v: unit for unit in self.units for v in bits(unit)}
+        in_units = 0
+        for unit in self.units:
+            in_units |= unit
         for members in [
+            *(1 << p | 1 << v for v, p in pairs),
             *candidates(self.graph, sides.up, sides.down, DEEPEST),
-            *_runs(self.graph, sides),
+            *_runs(pairs),
         ]:
             whole = members
-            for unit in self.units:
-                if unit & members:
-                    whole |= unit
+            for v in bits(members & in_units):
+                whole |= unit_of[v]
             result[whole] = None
         return list(result)
 
@@ -243,9 +249,9 @@ def _is_news(sub: MemoryGraph, chain: Sequence[Segment]) -> bool:
     return any(a not in sub.predecessors[b] for a, b in pairwise(order))
 
 
-def _runs(graph: MemoryGraph, sides: Sides) -> list[int]:
+def _runs(pairs: Sequence[tuple[int, int]]) -> list[int]:
     """Longest sequences of operators in which each is next after the one before, for all others."""
-    following = {p: v for v, p in adjacent(graph, sides.up, sides.down)}
+    following = {p: v for v, p in pairs}
     starts = set(following) - set(following.values())
     result: list[int] = []
     for v in starts:

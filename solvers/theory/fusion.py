@@ -26,13 +26,14 @@ from memopt.solvers.problems.memory_graph import (
     MemoryGraph,
     ProblemError,
     bits,
+    mask_of,
     profile,
     topological_order,
 )
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.ideals import Walker, ancestors, descendants, renumber
-from memopt.solvers.theory.local import Local, along, cut_out, is_sequence
-from memopt.solvers.theory.module_candidates import candidates
+from memopt.solvers.theory.local import Local, along, along_pair, cut_out, is_sequence
+from memopt.solvers.theory.module_candidates import adjacent, candidates
 from memopt.solvers.theory.network import Network
 
 # Modules of more (already contracted) operators are left alone, and so are those whose inner order
@@ -87,22 +88,30 @@ def separable(graph: MemoryGraph, members: int, sides: Sides, rules: Rules = ALL
     """Conditions (1) to (3) for the operators in the mask `members`."""
     if rules.same_side and ends_differ(members, sides):
         return False
-    operators = list(bits(members))
+    operators = tuple(bits(members))
     ends = _sides_of(operators, members, sides, rules)
     if ends is None:
         return False
     before, after = ends
     if rules.unread_inputs and graph.unread_inputs and not before:
         return False  # run first, it would pay for the unread inputs throughout
-    near = members | before | after
-    parallel = near ^ ((1 << len(graph)) - 1)
+    return not _shares(graph, operators, members, members | before | after, rules)
+
+
+def _shares(
+    graph: MemoryGraph, operators: tuple[int, ...], members: int, near: int, rules: Rules
+) -> bool:
+    """Whether (2) or (3) fails; what is not `near`, a mask with the members, is parallel to all."""
     for v in operators:
         for g in graph.touches[v]:
-            if graph.toucher_masks[g] & parallel and graph.sizes[g]:
-                written = graph.writer_masks[g] & (members | parallel)
+            if graph.touchers[g] == operators:
+                continue
+            touchers = graph.toucher_masks[g]
+            if touchers | near != near and graph.sizes[g]:
+                written = graph.writer_masks[g] & (members | touchers & ~near)
                 if rules.shared_groups if written else rules.shared_reads:
-                    return False
-    return True
+                    return True
+    return False
 
 
 def ends_differ(members: int, sides: Sides) -> bool:
@@ -238,11 +247,7 @@ def _decide(local: Local, rules: Rules) -> tuple[tuple[int, ...], int] | None:
     if is_sequence(local):
         order = tuple(range(count))
         levels, steps = along(local, order)
-        legal = not rules.inner_levels or min(levels[1:-1]) >= max(first, last)
-        if not legal and count == 2:
-            middle, (a, b) = levels[1], steps
-            legal = (first <= middle <= last and a <= b) or (first >= middle >= last and a >= b)
-        return (order, max(steps)) if legal else None
+        return (order, max(steps)) if _is_one_piece(levels, steps, rules) else None
     sub = local.problem()
     if rules.inner_levels:
         inner = least_inner_level(sub, max(first, last))
@@ -250,6 +255,31 @@ def _decide(local: Local, rules: Rules) -> tuple[tuple[int, ...], int] | None:
             return None
     order = _inner_order(sub, rules)
     return None if order is None else (order, max(profile(sub, order).steps))
+
+
+def _is_one_piece(levels: Sequence[int], steps: Sequence[int], rules: Rules) -> bool:
+    """Whether operators that can run in one order only may run in one go."""
+    first, *inner, last = levels
+    if not rules.inner_levels or min(inner) >= max(first, last):
+        return True
+    if len(steps) != 2:
+        return False
+    (middle,), (a, b) = inner, steps
+    return (first <= middle <= last and a <= b) or (first >= middle >= last and a >= b)
+
+
+def pair_of(graph: MemoryGraph, a: int, b: int, sides: Sides, rules: Rules) -> Module | None:
+    """`module_of` for two `adjacent` operators, the first first: (1) holds."""
+    before = sides.up[a]
+    if rules.unread_inputs and graph.unread_inputs and not before:
+        return None
+    near = sides.up[b] | sides.down[a]
+    if _shares(graph, (a, b), 1 << a | 1 << b, near, rules):
+        return None
+    levels, steps = along_pair(graph, a, b, before)
+    if not _is_one_piece(levels, steps, rules):
+        return None
+    return Module((a, b), max(steps), levels[0], levels[-1])
 
 
 def forget() -> None:
@@ -274,26 +304,28 @@ def contract(
     """
     if not modules:
         return graph, [(v,) for v in range(len(graph))]
-    node: dict[int, int] = {}
+    at = [-1] * len(graph)  # the place in `members` of each operator
     members: list[tuple[int, ...]] = []
     for m in modules:
-        if any(v in node for v in m.operators):
-            raise ProblemError("modules overlap")
-        node.update(dict.fromkeys(m.operators, len(members)))
+        for v in m.operators:
+            if at[v] >= 0:
+                raise ProblemError("modules overlap")
+            at[v] = len(members)
         members.append(m.operators)
     for v in range(len(graph)):
-        if v not in node:
-            node[v] = len(members)
+        if at[v] < 0:
+            at[v] = len(members)
             members.append((v,))
     rank = sorted(range(len(members)), key=lambda i: min(members[i]))
-    number = {old: new for new, old in enumerate(rank)}
+    number = [0] * len(members)
+    for new, old in enumerate(rank):
+        number[old] = new
     members = [members[i] for i in rank]
-    node = {v: number[i] for v, i in node.items()}
+    node = [number[i] for i in at]
     kept: list[int] = []
     groups: list[Group] = []
     for g, group in enumerate(graph.groups):
-        writers = tuple(dict.fromkeys([node[v] for v in group.writers]))
-        readers = tuple(dict.fromkeys([node[v] for v in group.readers]))
+        writers, readers = _nodes(group.writers, node), _nodes(group.readers, node)
         if not group.is_input and not group.is_output and _lives_inside(writers, readers, members):
             continue
         kept.append(g)
@@ -304,16 +336,7 @@ def contract(
     hills = {node[m.operators[0]]: m for m in modules}
     contracted = MemoryGraph(
         tuple(["+".join([graph.names[v] for v in ops]) for ops in members]),
-        tuple(
-            [
-                tuple(
-                    dict.fromkeys(
-                        [node[p] for v in ops for p in graph.predecessors[v] if node[p] != i]
-                    )
-                )
-                for i, ops in enumerate(members)
-            ]
-        ),
+        tuple([_predecessors(graph, i, ops, node) for i, ops in enumerate(members)]),
         tuple(groups),
         tuple(_workspaces(graph, members, hills, index)),
         tuple(
@@ -324,6 +347,24 @@ def contract(
         graph.alignment,
     )
     return contracted, members
+
+
+def _nodes(operators: tuple[int, ...], node: Sequence[int]) -> tuple[int, ...]:
+    """The nodes of some operators, each once."""
+    if len(operators) == 1:
+        return (node[operators[0]],)
+    return tuple(dict.fromkeys([node[v] for v in operators]))
+
+
+def _predecessors(
+    graph: MemoryGraph, index: int, operators: tuple[int, ...], node: Sequence[int]
+) -> tuple[int, ...]:
+    """The nodes that the operators of node `index` wait for."""
+    if len(operators) == 1:
+        return _nodes(graph.predecessors[operators[0]], node)
+    found = dict.fromkeys([node[p] for v in operators for p in graph.predecessors[v]])
+    found.pop(index, None)
+    return tuple(found)
 
 
 def _lives_inside(
@@ -354,14 +395,10 @@ def _workspaces(
                 continue
             if any(w not in ops for w in group.writers):
                 above = above or ancestors(graph)
-                if any(graph.writer_masks[g] & above[v] & ~_mask(ops) for v in ops):
+                if any(graph.writer_masks[g] & above[v] & ~mask_of(ops) for v in ops):
                     continue  # it is there already
             new += graph.sizes[g]
         yield hills[i].hill - hills[i].level_in - new
-
-
-def _mask(operators: Sequence[int]) -> int:
-    return sum(1 << v for v in operators)
 
 
 def expand(order: Sequence[int], members: Sequence[Sequence[int]]) -> tuple[int, ...]:
@@ -400,7 +437,7 @@ def to_fixed_point(graph: MemoryGraph, fuse: Callable[[MemoryGraph], list[Module
 
 def in_order(graph: MemoryGraph, order: Sequence[int], sides: Sides) -> Module:
     """The operators of a separable set in a legal order, with their hill and levels."""
-    operators, members = sorted(order), _mask(order)
+    operators, members = sorted(order), mask_of(order)
     local, _ = cut_out(graph, operators, members, before_all(operators, members, sides))
     place = {v: i for i, v in enumerate(operators)}
     levels, steps = along(local, [place[v] for v in order])
@@ -413,14 +450,23 @@ def _round(graph: MemoryGraph, rules: Rules, deadline: float | None) -> list[Mod
     if clock.late(deadline):
         return result
     sides = Sides.of(graph)
-    used = 0
+    used = bytearray(len(graph))
+    for v, p in adjacent(graph, sides.up, sides.down):
+        if clock.late(deadline):
+            return result
+        if not used[p] and not used[v]:
+            module = pair_of(graph, p, v, sides, rules)
+            if module is not None:
+                used[p] = used[v] = 1
+                result.append(module)
+    taken = mask_of([v for m in result for v in m.operators])
     for members in candidates(graph, sides.up, sides.down, LARGEST):
         if clock.late(deadline):
             break
-        if members & used:
+        if members & taken:
             continue
         module = module_of(graph, members, sides, rules)
         if module is not None:
-            used |= members
+            taken |= members
             result.append(module)
     return result

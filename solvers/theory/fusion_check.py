@@ -10,7 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 
-from memopt.solvers.problems.memory_graph import MemoryGraph, bits, profile, topological_order
+from memopt.solvers.problems.memory_graph import (
+    MemoryGraph,
+    bits,
+    mask_of,
+    profile,
+    topological_order,
+)
 from memopt.solvers.theory.chains import Chain, chain_of, chains, contract_chains
 from memopt.solvers.theory.fusion import (
     Module,
@@ -53,7 +59,7 @@ def is_safe_chain(
     levels, is the same as in the module's canonical chain (theory.md T2), which is derived again.
     `sides` are those of `graph`, and `known` what was answered, for who asks about many chains.
     """
-    members = sum(1 << v for block in blocks for v in block)
+    members = mask_of([v for block in blocks for v in block])
     if members.bit_count() < 2:
         return True
     if sides is None:

@@ -131,3 +131,40 @@ def along(local: Local, order: Sequence[int]) -> tuple[list[int], list[int]]:
         levels.append(level)
         steps.append(step)
     return levels, steps
+
+
+def along_pair(
+    graph: MemoryGraph, a: int, b: int, before: int
+) -> tuple[tuple[int, int, int], tuple[int, int]]:
+    """`along` of `cut_out` for two operators that are next to each other for all others, which are
+    most of the modules that are asked about. `before` is all that runs before `a`."""
+    done = before | 1 << a | 1 << b
+    first = middle = last = fresh_a = fresh_b = 0
+    kept: set[int] = set()
+    for g in dict.fromkeys(graph.touches[a] + graph.touches[b]):
+        size, group, touchers = graph.sizes[g], graph.groups[g], graph.touchers[g]
+        there, stays = group.is_input, group.is_output
+        if touchers not in ((a, b), (a,), (b,)):
+            there = there or bool(graph.writer_masks[g] & before)
+            stays = stays or graph.toucher_masks[g] | done != done
+        if stays:
+            kept.add(g)
+        if there:
+            first += size
+        elif a in group.writers:
+            there = True
+            fresh_a += size
+        if there and (stays or g in graph.touches[b]):
+            middle += size
+        if not there and b in group.writers:
+            there = True
+            fresh_b += size
+        if there and stays:
+            last += size
+    steps = [first + fresh_a + graph.extra[a], middle + fresh_b + graph.extra[b]]
+    for i, v in enumerate((a, b)):
+        for c in graph.candidates[v]:
+            if c.operand not in kept and (v == b or c.operand not in graph.touches[b]):
+                steps[i] -= graph.sizes[c.result]
+                break
+    return (first, middle, last), (steps[0], steps[1])

@@ -6,46 +6,58 @@ it. What is larger is found again after the small ones have been contracted.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from memopt.solvers.problems.memory_graph import MemoryGraph
+from memopt.solvers.problems.memory_graph import MemoryGraph, mask_of
 
 
 def candidates(graph: MemoryGraph, up: list[int], down: list[int], largest: int) -> list[int]:
-    """Masks of 2 to `largest` operators, without repetition; `graph` is numbered topologically.
+    """Masks of 2 to `largest` operators, smallest first, without repetition.
 
-    `up` and `down` are the ancestors and descendants of each operator.
+    `graph` is numbered topologically; `up` and `down` are the ancestors and descendants of each
+    operator. What is `adjacent` comes first, and is for whoever asks to add.
     """
-    found: dict[int, None] = {}
-    for v, p in adjacent(graph, up, down):
-        found[1 << p | 1 << v] = None
-    found.update(dict.fromkeys(_siblings(up, down, largest)))
+    found = dict.fromkeys(_siblings(graph, up, down, largest))
     found.update(dict.fromkeys(_regions(graph, up, down, largest)))
     return sorted((m for m in found if m.bit_count() <= largest), key=int.bit_count)
 
 
 def adjacent(graph: MemoryGraph, up: list[int], down: list[int]) -> Iterator[tuple[int, int]]:
     """(operator, predecessor) where each is next to the other for all others: what is before the
-    first is all that is before the second, and the other way round."""
-    above, below = list(map(int.bit_count, up)), list(map(int.bit_count, down))
+    first is all that is before the second, and the other way round.
+
+    Whatever else the second needs is then before the first, so it has a lower number.
+    """
     for v, before in enumerate(graph.predecessors):
-        for p in sorted(set(before)):  # p and its ancestors are some of v's
-            if above[v] == above[p] + 1 and below[p] == below[v] + 1:
-                yield v, p
+        if not before:
+            continue
+        p = max(before)
+        after = graph.successors[p]  # ascending
+        if (
+            after[0] == v
+            and (len(before) == 1 or all(up[p] >> q & 1 for q in before if q != p))
+            and (len(after) == 1 or all(down[v] >> s & 1 for s in after[1:]))
+        ):
+            yield v, p
 
 
-def _siblings(up: list[int], down: list[int], largest: int) -> list[int]:
+def _siblings(graph: MemoryGraph, up: list[int], down: list[int], largest: int) -> list[int]:
     """Operators with the same ancestors and the same descendants: all of them, and each pair."""
-    counts = list(zip(map(int.bit_count, up), map(int.bit_count, down), strict=True))
-    often = Counter(counts)  # hashing the masks themselves takes longer
+    # equal masks have equal counts and ends, the next of which are neighbours; to hash the masks
+    # themselves takes longer
+    keys = [
+        (u.bit_count(), d.bit_count(), max(before, default=-1), after[0] if after else -1)
+        for u, d, before, after in zip(up, down, graph.predecessors, graph.successors, strict=True)
+    ]
+    often = Counter(keys)
     alike: dict[tuple[int, int], list[int]] = {}
-    for v, sides in enumerate(zip(up, down, strict=True)):
-        if often[counts[v]] > 1:
-            alike.setdefault(sides, []).append(v)
+    for v, key in enumerate(keys):
+        if often[key] > 1:
+            alike.setdefault((up[v], down[v]), []).append(v)
     result: list[int] = []
     for vs in alike.values():
         if 1 < len(vs) <= largest:
-            result.append(sum(1 << v for v in vs))
+            result.append(mask_of(vs))
         if 1 < len(vs) <= 6:
             result += [1 << a | 1 << b for a in vs for b in vs if a < b]
     return result
@@ -54,8 +66,9 @@ def _siblings(up: list[int], down: list[int], largest: int) -> list[int]:
 def _regions(graph: MemoryGraph, up: list[int], down: list[int], largest: int) -> list[int]:
     """What lies between a fork and the join that closes it, with and without the two."""
     result: list[int] = []
-    ends = list(_closing(graph.successors, reverse=True)) + [
-        (w, u) for u, w in _closing(graph.predecessors, reverse=False)
+    count = len(graph)
+    ends = list(_closing(graph.successors, range(count - 1, -1, -1))) + [
+        (w, u) for u, w in _closing(graph.predecessors, range(count))
     ]
     for u, w in dict.fromkeys(ends):
         inner = down[u] & up[w]
@@ -78,17 +91,34 @@ def _open_regions(graph: MemoryGraph, up: list[int], down: list[int], largest: i
     return [region for region in result if region.bit_count() > 1]
 
 
-def _closing(neighbours: tuple[tuple[int, ...], ...], *, reverse: bool) -> list[tuple[int, int]]:
-    """(operator, nearest operator that every path from it along `neighbours` meets)."""
-    order = range(len(neighbours))
-    every: list[int] = [0] * len(neighbours)
-    result: list[tuple[int, int]] = []
-    for v in reversed(order) if reverse else order:
-        common = ~0 if neighbours[v] else 0
-        for s in neighbours[v]:
-            common &= every[s]
-        every[v] = common | 1 << v
-        if common:
-            nearest = common & -common if reverse else common
-            result.append((v, nearest.bit_length() - 1))
-    return result
+def _closing(
+    neighbours: Sequence[tuple[int, ...]], order: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """(operator, nearest operator that every path from it along `neighbours` meets), for operators
+    with several neighbours: between one and its only neighbour is nothing.
+
+    The nearest ones form a tree, in which that of an operator is where its neighbours' ways to the
+    root meet. A way takes steps and jumps, as long as each other's at the same depth, so that it
+    takes time logarithmic in its length (Myers 1983). `order` has neighbours first.
+    """
+    root = len(neighbours)
+    nearest, jump, depth = [root] * (root + 1), [root] * (root + 1), [0] * (root + 1)
+    for v in order:
+        at = root
+        for i, other in enumerate(neighbours[v]):
+            if i == 0:
+                at = other
+            elif at != other:
+                if depth[at] < depth[other]:
+                    at, other = other, at
+                while depth[at] > depth[other]:
+                    at = jump[at] if depth[jump[at]] >= depth[other] else nearest[at]
+                while at != other:
+                    far = jump[at] != jump[other]
+                    at, other = (jump[at], jump[other]) if far else (nearest[at], nearest[other])
+        nearest[v], depth[v] = at, depth[at] + 1
+        over = jump[at]
+        alike = depth[at] - depth[over] == depth[over] - depth[jump[over]]
+        jump[v] = jump[over] if alike else at
+        if at != root and len(neighbours[v]) > 1:
+            yield v, at

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from memopt.solvers.problems.memory_graph import MemoryGraph, profile
+from memopt.solvers.problems.memory_graph import MemoryGraph, mask_of, profile
 from memopt.solvers.theory.fusion import least_inner_level
 from memopt.solvers.theory.ideals import Walker
 
@@ -117,7 +117,7 @@ class _Search:
         self.sub, self.rules, self.left = sub, rules, states
         self.walker = Walker(sub)
         self.full = (1 << len(sub)) - 1
-        self.after = [sum(1 << s for s in sub.successors[v]) for v in range(len(sub))]
+        self.after = [mask_of(sub.successors[v]) for v in range(len(sub))]
         self.least: int | None = None  # the least level of all ideals, once it is known
 
     def blocks(self) -> list[list[int]]:
@@ -127,7 +127,7 @@ class _Search:
         low = 0
         while leg := self._leg(low, level, self.full, forward=True):
             falling.append(leg)
-            low |= _mask(leg.operators)
+            low |= mask_of(leg.operators)
             level = self.sub.level(low)
         self.least = level
         rising: list[_Leg] = []
@@ -135,7 +135,7 @@ class _Search:
         if self.rules.from_the_end:
             while leg := self._leg(high, level, low, forward=False):
                 rising.insert(0, leg)
-                high &= ~_mask(leg.operators)
+                high &= ~mask_of(leg.operators)
                 level = self.sub.level(high)
         if low != high:
             self._between(falling, self._path(low, high), rising)
@@ -248,7 +248,3 @@ class _Search:
         if inner is None:
             return None
         return min(inner, self.walker.start, self.sub.level(self.full))
-
-
-def _mask(operators: Sequence[int]) -> int:
-    return sum(1 << v for v in operators)
