@@ -23,7 +23,6 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.dialects.attributes import ChainType
-from memopt.dialects.functions import body_of
 from memopt.dialects.names import name_of
 from memopt.dialects.structure import ConstantOp, FusedOp, HyperNode, SegmentOp, YieldOp
 from memopt.dialects.tensors import bytes_of
@@ -208,9 +207,16 @@ class Builder:
     def finish(self) -> None:
         """Let whoever reads what is made in a node now read the node's result. Each operation is
         changed once: one operand of thousands takes as long to change as all of them."""
-        for op in body_of(self.extracted.func).ops:
-            if any(v in self.outer for v in op.operands):
-                op.operands = [self.outer.get(v, v) for v in op.operands]
+        readers = dict.fromkeys(
+            [
+                use.operation
+                for outer, v in self.origin.items()
+                for use in v.uses
+                if _node_of(use.operation) is not outer.owner
+            ]
+        )
+        for op in readers:
+            op.operands = [self.outer.get(v, v) for v in op.operands]
 
     def _is_kept(self, value: SSAValue, members: set[int], before: int) -> bool:
         """Whether the operand is still needed behind: by the result, or by one that reads it later
@@ -223,6 +229,10 @@ class Builder:
         return group.is_output or any(
             v not in members and not before >> v & 1 for v in chain(group.writers, group.readers)
         )
+
+
+def _node_of(op: Operation) -> Operation | None:
+    return op.parent.parent_op() if op.parent is not None else None
 
 
 def _block_of(op: Operation) -> Block:

@@ -1,9 +1,9 @@
 """Moving operations of a block into a new order, and opening hyper-nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, OpResult
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from memopt.analysis.storage_groups import BlockMemory
 from memopt.dialects.functions import body_of, read_values
@@ -67,26 +67,49 @@ def reorder(memory: BlockMemory, order: Sequence[int]) -> bool:
 
 
 def inline_hyper_nodes(func: FuncOp) -> None:
-    """Replace every hyper-node by the operations inside it, in their order."""
-    nodes = [op for op in body_of(func).ops if isinstance(op, HyperNode)]
-    for node in reversed(nodes):  # the last first, so that no chain token is still in use
+    """Replace every hyper-node by the operations inside it, in their order.
+
+    Each operation's operands are changed once: one operand of thousands takes as long to change as
+    all of them.
+    """
+    block = body_of(func)
+    nodes = [op for op in block.ops if isinstance(op, HyperNode)]
+    stands: dict[SSAValue, SSAValue] = {}  # an argument or result of a node, and what it stands for
+    for node in reversed(nodes):
         inner = node.body.block
         end = inner.last_op
         assert isinstance(end, YieldOp)
         for argument, operand in zip(inner.args, node.inputs, strict=True):
-            argument.replace_all_uses_with(operand)
-        values = list(end.values)
+            _stand_for(argument, operand, stands)
+        values = [stands.get(v, v) for v in end.values]
         end.detach()
         end.drop_all_references()
         moved = list(inner.ops)
         for op in moved:
             op.detach()
-        body_of(func).insert_ops_before(moved, node)
+        block.insert_ops_before(moved, node)
         for result, value in zip(node.outputs, values, strict=True):
-            result.replace_all_uses_with(value)
+            _stand_for(result, value, stands)
+    for op in dict.fromkeys([use.operation for v in stands for use in v.uses]):
+        if not isinstance(op, HyperNode):
+            op.operands = [_origin(v, stands) for v in op.operands]
+    for node in reversed(nodes):  # the last first, so that nothing of a node is still in use
         node.detach()
         node.erase()
-    _merge_repeated(body_of(func))
+    _merge_repeated(block)
+
+
+def _stand_for(value: SSAValue, origin: SSAValue, stands: dict[SSAValue, SSAValue]) -> None:
+    """Note that `value` is `origin`, which takes over its name if it has none."""
+    stands[value] = origin
+    if origin.name_hint is None:
+        origin.name_hint = value.name_hint
+
+
+def _origin(value: SSAValue, stands: Mapping[SSAValue, SSAValue]) -> SSAValue:
+    while value in stands:
+        value = stands[value]
+    return value
 
 
 def _merge_repeated(block: Block) -> None:
