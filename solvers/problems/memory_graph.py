@@ -496,8 +496,8 @@ def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
 
     buffers: list[Buffer] = []
     for i, g in enumerate(graph.groups):
-        lower = 0 if g.is_input else min(position[w] for w in g.writers)
-        last = max((position[v] for v in (*g.writers, *g.readers)), default=0)
+        lower = 0 if g.is_input else min([position[w] for w in g.writers])
+        last = max([position[v] for v in graph.touchers[i]], default=0)
         upper = steps if g.is_output else last + 1
         of, at = base(i)
         aligned = 1 if g.piece is not None else g.alignment or alignment

@@ -94,9 +94,12 @@ class Item:
         """Whether a piece begins above the offset."""
         return any(p.at for p in self.pieces)
 
-    @cached_property
+    @property
     def tops(self) -> tuple[tuple[int, int, int], ...]:
         """(lower, upper, bytes from the offset to the end of the highest piece), by time."""
+        if len(self.pieces) == 1:  # as most are
+            (p,) = self.pieces
+            return ((p.lower, p.upper, p.at + p.size),)
         if not self.in_parts:
             return tuple((p.lower, p.upper, p.size) for p in self.pieces)
         steps = sorted({s for p in self.pieces for s in (p.lower, p.upper)})
@@ -147,7 +150,7 @@ class PlacementProblem:
     def pieces(self) -> dict[int, tuple[Piece, ...]]:
         """For every base its height over time, ascending; steps of height 0 are left out. What
         lies above it is cut into columns, each of them by time."""
-        return {base: tuple(_pieces(self.buffers, group)) for base, group in self.members.items()}
+        return {base: _pieces_of(self.buffers, group) for base, group in self.members.items()}
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
@@ -181,6 +184,9 @@ class PlacementProblem:
 def _item(
     problem: PlacementProblem, index: int, members: tuple[int, ...], pieces: tuple[Piece, ...]
 ) -> Item:
+    if len(members) == 1 and problem.buffers[members[0]].fixed is None:  # as most are
+        b = problem.buffers[members[0]]
+        return Item(index, members, pieces, b.lower, b.upper, b.at + b.size, b.alignment, None)
     group = [problem.buffers[i] for i in members]
     alignment = lcm(*[b.alignment for b in group])
     fixed = next((b.fixed - b.at for b in group if b.fixed is not None), None)
@@ -189,6 +195,13 @@ def _item(
     lower, upper = min([b.lower for b in group]), max([b.upper for b in group])
     size = max([b.at + b.size for b in group])
     return Item(index, members, pieces, lower, upper, size, alignment, fixed)
+
+
+def _pieces_of(buffers: Sequence[Buffer], members: list[int]) -> tuple[Piece, ...]:
+    if len(members) == 1 and not buffers[members[0]].at:  # as most are
+        b = buffers[members[0]]
+        return (Piece(b.lower, b.upper, b.size, members[0]),) if b.size else ()
+    return tuple(_pieces(buffers, members))
 
 
 def _pieces(buffers: Sequence[Buffer], members: list[int]) -> Iterator[Piece]:
@@ -226,11 +239,6 @@ def _outline(
     buffers: Sequence[Buffer] | Mapping[int, Buffer], members: list[int]
 ) -> Iterator[Piece]:
     """Members at one address: between two changes the largest live one decides."""
-    if len(members) == 1:
-        b = buffers[members[0]]
-        if b.size:
-            yield Piece(b.lower, b.upper, b.size, members[0])
-        return
     steps = sorted({s for i in members for s in (buffers[i].lower, buffers[i].upper)})
     waiting = sorted(members, key=lambda i: buffers[i].lower, reverse=True)
     live: list[tuple[int, int]] = []  # (-size, member), those that ended are dropped at the top

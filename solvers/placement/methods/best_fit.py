@@ -70,29 +70,37 @@ def _fill(movable: list[Item], space: AddressSpace | _Above, deadline: float | N
         skyline.fill(at, [(lower, upper, offset + top) for lower, upper, top in item.tops])
 
 
+# Items that are asked one by one sooner than as an array.
+FEW = 24
+
+
 class _Waiting:
     """The items to come, by their first step, so that a stretch asks those that begin in it."""
 
     def __init__(self, items: list[Item]) -> None:
         self._ranked = sorted(items, key=lambda i: (i.lower - i.upper, -i.size, i.index))
-        ranks = sorted(range(len(items)), key=lambda rank: self._ranked[rank].lower)
-        self._lower = [self._ranked[rank].lower for rank in ranks]
-        self._upper = np.array([self._ranked[rank].upper for rank in ranks])
-        self._rank = np.array(ranks)
+        self._rank = sorted(range(len(items)), key=lambda rank: self._ranked[rank].lower)
+        self._lower = [self._ranked[rank].lower for rank in self._rank]
+        self._upper = [self._ranked[rank].upper for rank in self._rank]
+        self._ranks, self._uppers = np.array(self._rank), np.array(self._upper)
 
     def take(self, start: int, end: int) -> Item | None:
         """The longest-lived item within steps [start, end), the largest of several."""
         at = bisect_left(self._lower, start)
         until = bisect_left(self._lower, end, at)
-        if at == until:
-            return None
-        taken = len(self._rank)
-        fits = np.where(self._upper[at:until] <= end, self._rank[at:until], taken)
-        best = int(fits.argmin())
-        rank = int(fits[best])
+        taken = len(self._rank)  # the rank of what was taken, behind all
+        best, rank = at, taken
+        if until - at <= FEW:
+            for i in range(at, until):
+                if self._upper[i] <= end and self._rank[i] < rank:
+                    best, rank = i, self._rank[i]
+        else:
+            fits = np.where(self._uppers[at:until] <= end, self._ranks[at:until], taken)
+            best += int(fits.argmin())
+            rank = int(fits[best - at])
         if rank == taken:
             return None
-        self._rank[at + best] = taken
+        self._rank[best] = self._ranks[best] = taken
         return self._ranked[rank]
 
 
