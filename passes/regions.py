@@ -80,8 +80,9 @@ def _needed_views(
     """The views inside through which one group is seen; None if it cannot cross the border."""
     touchers = chain(group.writers, group.readers)
     crosses = group.is_input or group.is_output or any(v not in inside for v in touchers)
-    whole = all(bytes_of(v.type) == group.size for v in seen)
-    if crosses and len(seen) == 1 and whole:
+    if not crosses and len(group.members) == 1 and not _is_view(group.members[0][0], views):
+        return set()
+    if crosses and len(seen) == 1 and all(bytes_of(v.type) == group.size for v in seen):
         return set() if group.in_arena or _at_the_caller(*seen) else None
     roots = {v for v, _ in group.members if not _is_view(v, views)}
     if crosses and (len(roots) > 1 or any(bytes_of(v.type) != group.size for v in roots)):

@@ -29,6 +29,7 @@ from memopt.solvers.theory.fusion import (
     separable,
 )
 from memopt.solvers.theory.ideals import renumber
+from memopt.solvers.theory.local import along_pair
 from memopt.solvers.theory.merge import merged, parallel_parts
 from memopt.solvers.theory.module_candidates import adjacent, candidates
 from memopt.solvers.theory.segments import (
@@ -39,6 +40,7 @@ from memopt.solvers.theory.segments import (
     canonical,
     linked,
 )
+from memopt.solvers.theory.sequences import shape_along
 
 # Nodes of this round in a module; most may be in smaller modules of the same round already.
 DEEPEST = LARGEST
@@ -214,6 +216,8 @@ class _State:
             tried.add(key)
             if not separable(graph, members, sides, rules):
                 continue
+            if members.bit_count() == 2 and _stays_two(graph, members, sides, limits):
+                continue
             chain = _chain_within(graph, members, sides, [new[m] for m in within], limits)
             if chain is not None:
                 for m in within:
@@ -239,6 +243,15 @@ class _State:
                 whole |= unit_of[v]
             result[whole] = None
         return list(result)
+
+
+def _stays_two(graph: MemoryGraph, members: int, sides: Sides, limits: _Limits) -> bool:
+    """Whether the module of two operators, one after the other, has a chain of two segments: no
+    news, which is seen without search."""
+    a, b = bits(members)
+    if a not in graph.predecessors[b] or limits.rules != ALL_CHAIN_RULES:
+        return False
+    return len(shape_along(*along_pair(graph, a, b, sides.up[a]))) == 2
 
 
 def _is_news(sub: MemoryGraph, chain: Sequence[Segment]) -> bool:

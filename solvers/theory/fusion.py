@@ -415,21 +415,25 @@ def modules(
     that have been found, which are as safe as all.
     """
     deadline = clock.deadline(time_limit)
-    return to_fixed_point(graph, lambda current: _round(current, rules, deadline))
+    return to_fixed_point(graph, lambda current, new: _round(current, new, rules, deadline))
 
 
-def to_fixed_point(graph: MemoryGraph, fuse: Callable[[MemoryGraph], list[Module]]) -> list[Module]:
+def to_fixed_point(
+    graph: MemoryGraph, fuse: Callable[[MemoryGraph, Sequence[bool]], list[Module]]
+) -> list[Module]:
     """What `fuse` finds in the graph, then in what that leaves, until nothing, over `graph`.
 
-    `fuse` gives modules of which no two overlap.
+    `fuse` is told which operators are new since it was asked before, and gives modules of which no
+    two overlap.
     """
     current, old = renumber(graph)
     inner: list[tuple[int, ...]] = [(v,) for v in old]
-    while found := fuse(current):
+    new = [True] * len(graph)
+    while found := fuse(current, new):
         contracted, members = contract(current, found)
-        inner = [tuple(v for i in ops for v in inner[i]) for ops in members]
         current, order = renumber(contracted)
-        inner = [inner[i] for i in order]
+        inner = [tuple([v for i in members[at] for v in inner[i]]) for at in order]
+        new = [len(members[at]) > 1 for at in order]
     sides = Sides.of(graph)
     result = [in_order(graph, ops, sides) for ops in inner if len(ops) > 1]
     return sorted(result, key=lambda m: min(m.operators))
@@ -444,8 +448,14 @@ def in_order(graph: MemoryGraph, order: Sequence[int], sides: Sides) -> Module:
     return Module(tuple(order), max(steps), levels[0], levels[-1])
 
 
-def _round(graph: MemoryGraph, rules: Rules, deadline: float | None) -> list[Module]:
-    """Modules that do not overlap, smaller ones first; none after the deadline."""
+def _round(
+    graph: MemoryGraph, new: Sequence[bool], rules: Rules, deadline: float | None
+) -> list[Module]:
+    """Modules that do not overlap, smaller ones first; none after the deadline.
+
+    Two operators that were there before are still no module: what was contracted since is before,
+    after or beside both of them as a whole, and has the same of their groups.
+    """
     result: list[Module] = []
     if clock.late(deadline):
         return result
@@ -454,7 +464,7 @@ def _round(graph: MemoryGraph, rules: Rules, deadline: float | None) -> list[Mod
     for v, p in adjacent(graph, sides.up, sides.down):
         if clock.late(deadline):
             return result
-        if not used[p] and not used[v]:
+        if not used[p] and not used[v] and (new[p] or new[v]):
             module = pair_of(graph, p, v, sides, rules)
             if module is not None:
                 used[p] = used[v] = 1

@@ -64,7 +64,7 @@ def modules(
     After `time_limit` seconds those that have been found.
     """
     deadline = clock.deadline(time_limit)
-    return to_fixed_point(graph, lambda current: _round(current, largest, rules, deadline))
+    return to_fixed_point(graph, lambda current, _: _round(current, largest, rules, deadline))
 
 
 def _round(
