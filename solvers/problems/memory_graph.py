@@ -23,12 +23,13 @@ An input that nobody touches exists through step 0. `c(D, v) = s(D, v) - t(D)` n
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 from memopt.solvers.errors import ProblemError
+from memopt.solvers.problems.masks import bits, mask_of
 from memopt.solvers.problems.placement import (
     Buffer,
     Placement,
@@ -61,40 +62,9 @@ __all__ = [
 Proof = Literal["flow", "search", "ilp", "none"]
 
 
-# Bits of a mask that Python handles about as fast as a small number.
-SHORT = 256
-
-
 def round_up(size: int, alignment: int) -> int:
     """`size` (bytes) rounded up to a multiple of `alignment`; negative workspaces round up too."""
     return -(-size // alignment) * alignment
-
-
-def bits(mask: int) -> Iterator[int]:
-    """Indices of the set bits of `mask`, ascending."""
-    if not mask:
-        return
-    at = (mask & -mask).bit_length() - 1
-    mask >>= at
-    if mask.bit_length() <= SHORT:
-        while mask:
-            low = mask & -mask
-            yield at + low.bit_length() - 1
-            mask ^= low
-        return
-    text = bin(mask)[:1:-1]  # of the lowest bit first: to find the next costs no copy of the mask
-    found = 0
-    while found >= 0:
-        yield at + found
-        found = text.find("1", found + 1)
-
-
-def mask_of(indices: Iterable[int]) -> int:
-    """The mask with these bits set."""
-    mask = 0
-    for i in indices:
-        mask |= 1 << i
-    return mask
 
 
 def _rounded(sizes: Sequence[int], alignment: int) -> tuple[int, ...]:

@@ -1,0 +1,33 @@
+"""Sets of operators as masks: bit `i` is operator `i`."""
+
+from collections.abc import Iterable, Iterator
+
+# Bits of a mask that Python handles about as fast as a small number.
+SHORT = 256
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Indices of the set bits of `mask`, ascending."""
+    if not mask:
+        return
+    at = (mask & -mask).bit_length() - 1
+    mask >>= at
+    if mask.bit_length() <= SHORT:
+        while mask:
+            low = mask & -mask
+            yield at + low.bit_length() - 1
+            mask ^= low
+        return
+    text = bin(mask)[:1:-1]  # of the lowest bit first: to find the next costs no copy of the mask
+    found = 0
+    while found >= 0:
+        yield at + found
+        found = text.find("1", found + 1)
+
+
+def mask_of(indices: Iterable[int]) -> int:
+    """The mask with these bits set."""
+    mask = 0
+    for i in indices:
+        mask |= 1 << i
+    return mask
