@@ -53,11 +53,12 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
     tenants: list[Tenant] = []
     for base in bases:
         members = buffers.members[base]
-        touched: dict[int, int] = {}
+        touched = dict(uses[base])
         first, last = False, False
         for i in members:
-            for step, size in uses[i].items():
-                touched[step] = touched.get(step, 0) + size
+            if i != base:
+                for step, size in uses[i].items():
+                    touched[step] = touched.get(step, 0) + size
             if i < len(graph.groups):
                 first |= graph.groups[i].is_input
                 last |= graph.groups[i].is_output
@@ -80,7 +81,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
             Tenant(
                 b.name,
                 heights,
-                tuple(Use(s, touched[s]) for s in sorted(touched)),
+                tuple([Use(s, touched[s]) for s in sorted(touched)]),
                 movable,
                 copied or 0,
                 b.alignment,
@@ -115,6 +116,11 @@ def _heights(
     if not pieces:
         b = buffers.buffers[base]
         return (Height(moment(-1), moment(max(b.upper, steps)) + 1, 0),)
+    if len(pieces) == 1:  # as most have
+        (p,) = pieces
+        lower = -1 if first and p.lower == 0 else p.lower
+        upper = steps if last and p.upper >= steps else p.upper - 1
+        return (Height(moment(lower), moment(upper) + 1, p.size, p.at),)
     columns: dict[int, list[Piece]] = {}
     for p in pieces:
         columns.setdefault(p.at, []).append(p)
@@ -147,22 +153,20 @@ def _uses(
     graph, memory = extracted.graph, extracted.memory
     uses: list[dict[int, int]] = [{} for _ in buffers.buffers]
 
-    def add(buffer: int, step: int, size: int) -> None:
-        uses[buffer][step] = uses[buffer].get(step, 0) + size
-
     for step, op in enumerate(memory.operations):
         for part in operator_traffic(op):
             for value, size in part.items():
                 at = memory.of_value.get(value)
                 group = extracted.group_of[at[0]] if at else None
                 if group is not None:
-                    add(group, step, size)
+                    used = uses[group]
+                    used[step] = used.get(step, 0) + size
     if graph.unread_inputs:
         for g, group in enumerate(graph.groups):
             if group.is_input and not uses[g] and not group.is_output:
-                add(g, 0, 0)  # it exists through step 0
+                uses[g][0] = 0  # it exists through step 0
     for (step, k), buffer in scratch_of.items():
-        add(buffer, step, scratch_traffic(memory.memory[step].workspace[k]))
+        uses[buffer][step] = scratch_traffic(memory.memory[step].workspace[k])
     return uses
 
 
@@ -181,7 +185,7 @@ def _can_move(extracted: Extracted, storage: Storage, whole: Set[Operation]) -> 
 
 
 def _is_whole(op: Operation) -> bool:
-    if op.regions or isinstance(op, RowOp | ReceiveOp):
+    if op.regions or isinstance(op, (RowOp, ReceiveOp)):
         return False
     return op.name.startswith("memgraph.") or op.name == "func.return"
 

@@ -10,23 +10,27 @@ from memopt.solvers.problems.placement import Item
 MOST = 1 << 27  # units by starts: what `LiveBits` may hold, four integers of so many bits at worst
 
 
-def few_bits(items: Sequence[Item]) -> bool:
-    """Whether the arena has few units for so many items, if it is not much above the load."""
+def few_units(items: Sequence[Item]) -> int | None:
+    """Bytes of a unit, if the arena has few of them for so many items, and is not much above the
+    load; else None."""
     change: dict[int, int] = {}
-    for p in (p for i in items for p in i.pieces):
-        change[p.lower] = change.get(p.lower, 0) + p.size
-        change[p.upper] = change.get(p.upper, 0) - p.size
+    for item in items:
+        for p in item.pieces:
+            change[p.lower] = change.get(p.lower, 0) + p.size
+            change[p.upper] = change.get(p.upper, 0) - p.size
     load = max(accumulate(change[step] for step in sorted(change)), default=0)
     highest = max((i.fixed + i.size for i in items if i.fixed is not None), default=0)
-    return max(load, highest) // unit_of(items) * len(change) <= MOST
+    unit = unit_of(items)
+    return unit if max(load, highest) // unit * len(change) <= MOST else None
 
 
 class AddressBits:
-    """What `AddressSpace` is, by other means. `offsets[i]` is that of item i, or -1."""
+    """What `AddressSpace` is, by other means; `unit` is `unit_of(items)`, where that is known.
+    `offsets[i]` is that of item i, or -1."""
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[Item], unit: int | None = None) -> None:
         self.offsets = [-1] * len(items)
-        self._unit = unit_of(items)
+        self._unit = unit or unit_of(items)
         self._taken = LiveBits(p.lower for i in items for p in i.pieces)
         self._ends: list[tuple[int, int, int]] = []  # (lower, upper, unit)
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memopt.solvers import clock
-from memopt.solvers.placement.address_bits import AddressBits, few_bits
+from memopt.solvers.placement.address_bits import AddressBits, few_units
 from memopt.solvers.placement.time_index import TimeIndex
 from memopt.solvers.problems.placement import Item, PlacementProblem
 
@@ -93,7 +93,13 @@ AddressSpace = AddressBits | AddressRows
 
 def address_space(items: Sequence[Item]) -> AddressSpace:
     """An empty one for `items`, of the form that answers sooner; the answers are the same."""
-    return AddressBits(items) if few_bits(items) else AddressRows(items)
+    return address_spaces(items, 1)[0]
+
+
+def address_spaces(items: Sequence[Item], count: int) -> list[AddressSpace]:
+    """So many, for arenas that get some of the items each."""
+    unit = few_units(items)
+    return [AddressBits(items, unit) if unit else AddressRows(items) for _ in range(count)]
 
 
 def first_fit_in(

@@ -9,7 +9,14 @@ from memopt.solvers.problems.placement import Item, Piece, Placement, PlacementP
 
 def unit_of(items: Iterable[Item]) -> int:
     """Bytes that divide all sizes, alignments and fixed offsets, and where parts begin."""
-    numbers = (n for i in items for n in (i.alignment, i.fixed or 0, *_sizes_of(i)))
+    numbers: set[int] = set()  # most stand there many times
+    for item in items:
+        numbers.add(item.alignment)
+        if item.fixed:
+            numbers.add(item.fixed)
+        for p in item.pieces:
+            numbers.add(p.size)
+            numbers.add(p.at)
     return gcd(*numbers) or 1
 
 

@@ -10,7 +10,7 @@ moves does so right after or right before an operator that uses it, from one ban
 moves of one moment happen all at once, so source and destination both exist then. Bytes throughout.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -84,6 +84,12 @@ class Tenant:
     movable: bool = False
     copied: int = 0
     alignment: int = 1
+
+    def __post_init__(self) -> None:
+        if len(self.heights) == 1:  # as of most, of which it is known at once
+            ((lower, upper, size, at),) = self.heights
+            known = {"lower": lower, "upper": upper, "size": size + at, "in_parts": bool(at)}
+            self.__dict__.update(known)
 
     @cached_property
     def size(self) -> int:
@@ -229,12 +235,13 @@ class Assignment:
             raise ProblemError("every tenant needs a visit")
         for tenant, visits in zip(problem.tenants, self.visits, strict=True):
             _check_visits(tenant, visits)
-        for index, bank in enumerate(problem.banks):
-            placement = _placement(problem, self.visits, index)
-            placement[1].verify(placement[0])
-            if placement[1].arena > bank.capacity:
+        packed = bank_problems(problem, self.visits)
+        for bank, (buffers, owners) in zip(problem.banks, packed, strict=True):
+            placement = _placement(buffers, owners)
+            placement.verify(buffers)
+            if placement.arena > bank.capacity:
                 raise ProblemError(
-                    f"memory {bank.name!r} overflows: {placement[1].arena} B of {bank.capacity} B"
+                    f"memory {bank.name!r} overflows: {placement.arena} B of {bank.capacity} B"
                 )
         cost = cost_of(problem, self.visits)
         if cost != self.cost or self.lower_bound > cost:
@@ -242,47 +249,44 @@ class Assignment:
 
 
 def _check_visits(tenant: Tenant, visits: Sequence[Visit]) -> None:
-    entries = {e.entry for e in tenant.elements} if len(visits) > 1 else set[int]()
     if not visits or (visits[0].lower, visits[-1].upper) != (tenant.lower, tenant.upper):
         raise ProblemError(f"{tenant.name!r} is not placed for its whole life")
+    if len(visits) == 1:
+        return
+    entries = {e.entry for e in tenant.elements}
     for a, b in pairwise(visits):
         if b.lower not in entries or a.upper != b.lower + 1 or a.bank == b.bank:
             raise ProblemError(f"{tenant.name!r} cannot move in moment {b.lower}")
 
 
-def heights_of(tenant: Tenant, visit: Visit) -> Iterator[Height]:
+def heights_of(tenant: Tenant, visit: Visit) -> Sequence[Height]:
     """The tenant's heights during one visit."""
     if len(tenant.heights) == 1:
-        yield Height(visit.lower, visit.upper, tenant.size)
-    else:
-        yield from tenant.heights
+        return (Height(visit.lower, visit.upper, tenant.size),)
+    return tenant.heights
 
 
-def bank_problem(
-    problem: MemoryProblem, visits: Sequence[Sequence[Visit]], bank: int
-) -> tuple[PlacementProblem, list[Visit]]:
-    """The placement problem of one bank, and the visit of each of its buffers: one per height."""
-    buffers: list[Buffer] = []
-    owners: list[Visit] = []
+def bank_problems(
+    problem: MemoryProblem, visits: Sequence[Sequence[Visit]]
+) -> list[tuple[PlacementProblem, list[Visit]]]:
+    """The placement problem of each bank, and the visit of each of its buffers: one per height."""
+    buffers: list[list[Buffer]] = [[] for _ in problem.banks]
+    owners: list[list[Visit]] = [[] for _ in problem.banks]
     for tenant, stays in zip(problem.tenants, visits, strict=True):
         for visit in stays:
-            if visit.bank != bank:
-                continue
-            base = len(buffers)
+            found = buffers[visit.bank]
+            base = len(found)
             for low, up, height, at in heights_of(tenant, visit):
                 aligned = 1 if at else tenant.alignment
-                buffers.append(Buffer(tenant.name, height, low, up, base, None, aligned, at))
-                owners.append(visit)
-    return PlacementProblem(tuple(buffers)), owners
+                found.append(Buffer(tenant.name, height, low, up, base, None, aligned, at))
+                owners[visit.bank].append(visit)
+    return [(PlacementProblem(tuple(b)), o) for b, o in zip(buffers, owners, strict=True)]
 
 
-def _placement(
-    problem: MemoryProblem, visits: Sequence[Sequence[Visit]], bank: int
-) -> tuple[PlacementProblem, Placement]:
-    packed, owners = bank_problem(problem, visits, bank)
-    offsets = tuple(v.offset + b.at for v, b in zip(owners, packed.buffers, strict=True))
-    ends = (o + b.size for o, b in zip(offsets, packed.buffers, strict=True))
-    return packed, Placement(offsets, max(ends, default=0))
+def _placement(packed: PlacementProblem, owners: Sequence[Visit]) -> Placement:
+    offsets = tuple([v.offset + b.at for v, b in zip(owners, packed.buffers, strict=True)])
+    ends = [o + b.size for o, b in zip(offsets, packed.buffers, strict=True)]
+    return Placement(offsets, max(ends, default=0))
 
 
 def visit_of(visits: Sequence[Visit], at: int) -> Visit:

@@ -129,7 +129,7 @@ class _Skyline:
         stretch = self._stretches[at]
         sides = [self._stretches[s] for s in (self._before[at], self._after[at]) if s >= 0]
         assert stretch
-        self._replace(at, [(stretch[0], stretch[1], min(s[2] for s in sides if s))])
+        self._replace(at, [(stretch[0], stretch[1], min([s[2] for s in sides if s]))])
 
     def fill(self, at: int, blocks: list[Stretch]) -> None:
         """Put `blocks`, ascending and disjoint in time, on stretch `at`."""
