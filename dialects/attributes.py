@@ -26,7 +26,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.quick import fill, numbers
+from memopt.dialects.quick import fill, index, numbers
 
 Activation = Literal["relu", "relu6", "relu_n1_to_1", "tanh", "sign_bit"]
 Rounding = Literal["tflm_double", "tflite_single", "onnx_even"]
@@ -384,7 +384,7 @@ class SourceAttr(ParametrizedAttribute):
     tensors: DenseArrayBase[IntegerType]
 
     def __init__(self, subgraph: int, operator: int, tensors: Sequence[int]):
-        fill(self, IntAttr(subgraph), IntAttr(operator), numbers(list(tensors)))
+        fill(self, index(subgraph), index(operator), numbers(list(tensors)))
 
     @property
     def tensor_ids(self) -> tuple[int, ...]:

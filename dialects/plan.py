@@ -17,7 +17,7 @@ from memopt.dialects.model_attributes import GENERIC, AliasAttr, ModelAttr
 from memopt.dialects.names import place_of
 from memopt.dialects.place_attributes import ScratchAttr, SlotAttr, UnplacedAttr
 from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.quick import number
+from memopt.dialects.quick import array, number
 from memopt.dialects.structure import HyperNode
 
 ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
@@ -106,7 +106,7 @@ def set_places(func: FuncOp, where: Callable[[SSAValue], Attribute]) -> None:
     set_argument_attributes(func, arguments)
     for op in func.body.block.ops:
         if op.results:
-            op.attributes[OFFSET] = ArrayAttr([where(r) for r in op.results])
+            op.attributes[OFFSET] = array([where(r) for r in op.results])
 
 
 def bytes_offset(place: Place | None) -> int | None:

@@ -4,10 +4,10 @@
 bits; what is made here holds by construction.
 """
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from struct import error, pack
-from typing import cast
+from typing import Any, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -23,7 +23,10 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir import Attribute, Data, ParametrizedAttribute
+
+A = TypeVar("A", bound=Attribute)
+D = TypeVar("D", bound="Data[Any]")
 
 KEPT = 1 << 16  # numbers: equal ones are one attribute
 NONE = NoneAttr()
@@ -34,7 +37,7 @@ def number(value: int) -> IntegerAttr[IntegerType]:
     """`value : i64`. Raises VerifyException for what 64 bits cannot say."""
     if not -(1 << 63) <= value < 1 << 63:
         return IntegerAttr(value, i64)
-    return cast("IntegerAttr[IntegerType]", _made(IntegerAttr, IntAttr(value), i64))
+    return cast("IntegerAttr[IntegerType]", _made(IntegerAttr, _holding(IntAttr, value), i64))
 
 
 @lru_cache(KEPT)
@@ -43,10 +46,25 @@ def word(text: str) -> StringAttr:
     return StringAttr(text)
 
 
+def index(value: int) -> IntAttr:
+    """A number of no type."""
+    return _holding(IntAttr, value)
+
+
+def string(text: str) -> StringAttr:
+    """`"text"`, that of one operator only, such as a name."""
+    return _holding(StringAttr, text)
+
+
+def array(entries: Iterable[A]) -> ArrayAttr[A]:
+    """`[entry, entry]`."""
+    return cast("ArrayAttr[A]", _holding(ArrayAttr, tuple(entries)))
+
+
 def numbers(values: list[int]) -> DenseArrayBase[IntegerType]:
     """`array<i64: ...>`. Raises ValueError for what 64 bits cannot say."""
     try:
-        data = BytesAttr(pack(f"<{len(values)}q", *values))
+        data = _holding(BytesAttr, pack(f"<{len(values)}q", *values))
     except error:
         return DenseArrayBase.from_list(i64, values)
     return cast("DenseArrayBase[IntegerType]", _made(DenseArrayBase, i64, data))
@@ -54,25 +72,34 @@ def numbers(values: list[int]) -> DenseArrayBase[IntegerType]:
 
 def plain_tensor(element: Attribute, shape: Sequence[int]) -> TensorType[Attribute]:
     """`tensor<1x8xi8>`, without an encoding."""
-    sizes = ArrayAttr([IntAttr(d) for d in shape])
+    sizes = array([index(d) for d in shape])
     return cast("TensorType[Attribute]", _made(TensorType, sizes, element, NONE))
 
 
 def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:
     """`(T, T) -> T`."""
-    return cast("FunctionType", _made(FunctionType, ArrayAttr(inputs), ArrayAttr(outputs)))
+    return cast("FunctionType", _made(FunctionType, array(inputs), array(outputs)))
 
 
 def line_of(file: StringAttr, line: int, column: int) -> FileLineColLoc:
     """`loc("net.mlir":3:5)`."""
-    return cast("FileLineColLoc", _made(FileLineColLoc, file, IntAttr(line), IntAttr(column)))
+    return cast("FileLineColLoc", _made(FileLineColLoc, file, index(line), index(column)))
 
 
 def fill(attribute: ParametrizedAttribute, *parameters: Attribute) -> None:
     """Give a new attribute its parameters, which are known to hold."""
-    fields = attribute.get_irdl_definition().parameters
-    for (name, _), parameter in zip(fields, parameters, strict=True):
-        object.__setattr__(attribute, name, parameter)
+    vars(attribute).update(zip(_names(type(attribute)), parameters, strict=True))
+
+
+@cache
+def _names(kind: type[ParametrizedAttribute]) -> tuple[str, ...]:
+    return tuple([name for name, _ in kind.get_irdl_definition().parameters])
+
+
+def _holding(kind: type[D], data: object) -> D:
+    attribute = kind.__new__(kind)
+    vars(attribute)["data"] = data
+    return attribute
 
 
 def _made(kind: type[ParametrizedAttribute], *parameters: Attribute) -> ParametrizedAttribute:

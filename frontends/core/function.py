@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from memopt.analysis.weights import refer_to
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
 from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.quick import array, string
 from memopt.dialects.structure import ConstantOp
 
 Key = TypeVar("Key")
@@ -101,7 +102,7 @@ class Draft(Generic[Key]):
 
 
 def name_results(op: Operation, names: Sequence[str]) -> None:
-    op.attributes["memgraph.names"] = ArrayAttr([StringAttr(n) for n in names])
+    op.attributes["memgraph.names"] = array([string(n) for n in names])
 
 
 def sha256_of(data: bytes) -> str:

@@ -15,9 +15,7 @@ from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     FunctionType,
-    StringAttr,
     UnitAttr,
     bf16,
     f16,
@@ -34,7 +32,7 @@ from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.quick import function_type, number, plain_tensor
+from memopt.dialects.quick import array, function_type, number, plain_tensor, string
 from memopt.dialects.structure import OpaqueOp
 from memopt.lexer import NAME, PLAIN_STRING
 
@@ -176,9 +174,9 @@ class QuickParser(Parser):
         """The attribute that an entry gives, None if its text is met for the first time."""
         _, text, value, texts, values, subgraph, operator, tensors, known, _ = match.groups()
         if texts is not None:
-            return ArrayAttr([StringAttr(t[1:-1]) for t in _STRINGS.findall(texts)])
+            return array([string(t[1:-1]) for t in _STRINGS.findall(texts)])
         if values is not None:
-            return ArrayAttr([_number(v) for v in values.split(", ")])
+            return array([_number(v) for v in values.split(", ")])
         if value is not None:
             return _number(value)
         if subgraph is not None:
@@ -186,7 +184,7 @@ class QuickParser(Parser):
             return SourceAttr(int(subgraph), int(operator), indices)
         if known is not None:
             return self.attributes.get(known)
-        return UnitAttr() if text is None else StringAttr(text[1:-1])
+        return UnitAttr() if text is None else string(text[1:-1])
 
     def _types(self, text: str) -> list[TypeAttribute] | None:
         found: list[TypeAttribute] = []
