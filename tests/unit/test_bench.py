@@ -202,8 +202,20 @@ def test_rows_prints_what_rows_save(shared: Path, capsys: pytest.CaptureFixture[
     assert cells[1:4] == ["6,656", "3,712", "3,712"] and cells[4] == "111" and cells[6] == "3,712"
 
 
-def test_rows_of_a_model_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "rows", "--graphs", "nowhere.tflite"]) == 1
+def test_rewrite_prints_what_rules_save(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "rewrite", "--time-limit=600", "--quick"]) == 0
+    rows = [r for r in capsys.readouterr().out.splitlines() if "_int8" in r]
+    cells = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
+    assert [c[:4] for c in cells] == [
+        ["resnet8_int8", "49,152", "49,152", "32,768"],
+        ["streaming_wakeword_int8", "6,656", "6,656", "6,144"],
+    ]
+    assert [c[5] for c in cells] == ["residual-epilogue 1 of 5", "depthwise-in-place 1 of 4"]
+
+
+@pytest.mark.parametrize("what", ["rows", "rewrite"])
+def test_a_model_that_is_not_there(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", what, "--graphs", "nowhere.tflite"]) == 1
     assert "nowhere.tflite" in capsys.readouterr().err
 
 

@@ -25,7 +25,9 @@ def add_arguments(commands: Any) -> None:
         help="the papers' tables beside ours",
         description="Measure on this machine; what is quoted from a paper is marked *.",
     )
-    parser.add_argument("what", choices=("schedule", "place", "rows", "limits", "passes"))
+    parser.add_argument(
+        "what", choices=("schedule", "place", "rows", "rewrite", "limits", "passes")
+    )
     parser.add_argument(
         "--quick", action="store_true", help="three graphs or instances, 5 s for each solver"
     )
@@ -45,7 +47,8 @@ def add_arguments(commands: Any) -> None:
         metavar="GRAPH",
         help="names in optima.json or files, NAME:frelu for one convention; for place, names in"
         " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; for rows, .tflite files or names"
-        " in shared/models; default: all",
+        " in shared/models; for rewrite, those, .onnx files and names in shared/graphs; default:"
+        " all",
     )
     parser.add_argument(
         "--tables",
@@ -81,6 +84,7 @@ def run(args: argparse.Namespace) -> None:
         "schedule": _schedule,
         "place": _place,
         "rows": _rows,
+        "rewrite": _rewrite,
         "limits": _limits,
         "passes": _passes,
     }
@@ -147,6 +151,16 @@ def _rows(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Tabl
     models = chosen(args.graphs, args.quick)
     with progress() as tick:
         return [name for name, _ in models], [rows(models, limit, tick)]
+
+
+def _rewrite(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """The names of the networks."""
+    from memopt.benchmarks.rewrite import chosen, rewrite
+
+    _wanted(args, ["rewrite"])
+    paths = chosen(args.graphs, args.quick)
+    with progress() as tick:
+        return [path.stem for path in paths], [rewrite(paths, limit, tick)]
 
 
 def _limits(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
