@@ -23,21 +23,56 @@ typedef struct {
   const int8_t *shift;       /* [in_c], as memopt_requantize takes it */
 } memopt_depthwise_in_place_s8_params;
 
-/* The sum of one window of one channel, whose first tap stands at (iy, ix). */
-static int32_t depthwise_in_place_s8_sum(const memopt_depthwise_in_place_s8_params *p,
-                                         const int8_t *kept, const int8_t *w, int32_t iy,
-                                         int32_t ix) {
+/* The taps of a window that are in the image; the kept row of the first, its column. */
+typedef struct {
+  int32_t ky_begin, ky_end, row;
+  int32_t kx_begin, kx_end, column;
+} depthwise_in_place_s8_window;
+
+/* zero_point * (the weights of the taps in the padding). */
+static MEMOPT_NOINLINE int32_t
+depthwise_in_place_s8_padding(const memopt_depthwise_in_place_s8_params *p,
+                              const depthwise_in_place_s8_window *v, const int8_t *w) {
   int32_t acc = 0;
   int32_t ky;
   for (ky = 0; ky < p->k_h; ++ky) {
-    const int32_t y = iy + ky * p->dilation_h;
-    const int32_t inside = y >= 0 && y < p->in_h;
-    const int8_t *const row = kept + (inside ? y % p->span : 0) * p->in_w;
+    const int32_t row_inside = ky >= v->ky_begin && ky < v->ky_end;
     int32_t kx;
     for (kx = 0; kx < p->k_w; ++kx) {
-      const int32_t x = ix + kx * p->dilation_w;
-      acc += (inside && x >= 0 && x < p->in_w ? row[x] : p->input_zero_point) * (int32_t)*w;
+      if (!row_inside || kx < v->kx_begin || kx >= v->kx_end) {
+        acc += *w;
+      }
       w += p->in_c;
+    }
+  }
+  return acc * p->input_zero_point;
+}
+
+/* The sum of one window of one channel. */
+static inline int32_t depthwise_in_place_s8_sum(const memopt_depthwise_in_place_s8_params *p,
+                                                const depthwise_in_place_s8_window *v,
+                                                const int8_t *kept, const int8_t *weights) {
+  const int32_t columns = v->kx_end - v->kx_begin;
+  int32_t acc = 0;
+  int32_t row = v->row;
+  int32_t rows;
+  if (v->ky_end - v->ky_begin != p->k_h || columns != p->k_w) {
+    acc = depthwise_in_place_s8_padding(p, v, weights);
+  }
+  weights += (v->ky_begin * p->k_w + v->kx_begin) * p->in_c;
+  for (rows = v->ky_end - v->ky_begin; rows > 0; --rows) {
+    const int8_t *x = kept + row * p->in_w + v->column;
+    const int8_t *w = weights;
+    int32_t n;
+    for (n = columns; n > 0; --n) {
+      acc += (int32_t)*x * *w;
+      x += p->dilation_w;
+      w += p->in_c;
+    }
+    weights += p->k_w * p->in_c;
+    row += p->dilation_h;
+    if (row >= p->span) {
+      row -= p->span;
     }
   }
   return acc;
@@ -60,7 +95,10 @@ MEMOPT_KERNEL void memopt_depthwise_in_place_s8(const void *params, const memopt
     int32_t oy;
     for (oy = 0; oy < rows->out_end; ++oy) {
       const int32_t iy = oy * p->stride_h - p->pad_top;
+      depthwise_in_place_s8_window v;
       int32_t ox;
+      memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
+      v.row = (iy + v.ky_begin * p->dilation_h) % p->span;
       for (; loaded < iy + p->span && loaded < p->in_h; ++loaded) {
         int8_t *const row = kept + loaded % p->span * p->in_w;
         int32_t x;
@@ -71,8 +109,10 @@ MEMOPT_KERNEL void memopt_depthwise_in_place_s8(const void *params, const memopt
       }
       for (ox = 0; ox < p->out_w; ++ox) {
         const int32_t ix = ox * p->stride_w - p->pad_left;
-        const int32_t acc =
-            p->bias[c] + depthwise_in_place_s8_sum(p, kept, p->weights + c, iy, ix);
+        int32_t acc = p->bias[c];
+        memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
+        v.column = ix + v.kx_begin * p->dilation_w;
+        acc += depthwise_in_place_s8_sum(p, &v, kept, p->weights + c);
         memopt_finish_s8(&finish, p->multiplier + c, p->shift + c, 1, &acc, output);
         output += p->in_c;
       }
