@@ -55,13 +55,21 @@ class Storage:
         return -(-self.size // self.alignment) * self.alignment
 
 
+@dataclass(frozen=True)
+class Sum:
+    """Values that lie in one buffer, to which who makes them adds, in this order or in any."""
+
+    values: tuple[SSAValue, ...]
+    in_order: bool
+
+
 @dataclass
 class BlockMemory:
     """A block as its executing operations and its storage groups.
 
     `of_value` gives group and byte offset; `overwrites` the fixed in-place aliases as
     (operator, result group, operand group); `views` the operations that cost nothing; `gathered`
-    the values that are no buffers, with those that are read instead.
+    the values that are no buffers, with those that are read instead; `sums` what is added up.
     """
 
     operations: list[Operation]
@@ -73,6 +81,7 @@ class BlockMemory:
     gathered: dict[SSAValue, tuple[SSAValue, ...]] = field(
         default_factory=dict[SSAValue, tuple[SSAValue, ...]]
     )
+    sums: list[Sum] = field(default_factory=list[Sum])
 
     def read_by(self, op: Operation) -> list[SSAValue]:
         """What an operation reads, of what is gathered the parts."""
@@ -130,16 +139,27 @@ class _Union:
                 raise MemoptError(text, place_of(op))
             (a, da), (b, db) = self.find(result), self.find(operand)
             shift = db + alias.byte_offset - da  # address(a) - address(b)
-            if a is b:
-                if shift:
-                    raise MemoptError("aliases contradict each other", place_of(op))
-                continue
-            self.parent[a] = (b, shift)
-            (low, high), (start, end) = self.span(a), self.span(b)
-            self.spans[b] = min(start, low + shift), max(end, high + shift)
-            moved = [(x + shift, y + shift) for x, y in self.pins.pop(a, ())]
-            if moved:
-                self.pins[b] = [*self.pins.get(b, ()), *moved]
+            if a is not b:
+                self._put(a, b, shift)
+            elif shift:
+                raise MemoptError("aliases contradict each other", place_of(op))
+
+    def overlay(self, values: Sequence[SSAValue]) -> None:
+        """Let values of one type, each alone or over the others, lie at the first one's address."""
+        first = self.find(values[0])[0]
+        for value in values[1:]:
+            root = self.find(value)[0]
+            if root is not first:
+                self._put(root, first, 0)
+
+    def _put(self, a: SSAValue, b: SSAValue, shift: int) -> None:
+        """address(a) = address(b) + shift, of two roots."""
+        self.parent[a] = (b, shift)
+        (low, high), (start, end) = self.span(a), self.span(b)
+        self.spans[b] = min(start, low + shift), max(end, high + shift)
+        moved = [(x + shift, y + shift) for x, y in self.pins.pop(a, ())]
+        if moved:
+            self.pins[b] = [*self.pins.get(b, ()), *moved]
 
     def fits_caller(self, op: Operation, aliases: Sequence[Alias]) -> bool:
         """Whether the caller's buffers stay apart, and whole, when `aliases` are joined."""
@@ -191,6 +211,7 @@ def block_memory(
     memories: list[OperatorMemory] = []
     views: list[Operation] = []
     parts: list[tuple[Operation, Alias]] = []
+    sums: list[Sum] = []
     gathered: dict[SSAValue, tuple[SSAValue, ...]] = {}
     for op in present:
         memory = behaviour(op, model)
@@ -216,10 +237,13 @@ def block_memory(
                     raise MemoptError(text, place_of(op))
                 gathered[result] = tuple(v for o in op.operands for v in gathered.get(o, (o,)))
             union.join(op, tied)
+        if memory.sums:
+            sums.append(Sum(tuple(op.operands[: memory.sums]), memory.in_order))
+            union.overlay(sums[-1].values)
 
     groups = _groups(union, to_end)
     of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
-    answer = BlockMemory(operations, memories, groups, of_value, [], views, gathered)
+    answer = BlockMemory(operations, memories, groups, of_value, [], views, gathered, sums)
     _cut_into_parts(answer, parts)
     _align(answer, model, has_kind(present, OF_ROWS), isinstance(block.parent_op(), HyperNode))
     _check_apart(answer, union.sizes)
@@ -324,6 +348,7 @@ def _check_apart(answer: BlockMemory, sizes: dict[SSAValue, int]) -> None:
     """Within a group, what is written apart lies apart. Raises MemoptError."""
     shared = [g for g in answer.groups if len(g.members) > 1]
     runs = set(answer.operations) if shared else set[Operation]()
+    of_sum = {v: its for its in answer.sums for v in its.values}
     for group in shared:
         written = sorted(
             (
@@ -334,7 +359,8 @@ def _check_apart(answer: BlockMemory, sizes: dict[SSAValue, int]) -> None:
             key=lambda part: part[:2],
         )
         for (_, end, v), (start, _, w) in pairwise(written):
-            if start < end:
+            added = v in of_sum and of_sum[v] is of_sum.get(w)
+            if start < end and not added:
                 place = "" if isinstance(w.owner, Block) else place_of(w.owner)
                 raise MemoptError(
                     f"memgraph.alias: {name_of(v)} and {name_of(w)} would lie over each other",

@@ -100,6 +100,9 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
         if is_gathered(op):
             text = "memgraph-expand-rows: gathered by its readers, which read no rows of parts"
             raise MemoptError(text, place_of(op))
+        if op.SUMS_UP:
+            text = "memgraph-expand-rows: adds up operands in place, which are no rows"
+            raise MemoptError(text, place_of(op))
     asked = {k: found[k] for k in sorted(positions)}
     for op in asked.values():
         if computes_rows(op, target):

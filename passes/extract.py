@@ -5,6 +5,7 @@ Operator i of the graph is `memory.operations[i]`, in block order; values outsid
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import gcd
 
 from xdsl.dialects.func import FuncOp
@@ -40,16 +41,21 @@ class Extracted:
                 raise MemoptError(text, f"@{self.func.sym_name.data}")
 
     def refuse_gathered(self, who: str) -> None:
-        """Raise MemoptError if a tensor is gathered where it is read, which `who` does not know."""
+        """Raise MemoptError if a tensor is gathered where it is read, or added up in place, which
+        `who` does not know."""
+        for its in self.memory.sums:
+            text = f"{who}: {name_of(its.values[0])} is added to in place, which is not modelled"
+            raise MemoptError(text, f"@{self.func.sym_name.data}")
         for value in self.memory.gathered:
             text = f"{who}: {name_of(value)} is gathered by its readers, which is not modelled"
             raise MemoptError(text, f"@{self.func.sym_name.data}")
 
 
-def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
+def extract(func: FuncOp, assume_pure: bool = False, any_order: bool = False) -> Extracted:
     """The memory graph of a function.
 
-    With `assume_pure`, operations of which nothing is known may move. Raises MemoptError for what
+    With `assume_pure`, operations of which nothing is known may move. With `any_order` partial sums
+    of reals, too, are added in any order, which rounds otherwise. Raises MemoptError for what
     cannot be planned: unknown sizes, contradicting aliases, in-place chains without an order.
     """
     model = model_of(func)
@@ -72,6 +78,8 @@ def extract(func: FuncOp, assume_pure: bool = False) -> Extracted:
     predecessors = _data_predecessors(memory)
     _add_effects(memory, predecessors, assume_pure)
     _add_readers(memory, predecessors)
+    if not any_order:
+        _add_sums(memory, predecessors)
     inplace = _forced(memory, predecessors, group_of) + _candidates(memory, group_of, groups)
     alignment = model.alignment.data
     workspace = [_workspace(memory, i, groups, group_of, model) for i in range(len(predecessors))]
@@ -152,6 +160,16 @@ def _add_readers(memory: BlockMemory, predecessors: list[dict[int, None]]) -> No
     number = {op: i for i, op in enumerate(memory.operations)}
     for i, m in enumerate(memory.memory):
         predecessors[i].update(dict.fromkeys(number[op] for op in m.after if op in number))
+
+
+def _add_sums(memory: BlockMemory, predecessors: list[dict[int, None]]) -> None:
+    """Who adds reals, which are rounded, does so in the order of the operands."""
+    ordered = [its.values for its in memory.sums if its.in_order]
+    number = {op: i for i, op in enumerate(memory.operations)} if ordered else {}
+    for values in ordered:
+        makers = [number[v.op] for v in values if isinstance(v, OpResult)]
+        for before, after in pairwise(makers):
+            predecessors[after][before] = None
 
 
 def _forced(

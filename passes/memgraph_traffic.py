@@ -139,6 +139,9 @@ def traffic_problem(func: FuncOp, on_chip: int, known: BlockMemory | None = None
     for value in memory.gathered:
         text = f"memgraph-traffic: {name_of(value)} is gathered by its readers, not modelled"
         raise MemoptError(text, place)
+    for its in memory.sums:
+        name = name_of(its.values[0])
+        raise MemoptError(f"memgraph-traffic: {name} is added to in place, not modelled", place)
     position = {op: i for i, op in enumerate(memory.operations)}
     written = _written(memory, list(block.args))
     shows = _shown(memory, model, written)

@@ -7,6 +7,9 @@ that were taken before it, raises the peak; what is taken never does.
 Some rules lower the peak only together: where several parts of a tensor are computed one by one,
 nothing is won before all that reads them does so. So all rules at all sites are tried once, too,
 and kept if no rule after the other gets as low.
+
+What a rule adds up part by part it may add in any order. Reals are rounded, so their order is part
+of what is computed: it is the one that was found, and the operands get it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,10 +17,13 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 from memopt.dialects.functions import body_of
+from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.plan import drop_plan
 from memopt.dialects.rewrite_attributes import RewrittenAttr
+from memopt.dialects.stored import is_stored
 from memopt.passes.extract import extract
 from memopt.rewrites import Sites, apply_rules, rule_of
 from memopt.solvers import clock
@@ -86,8 +92,21 @@ def apply_by_search(
         found.add(rule)
     if together is not None and together.best.peak < found.best.peak:
         found = together
-    applied(func, found.taken)
+    if any(applied(func, found.taken).values()):
+        _settle_sums(func, found.best.order)
     return found.did
+
+
+def _settle_sums(func: FuncOp, order: Sequence[int]) -> None:
+    """Let partial sums of reals be added in the order of their makers."""
+    memory = extract(func, any_order=True).memory
+    step: dict[SSAValue, int] = {
+        v: i for i, k in enumerate(order) for v in memory.operations[k].results
+    }
+    for op in body_of(func).ops:
+        if isinstance(op, AccumulateOp) and not is_stored(op.result):
+            rest = op.operands[len(op.sums) :]
+            op.operands = [*sorted(op.sums, key=step.__getitem__), *rest]
 
 
 def _together(
@@ -146,4 +165,4 @@ def ordered(func: FuncOp, allowed: Allowed, deadline: float | None) -> Schedule:
     copy = copy_of(func)
     drop_plan(copy)
     applied(copy, allowed)
-    return schedule(extract(copy).graph, "auto", clock.left(deadline))
+    return schedule(extract(copy, any_order=True).graph, "auto", clock.left(deadline))

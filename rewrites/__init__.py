@@ -38,6 +38,7 @@ Exact = Literal["bits", "rounding"]
 Applied = Literal["safe", "kernels", "search", "named"]
 
 SOURCE = "memgraph.source"
+NAMES = ("memgraph.names", "memgraph.operator")
 
 
 @dataclass
@@ -94,6 +95,15 @@ class Rule(RewritePattern, ABC):
         """Say that an operation was made of `op`: rules may do to it what they may to `op`."""
         if op in self.sites.number:
             self.sites.number[made] = self.sites.number[op]
+
+    def replaced(self, op: Operation, made: Operation, rewriter: PatternRewriter) -> None:
+        """Let readers of an operation read another one, which is called as it was, and erase it."""
+        self.derived(made, op)
+        made.attributes |= {k: v for k, v in op.attributes.items() if k in NAMES}
+        for old, new in zip(op.results, made.results, strict=True):
+            old.replace_all_uses_with(new)
+        rewriter.erase(op)
+        self.changed(made, rewriter)
 
     def changed(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Say that the rule made another operation of `op`: it is no longer the one that stands in

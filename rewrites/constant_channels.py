@@ -348,18 +348,13 @@ def _take(op: Operation, operand: int, axis: int, kept: list[int]) -> None:
     value = op.operands[operand]
     if len(kept) == shape_of(value)[axis]:
         return
-    found = take(value, axis, kept)
-    insert_before(op, found)
-    op.operands[operand] = found.result
-
-
-def take(value: SSAValue, axis: int, kept: Sequence[int]) -> TakeOp:
-    """These indices of a dimension of a constant."""
-    return TakeOp(
+    taken = TakeOp(
         operands=[value],
         result_types=[narrowed_type(value, axis, kept)],
         properties={"axis": IntegerAttr(axis, i64), "kept": DenseArrayBase.from_list(i64, kept)},
     )
+    insert_before(op, taken)
+    op.operands[operand] = taken.result
 
 
 def insert_before(op: Operation, made: Operation) -> None:

@@ -57,6 +57,26 @@ After:
       func.return %3, %4 : !b, !c
     }
 
+Along another dimension, too, where readers add up all of it:
+
+Before:
+    !a = tensor<1x2x2xf32>
+    !c = tensor<2x2x2xf32>
+    !m = tensor<2x2xf32>
+    func.func @main(%a: !a, %b: !a) -> !m {
+      %1 = memgraph.concat %a, %b axis 0 : (!a, !a) -> !c
+      %2 = memgraph.mean %1 axes [0] : (!c) -> !m
+      func.return %2 : !m
+    }
+After:
+    func.func @main(%a: !a, %b: !a) -> !m {
+      %1 = memgraph.concat %a, %b axis 0
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
+                                 #memgraph.alias<operand = 1, kind = gather>]]} : (!a, !a) -> !c
+      %2 = memgraph.mean %1 axes [0] : (!c) -> !m
+      func.return %2 : !m
+    }
+
 Somebody reads all of it, also the caller; a reader that reads no parts; weights:
 
 Left alone:
@@ -92,6 +112,7 @@ Left alone:
     }
 """
 
+from functools import partial
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr
@@ -100,6 +121,7 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.model_attributes import GENERIC, AliasAttr
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.slices import ConcatOp
 from memopt.dialects.plan import ALIAS, is_gathered
 from memopt.dialects.stored import element_of, numbers_of
 from memopt.dialects.tensors import channel_axis, shape_of
@@ -115,10 +137,13 @@ class Gather(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:
-        if not op.GATHERS or ALIAS in op.attributes or joined(op.results[0]) is not op:
+        if not isinstance(op, ConcatOp) or op.activation_name or ALIAS in op.attributes:
             return
-        readers = [(use.operation, use.index) for use in op.results[0].uses]
-        if not readers or not all(reads_parts(*reader) for reader in readers):
+        reads = reads_parts if joins_channels(op) else partial(reads_stack, op.axis.value.data)
+        readers = [(use.operation, use.index) for use in op.result.uses]
+        if not readers or not all(reads(*reader) for reader in readers):
+            return
+        if not all(is_alike(part, op.result) for part in op.operands):
             return
         if not self.takes(op):
             return
@@ -157,6 +182,13 @@ def reads_parts(reader: object, operand: int) -> bool:
     if not isinstance(reader, ComputeOp):
         return False
     return is_gathered(reader) if ALIAS in reader.attributes else reader.reads_parts(operand)
+
+
+def reads_stack(axis: int, reader: object, operand: int) -> bool:
+    """The same of what is joined along another dimension than the channels."""
+    if not isinstance(reader, ComputeOp) or ALIAS in reader.attributes:
+        return False
+    return reader.reads_stack(operand, axis)
 
 
 def is_alike(part: SSAValue, whole: SSAValue) -> bool:

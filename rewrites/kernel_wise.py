@@ -184,11 +184,8 @@ class KernelWise(Rule):
         if is_gathered(op):
             joint.attributes[ALIAS] = gathered_of_all(joint)
         rewriter.insert(joint)
-        self.derived(joint, op)
-        result.replace_all_uses_with(joint.results[0])
-        rewriter.erase(op)
+        self.replaced(op, joint, rewriter)
         erase_unread(whole.results, rewriter.erase, lambda o: o is whole)
-        self.changed(joint, rewriter)
 
 
 def joins(reader: Operation) -> bool:

@@ -67,7 +67,8 @@ class Reading:
     what is in place; `views` has the aliases of what costs nothing; `parts` says of each part that
     comes or dies alone what it is a part of, and how many bytes from its start; `joined` are the
     tensors of which parts come alone; `gathered` are those that are no buffers, with what they are
-    gathered of. `reads` has the parts of these."""
+    gathered of. `reads` has the parts of these. `added` says which operation adds up a value that
+    is written over others."""
 
     walk: list[tuple[Operation, int | None]] = field(
         default_factory=list[tuple[Operation, int | None]]
@@ -88,6 +89,7 @@ class Reading:
     )
     joined: set[SSAValue] = field(default_factory=set[SSAValue])
     gathered: dict[SSAValue, list[SSAValue]] = field(default_factory=dict[SSAValue, list[SSAValue]])
+    added: dict[SSAValue, Operation] = field(default_factory=dict[SSAValue, Operation])
 
     def taken_apart(self, values: Iterable[SSAValue]) -> list[SSAValue]:
         """The values, those that are gathered of others as these."""
@@ -139,6 +141,15 @@ class _Pieces:
                 text = f"{name_of(result)} aliases {name_of(operand)}, no buffer"
                 raise MemoptError(text, place_of(op))
             yield result, operand, a.byte_offset
+
+    def heap(self, values: Sequence[SSAValue]) -> None:
+        """Put values, each a piece of its own or all one already, over one another."""
+        here = self.piece[values[0]]
+        for value in values[1:]:
+            if self.piece[value] is not here:
+                (at,) = self.piece[value].values()
+                here[value] = at + here[values[0]]
+                self.piece[value] = here
 
     def keeps_whole(self, op: Operation, aliases: Sequence[Alias], whole: set[SSAValue]) -> bool:
         """Whether each of the caller's buffers, `whole`, would stay a piece of its own, no larger
@@ -192,6 +203,11 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
             caller.add(argument)
     for op in block.ops:
         memory = behaviour_of(op, model)
+        if memory.sums:
+            addends = op.operands[: memory.sums]
+            found.added.update(dict.fromkeys(addends, op))
+            check_addends(op, addends, memory.in_order)
+            pieces.heap(addends)
         for result, size in zip(op.results, memory.results, strict=True):
             declare(result, size)
         free = tuple(a for a in memory.aliases if a.kind != "inplace") if memory.aliases else ()
@@ -242,6 +258,22 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
             raise MemoptError(f"{group.name} is never written", place)
         group.last = steps - 1 if group.is_output else max(group.last, group.first)
     return found
+
+
+def check_addends(op: Operation, addends: Sequence[SSAValue], in_order: bool) -> None:
+    """Raise MemoptError unless nobody but `op` reads what is added, and it is made in the order in
+    which it is added, where that is one."""
+    for value in addends:
+        if isinstance(value, BlockArgument) or [use.operation for use in value.uses] != [op]:
+            raise MemoptError(f"{name_of(value)} is added to, but not for that alone", place_of(op))
+    makers = [value.owner for value in addends]
+    if not in_order or op.parent is None:
+        return
+    made = [other for other in op.parent.ops if other in set(makers)]
+    if made != makers:
+        raise MemoptError(
+            "reals are added up in another order than that of the operands", place_of(op)
+        )
 
 
 def _alignment(found: Reading, group: Group, model: ModelAttr) -> int:
@@ -362,7 +394,7 @@ def _check_parts_apart(found: Reading, sizes: dict[SSAValue, int]) -> None:
         ]
         written.sort(key=lambda part: part[:2])
         for (_, end, v), (start, _, w) in pairwise(written):
-            if start < end:
+            if start < end and (v not in found.added or found.added[v] is not found.added.get(w)):
                 text = f"memgraph.alias: {name_of(v)} and {name_of(w)} would lie over each other"
                 owner = w.owner
                 raise MemoptError(text, "" if isinstance(owner, Block) else place_of(owner))

@@ -66,6 +66,7 @@ def run_on_paper(
         allowed = _overwritten(op, overwrites.get(step, ()), memory, holds, where)
         results = [v for r in op.results for v in parts.get(r, [r])] if parts else op.results
         for r in results:
+            allowed = (*allowed, *_added_to(r, memory, where)) if r in memory.added else allowed
             _write(r, max(last.get(r, step), step), where, sizes, live, allowed, op)
         for place, start, size in _scratch_places(op, memory.memory[step].workspace, model):
             check_memory(place, named, None, op)
@@ -169,6 +170,17 @@ def _overwritten(
                         )
                     allowed.extend(_flatten(v, holds))
     return tuple(allowed)
+
+
+def _added_to(value: SSAValue, memory: Reading, where: Where) -> list[SSAValue]:
+    """What is added to where `value` is, all of which lies there. Raises MemoptError."""
+    op = memory.added[value]
+    others = [v for v in op.operands if memory.added.get(v) is op]
+    for other in others:
+        if where.get(other) != where.get(value):
+            text = f"{name_of(value)} is added to {name_of(other)} but lies elsewhere"
+            raise MemoptError(text, place_of(op))
+    return others
 
 
 def _write(

@@ -23,6 +23,7 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
             sums = isinstance(op, ComputeOp) and op.is_made_by_reader
             text = "makes sums of products of what it reads" if sums else "reads a tensor in parts"
             raise refuse(op, f"no kernel {text}")
+        _refuse_sums(op)
     for op, _ in executing(body_of(func), model_of(func)):
         if not isinstance(op, (ReceiveOp, *MOVING)):
             matching(op.whole if isinstance(op, RowOp) else op, isa)
@@ -31,6 +32,7 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
 def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[KernelCall]:
     """The kernel calls of one executing operation on a core with the instruction sets `isa`.
     Raises MemoptError if there is no kernel."""
+    _refuse_sums(op)
     return _calls(matching(op, isa), op, constants)
 
 
@@ -43,6 +45,14 @@ def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> lis
     if kernel.workspace is not None and kernel.workspace(op):
         raise refuse(op, f"the kernel of {op.name} computes no rows: it works in scratch")
     return kernel.rows(op, constants, partial(_calls, kernel))
+
+
+def _refuse_sums(op: Operation) -> None:
+    """Raise MemoptError for what adds to what others left in its buffer."""
+    for result in op.results:
+        for use in result.uses:
+            if isinstance(use.operation, ComputeOp) and use.operation.SUMS_UP:
+                raise refuse(use.operation, f"{use.operation.name}: no kernel adds to its result")
 
 
 def _calls(kernel: Kernel, op: Operation, constants: Constants) -> list[KernelCall]:

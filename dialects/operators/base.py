@@ -93,6 +93,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     means the same in the operation before. `MONOTONE`: no element of the results falls where one of
     the operands rises. `BY_CHANNEL`: a channel of results is made of the same channel of operands.
     `BY_PIXEL`: what is no image is read pixel by pixel all the same, in operand 0.
+    `SUMS_UP`: operands are partial sums, element by element those of the result.
     `GATHERS`: the result is its operands one beside the other, so it need not be a buffer.
     `ALIKE`: each row of results is the same function of the rows that it reads.
     `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
@@ -108,6 +109,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     MONOTONE: ClassVar[bool] = False
     BY_CHANNEL: ClassVar[bool] = False
     BY_PIXEL: ClassVar[bool] = False
+    SUMS_UP: ClassVar[bool] = False
     GATHERS: ClassVar[bool] = False
     ALIKE: ClassVar[bool] = False
     IS_VIEW: ClassVar[bool] = False
@@ -176,6 +178,10 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         """Whether a kernel can read that operand pixel by pixel, the channels of one from several
         tensors, from pixels that lie apart."""
         return self.ELEMENTWISE or (operand == 0 and (self.IS_SPATIAL or self.BY_PIXEL))
+
+    def reads_stack(self, operand: int, axis: int) -> bool:
+        """The same of tensors joined along another dimension than the channels."""
+        return False
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
         """The properties of the operation where dimension i of each image, operands and results

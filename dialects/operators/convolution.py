@@ -9,6 +9,7 @@ from typing import ClassVar, cast
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
+from memopt.dialects.fixed_point import need_int32
 from memopt.dialects.interface import OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels, Range, RowsMode
@@ -24,8 +25,21 @@ from memopt.dialects.operators.products import (
     whole_products,
 )
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.operators.window import WindowedOp, channels_last, height_and_width, windows
-from memopt.dialects.stored import Array, element_of, is_small_integer, is_stored, per_tensor
+from memopt.dialects.operators.window import (
+    WindowedOp,
+    as_laid_out,
+    channels_last,
+    height_and_width,
+    windows,
+)
+from memopt.dialects.stored import (
+    Array,
+    element_of,
+    is_small_integer,
+    is_stored,
+    per_tensor,
+    unknown,
+)
 from memopt.dialects.tensors import (
     channel_axis,
     channels_of,
@@ -35,7 +49,7 @@ from memopt.dialects.tensors import (
     shape_of,
 )
 
-INT4, INT8, INT16 = IntegerType(4), IntegerType(8), IntegerType(16)
+INT4, INT8, INT16, INT32 = (IntegerType(n) for n in (4, 8, 16, 32))
 DEPTHWISE_BLOCK = 124  # channels of one block of the vector kernel (CH_IN_BLOCK_MVE)
 FAST_INT16 = 512  # elements of a window from which on the int16 kernel takes its slow way
 
@@ -79,6 +93,24 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
 
     def rows_read(self, operand: int, r: int) -> range | None:
         return self.taps(self.window, r) if operand == 0 else None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the result is sums of products of integers as they are, to be added up."""
+        return is_stored(self.input) and element_of(self.result) == INT32
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if not self.is_partial:
+            return super().evaluate(operands)
+        if self.bias is not None or self.activation_name:
+            raise unknown(self, "a partial sum with more than products")
+        shifted = operands[0].astype(np.int64) - per_tensor(self, self.input)[1]
+        kernel = operands[1].astype(np.int64) - encoding_of(self.weights).zero_points[0]
+        found = self.sums(shifted, kernel, real=False)
+        need_int32(self, found)
+        return [as_laid_out(found, self.result).astype(np.int32)]
 
     def sums(self, source: Array, weights: Array, real: bool) -> Array:
         """What is padded is 0."""
@@ -126,7 +158,11 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         for these, at every place of the window that sees another part of the padding."""
         import numpy as np
 
-        if not is_stored(self.input) or not all(map(np.array_equal, least[1:], most[1:])):
+        if (
+            not is_stored(self.input)
+            or self.is_partial
+            or not all(map(np.array_equal, least[1:], most[1:]))
+        ):
             return None
         channels = channels_of(self.result)
         bits, scales = need_products(self, self.input, self.weights, self.result, channels)

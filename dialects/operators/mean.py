@@ -82,6 +82,10 @@ class MeanOp(ComputeOp):
     def rows_read(self, operand: int, r: int) -> range | None:
         return range(r, r + 1)
 
+    def reads_stack(self, operand: int, axis: int) -> bool:
+        """Elements are added up, wherever they lie."""
+        return axis in self.axes.get_values()
+
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
         axes, axis = {int(a) for a in self.axes.get_values()}, channel_axis(self.input)
         gone = 0 if self.keep_dims is not None else sum(a < axis for a in axes)

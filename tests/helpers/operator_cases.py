@@ -110,6 +110,13 @@ def concat(name: str, rng: Rng) -> Any:
     return made(name, [value(s) for s in shapes], [tensor(out)], axis=number(axis))
 
 
+def accumulate(name: str, rng: Rng) -> Any:
+    shape, count, biased = image(rng), int(rng.integers(2, 5)), bool(rng.integers(2))
+    bias = [create_ssa_value(TensorType(f32, shape[3:]))] if biased else []
+    terms = [*(value(shape) for _ in range(count)), *bias]
+    return made(name, terms, [tensor(shape)], biased=UnitAttr() if biased else None)
+
+
 def split(name: str, rng: Rng) -> Any:
     part, axis, count = image(rng), int(rng.integers(1, 4)), int(rng.integers(1, 4))
     whole = [d * count if i == axis else d for i, d in enumerate(part)]
@@ -239,6 +246,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "softmax": softmax,
     "mean": mean,
     "concat": concat,
+    "accumulate": accumulate,
     "split": split,
     "slice": slice_,
     "pad": pad,

@@ -20,7 +20,7 @@ from memopt.rewrites import Sites, apply_rules
 
 FULL = 2_000  # networks
 LEAST = 500  # operators that each rule cuts in the full count
-RULES = ("kernel-wise",)
+RULES = ("kernel-wise", "channel-wise")
 
 
 def joined(net: Text, readers: Steps = (depthwise, pool)) -> None:
@@ -73,6 +73,10 @@ def test_an_operator_for_each_part_computes_the_same(fuzz: float) -> None:
         x = only_function(module).body.block.args[0]
         image = rng.integers(0, 127, shape_of(x)).astype(dtype_of(x))
         for a, b in zip(results(module, image), results(after, image), strict=True):
-            assert a.dtype == b.dtype and (a == b).all(), n
+            assert a.dtype == b.dtype
+            if sites.changed["channel-wise"] and kind == "float":
+                np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-5 * np.abs(a).max())
+            else:
+                assert (a == b).all(), n
     least = LEAST if fuzz >= 1 else 5
     assert all(fired[rule] >= least for rule in RULES), fired

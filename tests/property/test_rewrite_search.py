@@ -5,9 +5,9 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from channel_networks import INT8, sparse_network
+from channel_networks import INT8, sparse_network, sparse_text
 from row_steps import convolution, copied, cropped, same, strided
-from row_text import Rng, Text
+from row_text import Rng, Tensor, Text
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -17,6 +17,7 @@ from memopt.dialects.functions import only_function
 from memopt.dialects.rewrite_attributes import rewrites_of
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import shape_of
+from memopt.driver import load_text, new_context
 from memopt.passes.extract import extract
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
@@ -80,30 +81,44 @@ def padded(net: Text) -> None:
     convolution(net)
 
 
-def mixed(net: Text, out: int) -> None:
+def mixed(net: Text, image: Tensor, out: int) -> Tensor:
     """A convolution of single places."""
-    name, (_, h, w, c) = net.last
+    name, (_, h, w, c) = image
     constants, types = net.weights((out, 1, 1, c), "ohwi", out)
     text = f"conv_2d {name}, {constants} window<[1, 1]> groups 1{net.rounding}"
     (name,) = net.line(text, [net.type_of((1, h, w, c)), types], [net.type_of((1, h, w, out))])
     net.made.append((name, (1, h, w, out)))
+    return net.last
 
 
 def wide(net: Text) -> None:
     """More channels, a depthwise convolution of them or a residual block, one place of each."""
     _, (_, h, w, _) = net.last
     channels = 160 // (h * w) + 4
-    mixed(net, channels)
-    image = net.last
+    image = mixed(net, net.last, channels)
     if net.rng.random() < 0.5:
         same(net)
     else:
         pooled(net)
-        mixed(net, channels)
+        mixed(net, net.last, channels)
         pair = [image, net.last]
         net.add(f"add {image[0]}, {net.last[0]}{net.rounding}", pair, image[1])
     text = f"max_pool_2d {net.last[0]} window<[{h}, {w}]>"
     net.add(text, [net.last], (1, 1, 1, channels))
+
+
+def bottleneck(net: Text) -> None:
+    """Parts that are wider than what is made of them and than what is made of these, in between
+    perhaps something that computes channel by channel."""
+    image, (_, h, w, _) = net.last, net.last[1]
+    parts = [mixed(net, image, int(net.rng.integers(4, 9))) for _ in range(net.pick(2, 3))]
+    names, deep = ", ".join(name for name, _ in parts), sum(s[3] for _, s in parts)
+    net.add(f"concat {names} axis 3", parts, (1, h, w, deep))
+    if net.pick(True, False):
+        window = f"window<[{h}, {w}]>" if net.pick(True, False) else "window<[1, 1]>"
+        shape = (1, 1, 1, deep) if window != "window<[1, 1]>" else (1, h, w, deep)
+        net.add(f"max_pool_2d {net.last[0]} {window}", [net.last], shape)
+    mixed(net, net.last, 1)
 
 
 MORE = (*(beside, sliced, rectified, padded, skipped, wide) * 2, padded, twins, wide)
@@ -112,7 +127,10 @@ STEPS = (*(s for s in INT8 if s is not copied), *MORE)
 
 
 def network(rng: Rng, n: int) -> ModuleOp:
-    return sparse_network(rng, 1 + (n % 5 == 0), steps=STEPS)
+    results = 1 + (n % 5 == 0)
+    if n % 4:
+        return sparse_network(rng, results, steps=STEPS)
+    return load_text(new_context(), sparse_text(rng, results, (bottleneck, rectified)), "net.mlir")
 
 
 def least_peak(module: ModuleOp) -> int:

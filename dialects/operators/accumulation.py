@@ -1,0 +1,144 @@
+"""Partial sums: several operators add to one buffer."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    opt_prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
+
+from memopt.dialects.attributes import ActivationAttr, EncodingAttr, RoundingAttr
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.even_rounding import multiplier, rounds_even
+from memopt.dialects.fixed_point import need_int32
+from memopt.dialects.interface import Alias, OperatorMemory
+from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.products import requantized
+from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.operators.window import as_laid_out, channels_last
+from memopt.dialects.stored import Array, is_stored, per_tensor, stored_bits, unknown
+from memopt.dialects.tensors import (
+    AnyTensor,
+    bytes_of,
+    channel_axis,
+    channels_of,
+    elements_of,
+    shape_of,
+)
+
+
+@irdl_op_definition
+class AccumulateOp(ComputeOp):
+    """The sum of operands that lie in one buffer, each added to what is there; bias and activation
+    once. Integers are sums of products of `input` and `weights`, requantised"""
+
+    name = "memgraph.accumulate"
+    SUMS_UP: ClassVar[bool] = True
+    terms = var_operand_def(AnyTensor)
+    biased = opt_prop_def(UnitAttr)
+    result = result_def(AnyTensor)
+    input = opt_prop_def(EncodingAttr)
+    weights = opt_prop_def(EncodingAttr)
+    activation = opt_prop_def(ActivationAttr)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$terms (`biased` $biased^)? (`input` `` $input^)? (`weights` `` $weights^)?"
+        + ACTIVATION
+        + ROUNDING
+        + " "
+        + TYPES
+    )
+
+    @property
+    def sums(self) -> tuple[SSAValue, ...]:
+        """What lies in one buffer."""
+        return tuple(self.terms[: len(self.terms) - (self.biased is not None)])
+
+    @property
+    def bias(self) -> SSAValue | None:
+        """A number for each channel, the last operand."""
+        return None if self.biased is None else self.terms[-1]
+
+    def verify_(self) -> None:
+        self.require(len(self.sums) > 1, "a sum of fewer than two")
+        one = self.sums[0].type
+        self.require(all(v.type == one for v in self.sums), "operands of several types")
+        alike = shape_of(self.sums[0]) == shape_of(self.result)
+        self.require(alike, "the result has another shape than the operands")
+        self.require(
+            (self.result.type == one) != is_stored(self.result), "the operands are no partial sums"
+        )
+        known = self.input is not None and self.weights is not None
+        stored = is_stored(self.result)
+        self.require(known == stored, "`input` and `weights` are of integers, and of all")
+        bias = channels_of(self.result) if self.bias is None else elements_of(self.bias)
+        self.require(bias == channels_of(self.result), f"a bias of {bias} elements")
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return range(r, r + 1) if operand < len(self.sums) else None
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        """Reals: the last operand to be added finishes the sum, which is the result. Integers, of
+        four bytes each, are finished by themselves."""
+        for value in self.sums:
+            self._check_partial(value)
+        results = (bytes_of(self.result.type),)
+        count = len(self.sums)
+        if not is_stored(self.result):
+            views = tuple(Alias(0, k, "view") for k in range(count))
+            return OperatorMemory(results, views, executes=False, sums=count, in_order=True)
+        return OperatorMemory(results, inplace=self._inplace(model), sums=count)
+
+    def may_overwrite(self, operand: int) -> bool:
+        """One buffer has all partial sums, those of integers four bytes each."""
+        return operand == 0 and is_stored(self.result)
+
+    def _check_partial(self, value: SSAValue) -> None:
+        """Raise MemoptError for a value that nobody could add up in place."""
+        owner = value.owner
+        if not isinstance(owner, WeighingOp) or owner.activation_name:
+            text = "an operand is no sum of products, which could be added to what is there"
+            raise MemoptError(f"{self.name}: {text}", place_of(self))
+        if len(list(owner.results[0].uses)) > 1:
+            text = f"{name_of(owner.results[0])} is read elsewhere too, but it is no buffer alone"
+            raise MemoptError(f"{self.name}: {text}", place_of(self))
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        """Reals in the order of the operands, each of which is rounded."""
+        import numpy as np
+
+        count = len(self.sums)
+        bias = operands[count] if len(operands) > count else None
+        if is_stored(self.result):
+            total = sum(v.astype(np.int64) for v in operands[:count])
+            need_int32(self, total)
+            bits = stored_bits(self, self.result, unsigned=True)
+            whole = requantized(self, channels_last(total, self.result), bias, self._reals(), bits)
+            return [self.stored(as_laid_out(whole, self.result))]
+        total = operands[0]
+        for part in operands[1:count]:
+            total = total + part
+        if bias is not None:
+            shape = [1] * total.ndim
+            shape[channel_axis(self.result)] = -1
+            total = total + bias.reshape(shape)
+        return [self.activated(total).astype(operands[0].dtype)]
+
+    def _reals(self) -> list[float]:
+        """The real multipliers, as those of a convolution of `input` and `weights`."""
+        if self.input is None or self.weights is None:
+            raise unknown(self, "sums of integers of which nobody says what they stand for")
+        in_scale, out_scale = self.input.scales[0], per_tensor(self, self.result)[0]
+        if rounds_even(self):
+            return [multiplier(in_scale, s, out_scale) for s in self.weights.scales]
+        return [in_scale * s / out_scale for s in self.weights.scales]
