@@ -9,9 +9,11 @@ from typing import ClassVar, cast
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.irdl import irdl_op_definition, opt_prop_def
 
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.fixed_point import need_int32
 from memopt.dialects.interface import OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.names import place_of
 from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels, Range, RowsMode
 from memopt.dialects.operators.filtering import FILTERING, FilteringOp
 from memopt.dialects.operators.products import (
@@ -32,6 +34,7 @@ from memopt.dialects.operators.window import (
     height_and_width,
     windows,
 )
+from memopt.dialects.plan import scratch_list
 from memopt.dialects.stored import (
     Array,
     element_of,
@@ -319,8 +322,16 @@ class DepthwiseConv2DOp(ConvBase):
         return min(self.span, rows) * width * (element_bits(element_of(self.input)) // 8)
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
+        """Raises MemoptError for a runtime whose kernel is not in place, and for less scratch."""
         answer, kept = super().memory(model), self.kept_in_place
-        return replace(answer, workspace=(kept,)) if kept and answer.executes else answer
+        if not kept or not answer.executes:
+            return answer
+        if model.target.data == "tflm":
+            raise MemoptError("in_place, as no kernel of TensorFlow Lite Micro is", place_of(self))
+        given = scratch_list(self)
+        if given is not None and sum(s.bytes.data for s in given) < kept:
+            raise MemoptError(f"in_place, with less scratch than {kept} B", place_of(self))
+        return replace(answer, workspace=(kept,))
 
     def may_overwrite(self, operand: int) -> bool:
         return operand == 0 and self.in_place is not None

@@ -181,3 +181,15 @@ func.func @view_of_one_operand(%x: tensor<8xi8>, %y: tensor<8xi8>) {
   %a = memgraph.opaque "A"(%x, %y) {memgraph.alias = [[#memgraph.alias<operand = 0, kind = view>]]} : (tensor<8xi8>, tensor<8xi8>) -> tensor<8xi8>
   func.return
 }
+// -----
+func.func @in_place_in_tflm(%x: tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>, %w: tensor<1x3x3x2xf32, #memgraph.encoding<ihwo>>) -> tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>> attributes {memgraph.model = #memgraph.model<target = tflm>} {
+  // expected-error@+1 {{in_place, as no kernel of TensorFlow Lite Micro is}}
+  %0 = memgraph.depthwise_conv_2d %x, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 2 in_place : (tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>, tensor<1x3x3x2xf32, #memgraph.encoding<ihwo>>) -> tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
+  func.return %0 : tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
+}
+// -----
+func.func @in_place_without_scratch(%x: tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>, %w: tensor<1x3x3x2xf32, #memgraph.encoding<ihwo>>) -> tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>> {
+  // expected-error@+1 {{in_place, with less scratch than 48 B}}
+  %0 = memgraph.depthwise_conv_2d %x, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 2 in_place {memgraph.scratch = [#memgraph.scratch<4>]} : (tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>, tensor<1x3x3x2xf32, #memgraph.encoding<ihwo>>) -> tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
+  func.return %0 : tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
+}
