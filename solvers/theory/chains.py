@@ -31,7 +31,12 @@ from memopt.solvers.theory.fusion import (
 from memopt.solvers.theory.ideals import renumber
 from memopt.solvers.theory.local import along_pair
 from memopt.solvers.theory.merge import merged, parallel_parts
-from memopt.solvers.theory.module_candidates import adjacent, candidates
+from memopt.solvers.theory.module_candidates import (
+    Counted,
+    adjacent,
+    candidates,
+    smallest_first,
+)
 from memopt.solvers.theory.segments import (
     ALL_CHAIN_RULES,
     STATES,
@@ -197,8 +202,8 @@ class _State:
         units = set(self.units)
         new: dict[int, Chain] = {}  # over the nodes of this round, by mask
         owner: dict[int, int] = {}  # of each node the one of `new` that it is in
-        for members in sorted(self._candidates(sides), key=int.bit_count):
-            if members.bit_count() > DEEPEST:
+        for members, size in smallest_first(self._candidates(sides)):
+            if size > DEEPEST:
                 break  # in the next round it is smaller
             if clock.late(deadline):
                 break
@@ -207,7 +212,7 @@ class _State:
             within = list(dict.fromkeys(owner[v] for v in bits(members) if v in owner))
             if members in units or any(m & ~members for m in within):
                 continue
-            count = members.bit_count() - sum(m.bit_count() - len(new[m]) for m in within)
+            count = size - sum(m.bit_count() - len(new[m]) for m in within)
             if not 2 <= count <= LARGEST:
                 continue
             key = (sum(flat[i] for i in bits(members)), count)
@@ -216,7 +221,7 @@ class _State:
             tried.add(key)
             if not separable(graph, members, sides, rules):
                 continue
-            if members.bit_count() == 2 and _stays_two(graph, members, sides, limits):
+            if size == 2 and _stays_two(graph, members, sides, limits):
                 continue
             chain = _chain_within(graph, members, sides, [new[m] for m in within], limits)
             if chain is not None:
@@ -226,23 +231,28 @@ class _State:
                 owner.update(dict.fromkeys(bits(members), members))
         return [_chain(chain, dict(enumerate(self.members))) for chain in new.values()]
 
-    def _candidates(self, sides: Sides) -> list[int]:
-        result: dict[int, None] = {}
+    def _candidates(self, sides: Sides) -> Counted:
         pairs = list(adjacent(self.graph, sides.up, sides.down))
+        found: Counted = {1 << p | 1 << v: 2 for v, p in pairs}
+        for members, size in (
+            *candidates(self.graph, sides.up, sides.down, DEEPEST),
+            *_runs(pairs),
+        ):
+            found.setdefault(members, size)
+        if not self.units:
+            return found
         unit_of = {v: unit for unit in self.units for v in bits(unit)}
         in_units = 0
         for unit in self.units:
             in_units |= unit
-        for members in [
-            *(1 << p | 1 << v for v, p in pairs),
-            *candidates(self.graph, sides.up, sides.down, DEEPEST),
-            *_runs(pairs),
-        ]:
-            whole = members
-            for v in bits(members & in_units):
-                whole |= unit_of[v]
-            result[whole] = None
-        return list(result)
+        whole: Counted = {}
+        for members, size in found.items():
+            touched = {unit_of[v] for v in bits(members & in_units)}
+            grown = members
+            for unit in touched:
+                grown |= unit
+            whole.setdefault(grown, grown.bit_count() if touched else size)
+        return whole
 
 
 def _stays_two(graph: MemoryGraph, members: int, sides: Sides, limits: _Limits) -> bool:
@@ -262,18 +272,18 @@ def _is_news(sub: MemoryGraph, chain: Sequence[Segment]) -> bool:
     return any(a not in sub.predecessors[b] for a, b in pairwise(order))
 
 
-def _runs(pairs: Sequence[tuple[int, int]]) -> list[int]:
-    """Longest sequences of operators in which each is next after the one before, for all others."""
+def _runs(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Longest sequences of operators in which each is next after the one before, for all others,
+    with their number."""
     following = {p: v for v, p in pairs}
     starts = set(following) - set(following.values())
-    result: list[int] = []
+    result: list[tuple[int, int]] = []
     for v in starts:
-        run = 1 << v
-        while v in following:
-            v = following[v]
-            run |= 1 << v
-        if run.bit_count() > 2:
-            result.append(run)
+        run = [v]
+        while run[-1] in following:
+            run.append(following[run[-1]])
+        if len(run) > 2:
+            result.append((mask_of(run), len(run)))
     return result
 
 

@@ -470,10 +470,10 @@ def _round(
                 used[p] = used[v] = 1
                 result.append(module)
     taken = mask_of([v for m in result for v in m.operators])
-    for members in candidates(graph, sides.up, sides.down, LARGEST):
+    for members, _ in candidates(graph, sides.up, sides.down, LARGEST):
         if clock.late(deadline):
             break
-        if members & taken:
+        if members & taken or (rules.same_side and ends_differ(members, sides)):
             continue
         module = module_of(graph, members, sides, rules)
         if module is not None:

@@ -10,16 +10,29 @@ from collections.abc import Iterator, Sequence
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, mask_of
 
+# Sets of operators as masks, each with its number of operators: to count a mask takes long.
+Counted = dict[int, int]
 
-def candidates(graph: MemoryGraph, up: list[int], down: list[int], largest: int) -> list[int]:
-    """Masks of 2 to `largest` operators, smallest first, without repetition.
+
+def candidates(
+    graph: MemoryGraph, up: list[int], down: list[int], largest: int
+) -> list[tuple[int, int]]:
+    """Masks of 2 to `largest` operators with their number, smallest first, without repetition.
 
     `graph` is numbered topologically; `up` and `down` are the ancestors and descendants of each
     operator. What is `adjacent` comes first, and is for whoever asks to add.
     """
-    found = dict.fromkeys(_siblings(graph, up, down, largest))
-    found.update(dict.fromkeys(_regions(graph, up, down, largest)))
-    return sorted((m for m in found if m.bit_count() <= largest), key=int.bit_count)
+    above, below = list(map(int.bit_count, up)), list(map(int.bit_count, down))
+    found: Counted = {}
+    _add_siblings(found, graph, (up, down), (above, below), largest)
+    _add_regions(found, graph, up, down, largest)
+    _add_open_regions(found, graph, (up, down), (above, below), largest)
+    return smallest_first(found)
+
+
+def smallest_first(found: Counted) -> list[tuple[int, int]]:
+    """Masks with their numbers of operators; of as many in their order."""
+    return sorted(found.items(), key=lambda item: item[1])
 
 
 def adjacent(graph: MemoryGraph, up: list[int], down: list[int]) -> Iterator[tuple[int, int]]:
@@ -41,54 +54,71 @@ def adjacent(graph: MemoryGraph, up: list[int], down: list[int]) -> Iterator[tup
             yield v, p
 
 
-def _siblings(graph: MemoryGraph, up: list[int], down: list[int], largest: int) -> list[int]:
+def _add_siblings(
+    found: Counted,
+    graph: MemoryGraph,
+    sides: tuple[list[int], list[int]],
+    counts: tuple[list[int], list[int]],
+    largest: int,
+) -> None:
     """Operators with the same ancestors and the same descendants: all of them, and each pair."""
     # equal masks have equal counts and ends, the next of which are neighbours; to hash the masks
     # themselves takes longer
+    ends = zip(graph.predecessors, graph.successors, strict=True)
     keys = [
-        (u.bit_count(), d.bit_count(), max(before, default=-1), after[0] if after else -1)
-        for u, d, before, after in zip(up, down, graph.predecessors, graph.successors, strict=True)
+        (u, d, max(before, default=-1), after[0] if after else -1)
+        for u, d, (before, after) in zip(*counts, ends, strict=True)
     ]
     often = Counter(keys)
     alike: dict[tuple[int, int], list[int]] = {}
     for v, key in enumerate(keys):
         if often[key] > 1:
-            alike.setdefault((up[v], down[v]), []).append(v)
-    result: list[int] = []
+            alike.setdefault((sides[0][v], sides[1][v]), []).append(v)
     for vs in alike.values():
         if 1 < len(vs) <= largest:
-            result.append(mask_of(vs))
+            found.setdefault(mask_of(vs), len(vs))
         if 1 < len(vs) <= 6:
-            result += [1 << a | 1 << b for a in vs for b in vs if a < b]
-    return result
+            found.update((1 << a | 1 << b, 2) for a in vs for b in vs if a < b)
 
 
-def _regions(graph: MemoryGraph, up: list[int], down: list[int], largest: int) -> list[int]:
+def _add_regions(
+    found: Counted, graph: MemoryGraph, up: list[int], down: list[int], largest: int
+) -> None:
     """What lies between a fork and the join that closes it, with and without the two."""
-    result: list[int] = []
     count = len(graph)
     ends = list(_closing(graph.successors, range(count - 1, -1, -1))) + [
         (w, u) for u, w in _closing(graph.predecessors, range(count))
     ]
     for u, w in dict.fromkeys(ends):
         inner = down[u] & up[w]
-        if 0 < inner.bit_count() <= largest:
-            result += [inner | 1 << u, inner | 1 << w, inner | 1 << u | 1 << w]
-            if inner.bit_count() > 1:
-                result.append(inner)
-    return result + _open_regions(graph, up, down, largest)
+        size = inner.bit_count()
+        if 0 < size < largest:
+            found.setdefault(inner | 1 << u, size + 1)
+            found.setdefault(inner | 1 << w, size + 1)
+            if size + 2 <= largest:
+                found.setdefault(inner | 1 << u | 1 << w, size + 2)
+        if 1 < size <= largest:
+            found.setdefault(inner, size)
 
 
-def _open_regions(graph: MemoryGraph, up: list[int], down: list[int], largest: int) -> list[int]:
+def _add_open_regions(
+    found: Counted,
+    graph: MemoryGraph,
+    sides: tuple[list[int], list[int]],
+    counts: tuple[list[int], list[int]],
+    largest: int,
+) -> None:
     """Regions whose fork is a graph input, or whose join is the end of the graph: all before, and
     all after, an operator. So a module is found as well when it is looked at alone."""
-    result: list[int] = []
-    for v in range(len(up)):
-        if len(graph.predecessors[v]) > 1 and up[v].bit_count() <= largest:
-            result += [up[v], up[v] | 1 << v]
-        if len(graph.successors[v]) > 1 and down[v].bit_count() <= largest:
-            result += [down[v], down[v] | 1 << v]
-    return [region for region in result if region.bit_count() > 1]
+    directions = tuple(zip((graph.predecessors, graph.successors), sides, counts, strict=True))
+    for v in range(len(graph)):
+        for neighbours, masks, numbers in directions:
+            count = numbers[v]
+            if count <= largest and len(neighbours[v]) > 1:
+                if count > 1:
+                    found.setdefault(masks[v], count)
+                if count < largest:
+                    found.setdefault(masks[v] | 1 << v, count + 1)
 
 
 def _closing(

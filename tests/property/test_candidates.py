@@ -62,7 +62,10 @@ def test_regions_are_between_forks_and_their_joins(fuzz: float) -> None:
     found = 0
     for graph in graphs(fuzz)[::4]:
         sides = Sides.of(graph)
-        given = set(candidates(graph, sides.up, sides.down, OPERATORS))
+        listed = candidates(graph, sides.up, sides.down, OPERATORS)
+        given = {mask for mask, _ in listed}
+        assert len(given) == len(listed)
+        assert all(mask.bit_count() == count for mask, count in listed)
         for v in range(len(graph)):
             down, up = closing(v, graph.successors), closing(v, graph.predecessors)
             for u, w in ((v, down), (up, v)):
