@@ -121,14 +121,14 @@ def bottleneck(net: Text) -> None:
     mixed(net, net.last, 1)
 
 
-MORE = (*(beside, sliced, rectified, padded, skipped, wide) * 2, padded, twins, wide)
+MORE = (sliced, *(beside, sliced, rectified, padded, skipped, wide) * 2, padded, twins, wide)
 STEPS = (*(s for s in INT8 if s is not copied), *MORE)
 """Without copies, which scheduling takes for moves between memories."""
 
 
 def network(rng: Rng, n: int) -> ModuleOp:
     results = 1 + (n % 5 == 0)
-    if n % 4:
+    if n % 6:
         return sparse_network(rng, results, steps=STEPS)
     return load_text(new_context(), sparse_text(rng, results, (bottleneck, rectified)), "net.mlir")
 
