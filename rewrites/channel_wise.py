@@ -99,6 +99,41 @@ After:
       func.return %4 : !a
     }
 
+A mean over tensors of one type is the mean of theirs:
+
+Before:
+    !a = tensor<1x2x2xf32>
+    !c = tensor<2x2x2xf32>
+    !m = tensor<2x2xf32>
+    func.func @main(%a: !a, %b: !a) -> !m {
+      %1 = memgraph.concat %a, %b axis 0 : (!a, !a) -> !c
+      %2 = memgraph.mean %1 axes [0] : (!c) -> !m
+      func.return %2 : !m
+    }
+After:
+    func.func @main(%a: !a, %b: !a) -> !m {
+      %1 = memgraph.mean %a axes [0] : (!a) -> !m
+      %2 = memgraph.mean %b axes [0] : (!a) -> !m
+      %3 = memgraph.accumulate %1, %2 mean : (!m, !m) -> !m
+      func.return %3 : !m
+    }
+
+Tensors of several sizes, another dimension:
+
+Left alone:
+    !a = tensor<1x2x2xf32>
+    !b = tensor<2x2x2xf32>
+    !c = tensor<3x2x2xf32>
+    !m = tensor<2x2xf32>
+    !n = tensor<2x2xf32>
+    func.func @main(%a: !a, %b: !b) -> (!m, !n) {
+      %1 = memgraph.concat %a, %b axis 0 : (!a, !b) -> !c
+      %2 = memgraph.mean %1 axes [0] : (!c) -> !m
+      %3 = memgraph.concat %a, %a axis 0 : (!a, !a) -> !b
+      %4 = memgraph.mean %3 axes [1] : (!b) -> !n
+      func.return %2, %4 : !m, !n
+    }
+
 Channels in groups; weights that are not constant; a matrix of more than channels, or of integers:
 
 Left alone:
@@ -167,12 +202,14 @@ from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.convolution import Conv2DOp
+from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.slices import ConcatOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.plan import ALIAS, is_gathered
 from memopt.dialects.stored import element_of, integer_type, is_stored, numbers_of
 from memopt.dialects.tensors import channels_of, encoding_of, shape_of
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
-from memopt.rewrites.gather import joined
+from memopt.rewrites.gather import is_alike, joined
 from memopt.rewrites.kernel_wise import channels_of_constant
 
 MOST = 1 << 15
@@ -188,31 +225,50 @@ class ChannelWise(Rule):
     only_lower: ClassVar[bool] = True
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: WeighingOp, rewriter: PatternRewriter) -> None:
-        whole = joined(op.operands[0])
-        if whole is None or ALIAS in op.attributes or not adds_channels(op):
-            return
-        parts = parts_of(whole)
-        if len(parts) < 2 or not all(map(channels_of, parts)) or claims_channels(op):
-            return
-        if not self.takes(op):
+    def match_and_rewrite(self, op: WeighingOp | MeanOp, rewriter: PatternRewriter) -> None:
+        parts = stacked(op) if isinstance(op, MeanOp) else parts_weighed(op)
+        if len(parts) < 2 or ALIAS in op.attributes or claims_channels(op) or not self.takes(op):
             return
         rewriter.insertion_point = InsertPoint.before(op)
         ends = list(accumulate(map(channels_of, parts)))
         made: list[SSAValue] = []
         for part, end in zip(parts, ends, strict=True):
-            channels = range(end - channels_of(part), end)
-            weights = rewriter.insert(channels_of_constant(op.operands[1], op.depth_axis, channels))
-            self.derived(weights, op)
+            operands = [part]
+            if isinstance(op, WeighingOp):
+                channels, axis = range(end - channels_of(part), end), op.depth_axis
+                weights = channels_of_constant(op.operands[1], axis, channels)
+                operands.append(rewriter.insert(weights).result)
             partial = type(op).create(
-                operands=[part, weights.result],
+                operands=operands,
                 result_types=[partial_type(op)],
                 properties={k: v for k, v in op.properties.items() if k != "activation"},
             )
             made.append(rewriter.insert(partial).results[0])
             self.derived(partial, op)
+        whole = op.operands[0]
         self.replaced(op, rewriter.insert(sum_of(op, made)), rewriter)
-        erase_unread(whole.results, rewriter.erase, joined_op)
+        erase_unread([whole], rewriter.erase, is_joining)
+
+
+def is_joining(op: Operation) -> bool:
+    return isinstance(op, ComputeOp) and op.GATHERS
+
+
+def parts_weighed(op: WeighingOp) -> list[SSAValue]:
+    """What a sum of products over channels reads beside one another; nothing where it does not."""
+    whole = joined(op.operands[0])
+    found = parts_of(whole) if whole is not None and adds_channels(op) else []
+    return found if all(map(channels_of, found)) else []
+
+
+def stacked(op: MeanOp) -> list[SSAValue]:
+    """The tensors of one type that a mean of floats is over; none where it is over other things."""
+    whole, axes = op.input.owner, op.axes.get_values()
+    if not isinstance(whole, ConcatOp) or whole.activation_name or element_of(op.result) != f32:
+        return []
+    parts = list(whole.inputs)
+    alike = {v.type for v in parts} == {parts[0].type} and is_alike(parts[0], op.input)
+    return parts if alike and whole.axis.value.data in axes else []
 
 
 def claims_channels(op: Operation) -> bool:
@@ -251,12 +307,7 @@ def parts_of(whole: ComputeOp) -> list[SSAValue]:
     return found
 
 
-def joined_op(op: object) -> bool:
-    """Whether it joins channels, as what was taken apart did."""
-    return isinstance(op, ComputeOp) and joined(op.results[0]) is op
-
-
-def partial_type(op: WeighingOp) -> Attribute:
+def partial_type(op: ComputeOp) -> Attribute:
     """The type of partial sums: reals as the result, integers of 32 bits."""
     result = op.results[0]
     if not is_stored(result):
@@ -265,8 +316,11 @@ def partial_type(op: WeighingOp) -> Attribute:
     return TensorType(IntegerType(32), shape_of(result), EncodingAttr(layout))
 
 
-def sum_of(op: WeighingOp, parts: Sequence[SSAValue]) -> AccumulateOp:
+def sum_of(op: WeighingOp | MeanOp, parts: Sequence[SSAValue]) -> AccumulateOp:
     """What adds up the parts, as the operation did."""
+    if isinstance(op, MeanOp):
+        types, mean = [op.result.type], {"mean": UnitAttr()}
+        return AccumulateOp(operands=[parts], result_types=types, properties=mean)
     source, weights, bias = op.weighed
     kept = ("activation", "rounding")
     properties = {k: op.properties[k] for k in kept if k in op.properties}

@@ -22,6 +22,7 @@ from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.products import requantized
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.operators.window import as_laid_out, channels_last
@@ -38,7 +39,7 @@ from memopt.dialects.tensors import (
 
 @irdl_op_definition
 class AccumulateOp(ComputeOp):
-    """The sum of operands that lie in one buffer, each added to what is there; bias and activation
+    """The sum, or mean, of operands in one buffer, each added to what is there; bias and activation
     once. Integers are sums of products of `input` and `weights`, requantised"""
 
     name = "memgraph.accumulate"
@@ -48,15 +49,13 @@ class AccumulateOp(ComputeOp):
     result = result_def(AnyTensor)
     input = opt_prop_def(EncodingAttr)
     weights = opt_prop_def(EncodingAttr)
+    mean = opt_prop_def(UnitAttr)
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
     traits = traits_def(Pure())
     assembly_format = (
-        "$terms (`biased` $biased^)? (`input` `` $input^)? (`weights` `` $weights^)?"
-        + ACTIVATION
-        + ROUNDING
-        + " "
-        + TYPES
+        "$terms (`biased` $biased^)? (`mean` $mean^)?"
+        " (`input` `` $input^)? (`weights` `` $weights^)?" + ACTIVATION + ROUNDING + " " + TYPES
     )
 
     @property
@@ -81,6 +80,7 @@ class AccumulateOp(ComputeOp):
         known = self.input is not None and self.weights is not None
         stored = is_stored(self.result)
         self.require(known == stored, "`input` and `weights` are of integers, and of all")
+        self.require(not stored or self.mean is None, "a mean of integers is no sum of products")
         bias = channels_of(self.result) if self.bias is None else elements_of(self.bias)
         self.require(bias == channels_of(self.result), f"a bias of {bias} elements")
 
@@ -106,8 +106,8 @@ class AccumulateOp(ComputeOp):
     def _check_partial(self, value: SSAValue) -> None:
         """Raise MemoptError for a value that nobody could add up in place."""
         owner = value.owner
-        if not isinstance(owner, WeighingOp) or owner.activation_name:
-            text = "an operand is no sum of products, which could be added to what is there"
+        if not isinstance(owner, WeighingOp | MeanOp) or owner.activation_name:
+            text = "an operand is no sum, which could be added to what is there"
             raise MemoptError(f"{self.name}: {text}", place_of(self))
         if len(list(owner.results[0].uses)) > 1:
             text = f"{name_of(owner.results[0])} is read elsewhere too, but it is no buffer alone"
@@ -128,6 +128,8 @@ class AccumulateOp(ComputeOp):
         total = operands[0]
         for part in operands[1:count]:
             total = total + part
+        if self.mean is not None:
+            total = total / np.asarray(count, total.dtype)
         if bias is not None:
             shape = [1] * total.ndim
             shape[channel_axis(self.result)] = -1

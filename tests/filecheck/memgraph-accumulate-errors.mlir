@@ -1,13 +1,13 @@
 // What may be added up in one buffer: sums of products that nobody else reads, reals in their order.
 // RUN: memopt-opt --split-input-file --verify-diagnostics --schedule=source %s
 
-// expected-error@unknown {{memgraph.accumulate: an operand is no sum of products, which could be added to what is there}}
+// expected-error@unknown {{memgraph.accumulate: an operand is no sum, which could be added to what is there}}
 func.func @no_products(%a: tensor<1x4xf32>, %b: tensor<1x4xf32>) -> tensor<1x4xf32> {
   %y = memgraph.accumulate %a, %b : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>
   func.return %y : tensor<1x4xf32>
 }
 // -----
-// expected-error@unknown {{memgraph.accumulate: an operand is no sum of products, which could be added to what is there}}
+// expected-error@unknown {{memgraph.accumulate: an operand is no sum, which could be added to what is there}}
 !w = tensor<4x4xf32>
 func.func @an_activation(%a: tensor<1x4xf32>) -> tensor<1x4xf32> {
   %w = memgraph.constant dense<1.0> : !w
