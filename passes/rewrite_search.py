@@ -61,16 +61,17 @@ class _Search:
         done = applied(copy_of(self.func), self.taken)[rule]
         self.did.append(summary(rule, done, legal, before, self.best))
 
-    def change(self, rule: str, change: Change, sites: Sequence[int]) -> None:
+    def change(self, rule: str, change: Change, sites: Sequence[int], whole: bool = False) -> None:
         """Change the sites taken of a rule by all of those asked for with which the peak does not
-        rise: with more of them taken (`union`), or fewer (`difference`)."""
+        rise: with more of them taken (`union`), or fewer (`difference`); with `whole`, by all of
+        them or none."""
         if not sites or clock.late(self.deadline):
             return
         trial = {**self.taken, rule: change(self.taken[rule], sites)}
         found = ordered(self.func, trial, self.deadline)
         if found.peak <= self.best.peak:
             self.best, self.taken = found, trial
-        elif len(sites) > 1:
+        elif len(sites) > 1 and not whole:
             half = len(sites) // 2
             self.change(rule, change, sites[:half])
             self.change(rule, change, sites[half:])
@@ -124,9 +125,11 @@ def _together(
     if best.peak >= before.peak:
         return None
     search = _Search(func, half, best, dict(taken))
-    for rule in reversed(taken):
-        if rule_of(rule).only_lower:
-            search.change(rule, frozenset[int].difference, sorted(taken[rule]))
+    costly = [rule for rule in reversed(taken) if rule_of(rule).only_lower]
+    for rule in costly:
+        search.change(rule, frozenset[int].difference, sorted(taken[rule]), whole=True)
+    for rule in costly:
+        search.change(rule, frozenset[int].difference, sorted(search.taken[rule]))
     done = applied(copy_of(func), search.taken)
     search.did = [summary(r, done[r], taken[r], before, search.best) for r in taken]
     return search
