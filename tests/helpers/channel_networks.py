@@ -21,7 +21,7 @@ from row_steps import (
     same,
     two,
 )
-from row_text import Rng, Text
+from row_text import Rng, Tensor, Text
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
 
 from memopt.analysis.weights import inline_array
@@ -66,6 +66,30 @@ def sparse_text(rng: Rng, outputs: int, steps: Steps, quantized: bool = True) ->
         f"func.func @main(%x: {net.type_of(first[1])}) -> ({types}) {{\n{body}"
         f"  func.return {values} : {types}\n}}\n"
     )
+
+
+def mixed(net: Text, image: Tensor, out: int) -> Tensor:
+    """A convolution of single places."""
+    name, (_, h, w, c) = image
+    constants, types = net.weights((out, 1, 1, c), "ohwi", out)
+    text = f"conv_2d {name}, {constants} window<[1, 1]> groups 1{net.rounding}"
+    (name,) = net.line(text, [net.type_of((1, h, w, c)), types], [net.type_of((1, h, w, out))])
+    net.made.append((name, (1, h, w, out)))
+    return net.last
+
+
+def bottleneck(net: Text) -> None:
+    """Parts that are wider than what is made of them and than what is made of these, in between
+    perhaps something that computes channel by channel."""
+    image, (_, h, w, _) = net.last, net.last[1]
+    parts = [mixed(net, image, int(net.rng.integers(4, 9))) for _ in range(net.pick(2, 3))]
+    names, deep = ", ".join(name for name, _ in parts), sum(s[3] for _, s in parts)
+    net.add(f"concat {names} axis 3", parts, (1, h, w, deep))
+    if net.pick(True, False):
+        window = f"window<[{h}, {w}]>" if net.pick(True, False) else "window<[1, 1]>"
+        shape = (1, 1, 1, deep) if window != "window<[1, 1]>" else (1, h, w, deep)
+        net.add(f"max_pool_2d {net.last[0]} {window}", [net.last], shape)
+    mixed(net, net.last, 1)
 
 
 def matrix(net: Text) -> None:

@@ -5,9 +5,9 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from channel_networks import INT8, sparse_network, sparse_text
+from channel_networks import INT8, bottleneck, mixed, sparse_network, sparse_text
 from row_steps import convolution, copied, cropped, same, strided
-from row_text import Rng, Tensor, Text
+from row_text import Rng, Text
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -81,16 +81,6 @@ def padded(net: Text) -> None:
     convolution(net)
 
 
-def mixed(net: Text, image: Tensor, out: int) -> Tensor:
-    """A convolution of single places."""
-    name, (_, h, w, c) = image
-    constants, types = net.weights((out, 1, 1, c), "ohwi", out)
-    text = f"conv_2d {name}, {constants} window<[1, 1]> groups 1{net.rounding}"
-    (name,) = net.line(text, [net.type_of((1, h, w, c)), types], [net.type_of((1, h, w, out))])
-    net.made.append((name, (1, h, w, out)))
-    return net.last
-
-
 def wide(net: Text) -> None:
     """More channels, a depthwise convolution of them or a residual block, one place of each."""
     _, (_, h, w, _) = net.last
@@ -105,20 +95,6 @@ def wide(net: Text) -> None:
         net.add(f"add {image[0]}, {net.last[0]}{net.rounding}", pair, image[1])
     text = f"max_pool_2d {net.last[0]} window<[{h}, {w}]>"
     net.add(text, [net.last], (1, 1, 1, channels))
-
-
-def bottleneck(net: Text) -> None:
-    """Parts that are wider than what is made of them and than what is made of these, in between
-    perhaps something that computes channel by channel."""
-    image, (_, h, w, _) = net.last, net.last[1]
-    parts = [mixed(net, image, int(net.rng.integers(4, 9))) for _ in range(net.pick(2, 3))]
-    names, deep = ", ".join(name for name, _ in parts), sum(s[3] for _, s in parts)
-    net.add(f"concat {names} axis 3", parts, (1, h, w, deep))
-    if net.pick(True, False):
-        window = f"window<[{h}, {w}]>" if net.pick(True, False) else "window<[1, 1]>"
-        shape = (1, 1, 1, deep) if window != "window<[1, 1]>" else (1, h, w, deep)
-        net.add(f"max_pool_2d {net.last[0]} {window}", [net.last], shape)
-    mixed(net, net.last, 1)
 
 
 MORE = (sliced, *(beside, sliced, rectified, padded, skipped, wide) * 2, padded, twins, wide)
