@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
-from memopt.dialects.functions import only_function
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rewrite_attributes import rewrites_of
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import shape_of
@@ -105,8 +106,22 @@ STEPS = (*(s for s in INT8 if s is not copied), *MORE)
 def network(rng: Rng, n: int) -> ModuleOp:
     results = 1 + (n % 5 == 0)
     if n % 6:
-        return sparse_network(rng, results, steps=STEPS)
+        module = sparse_network(rng, results, steps=STEPS)
+        if n % 6 in (1, 2):
+            compute_unread(module, n // 6)
+        return module
     return load_text(new_context(), sparse_text(rng, results, (bottleneck, rectified)), "net.mlir")
+
+
+def compute_unread(module: ModuleOp, n: int) -> None:
+    """An operator once more, for nobody, or for one of its readers once more."""
+    operators = [op for op in body_of(only_function(module)).ops if isinstance(op, ComputeOp)]
+    op = operators[n % len(operators)]
+    reader = next(iter(op.results[0].uses)).operation
+    copies = [op.clone()]
+    if isinstance(reader, ComputeOp):
+        copies.append(reader.clone({op.results[0]: copies[0].results[0]}))
+    body_of(only_function(module)).insert_ops_before(copies, reader)
 
 
 def least_peak(module: ModuleOp) -> int:
