@@ -36,15 +36,19 @@ applied, and those made of them; None for all."""
 
 Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
 
+WORK = 40_000
+"""Operators, of one order after the other, that are tried without a time limit."""
+
 
 @dataclass
 class _Search:
     """The sites that are taken of each rule in a function, with which `best` is its schedule; what
-    the rules found so far did."""
+    the rules found so far did, and the work that is left without a time limit."""
 
     func: FuncOp
     deadline: float | None
     best: Schedule
+    work: int = WORK
     taken: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     did: list[RewrittenAttr] = field(default_factory=list[RewrittenAttr])
 
@@ -65,8 +69,10 @@ class _Search:
         """Change the sites taken of a rule by all of those asked for with which the peak does not
         rise: with more of them taken (`union`), or fewer (`difference`); with `whole`, by all of
         them or none."""
-        if not sites or clock.late(self.deadline):
+        spent = self.deadline is None and self.work <= 0
+        if not sites or spent or clock.late(self.deadline):
             return
+        self.work -= len(self.best.order)
         trial = {**self.taken, rule: change(self.taken[rule], sites)}
         found = ordered(self.func, trial, self.deadline)
         if found.peak <= self.best.peak:
@@ -124,7 +130,7 @@ def _together(
     best = ordered(func, taken, half)
     if best.peak >= before.peak:
         return None
-    search = _Search(func, half, best, dict(taken))
+    search = _Search(func, half, best, taken=dict(taken))
     costly = [rule for rule in reversed(taken) if rule_of(rule).only_lower]
     for rule in costly:
         search.change(rule, frozenset[int].difference, sorted(taken[rule]), whole=True)
