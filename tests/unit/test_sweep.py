@@ -86,12 +86,14 @@ def test_a_changed_size_or_edge_changes_the_form() -> None:
 def test_repeated_modules_are_decided_once() -> None:
     from memopt.solvers.theory import fusion
 
-    size, n = 8, 40
+    size, n = 8, 40  # diamonds one after the other: a, then b and c of a, then d of both
+    readers = [(v + 1, v + 2) if v % 4 == 0 else (v - v % 4 + 3,) for v in range(n)]
+    readers = [(v + 1,) if v % 4 == 3 else its for v, its in enumerate(readers)]
+    readers[-1] = ()
     groups = [Group("x", size, readers=(0,), is_input=True)] + [
-        Group(f"t{v}", size, (v,), (v + 1,) if v + 1 < n else (), is_output=v + 1 == n)
-        for v in range(n)
+        Group(f"t{v}", size, (v,), its, is_output=not its) for v, its in enumerate(readers)
     ]
-    before = tuple((v - 1,) if v else () for v in range(n))
+    before = tuple(tuple(w for w in range(n) if v in readers[w]) for v in range(n))
     chain = MemoryGraph(tuple(f"op{v}" for v in range(n)), before, tuple(groups))
     decide: Any = fusion._decide  # pyright: ignore[reportPrivateUsage]
     decide.cache_clear()
