@@ -87,9 +87,11 @@ def test_repeated_modules_are_decided_once() -> None:
     from memopt.solvers.theory import fusion
 
     size, n = 8, 40  # diamonds one after the other: a, then b and c of a, then d of both
-    readers = [(v + 1, v + 2) if v % 4 == 0 else (v - v % 4 + 3,) for v in range(n)]
-    readers = [(v + 1,) if v % 4 == 3 else its for v, its in enumerate(readers)]
-    readers[-1] = ()
+    joints = (0, 3)  # of four
+    readers: list[tuple[int, ...]] = [(v // 4 * 4 + 3,) for v in range(n)]
+    for v in range(n):
+        if v % 4 in joints:
+            readers[v] = (v + 1, v + 2) if v % 4 == 0 else (v + 1,) if v + 1 < n else ()
     groups = [Group("x", size, readers=(0,), is_input=True)] + [
         Group(f"t{v}", size, (v,), its, is_output=not its) for v, its in enumerate(readers)
     ]
