@@ -46,15 +46,14 @@ Left alone:
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.model_attributes import GENERIC, AliasAttr
+from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import ALIAS
 from memopt.dialects.tensors import bytes_of
 from memopt.rewrites import Applied, Exact, Rule
-from memopt.rewrites.gather import reads_parts
+from memopt.rewrites.gather import gathered_of, is_read, reads_parts
 
 
 class FunctionByReaders(Rule):
@@ -74,10 +73,7 @@ class FunctionByReaders(Rule):
             return
         if is_constant_expression(source, GENERIC):
             return
-        readers = [(use.operation, use.index) for use in result.uses]
-        if not readers or not all(reads_parts(*reader) for reader in readers):
+        if not is_read(result, reads_parts) or not self.takes(op):
             return
-        if not self.takes(op):
-            return
-        op.attributes[ALIAS] = ArrayAttr([ArrayAttr([AliasAttr(0, "gather")])])
+        op.attributes[ALIAS] = gathered_of(1)
         self.changed(op, rewriter)

@@ -112,11 +112,12 @@ Left alone:
     }
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.model_attributes import GENERIC, AliasAttr
@@ -140,20 +141,25 @@ class Gather(Rule):
         if not isinstance(op, ConcatOp) or op.activation_name or ALIAS in op.attributes:
             return
         reads = reads_parts if joins_channels(op) else partial(reads_stack, op.axis.value.data)
-        readers = [(use.operation, use.index) for use in op.result.uses]
-        if not readers or not all(reads(*reader) for reader in readers):
+        if not is_read(op.result, reads):
             return
         if not all(is_alike(part, op.result) for part in op.operands):
             return
         if not self.takes(op):
             return
-        op.attributes[ALIAS] = gathered_of_all(op)
+        op.attributes[ALIAS] = gathered_of(len(op.operands))
         self.changed(op, rewriter)
 
 
-def gathered_of_all(op: ComputeOp) -> ArrayAttr[ArrayAttr[AliasAttr]]:
-    """`memgraph.alias` of what is no buffer: its readers read all of its operands."""
-    return ArrayAttr([ArrayAttr([AliasAttr(k, "gather") for k in range(len(op.operands))])])
+def gathered_of(operands: int, results: int = 1) -> ArrayAttr[ArrayAttr[AliasAttr]]:
+    """`memgraph.alias` of results that are no buffers: who reads one reads so many operands."""
+    return ArrayAttr([ArrayAttr([AliasAttr(k, "gather") for k in range(operands)])] * results)
+
+
+def is_read(value: SSAValue, so: Callable[[Operation, int], bool]) -> bool:
+    """Whether somebody reads a value, and everybody `so`: by which operand which operation does."""
+    readers = [(use.operation, use.index) for use in value.uses]
+    return bool(readers) and all(so(*reader) for reader in readers)
 
 
 def joined(value: SSAValue) -> ComputeOp | None:
@@ -177,14 +183,14 @@ def joins_channels(op: ComputeOp) -> bool:
     )
 
 
-def reads_parts(reader: object, operand: int) -> bool:
+def reads_parts(reader: Operation, operand: int) -> bool:
     """Whether what reads the result can read its parts, or is gathered itself."""
     if not isinstance(reader, ComputeOp):
         return False
     return is_gathered(reader) if ALIAS in reader.attributes else reader.reads_parts(operand)
 
 
-def reads_stack(axis: int, reader: object, operand: int) -> bool:
+def reads_stack(axis: int, reader: Operation, operand: int) -> bool:
     """The same of what is joined along another dimension than the channels."""
     if not isinstance(reader, ComputeOp) or ALIAS in reader.attributes:
         return False

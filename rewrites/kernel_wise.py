@@ -146,7 +146,7 @@ from memopt.dialects.plan import ALIAS, is_gathered
 from memopt.dialects.tensors import channel_axis, channels_of, shape_of
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 from memopt.rewrites.constant_channels import narrowed_type
-from memopt.rewrites.gather import gathered_of_all, joined, reads_parts
+from memopt.rewrites.gather import gathered_of, is_read, joined, reads_parts
 
 
 class KernelWise(Rule):
@@ -163,12 +163,7 @@ class KernelWise(Rule):
         if whole is None or (ALIAS in op.attributes and not is_gathered(op)):
             return
         channels = channels_of_parts(op, whole)
-        readers = [(use.operation, use.index) for v in op.results for use in v.uses]
-        if channels is None or not readers:
-            return
-        if not all(reads_parts(*reader) or joins(reader[0]) for reader in readers):
-            return
-        if not self.takes(op):
+        if channels is None or not is_read(op.results[0], takes_parts) or not self.takes(op):
             return
         made: list[ComputeOp] = []
         for part, own in zip(whole.operands, channels, strict=True):
@@ -182,15 +177,16 @@ class KernelWise(Rule):
             properties={"axis": IntegerAttr(channel_axis(result), i64)},
         )
         if is_gathered(op):
-            joint.attributes[ALIAS] = gathered_of_all(joint)
+            joint.attributes[ALIAS] = gathered_of(len(joint.operands))
         rewriter.insert(joint)
         self.replaced(op, joint, rewriter)
         erase_unread(whole.results, rewriter.erase, lambda o: o is whole)
 
 
-def joins(reader: Operation) -> bool:
-    """Whether it joins channels of what it reads, and so may be gathered itself."""
-    return isinstance(reader, ConcatOp) and joined(reader.result) is reader
+def takes_parts(reader: Operation, operand: int) -> bool:
+    """Whether it reads parts, or joins channels of what it reads, and so may be gathered itself."""
+    joins = isinstance(reader, ConcatOp) and joined(reader.result) is reader
+    return joins or reads_parts(reader, operand)
 
 
 def channels_of_parts(op: ComputeOp, whole: ComputeOp) -> list[list[int]] | None:

@@ -52,15 +52,15 @@ Left alone:
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.behaviour import behaviour_of
-from memopt.dialects.model_attributes import GENERIC, AliasAttr
+from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import ALIAS, model_of
 from memopt.rewrites import Applied, Exact, Rule
+from memopt.rewrites.gather import gathered_of
 
 
 class ResidualEpilogue(Rule):
@@ -79,7 +79,7 @@ class ResidualEpilogue(Rule):
             return
         if not self.takes(op):
             return
-        op.attributes[ALIAS] = ArrayAttr([ArrayAttr([AliasAttr(0, "gather")])])
+        op.attributes[ALIAS] = gathered_of(1)
         self.changed(op, rewriter)
 
 

@@ -92,17 +92,15 @@ Left alone:
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
-from memopt.dialects.model_attributes import AliasAttr
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.slices import element_steps
 from memopt.dialects.plan import ALIAS
 from memopt.dialects.tensors import channel_axis, shape_of
 from memopt.rewrites import Applied, Exact, Rule
-from memopt.rewrites.gather import is_alike, reads_parts
+from memopt.rewrites.gather import gathered_of, is_alike, is_read, reads_parts
 from memopt.rewrites.slice_as_view import stretches
 
 
@@ -119,13 +117,9 @@ class SliceByReaders(Rule):
             return
         if not all(takes_pixels(op, r) and is_alike(op.operands[0], v) for r, v in results_of(op)):
             return
-        readers = [[(use.operation, use.index) for use in v.uses] for v in op.results]
-        if not all(its and all(reads_parts(*reader) for reader in its) for its in readers):
+        if not all(is_read(v, reads_parts) for v in op.results) or not self.takes(op):
             return
-        if not self.takes(op):
-            return
-        alias = ArrayAttr([AliasAttr(0, "gather")])
-        op.attributes[ALIAS] = ArrayAttr([alias] * len(op.results))
+        op.attributes[ALIAS] = gathered_of(1, len(op.results))
         self.changed(op, rewriter)
 
 
