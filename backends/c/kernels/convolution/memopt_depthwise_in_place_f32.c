@@ -18,21 +18,33 @@ typedef struct {
   const float *bias;    /* [in_c] */
 } memopt_depthwise_in_place_f32_params;
 
-/* The sum of one window of one channel, whose first tap stands at (iy, ix). */
-static float depthwise_in_place_f32_sum(const memopt_depthwise_in_place_f32_params *p,
-                                        const float *kept, const float *weights, int32_t iy,
-                                        int32_t ix) {
+/* The taps of a window that are in the image; the kept row of the first, its column. */
+typedef struct {
+  int32_t ky_begin, ky_end, row;
+  int32_t kx_begin, kx_end, column;
+} depthwise_in_place_f32_window;
+
+/* The sum of one window of one channel. */
+static inline float depthwise_in_place_f32_sum(const memopt_depthwise_in_place_f32_params *p,
+                                               const depthwise_in_place_f32_window *v,
+                                               const float *kept, const float *weights) {
   float acc = 0.0f;
-  int32_t ky, ky_end, kx_begin, kx_end;
-  memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &ky, &ky_end);
-  memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &kx_begin, &kx_end);
-  for (; ky < ky_end; ++ky) {
-    const float *const row = kept + (iy + ky * p->dilation_h) % p->span * p->in_w;
-    const float *w = weights + (ky * p->k_w + kx_begin) * p->in_c;
-    int32_t kx;
-    for (kx = kx_begin; kx < kx_end; ++kx) {
-      acc += row[ix + kx * p->dilation_w] * *w;
+  int32_t row = v->row;
+  int32_t rows;
+  weights += (v->ky_begin * p->k_w + v->kx_begin) * p->in_c;
+  for (rows = v->ky_end - v->ky_begin; rows > 0; --rows) {
+    const float *x = kept + row * p->in_w + v->column;
+    const float *w = weights;
+    int32_t n;
+    for (n = v->kx_end - v->kx_begin; n > 0; --n) {
+      acc += *x * *w;
+      x += p->dilation_w;
       w += p->in_c;
+    }
+    weights += p->k_w * p->in_c;
+    row += p->dilation_h;
+    if (row >= p->span) {
+      row -= p->span;
     }
   }
   return acc;
@@ -50,7 +62,10 @@ MEMOPT_KERNEL void memopt_depthwise_in_place_f32(const void *params, const memop
     int32_t oy;
     for (oy = 0; oy < rows->out_end; ++oy) {
       const int32_t iy = oy * p->stride_h - p->pad_top;
+      depthwise_in_place_f32_window v;
       int32_t ox;
+      memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
+      v.row = (iy + v.ky_begin * p->dilation_h) % p->span;
       for (; loaded < iy + p->span && loaded < p->in_h; ++loaded) {
         float *const row = kept + loaded % p->span * p->in_w;
         int32_t x;
@@ -61,7 +76,10 @@ MEMOPT_KERNEL void memopt_depthwise_in_place_f32(const void *params, const memop
       }
       for (ox = 0; ox < p->out_w; ++ox) {
         const int32_t ix = ox * p->stride_w - p->pad_left;
-        const float acc = depthwise_in_place_f32_sum(p, kept, p->weights + c, iy, ix);
+        float acc;
+        memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
+        v.column = ix + v.kx_begin * p->dilation_w;
+        acc = depthwise_in_place_f32_sum(p, &v, kept, p->weights + c);
         *output = memopt_clamp_f32(acc + p->bias[c], p->act_min, p->act_max);
         output += p->in_c;
       }
