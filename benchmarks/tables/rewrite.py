@@ -10,13 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from memopt.benchmarks.graphs import shared_folder
+from memopt.benchmarks.planned import peak_text, planned_by
 from memopt.benchmarks.table import Table
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import only_function
-from memopt.dialects.plan import plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.rewrite_attributes import RewrittenAttr, rewrites_of
-from memopt.driver import build_pipeline, load_model, new_context
 from memopt.rewrites import ALL, SAFE, SEARCH, named_rules, rule_of
 
 MODELS = (
@@ -84,7 +82,7 @@ def rewrite(paths: Sequence[Path], time_limit: float, tick: Callable[[str], None
         started = time.process_time()
         plan, did = planned(path, time_limit, rules=rules_for(path))
         seconds = round(time.process_time() - started, 1)
-        table.add(path.stem, *map(_peak, (plain, over, plan)), seconds, _sites(did))
+        table.add(path.stem, *map(peak_text, (plain, over, plan)), seconds, _sites(did))
     return table
 
 
@@ -102,7 +100,6 @@ def planned(
     path: Path, time_limit: float, inplace: str = "on", rules: Sequence[str] = ()
 ) -> tuple[PlanAttr, tuple[RewrittenAttr, ...]]:
     """The plan of a network, verified, and what rules did. Raises MemoptError."""
-    module = load_model(path, {})
     is_graph = path.suffix != ".tflite"
     search = f"memgraph-rewrite{{rules={','.join(rules)} time-limit={2 * time_limit:g}}}"
     passes = (
@@ -112,16 +109,8 @@ def planned(
         f"memgraph-schedule{{time-limit={time_limit:g}}}",
         "memgraph-verify-plan",
     )
-    for step in build_pipeline(",".join(passes)):
-        step.apply(new_context(), module)
-    func = only_function(module)
-    plan = plan_of(func)
-    assert plan is not None
+    func, plan = planned_by(path, passes)
     return plan, tuple(rewrites_of(func))
-
-
-def _peak(plan: PlanAttr) -> str:
-    return f"{plan.peak.data:,}{'' if plan.optimal else ' >'}"
 
 
 def _sites(did: Sequence[RewrittenAttr]) -> str:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from memopt.benchmarks.graphs import shared_folder
+from memopt.benchmarks.planned import peak_text, planned_by
 from memopt.benchmarks.table import Table
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.plan import ORDER, plan_of
+from memopt.dialects.functions import body_of
+from memopt.dialects.plan import ORDER
 from memopt.dialects.plan_attributes import PlanAttr
-from memopt.driver import build_pipeline, load_model, new_context
 from memopt.passes.pipelines import ROWS_ALIGNMENT
 
 MODELS = (
@@ -78,13 +78,13 @@ def rows(
         seconds = round(time.process_time() - started, 1)
         try:
             streamed, _ = planned(path, "auto stream-input=true", time_limit, border)
-            ends = _peak(streamed), _arena(streamed)
+            ends = peak_text(streamed), _arena(streamed)
         except MemoptError as error:
             ends = ("-", error.text)
         table.add(
             name,
             _arena(whole),
-            _peak(cut),
+            peak_text(cut),
             _arena(cut),
             calls,
             seconds,
@@ -96,7 +96,6 @@ def rows(
 
 def planned(path: Path, rows: str, time_limit: float, int8_io: bool) -> tuple[PlanAttr, int]:
     """The plan of a model, verified, and its steps. Raises MemoptError."""
-    module = load_model(path, {})
     limit = f"time-limit={time_limit:g}"
     passes = (
         *(("memgraph-int8-io",) if int8_io else ()),
@@ -107,16 +106,8 @@ def planned(path: Path, rows: str, time_limit: float, int8_io: bool) -> tuple[Pl
         f"memgraph-place{{method=joint {limit}}}",
         "memgraph-verify-plan{placed=true}",
     )
-    for step in build_pipeline(",".join(passes)):
-        step.apply(new_context(), module)
-    func = only_function(module)
-    plan = plan_of(func)
-    assert plan is not None
+    func, plan = planned_by(path, passes)
     return plan, sum(ORDER in op.attributes for op in body_of(func).ops)
-
-
-def _peak(plan: PlanAttr) -> str:
-    return f"{plan.peak.data:,}{'' if plan.optimal else ' >'}"
 
 
 def _arena(plan: PlanAttr) -> str:
