@@ -18,6 +18,7 @@ from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.fixed_point import rescale
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Range
+from memopt.dialects.operators.constants import PerChannelOp, ScaledOp, ShiftedOp
 from memopt.dialects.stored import (
     Array,
     is_stored,
@@ -32,11 +33,13 @@ from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 
 class BinaryOp(ComputeOp):
-    """Element-wise with numpy's broadcasting."""
+    """Element-wise with numpy's broadcasting. `OF_CONSTANT`: what does the same to a constant, with
+    a number of each channel; None where that is not known."""
 
     ALIKE: ClassVar[bool] = True
     ELEMENTWISE: ClassVar[bool] = True
     BY_CHANNEL: ClassVar[bool] = True
+    OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = None
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)
     result = result_def(AnyTensor)
@@ -130,6 +133,7 @@ class AddOp(SumOp):
     """The sum, element-wise, with numpy's broadcasting."""
 
     name = "memgraph.add"
+    OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = ShiftedOp
 
 
 @irdl_op_definition
@@ -145,6 +149,7 @@ class MulOp(BinaryOp):
     """The product, element-wise, with numpy's broadcasting."""
 
     name = "memgraph.mul"
+    OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = ScaledOp
 
     def macs(self) -> int:
         """One per element."""

@@ -1,14 +1,18 @@
-"""What a rewrite makes of constants: some of their channels, and a bias into which others went.
+"""What a rewrite makes of constants: some of their channels, a bias into which others went, and
+channels times or plus a number of each.
 
     %v = memgraph.take %w axis 3 kept [0, 2] : (tensor<4x1x1x3xi8>) -> tensor<4x1x1x2xi8>
     %c = memgraph.fold_into_bias %w, %b axis 3 values [0, -7, 0]
            : (tensor<4x1x1x3xi8>, tensor<4xi32>) -> tensor<4xi32>
+    %u = memgraph.scaled %w, %f axis 0 : (tensor<4x1x1x3xf32>, tensor<4xf32>) -> tensor<4x1x1x3xf32>
+    %d = memgraph.shifted %b, %f axis 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 
-Both are constant expressions for every target: no file has them, so whoever writes one computes
+All are constant expressions for every target: no file has them, so whoever writes one computes
 them. The constant of the model stays as it is, so the IR says what was left out of it.
 """
 
 import itertools
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -25,7 +29,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.fixed_point import need_int32
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
-from memopt.dialects.stored import Array, dtype_of, unknown
+from memopt.dialects.stored import Array, dtype_of, is_stored, need_reals, unknown
 from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, shape_of
 
 
@@ -110,3 +114,62 @@ class FoldIntoBiasOp(ComputeOp):
             total = total + bias[0].reshape(-1).astype(np.int64)
         need_int32(self, total)
         return [total.astype(dtype_of(self.result)).reshape(shape_of(self.result))]
+
+
+class PerChannelOp(ComputeOp):
+    """Base: real numbers, with one number of each index along `axis`, or one for all. `LINEAR`: of
+    a sum it makes the sum of what it makes of each term."""
+
+    LINEAR: ClassVar[bool] = False
+    KEEPS_DIMENSIONS: ClassVar[bool] = True
+    FOLDS: ClassVar[bool] = True
+    WRITTEN: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    numbers = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure())
+    assembly_format = "$input `,` $numbers `axis` $axis " + TYPES
+
+    def verify_(self) -> None:
+        shape, axis, given = shape_of(self.input), self.axis.value.data, shape_of(self.numbers)
+        self.require(0 <= axis < len(shape), f"axis {axis} out of range")
+        self.require(given in ((shape[axis],), (1,)), f"{given} numbers for {shape[axis]} channels")
+        self.require(shape_of(self.result) == shape, f"the result's shape must be {shape}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if any(is_stored(v) for v in (*self.operands, self.result)):
+            raise unknown(self, "stored integers")
+        need_reals(self, *operands)
+        wide = [1] * operands[0].ndim
+        wide[self.axis.value.data] = -1
+        values, numbers = (a.astype(np.float64) for a in operands)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return [self.of(values, numbers.reshape(wide)).astype(dtype_of(self.result))]
+
+    @abstractmethod
+    def of(self, values: Array, numbers: Array) -> Array:
+        """The result in float64, which is rounded once."""
+
+
+@irdl_op_definition
+class ScaledOp(PerChannelOp):
+    """Real numbers times one of each index along `axis`, or times one for all."""
+
+    name = "memgraph.scaled"
+    LINEAR: ClassVar[bool] = True
+
+    def of(self, values: Array, numbers: Array) -> Array:
+        return values * numbers
+
+
+@irdl_op_definition
+class ShiftedOp(PerChannelOp):
+    """Real numbers plus one of each index along `axis`, or plus one for all."""
+
+    name = "memgraph.shifted"
+
+    def of(self, values: Array, numbers: Array) -> Array:
+        return values + numbers

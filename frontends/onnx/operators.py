@@ -24,6 +24,7 @@ from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
+from memopt.dialects.operators.normalization import BatchNormalizationOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
@@ -151,6 +152,15 @@ def matmul(node: Node, kind: Kind) -> Operation:
     return build(kind, operands, (node.result,), {"keep_dims": keep})
 
 
+def batch_normalization(node: Node, kind: Kind) -> Operation:
+    """BatchNormalization of float32 with the statistics that are given: outside training."""
+    plain(node)
+    need(not node.get("training_mode") and len(node.types) == 5)
+    need(all(isinstance(node.element(i), Float32Type) for i in range(5)))
+    properties = {"epsilon": real(node.get("epsilon", 1e-5))}
+    return build(kind, node.operands, (node.result,), properties)
+
+
 # -- data movement ------------------------------------------------------------------------------
 
 
@@ -242,6 +252,7 @@ def pad(node: Node, kind: Kind) -> Operation:
 OPERATORS: Final[Mapping[str, Entry]] = {
     "Add": Entry(binary, AddOp),
     "AveragePool": Entry(windows.average_pool, AveragePool2DOp),
+    "BatchNormalization": Entry(batch_normalization, BatchNormalizationOp),
     "Cast": Entry(cast, CastOp),
     "Clip": Entry(clip, ReluOp, Relu6Op),
     "Concat": Entry(concat, ConcatOp),

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from normalized import FAMILIES as NORMALIZED
+from normalized import Model
 from onnx_networks import SHAPE, images, network, quantised
 from qdq_pairs import FAMILIES, Pairs, results
 from xdsl.context import Context
@@ -16,14 +18,28 @@ from memopt.dialects.errors import MemoptError
 from memopt.driver import load_model
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 
+FULL = 100  # models of each family with batch normalization
 REFUSED = ("padding counts", "broadcast", "no kernel for")
 RULES = MemgraphRewritePass(("qdq-fold", "signed-bytes", "channels-last"))
+FOLDED = MemgraphRewritePass(
+    (
+        *("constants-into-weights", "normalization-as-product", "relu-into-producer"),
+        "channels-last",
+    )
+)
 
 
-def run(lab: Any, path: Path, directory: Path, target: str, inputs: list[Any]) -> Any:
+def run(
+    lab: Any,
+    path: Path,
+    directory: Path,
+    target: str,
+    inputs: list[Any],
+    rules: MemgraphRewritePass = RULES,
+) -> Any:
     """What the C of a model printed, its rules applied; inputs are [runs, ...]."""
     module = load_model(path, {})
-    RULES.apply(Context(), module)
+    rules.apply(Context(), module)
     lab.plan(module, target=target, inplace="on", alignment=4)
     written = lab.write(module, directory, "net", target)
     flags = (lab.SANITIZE,) if target == "host" else ()
@@ -51,6 +67,45 @@ def test_a_float_network_is_close_to_onnxruntime(tmp_path: Path, lab: Any) -> No
     given = np.concatenate(images(8, 4)).reshape(4, *SHAPE)
     got = np.frombuffer(run(lab, path, tmp_path / "c", "host", [given]), np.float32)
     want = np.concatenate([results(path.read_bytes(), {"x": x}, fused=False) for x in given])
+    assert abs(got - want.reshape(-1)).max() <= 1e-5 * abs(want).max()
+
+
+@pytest.mark.parametrize("family", NORMALIZED)
+def test_batch_normalization_is_close_to_onnxruntime(
+    family: str, tmp_path: Path, lab: Any, fuzz: float
+) -> None:
+    lab.need_tools("host")
+    for seed in range(max(3, int(FULL * fuzz))):
+        model = Model(seed)
+        NORMALIZED[family][0](model)
+        path = tmp_path / f"{seed}.onnx"
+        path.write_bytes(model.data())
+        given = model.rng.normal(size=(2, *model.shape)).astype(np.float32)
+        output = run(lab, path, tmp_path / f"c{seed}", "host", [given], FOLDED)
+        want = np.stack([results(path.read_bytes(), {"x": x}, fused=False) for x in given])
+        got = np.frombuffer(output, np.float32)
+        assert abs(got - want.reshape(-1)).max() <= 1e-5 * abs(want).max(), seed
+
+
+def test_the_command_folds_batch_normalization(
+    tmp_path: Path, lab: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file as exporters write it; without the rules it is refused by name."""
+    lab.need_tools("host")
+    model = Model(2, (1, 3, 8, 8))
+    NORMALIZED["convolutions"][0](model)
+    path, out = tmp_path / "n.onnx", tmp_path / "c"
+    path.write_bytes(model.data())
+    command = ["compile", str(path), "--target=host", "-o", str(out)]
+    assert main([*command, "--rewrite=channels-last"]) == 1
+    assert "no kernel for memgraph.batch_normalization" in capsys.readouterr().err
+    assert main([*command, "--rewrite=all"]) == 0
+    said = capsys.readouterr().out
+    assert "normalization-as-product" in said and "constants-into-weights" in said
+    given = model.rng.normal(size=(3, *model.shape)).astype(np.float32)
+    done = lab.run_project(out, [given], lab.SANITIZE, trace=False)
+    got = np.frombuffer(done.output, np.float32)
+    want = np.stack([results(path.read_bytes(), {"x": x}, fused=False) for x in given])
     assert abs(got - want.reshape(-1)).max() <= 1e-5 * abs(want).max()
 
 

@@ -234,6 +234,22 @@ def fold_into_bias(name: str, rng: Rng) -> Any:
     return made(name, [weights, create_ssa_value(biases)], [biases], **properties)
 
 
+def per_channel(name: str, rng: Rng) -> Any:
+    shape, axis = image(rng), int(rng.integers(4))
+    numbers = value((shape[axis] if rng.random() < 0.5 else 1,), "")
+    return made(name, [value(shape), numbers], [tensor(shape)], axis=number(axis))
+
+
+def normalization(name: str, rng: Rng) -> Any:
+    """Of any tensor, or what its channels are multiplied with and what is added."""
+    shape = image(rng)
+    statistics = [value(shape[1:2], "") for _ in range(4)]
+    properties = {"epsilon": real(1e-5)}
+    if name == "normalization_terms":
+        return made(name, statistics, [tensor(shape[1:2], "")] * 2, **properties)
+    return made(name, [value(shape, ""), *statistics], [tensor(shape, "")], **properties)
+
+
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "maximum", "minimum"), binary),
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
@@ -255,4 +271,6 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "fully_connected": fully_connected,
     "take": take,
     "fold_into_bias": fold_into_bias,
+    **dict.fromkeys(("scaled", "shifted"), per_channel),
+    **dict.fromkeys(("batch_normalization", "normalization_terms"), normalization),
 }

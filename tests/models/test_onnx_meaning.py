@@ -176,6 +176,16 @@ CASES: dict[str, NODE] = {  # name: operator, shape of x, other inputs, attribut
     "mul": ("Mul", (4, 1), [f32(1, 5)], {}, "mul"),
     "max": ("Max", X, [f32(9, 8)], {}, "maximum"),
     "min": ("Min", X, [f32(9, 8)], {}, "minimum"),
+    **{
+        f"batch normalization {len(shape)}": (
+            "BatchNormalization",
+            shape,
+            [f32(4), 3 * f32(4), 5 * f32(4), abs(f32(4))],
+            {"epsilon": 0.01} if len(shape) == 4 else {},
+            "batch_normalization",
+        )
+        for shape in ((3, 4), (2, 4, 5), X)
+    },
     "relu": ("Relu", X, [], {}, "relu"),
     "relu6": ("Clip", X, [np.float32(0), np.float32(6)], {}, "relu6"),
     "clip": ("Clip", X, [np.float32(0)], {}, "relu"),

@@ -138,6 +138,10 @@ CASES: dict[str, Case] = {
         plain("Slice", "s", "e", "a", constants={"s": ints(1), "e": ints(3), "a": ints(1)}),
     ),
     "Pad": ("pad", plain("Pad", "p", constants={"p": ints(0, 0, 1, 1, 0, 0, 1, 1)})),
+    "BatchNormalization": (
+        "batch_normalization",
+        plain("BatchNormalization", *"sbmv", constants={n: floats(4) for n in "sbmv"}),
+    ),
     "ReduceMean": ("mean", axes_case("ReduceMean", 18)),
     "Reshape": ("reshape", plain("Reshape", "s", constants={"s": ints(4, -1)})),
     "Flatten": ("reshape", plain("Flatten")),
