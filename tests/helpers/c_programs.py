@@ -1,0 +1,98 @@
+"""Many forms of networks as one C program of few kernels, so that thousands compile quickly."""
+
+import subprocess
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.backends.c.emit import emit, emit_files
+from memopt.backends.c.kernels import kernel_files, needed_files
+
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+@includes@
+typedef int run(uint8_t *arena, const void *input, void *first, void *second);
+
+@functions@
+/* The outputs of one form, each a buffer of its own, so that sanitizers see its ends. */
+static int one(run *form, size_t arena, size_t input, size_t first, size_t second, const char *in) {
+  uint8_t *memory = malloc(arena), *a = malloc(first), *b = malloc(second ? second : 1);
+  char *given = malloc(input);
+  int code;
+  memcpy(given, in, input);
+  memset(memory, 0x5b, arena);
+  code = form(memory, given, a, b);
+  fwrite(a, 1, first, stdout);
+  fwrite(b, 1, second, stdout);
+  free(memory), free(a), free(b), free(given);
+  return code;
+}
+
+int main(void) {
+  static char in[1 << 16];
+@calls@  return 0;
+}
+"""
+
+
+class Program:
+    """Forms of networks, each with a function of its own, and what calls all of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self.names: list[str] = []
+        self.functions = ""
+        self.calls = ""
+        self.kernels: set[str] = set()
+
+    def add(self, module: ModuleOp, name: str, sizes: list[int]) -> None:
+        """`sizes` of the input and the outputs, in bytes."""
+        emitted = emit(module, name, "host")
+        header, source = emit_files(emitted, name)
+        (self.folder / f"{name}.h").write_text(header)
+        (self.folder / f"{name}.c").write_text(source)
+        self.kernels.update(emitted.kernels)
+        self.names.append(name)
+        outputs = ["first", "second"][: len(sizes) - 1]
+        self.functions += (
+            f"static int {name}(uint8_t *arena, const void *input, void *first, void *second) {{\n"
+            f"  (void)second;\n  return {name}_run(arena, input, {', '.join(outputs)});\n}}\n"
+        )
+        arena = f"{name.upper()}_ARENA_BYTES"
+        numbers = ", ".join(map(str, [*sizes, *([0] * (3 - len(sizes)))]))
+        if name.startswith("whole"):
+            self.calls += f"  if (fread(in, 1, {sizes[0]}, stdin) != {sizes[0]}) return 1;\n"
+        self.calls += f"  if (one({name}, {arena}, {numbers}, in)) return 2;\n"
+
+    def run(self, objects: Path, given: bytes, flags: list[str]) -> bytes:
+        """What it writes."""
+        includes = "".join(f'#include "{name}.h"\n' for name in self.names)
+        text = MAIN.replace("@includes@", includes).replace("@functions@", self.functions)
+        (self.folder / "main.c").write_text(text.replace("@calls@", self.calls))
+        kernels = [objects / f"memopt_{k}.o" for k in sorted(self.kernels)]
+        sources = [self.folder / f"{name}.c" for name in self.names]
+        command = ["cc", *flags, "-I", str(self.folder), "-o", str(self.folder / "program")]
+        command += map(str, [self.folder / "main.c", *sources, *kernels])
+        done = subprocess.run([*command, "-lm"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        ran = subprocess.run(
+            [str(self.folder / "program")], input=given, capture_output=True, check=False
+        )
+        assert ran.returncode == 0, ran.stderr[-3000:]
+        return ran.stdout
+
+
+def compiled(folder: Path, sanitize: str) -> tuple[Path, list[str]]:
+    """All kernels as object files, with sanitizers, and how a program of them is compiled."""
+    how = ["-std=c99", *sanitize.split(), "-ffp-contract=off", "-I", str(folder)]
+    files = [f for f in kernel_files() if f.endswith(".c")]
+    for path in needed_files(f.removeprefix("memopt_").removesuffix(".c") for f in files):
+        (folder / path.name).write_bytes(path.read_bytes())
+    done = subprocess.run(
+        ["cc", *how, "-c", *files], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return folder, how
