@@ -15,21 +15,18 @@ After `memgraph-model{alignment=1}`:
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from memopt.dialects.behaviour import behaviour_of
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, model_of, scratch_list
+from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, model_of
 from memopt.passes.option import option
-from memopt.targets.core.kernels import workspace_of
+from memopt.passes.scratch import asked_scratch, write_scratch
 from memopt.targets.core.registry import target_named
 
 
@@ -77,32 +74,13 @@ class MemgraphModelPass(ModulePass):
                 "scratch": old.scratch.data,
             }
             model = ModelAttr.of(kept | brought | self.given())
-            asked = _asked(func, old, model)
+            asked = asked_scratch(func, old, model)
             if model != old or asked:
                 drop_plan(func)
             if old.scratch.data not in ("none", model.scratch.data):
                 _drop_scratch(func, old)
-            for inner, size in asked.items():
-                inner.attributes.pop(SCRATCH, None)
-                if size:
-                    inner.attributes[SCRATCH] = ArrayAttr([ScratchAttr(size)])
+            write_scratch(asked)
             func.attributes[MODEL] = model
-
-
-def _asked(func: FuncOp, old: ModelAttr, new: ModelAttr) -> dict[Operation, int]:
-    """Bytes of scratch of the operations where it changes, because the kernels of the new target
-    work in other than those of the old."""
-    before, after = target_named(old.target.data), target_named(new.target.data)
-    found: dict[Operation, int] = {}
-    for op in func.body.walk():
-        size = workspace_of(op, after)
-        if size and not behaviour_of(op, new).executes:
-            size = 0  # computed when code is written
-        there = [s.bytes.data for s in scratch_list(op) or ()]
-        kept = there and there != [workspace_of(op, before)]  # its own
-        if not kept and there != [size] * bool(size):
-            found[op] = size
-    return found
 
 
 def _drop_scratch(func: FuncOp, model: ModelAttr) -> None:

@@ -17,18 +17,21 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.dialects.functions import body_of
 from memopt.dialects.operators.accumulation import AccumulateOp
-from memopt.dialects.plan import drop_plan
+from memopt.dialects.plan import drop_plan, is_gathered, model_of
 from memopt.dialects.rewrite_attributes import RewrittenAttr
 from memopt.dialects.stored import is_stored
 from memopt.passes.extract import extract
+from memopt.passes.scratch import ask_scratch, forget_scratch
 from memopt.rewrites import Sites, apply_rules, rule_of
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import schedule
+from memopt.targets.core.kernels import runs_pulling
+from memopt.targets.core.registry import target_named
 
 Allowed = Mapping[str, frozenset[int] | None]
 """Of each rule in their order the operations, by their number in the block, at which it may be
@@ -54,7 +57,7 @@ class _Search:
 
     def add(self, rule: str) -> None:
         """Take the sites of one more rule with which the peak does not rise."""
-        legal = applied(copy_of(self.func), {**self.taken, rule: None})[rule]
+        legal = runnable(self.func, {**self.taken, rule: None})[rule]
         if not legal:
             return
         before = self.best
@@ -90,7 +93,7 @@ def apply_by_search(
     found within `time_limit` seconds, does not rise with it. What each did that is legal anywhere.
     """
     deadline = clock.deadline(time_limit)
-    if not any(applied(copy_of(func), dict.fromkeys(rules)).values()):
+    if not any(runnable(func, dict.fromkeys(rules)).values()):
         return []
     before = ordered(func, {}, deadline)
     together = _together(func, rules, before, deadline)
@@ -121,7 +124,7 @@ def _together(
 ) -> _Search | None:
     """All rules at all of their sites, in half of the time that is left, then without those that
     the peak does not need; None if there is but one of them, or the peak does not fall."""
-    everywhere = applied(copy_of(func), dict.fromkeys(rules))
+    everywhere = runnable(func, dict.fromkeys(rules))
     taken = {rule: sites for rule, sites in everywhere.items() if sites}
     if len(taken) < 2 or clock.late(deadline):
         return None
@@ -155,17 +158,42 @@ def copy_of(func: FuncOp) -> FuncOp:
     return copy
 
 
-def applied(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
+def applied(
+    func: FuncOp, allowed: Allowed, numbers: dict[Operation, int] | None = None
+) -> dict[str, frozenset[int]]:
     """Apply rules where they may be and are legal, one after the other, until none is; where each
-    was."""
-    numbers = {op: i for i, op in enumerate(body_of(func).ops)}
+    was. `numbers` gets those of the operations. What works in scratch is asked again."""
+    numbers = {} if numbers is None else numbers
+    numbers |= {op: i for i, op in enumerate(body_of(func).ops)}
     sites = {rule: Sites(numbers, where) for rule, where in allowed.items()}
+    forget_scratch(func)
     again = True
     while again:
         again = False
         for rule, its in sites.items():
             again = apply_rules(func, (rule,), sites=its) or again
+    ask_scratch(func)
     return {rule: frozenset(its.found) for rule, its in sites.items()}
+
+
+def runnable(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
+    """Where rules would be applied, without what kernels of the function's target cannot read
+    where it is no buffer."""
+    target = target_named(model_of(func).target.data)
+    while True:
+        copy, numbers = copy_of(func), dict[Operation, int]()
+        found = applied(copy, allowed, numbers)
+        wrong = [op for op in body_of(copy).ops if not runs_pulling(op, target)]
+        sites = {numbers.get(maker, -1) for op in wrong for maker in _makers(op)}
+        if not any(sites & its for its in found.values()):
+            return found
+        allowed = {rule: its - sites for rule, its in found.items()}
+
+
+def _makers(op: Operation) -> list[Operation]:
+    """What makes, in the end of buffers, what an operation reads that is no buffer."""
+    found = [v.op for v in op.operands if isinstance(v, OpResult) and is_gathered(v.op)]
+    return [*found, *(inner for maker in found for inner in _makers(maker))]
 
 
 def ordered(func: FuncOp, allowed: Allowed, deadline: float | None) -> Schedule:

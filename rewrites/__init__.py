@@ -69,6 +69,7 @@ class Rule(RewritePattern, ABC):
     least peak (safe); by `all`, if it gives operators a form that kernels have (kernels), whatever
     that costs, or where the least peak does not rise (search); or only by its name.
     `planned_only`: whether no kernel runs what it leaves, so that there is a plan and no code.
+    `whole_only`: whether what it leaves is neither cut into rows nor put into several memories.
     `only_lower`: whether, applied by search, it is worth it only where the least peak falls.
     `reading`: whether the rule is part of reading a file, so that what it leaves is what stands in
     the file.
@@ -77,6 +78,7 @@ class Rule(RewritePattern, ABC):
     exact: ClassVar[Exact]
     applied: ClassVar[Applied] = "named"
     planned_only: ClassVar[bool] = False
+    whole_only: ClassVar[bool] = False
     only_lower: ClassVar[bool] = False
 
     def __init__(

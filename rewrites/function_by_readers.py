@@ -61,7 +61,7 @@ class FunctionByReaders(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    planned_only: ClassVar[bool] = True
+    whole_only: ClassVar[bool] = True
     only_lower: ClassVar[bool] = True
 
     @op_type_rewrite_pattern

@@ -134,7 +134,7 @@ class Gather(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    planned_only: ClassVar[bool] = True
+    whole_only: ClassVar[bool] = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

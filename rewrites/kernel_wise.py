@@ -154,7 +154,7 @@ class KernelWise(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    planned_only: ClassVar[bool] = True
+    whole_only: ClassVar[bool] = True
     only_lower: ClassVar[bool] = True
 
     @op_type_rewrite_pattern

@@ -68,7 +68,7 @@ class ResidualEpilogue(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    planned_only: ClassVar[bool] = True
+    whole_only: ClassVar[bool] = True
     only_lower: ClassVar[bool] = True
 
     @op_type_rewrite_pattern

@@ -137,9 +137,8 @@ def emit(
         for pointer in _pointers(layout)
         if pointer not in before + after + "".join(out.calls)
     )
-    operands = max((len(c.operands) for c in out.made), default=0)
     declared = (
-        (f"  const void *in[{operands}];\n" if operands else "")
+        (f"  const void *in[{out.pointers}];\n" if out.pointers else "")
         + ("  int32_t batch;\n" if batched else "")
         + program.declared
     )

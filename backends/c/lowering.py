@@ -7,7 +7,8 @@ from xdsl.ir import Operation
 
 from memopt.analysis.function_memory import executing
 from memopt.backends.c.call import Constants, KernelCall, refuse
-from memopt.backends.c.registry import Kernel, matching
+from memopt.backends.c.pulling import pulling_of, pulls
+from memopt.backends.c.registry import Kernel, matching, own_workspace
 from memopt.backends.c.row_calls import RowCall
 from memopt.dialects.functions import body_of
 from memopt.dialects.operators.base import ComputeOp
@@ -20,9 +21,9 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
     """Raise MemoptError at the first operation that runs and has no kernel."""
     for op in body_of(func).ops:
         if is_gathered(op):
-            sums = isinstance(op, ComputeOp) and op.is_made_by_reader
-            text = "makes sums of products of what it reads" if sums else "reads a tensor in parts"
-            raise refuse(op, f"no kernel {text}")
+            matching(op, isa)
+        elif pulls(op):
+            pulling_of(op, partial(own_workspace, isa=isa))
         _refuse_sums(op)
     for op, _ in executing(body_of(func), model_of(func)):
         if not isinstance(op, (ReceiveOp, *MOVING)):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from memopt.backends.c.calls import Source, add_operator
+from memopt.backends.c.calls import Source
 from memopt.backends.c.row_program import (
     Move,
     RowOperator,
@@ -15,6 +15,7 @@ from memopt.backends.c.row_program import (
 )
 from memopt.backends.c.rows import add_row_program, run_rows, start_rows
 from memopt.backends.c.streaming import Stream, guarded
+from memopt.backends.c.whole import add_operator
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.rows import ReceiveOp, RowOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp

@@ -10,7 +10,7 @@ What has no kernel is refused by name, with its place and with what would match.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -19,7 +19,9 @@ from xdsl.ir import Operation
 
 from memopt.backends.c import kernels
 from memopt.backends.c.call import Lower, element_kind, need_layout, need_rounding, refuse
+from memopt.backends.c.pulling import Pulling, pulling_of, pulls
 from memopt.backends.c.row_calls import RowForm
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
 
@@ -110,8 +112,28 @@ def _best(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> Kerne
 
 
 def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
-    """Bytes of scratch of the kernel that would run an operation, 0 if it needs none or there is
-    no kernel: a plan is made all the same."""
+    """Bytes of scratch in which an operation would run, what it makes of what it reads included; 0
+    if it needs none or there is no kernel: a plan is made all the same."""
+    if pulls(op):
+        pulling = _pulling(op, isa)
+        return 0 if pulling is None else pulling.scratch
+    return own_workspace(op, isa)
+
+
+def runs_pulling(op: Operation, isa: tuple[str, ...]) -> bool:
+    """Whether kernels make what an operation reads that is no buffer, if it reads such."""
+    return not pulls(op) or _pulling(op, isa) is not None
+
+
+def _pulling(op: Operation, isa: tuple[str, ...]) -> Pulling | None:
+    try:
+        return pulling_of(op, partial(own_workspace, isa=isa))
+    except MemoptError:
+        return None
+
+
+def own_workspace(op: Operation, isa: tuple[str, ...]) -> int:
+    """Bytes of scratch of the kernel that would run an operation."""
     known = kernels_of(type(op))
     if not any(k.workspace for k in known):
         return 0

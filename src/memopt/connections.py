@@ -24,6 +24,12 @@ def _c_rows(op: "Operation", isa: tuple[str, ...]) -> bool:
     return computes_rows(op, isa)
 
 
+def _c_pulls(op: "Operation", isa: tuple[str, ...]) -> bool:
+    from memopt.backends.c.registry import runs_pulling
+
+    return runs_pulling(op, isa)
+
+
 def connect() -> None:
     """Say which backend knows the kernels of which targets."""
-    connect_kernels("c", Asked(_c_workspace, _c_rows))
+    connect_kernels("c", Asked(_c_workspace, _c_rows, _c_pulls))

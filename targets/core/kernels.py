@@ -2,6 +2,7 @@
 
     workspace_of(op, target)      # bytes of scratch, 0 for none
     computes_rows(op, target)     # whether it may be cut into rows
+    runs_pulling(op, target)      # whether it may read what is no buffer
 
 Kernels belong to a backend, and passes know none. Whoever knows both, the front door, names the one
 to ask (`src/memopt/connections.py`); kernels of targets without such a backend ask for nothing and
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Asked:
     """Who knows of an operation's kernel, on a core with these instruction sets, best first: bytes
-    of scratch, and whether it computes single rows."""
+    of scratch, whether it computes single rows, and whether what it reads that is no buffer can be
+    made as it reads it."""
 
     workspace: Callable[["Operation", tuple[str, ...]], int]
     rows: Callable[["Operation", tuple[str, ...]], bool]
+    pulls: Callable[["Operation", tuple[str, ...]], bool]
 
 
 _ASKED: dict[str, Asked] = {}
@@ -45,3 +48,9 @@ def computes_rows(op: "Operation", target: Target) -> bool:
     """Whether the target's kernel for an operation, if it has one, computes single rows."""
     asked = _ASKED.get(target.output)
     return asked is None or asked.rows(op, target.isa)
+
+
+def runs_pulling(op: "Operation", target: Target) -> bool:
+    """Whether the target's kernels make what an operation reads that is no buffer."""
+    asked = _ASKED.get(target.output)
+    return asked is None or asked.pulls(op, target.isa)

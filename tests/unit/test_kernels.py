@@ -64,7 +64,8 @@ def test_no_match_lists_what_would() -> None:
 
 
 def test_every_source_belongs_to_a_family_that_registers_kernels() -> None:
-    families = {p.parent for p in DIRECTORY.rglob("*.c")}
+    """But for the one that calls others."""
+    families = {p.parent for p in DIRECTORY.rglob("*.c") if p.name != "memopt_pulled.c"}
     modules = {k.lower.__module__.rsplit(".", 1)[-1] for k in all_kernels()}
     assert (
         {f.name for f in families}

@@ -2,6 +2,7 @@
 
 `<family>/memopt_<kernel>.c` is a kernel, its parameters' type at the top; what several kernels
 include are headers beside them. A family's `__init__.py` registers which operators its kernels run.
+`memopt_pulled.c`, of no family, calls kernels of all of them.
 """
 
 import re

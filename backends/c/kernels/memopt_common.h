@@ -29,9 +29,8 @@
  * are a pointer for each row from in_first on, wherever it lies. What no computed row reads may
  * be null.
  *
- * An operand whose channels lie in several parts will have a pointer for each part of a row,
- * in[(operand * in_count + row - in_first) * parts + part], and `parts` and the channels of each
- * in the parameters of the kernels that take them. So far none does: there is one part.
+ * An operand that is no buffer, such as tensors joined where they are read, is made row by row in
+ * scratch (memopt_pulled.c), so that kernels need no form for it.
  */
 typedef struct {
   int32_t out_begin;  /* first output row to compute: `out` points at it */

@@ -15,14 +15,16 @@ from memopt.backends.c.row_calls import Lowered, RowCall, own_rows
 from memopt.backends.c.rowwise import copy_call
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
-from memopt.dialects.tensors import bytes_of, shape_of
+from memopt.dialects.tensors import bytes_of, rows_of, shape_of
 
 
 @kernel(ReshapeOp, ANY, rows=own_rows)
 @kernel(CopyOp, ANY, rows=own_rows)
 def reshape(op: ReshapeOp | CopyOp, constants: Constants) -> KernelCall:
-    size = bytes_of(op.result.type) or 0
-    return copy_call(op.input, 1, size, (size, size))
+    """Row by row where rows stay rows, so that what is read can be made row by row."""
+    rows = rows_of(op.result) if rows_of(op.input) == rows_of(op.result) else None
+    size = (bytes_of(op.result.type) or 0) // (rows or 1)
+    return copy_call(op.input, rows or 1, size, (size, size))
 
 
 def _transpose_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:

@@ -96,7 +96,7 @@ def slice_(op: SliceOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
     starts = [int(v) for v in op.starts.get_values()]
     strides = [int(v) for v in op.strides.get_values()]
-    axes = [i for i in range(len(shape)) if shape[i] != out[i]] or [0]
+    axes = [i for i in range(len(shape)) if shape[i] != out[i]] or [len(shape) // 2]
     if len(axes) != 1 or strides[axes[0]] != 1:
         raise refuse(op, "a slice along several axes or with a stride")
     axis = axes[0]

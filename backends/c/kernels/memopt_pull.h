@@ -1,0 +1,25 @@
+/* A kernel as a step of memopt_pulled.c, called row by row. */
+#ifndef MEMOPT_PULL_H
+#define MEMOPT_PULL_H
+
+#include "memopt_common.h"
+
+#define MEMOPT_PULL_OPERANDS 2
+
+/* A kernel that is called row by row. */
+typedef struct {
+  memopt_kernel *kernel;
+  const void *params;
+  const int32_t *from; /* of each operand: where in scratch its row is, or one of those below */
+  int32_t operands;
+  int32_t in_at;   /* where in `in` its operands begin */
+  int32_t per_row; /* rows of the kernel that are one row here */
+  int32_t in_stride, out_stride;
+  int32_t to;      /* where in scratch it writes row `first` of the window, */
+  int32_t advance; /* and how many bytes further the next */
+} memopt_pull_step;
+
+#define MEMOPT_PULL_WHOLE (-1) /* a tensor in `in`, with a row for each row */
+#define MEMOPT_PULL_SAME (-2)  /* the same for all rows */
+
+#endif
