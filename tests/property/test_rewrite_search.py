@@ -115,7 +115,8 @@ def network(rng: Rng, n: int) -> ModuleOp:
 
 def compute_unread(module: ModuleOp, n: int) -> None:
     """An operator once more, for nobody, or for one of its readers once more."""
-    operators = [op for op in body_of(only_function(module)).ops if isinstance(op, ComputeOp)]
+    known = body_of(only_function(module)).ops
+    operators = [op for op in known if isinstance(op, ComputeOp) and op.results[0].uses]
     op = operators[n % len(operators)]
     reader = next(iter(op.results[0].uses)).operation
     copies = [op.clone()]
