@@ -31,7 +31,9 @@ def kinds(module: Any) -> set[str]:
 
 def result(module: Any, *inputs: Any) -> Any:
     func = only_function(module)
-    return evaluate(func, Weights.of(module), list(inputs))[func.get_return_op().operands[0]]
+    last = func.get_return_op()
+    assert last is not None
+    return evaluate(func, Weights.of(module), list(inputs))[last.operands[0]]
 
 
 def loaded(model: Model, path: Path) -> Any:
