@@ -70,6 +70,9 @@ class Rule(RewritePattern, ABC):
     that costs, or where the least peak does not rise (search); or only by its name.
     `planned_only`: whether no kernel runs what it leaves, so that there is a plan and no code.
     `whole_only`: whether what it leaves is neither cut into rows nor put into several memories.
+    `claims`: whether it says in the IR what it knows of channels that it leaves out.
+    `keeps_claims`: whether what is said of channels stays true; a rule of which that is not so is
+    not applied where something is said.
     `only_lower`: whether, applied by search, it is worth it only where the least peak falls.
     `reading`: whether the rule is part of reading a file, so that what it leaves is what stands in
     the file.
@@ -79,6 +82,8 @@ class Rule(RewritePattern, ABC):
     applied: ClassVar[Applied] = "named"
     planned_only: ClassVar[bool] = False
     whole_only: ClassVar[bool] = False
+    claims: ClassVar[bool] = False
+    keeps_claims: ClassVar[bool] = True
     only_lower: ClassVar[bool] = False
 
     def __init__(

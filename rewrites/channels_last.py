@@ -81,6 +81,7 @@ class ChannelsLast(FunctionRule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "kernels"
+    keeps_claims: ClassVar[bool] = False
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         chosen = convertible(func)

@@ -234,6 +234,7 @@ class ConstantChannels(FunctionRule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "safe"
+    claims: ClassVar[bool] = True
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         module, block = func.parent_op(), body_of(func)

@@ -222,6 +222,7 @@ class ConstantsIntoWeights(Rule):
 
     exact: ClassVar[Exact] = "rounding"
     applied: ClassVar[Applied] = "kernels"
+    keeps_claims: ClassVar[bool] = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: BinaryOp, rewriter: PatternRewriter) -> None:

@@ -99,6 +99,7 @@ class FramesAsRows(Rule):
     """The rule above."""
 
     exact: ClassVar[Exact] = "bits"
+    keeps_claims: ClassVar[bool] = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: WindowedOp, rewriter: PatternRewriter) -> None:

@@ -93,6 +93,7 @@ class NormalizationAsProduct(Rule):
 
     exact: ClassVar[Exact] = "rounding"
     applied: ClassVar[Applied] = "kernels"
+    keeps_claims: ClassVar[bool] = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: BatchNormalizationOp, rewriter: PatternRewriter) -> None:

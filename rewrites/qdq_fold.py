@@ -140,6 +140,7 @@ class QdqFold(Rule):
 
     exact: ClassVar[Exact] = "rounding"
     applied: ClassVar[Applied] = "kernels"
+    keeps_claims: ClassVar[bool] = False
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: QuantizeOp, rewriter: PatternRewriter) -> None:

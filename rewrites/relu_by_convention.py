@@ -87,6 +87,7 @@ class ReluByConvention(Rule):
     """The rule above."""
 
     exact: ClassVar[Exact] = "bits"
+    keeps_claims: ClassVar[bool] = False
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         if not is_relu(op):

@@ -100,6 +100,7 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.traits import IsTerminator
 
 from memopt.dialects.attributes import ActivationAttr
+from memopt.dialects.channel_attributes import CHANNELS
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.names import name_of, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
@@ -127,7 +128,8 @@ class ReluIntoProducer(Rule):
 
 
 def takes_activation(op: Operation) -> bool:
-    return isinstance(op, ComputeOp) and op.takes_activation
+    """Not where something is said of channels of its result, which would be another one then."""
+    return isinstance(op, ComputeOp) and op.takes_activation and CHANNELS not in op.attributes
 
 
 def behind(relu: Operation, accepts: Callable[[Operation], bool]) -> OpResult | None:

@@ -72,6 +72,7 @@ class SignedBytes(FunctionRule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "kernels"
+    keeps_claims: ClassVar[bool] = False
 
     def rewrite_function(self, func: FuncOp, rewriter: PatternRewriter) -> bool:
         found = signed_results(func)

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
-from channel_networks import sparse_network
+from channel_networks import UINT8, as_uint8, sparse_network, sparse_text
+from xdsl.context import Context
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
@@ -16,9 +17,12 @@ from memopt.dialects.channel_attributes import channels_of_result
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.rewrite_attributes import rewrites_of
 from memopt.dialects.stored import Array, dtype_of
 from memopt.dialects.tensors import channel_axis, shape_of
-from memopt.rewrites import apply_rules
+from memopt.driver import load_text, new_context
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.rewrites import SEARCH, apply_rules, named_rules, rule_of
 from memopt.verify.channels import verify_channels
 
 FULL = 4_000  # networks
@@ -95,3 +99,27 @@ def test_what_is_left_computes_the_same(fuzz: float) -> None:
     for seed in range(max(40, int(FULL * fuzz))):
         went += check_network(seed, multiple=2 if seed % 5 == 4 else 1)
     assert min(went[r] for r in ("zero_weights", "constant_inputs", "interval", "unread")) > 5, went
+
+
+def results(func: FuncOp, image: Array) -> list[Array]:
+    values, last = evaluate(func, Weights({}), [image]), func.get_return_op()
+    assert last is not None
+    return [values[v] for v in last.operands]
+
+
+def test_beside_all_rules_that_are_applied_at_once(fuzz: float) -> None:
+    """Unsigned bytes, which another rule gives a sign: what is said of channels stays true."""
+    rules = [rule for rule in named_rules(("all",)) if rule_of(rule).applied != SEARCH]
+    fired = Counter[str]()
+    for seed in range(max(40, int(FULL * fuzz))):
+        rng = np.random.default_rng([seed, 3])
+        text = as_uint8(sparse_text(rng, 1, UINT8), "onnx_even")
+        module = load_text(new_context(), text, "net.mlir")
+        after = module.clone()
+        MemgraphRewritePass(tuple(rules)).apply(Context(), after)
+        func = only_function(after)
+        fired.update(done.rule.data for done in rewrites_of(func))
+        for image in images(only_function(module), rng):
+            before, now = (results(only_function(m), image) for m in (module, after))
+            assert all((a == b).all() for a, b in zip(before, now, strict=True)), seed
+    assert min(fired["constant-channels"], fired["signed-bytes"]) > 5, fired

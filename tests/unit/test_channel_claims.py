@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from xdsl.context import Context
 
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.driver import load_text, new_context
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.verify.channels import has_claims, verify_channels
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,6 +54,37 @@ def test_the_claims_hold() -> None:
     module = load_text(new_context(), TEXT, "claims.mlir")
     assert has_claims(only_function(module))
     assert verified(TEXT) == 3
+
+
+RELU_LATER = """
+!x = tensor<1x2x2x1xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+!y = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+!w = tensor<2x1x1x1xi8, #memgraph.encoding<ohwi, scale = [5.0e-01], zero_point = [0]>>
+!v = tensor<1x1x1x2xi8, #memgraph.encoding<ohwi, scale = [5.0e-01], zero_point = [0]>>
+!b = tensor<2xi32, #memgraph.encoding<scale = [2.5e-01], zero_point = [0]>>
+func.func @main(%x: !x) -> !x {
+  %w = memgraph.constant dense<[[[[1]]], [[[2]]]]> : !w
+  %b = memgraph.constant dense<[0, -90000]> : !b
+  %v = memgraph.constant dense<[[[[1, 0]]]]> : !v
+  %1 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 rounding<tflm_double>
+         : (!x, !w, !b) -> !y
+  %dead = memgraph.max_pool_2d %1 window<[1, 1]> : (!y) -> !y
+  %2 = memgraph.relu %1 : (!y) -> !y
+  %3 = memgraph.conv_2d %2, %v window<[1, 1]> groups 1 rounding<tflm_double> : (!y, !v) -> !x
+  func.return %3 : !x
+}
+"""
+
+
+@pytest.mark.parametrize("rules", [("constant-channels",), ("safe",)])
+def test_no_rule_changes_that_of_which_something_is_said(rules: tuple[str, ...]) -> None:
+    """A channel is said to be -128, which a ReLU that is applied later would make 3."""
+    module = load_text(new_context(), RELU_LATER, "relu.mlir")
+    MemgraphRewritePass(rules).apply(Context(), module)
+    MemgraphRewritePass(("all",)).apply(Context(), module)
+    func = only_function(module)
+    assert has_claims(func)
+    assert verify_channels(func, Weights.of(module).array)
 
 
 @pytest.mark.parametrize("name", BUGS)
