@@ -1,5 +1,5 @@
-"""A product or a sum with constants, one of each channel, goes into the weights and the bias of the
-sums of products that alone make its other operand.
+"""A product, a quotient or a sum with constants, one of each channel, goes into the weights and the
+bias of the sums of products that alone make its other operand.
 
 Before:
     !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
@@ -66,6 +66,29 @@ After:
       func.return %3 : !y
     }
 
+Where it is divided by constants, weights and bias are, each rounded once:
+
+Before:
+    !x = tensor<3x2xf32>
+    !c = tensor<2xf32>
+    !w = tensor<2x2xf32>
+    func.func @main(%x: !x) -> !x {
+      %w = memgraph.constant dense<[[1.0, 2.0], [4.0, 0.1]]> : !w
+      %c = memgraph.constant dense<[0.3, -5.0]> : !c
+      %1 = memgraph.fully_connected %x, %w, %c : (!x, !w, !c) -> !x
+      %2 = memgraph.div %1, %c : (!x, !c) -> !x
+      func.return %2 : !x
+    }
+After:
+    func.func @main(%x: !x) -> !x {
+      %w = memgraph.constant dense<[[1.0, 2.0], [4.0, 0.1]]> : !w
+      %c = memgraph.constant dense<[0.3, -5.0]> : !c
+      %u = memgraph.divided %w, %c axis 0 : (!w, !c) -> !w
+      %d = memgraph.divided %c, %c axis 0 : (!c, !c) -> !c
+      %2 = memgraph.fully_connected %x, %u, %d : (!x, !w, !c) -> !x
+      func.return %2 : !x
+    }
+
 Channels last the filters of a depthwise convolution stand in the last dimension:
 
 Before:
@@ -94,7 +117,7 @@ After:
 
 Somebody else reads what is multiplied, also the caller; it is clamped before; it is no sum of
 products; the other operand is not constant, or has a number of each pixel, of each row, or so many
-that the result is larger:
+that the result is larger; what divides a constant:
 
 Left alone:
     !x = tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>
@@ -104,7 +127,7 @@ Left alone:
     !r = tensor<2x1x1xf32>
     !n = tensor<3x1x1x2xf32>
     !z = tensor<3x2x2x2xf32, #memgraph.encoding<nhwc>>
-    func.func @main(%x: !x, %v: !c) -> (!x, !x, !x, !x, !x, !x, !x, !z) {
+    func.func @main(%x: !x, %v: !c) -> (!x, !x, !x, !x, !x, !x, !x, !z, !x) {
       %c = memgraph.constant dense<2.0> : !c
       %w1 = memgraph.constant dense<1.0> : !w
       %1 = memgraph.conv_2d %x, %w1 window<[1, 1]> groups 1 : (!x, !w) -> !x
@@ -129,7 +152,10 @@ Left alone:
       %w6 = memgraph.constant dense<6.0> : !w
       %13 = memgraph.conv_2d %x, %w6 window<[1, 1]> groups 1 : (!x, !w) -> !x
       %14 = memgraph.mul %13, %n : (!x, !n) -> !z
-      func.return %1, %2, %4, %6, %8, %10, %12, %14 : !x, !x, !x, !x, !x, !x, !x, !z
+      %w7 = memgraph.constant dense<7.0> : !w
+      %15 = memgraph.conv_2d %x, %w7 window<[1, 1]> groups 1 : (!x, !w) -> !x
+      %16 = memgraph.div %c, %15 : (!c, !x) -> !x
+      func.return %1, %2, %4, %6, %8, %10, %12, %14, %16 : !x, !x, !x, !x, !x, !x, !x, !z, !x
     }
 
 Weights that somebody else reads too, for there would be two of them; that only the run time knows;
@@ -226,7 +252,8 @@ class ConstantsIntoWeights(Rule):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: BinaryOp, rewriter: PatternRewriter) -> None:
-        for value, constant in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        pairs = [(op.lhs, op.rhs), (op.rhs, op.lhs)]
+        for value, constant in pairs if op.COMMUTES else pairs[:1]:
             found = Site.of(op, value, constant)
             if found is not None:
                 self.fold(op, found, rewriter)
@@ -278,7 +305,7 @@ class ConstantsIntoWeights(Rule):
 
 @dataclass(frozen=True)
 class Site:
-    """What a product or a sum with constants may go into, and what that does to a constant."""
+    """What an operation with constants may go into, and what that does to a constant."""
 
     form: type[PerChannelOp]
     producer: WeighingOp

@@ -18,7 +18,7 @@ from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.fixed_point import rescale
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Range
-from memopt.dialects.operators.constants import PerChannelOp, ScaledOp, ShiftedOp
+from memopt.dialects.operators.constants import DividedOp, PerChannelOp, ScaledOp, ShiftedOp
 from memopt.dialects.stored import (
     Array,
     is_stored,
@@ -33,12 +33,14 @@ from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 
 class BinaryOp(ComputeOp):
-    """Element-wise with numpy's broadcasting. `OF_CONSTANT`: what does the same to a constant, with
-    a number of each channel; None where that is not known."""
+    """Element-wise with numpy's broadcasting. `OF_CONSTANT`: what does to a constant, with a
+    number of each channel, what this does with the right operand; None where that is not known.
+    `COMMUTES`: the operands may change places."""
 
     ALIKE: ClassVar[bool] = True
     ELEMENTWISE: ClassVar[bool] = True
     BY_CHANNEL: ClassVar[bool] = True
+    COMMUTES: ClassVar[bool] = True
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = None
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)
@@ -141,6 +143,7 @@ class SubOp(SumOp):
     """The difference, element-wise, with numpy's broadcasting."""
 
     name = "memgraph.sub"
+    COMMUTES: ClassVar[bool] = False
     SIGN: ClassVar[int] = -1
 
 
@@ -166,6 +169,33 @@ class MulOp(BinaryOp):
         )
         real = a_scale * b_scale / per_tensor(self, self.result)[0]
         return rescale(self, (a - a_zero) * (b - b_zero), *quantize_multiplier(real))
+
+
+@irdl_op_definition
+class DivOp(BinaryOp):
+    """The quotient of reals, element-wise, with numpy's broadcasting."""
+
+    name = "memgraph.div"
+    COMMUTES: ClassVar[bool] = False
+    OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = DividedOp
+
+    def macs(self) -> int:
+        """One per element."""
+        return elements_of(self.result)
+
+    def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> None:
+        """Where the divisor may be 0 the ends are not those of ends."""
+
+    def of_reals(self, a: Array, b: Array) -> Array:
+        import numpy as np
+
+        if a.dtype.kind != "f":
+            raise unknown(self, "integers")
+        with np.errstate(all="ignore"):  # by 0
+            return a / b
+
+    def of_stored(self, a: Array, b: Array, bits: int) -> Array:
+        raise unknown(self, "stored integers")
 
 
 class SelectOp(BinaryOp):

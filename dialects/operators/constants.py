@@ -1,11 +1,13 @@
 """What a rewrite makes of constants: some of their channels, a bias into which others went, and
-channels times or plus a number of each.
+channels times, by or plus a number of each, and one over each number.
 
     %v = memgraph.take %w axis 3 kept [0, 2] : (tensor<4x1x1x3xi8>) -> tensor<4x1x1x2xi8>
     %c = memgraph.fold_into_bias %w, %b axis 3 values [0, -7, 0]
            : (tensor<4x1x1x3xi8>, tensor<4xi32>) -> tensor<4xi32>
     %u = memgraph.scaled %w, %f axis 0 : (tensor<4x1x1x3xf32>, tensor<4xf32>) -> tensor<4x1x1x3xf32>
+    %d = memgraph.divided %b, %f axis 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     %d = memgraph.shifted %b, %f axis 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %r = memgraph.reciprocal %f : (tensor<4xf32>) -> tensor<4xf32>
 
 All are constant expressions for every target: no file has them, so whoever writes one computes
 them. The constant of the model stays as it is, so the IR says what was left out of it.
@@ -146,7 +148,7 @@ class PerChannelOp(ComputeOp):
         wide = [1] * operands[0].ndim
         wide[self.axis.value.data] = -1
         values, numbers = (a.astype(np.float64) for a in operands)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             return [self.of(values, numbers.reshape(wide)).astype(dtype_of(self.result))]
 
     @abstractmethod
@@ -166,6 +168,17 @@ class ScaledOp(PerChannelOp):
 
 
 @irdl_op_definition
+class DividedOp(PerChannelOp):
+    """Real numbers divided by one of each index along `axis`, or by one for all."""
+
+    name = "memgraph.divided"
+    LINEAR: ClassVar[bool] = True
+
+    def of(self, values: Array, numbers: Array) -> Array:
+        return values / numbers
+
+
+@irdl_op_definition
 class ShiftedOp(PerChannelOp):
     """Real numbers plus one of each index along `axis`, or plus one for all."""
 
@@ -173,3 +186,29 @@ class ShiftedOp(PerChannelOp):
 
     def of(self, values: Array, numbers: Array) -> Array:
         return values + numbers
+
+
+@irdl_op_definition
+class ReciprocalOp(ComputeOp):
+    """One over each of real numbers."""
+
+    name = "memgraph.reciprocal"
+    KEEPS_DIMENSIONS: ClassVar[bool] = True
+    FOLDS: ClassVar[bool] = True
+    WRITTEN: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input " + TYPES
+
+    def verify_(self) -> None:
+        shape = shape_of(self.input)
+        self.require(shape_of(self.result) == shape, f"the result's shape must be {shape}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if is_stored(self.input) or operands[0].dtype.kind != "f":
+            raise unknown(self, "integers")
+        with np.errstate(all="ignore"):
+            return [(1 / operands[0]).astype(dtype_of(self.result))]

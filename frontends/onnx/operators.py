@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes import RoundingAttr, RuntimeType
-from memopt.dialects.operators.binary import AddOp, MaximumOp, MinimumOp, MulOp, SubOp
+from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
@@ -63,6 +63,12 @@ def binary(node: Node, kind: Kind) -> Operation:
     plain(node)
     need(len(node.types) == 2)
     return build(kind, (node.operand(0), node.operand(1)), (node.result,), {})
+
+
+def quotient(node: Node, kind: Kind) -> Operation:
+    """Div of reals; that of integers leaves out what is behind the point."""
+    floating(node)
+    return binary(node, kind)
 
 
 def unary(node: Node, kind: Kind) -> Operation:
@@ -260,6 +266,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "ConvTranspose": Entry(windows.transpose_convolution, TransposeConv2DOp),
     "DepthToSpace": Entry(depth_to_space, DepthToSpaceOp),
     "DequantizeLinear": Entry(dequantize, DequantizeOp),
+    "Div": Entry(quotient, DivOp),
     "Dropout": Entry(dropout, ReshapeOp),
     "Flatten": Entry(reshape, ReshapeOp),
     "Gemm": Entry(gemm, FullyConnectedOp),

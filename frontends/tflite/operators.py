@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xdsl.dialects.builtin import (
+    Float32Type,
     IntegerType,
     StringAttr,
     UnitAttr,
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
-from memopt.dialects.operators.binary import AddOp, MaximumOp, MinimumOp, MulOp, SubOp
+from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
@@ -152,6 +153,12 @@ def binary(node: Node, kind: Kind) -> Operation:
     need(node.result.element_type != IntegerType(16) or not node.options.get("potScaleInt16"))
     properties = {"activation": activation(node), "rounding": rounding(node)}
     return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
+
+
+def quotient(node: Node, kind: Kind) -> Operation:
+    """Of float32 alone."""
+    need(isinstance(node.result.element_type, Float32Type))
+    return binary(node, kind)
 
 
 def unary(node: Node, kind: Kind) -> Operation:
@@ -297,6 +304,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "DEPTHWISE_CONV_2D": Entry(convolution(depthwise=True), DepthwiseConv2DOp),
     "DEPTH_TO_SPACE": Entry(depth_to_space, DepthToSpaceOp),
     "DEQUANTIZE": Entry(unary, DequantizeOp),
+    "DIV": Entry(quotient, DivOp),
     "EXPAND_DIMS": Entry(reshape, ReshapeOp),
     "FULLY_CONNECTED": Entry(fully_connected, FullyConnectedOp),
     "HARD_SWISH": Entry(unary, HardSwishOp),

@@ -103,7 +103,8 @@ class Forge:
         outputs = [output] if isinstance(output, int) else output
         if code not in self.codes:
             entry: Any = schema.OperatorCodeT()
-            version = 1 if code == schema.BuiltinOperator.HARD_SWISH else 3
+            builtin = schema.BuiltinOperator
+            version = 1 if code in (builtin.HARD_SWISH, builtin.DIV) else 3
             entry.builtinCode, entry.deprecatedBuiltinCode = code, min(code, 127)
             entry.version = version
             self.codes[code] = len(self.model.operatorCodes)
@@ -397,6 +398,11 @@ def add_mean(forge: Forge) -> None:
     )
 
 
+def add_quotient(forge: Forge) -> None:
+    options = schema.BuiltinOptions.DivOptions
+    add_binary(forge, schema.BuiltinOperator.DIV, schema.DivOptionsT(), options)
+
+
 def add_random(forge: Forge) -> None:
     """One random operator of those that the C backend has kernels for."""
     builtin = schema.BuiltinOperator
@@ -414,6 +420,7 @@ def add_random(forge: Forge) -> None:
         lambda: add_binary(
             forge, builtin.MUL, schema.MulOptionsT(), schema.BuiltinOptions.MulOptions
         ),
+        lambda: add_softmax(forge) if forge.quantized else add_quotient(forge),
         lambda: add_softmax(forge),
         lambda: add_unary(forge, builtin.RELU),
         lambda: add_unary(forge, builtin.RELU6),

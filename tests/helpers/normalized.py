@@ -73,12 +73,12 @@ class Model:
         self.add("BatchNormalization", *numbers, variance, epsilon=epsilon, momentum=0.9)
 
     def with_constant(self, one: bool = True) -> None:
-        """Times or plus a constant, on either side, one number for all or one of each channel."""
+        """Times, plus or by a constant, one number for all or one of each channel."""
         wide = (self.channels, *(1,) * (len(self.shape) - 2))
         shape = () if one and self.rng.random() < 0.2 else wide
-        kind, number = str(self.rng.choice(["Mul", "Add"])), self.normal(*shape)
-        self.add(kind, number)
-        if self.rng.random() < 0.5:
+        kind = str(self.rng.choice(["Mul", "Add", "Div"]))
+        self.add(kind, self.normal(*shape) if kind != "Div" else self.positive(*shape))
+        if kind != "Div" and self.rng.random() < 0.5:
             self.nodes[-1].input[:] = self.nodes[-1].input[::-1]
 
     def rectify(self) -> None:

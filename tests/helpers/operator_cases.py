@@ -251,9 +251,9 @@ def normalization(name: str, rng: Rng) -> Any:
 
 
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
-    **dict.fromkeys(("add", "sub", "mul", "maximum", "minimum"), binary),
+    **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum"), binary),
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
-    **dict.fromkeys(("quantize", "dequantize", "cast", "copy"), unary),
+    **dict.fromkeys(("quantize", "dequantize", "cast", "copy", "reciprocal"), unary),
     **dict.fromkeys(("conv_2d", "depthwise_conv_2d"), convolution),
     **dict.fromkeys(("average_pool_2d", "max_pool_2d"), pool),
     **dict.fromkeys(("resize_bilinear", "resize_nearest"), resize),
@@ -271,6 +271,6 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "fully_connected": fully_connected,
     "take": take,
     "fold_into_bias": fold_into_bias,
-    **dict.fromkeys(("scaled", "shifted"), per_channel),
+    **dict.fromkeys(("scaled", "divided", "shifted"), per_channel),
     **dict.fromkeys(("batch_normalization", "normalization_terms"), normalization),
 }

@@ -174,6 +174,7 @@ CASES: dict[str, NODE] = {  # name: operator, shape of x, other inputs, attribut
     "add": ("Add", X, [f32(4, 1, 1)], {}, "add"),
     "sub": ("Sub", X, [f32(1)], {}, "sub"),
     "mul": ("Mul", (4, 1), [f32(1, 5)], {}, "mul"),
+    "div": ("Div", X, [f32(4, 1, 1)], {}, "div"),
     "max": ("Max", X, [f32(9, 8)], {}, "maximum"),
     "min": ("Min", X, [f32(9, 8)], {}, "minimum"),
     **{

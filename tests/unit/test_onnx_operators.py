@@ -124,6 +124,7 @@ CASES: dict[str, Case] = {
     "Add": ("add", plain("Add", "x")),
     "Sub": ("sub", plain("Sub", "c", constants={"c": floats(8)})),
     "Mul": ("mul", plain("Mul", "x")),
+    "Div": ("div", plain("Div", "x")),
     "Max": ("maximum", plain("Max", "x")),
     "Min": ("minimum", plain("Min", "x")),
     "Relu": ("relu", plain("Relu")),
@@ -167,7 +168,7 @@ CASES: dict[str, Case] = {
         plain("QuantizeLinear", "s", "z", constants={"s": F(0.5), "z": np.int8(3)}),
     ),
     # what means something else, or has no typed operation
-    "Div": ("Div", plain("Div", "x")),
+    "DivIntegers": ("Div", lambda o: make([node("Div", ("x", "x"))], o, element=TensorProto.INT32)),
     "Conv3D": (
         "Conv",
         plain("Conv", "w", x=(1, 2, 4, 4, 4), constants={"w": floats(3, 2, 1, 1, 1)}),

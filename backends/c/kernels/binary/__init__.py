@@ -1,4 +1,4 @@
-"""ADD, SUB and MUL."""
+"""ADD, SUB, MUL and DIV."""
 
 import math
 
@@ -23,7 +23,7 @@ from memopt.dialects.arithmetic import (
     quantize_multiplier,
 )
 from memopt.dialects.even_rounding import rounds_even
-from memopt.dialects.operators.binary import AddOp, BinaryOp, MulOp, SubOp
+from memopt.dialects.operators.binary import AddOp, BinaryOp, DivOp, MulOp, SubOp
 from memopt.dialects.tensors import shape_of
 
 
@@ -135,6 +135,8 @@ def mul_s8(op: MulOp, constants: Constants) -> KernelCall:
 
 @kernel(AddOp, "f32", rows=own_rows)
 @kernel(MulOp, "f32", rows=own_rows)
-def binary_f32(op: AddOp | MulOp, constants: Constants) -> KernelCall:
-    kernel = "add_f32" if isinstance(op, AddOp) else "mul_f32"
+@kernel(DivOp, "f32", rows=own_rows)
+def binary_f32(op: BinaryOp, constants: Constants) -> KernelCall:
+    """Their kernels are called as they are."""
+    kernel = f"{op.name.removeprefix('memgraph.')}_f32"
     return binary_call(op, constants, kernel, float_result_range(op))
