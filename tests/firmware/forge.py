@@ -420,12 +420,11 @@ def add_random(forge: Forge) -> None:
         lambda: add_binary(
             forge, builtin.MUL, schema.MulOptionsT(), schema.BuiltinOptions.MulOptions
         ),
-        lambda: add_softmax(forge) if forge.quantized else add_quotient(forge),
         lambda: add_softmax(forge),
         lambda: add_unary(forge, builtin.RELU),
         lambda: add_unary(forge, builtin.RELU6),
         lambda: add_unary(forge, builtin.LOGISTIC),
-        lambda: add_quantize(forge) if forge.quantized else add_softmax(forge),
+        lambda: add_quantize(forge) if forge.quantized else add_quotient(forge),
         lambda: add_concat(forge),
         lambda: add_pad(forge),
         lambda: add_transpose(forge),
