@@ -45,6 +45,17 @@ Left alone:
       %5 = memgraph.depthwise_conv_2d %t, %u window<[1, 1]> groups 2 : (!t, !u) -> !t
       func.return %2, %3, %4, %5 : !y, !z, !v, !t
     }
+
+What is computed before run time:
+
+Left alone:
+    !x = tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
+    !w = tensor<1x1x1x2xf32, #memgraph.encoding<ihwo>>
+    func.func @main(%w: !w) -> !x {
+      %c = memgraph.constant dense<1.0> : !x
+      %1 = memgraph.depthwise_conv_2d %c, %w window<[1, 1]> groups 2 : (!x, !w) -> !x
+      func.return %1 : !x
+    }
 """
 
 from typing import ClassVar

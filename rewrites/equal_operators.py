@@ -49,6 +49,26 @@ Left alone:
       %15 = memgraph.mul %13, %14 : (!x, !x) -> !x
       func.return %5, %6, %7, %8, %15 : !x, !x, !x, !x, !x
     }
+
+Results that are stored otherwise; another operator; what the file itself says something of:
+
+Left alone:
+    !x = tensor<4xf32>
+    !q = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !r = tensor<4xi8, #memgraph.encoding<scale = [2.5e-01], zero_point = [3]>>
+    func.func @main(%x: !x) -> (!x, !x, !x) {
+      %1 = memgraph.quantize %x rounding<tflm_double> : (!x) -> !q
+      %2 = memgraph.quantize %x rounding<tflm_double> : (!x) -> !r
+      %3 = memgraph.dequantize %1 : (!q) -> !x
+      %4 = memgraph.dequantize %2 : (!r) -> !x
+      %5 = memgraph.add %3, %4 : (!x, !x) -> !x
+      %6 = memgraph.relu %x {memgraph.alias = [[]]} : (!x) -> !x
+      %7 = memgraph.relu %x : (!x) -> !x
+      %8 = memgraph.add %6, %7 : (!x, !x) -> !x
+      %9 = memgraph.tanh %x : (!x) -> !x
+      %10 = memgraph.mul %9, %7 : (!x, !x) -> !x
+      func.return %5, %8, %10 : !x, !x, !x
+    }
 """
 
 from typing import ClassVar

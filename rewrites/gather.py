@@ -100,7 +100,7 @@ Left alone:
     !r = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [4]>>
     !h = tensor<1x4x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
     !c = tensor<1x2x2x4xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
-    func.func @main(%a: !a, %r: !r) -> (!h, !c, !c) {
+    func.func @main(%a: !a, %r: !r) -> (!h, !c, !c, !c) {
       %1 = memgraph.concat %a, %a axis 1 : (!a, !a) -> !h
       %2 = memgraph.max_pool_2d %1 window<[1, 1]> : (!h) -> !h
       %3 = memgraph.concat %a, %r axis 3 : (!a, !r) -> !c
@@ -108,7 +108,9 @@ Left alone:
       %5 = memgraph.constant dense<1> : !a
       %6 = memgraph.concat %a, %5 axis 3 : (!a, !a) -> !c
       %7 = memgraph.max_pool_2d %6 window<[1, 1]> : (!c) -> !c
-      func.return %2, %4, %7 : !h, !c, !c
+      %8 = memgraph.concat %a, %a axis 3 activation<relu> : (!a, !a) -> !c
+      %9 = memgraph.max_pool_2d %8 window<[1, 1]> : (!c) -> !c
+      func.return %2, %4, %7, %9 : !h, !c, !c, !c
     }
 """
 

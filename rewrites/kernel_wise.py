@@ -113,7 +113,7 @@ Left alone:
     !r = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [4]>>
     !h = tensor<1x4x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
     !c = tensor<1x2x2x4xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
-    func.func @main(%a: !a, %r: !r) -> (!h, !c, !c) {
+    func.func @main(%a: !a, %r: !r) -> (!h, !c, !c, !c, !c) {
       %1 = memgraph.concat %a, %a axis 1 : (!a, !a) -> !h
       %2 = memgraph.max_pool_2d %1 window<[1, 1]> : (!h) -> !h
       %3 = memgraph.max_pool_2d %2 window<[1, 1]> : (!h) -> !h
@@ -124,7 +124,17 @@ Left alone:
       %8 = memgraph.concat %a, %7 axis 3 : (!a, !a) -> !c
       %9 = memgraph.max_pool_2d %8 window<[1, 1]> : (!c) -> !c
       %10 = memgraph.max_pool_2d %9 window<[1, 1]> : (!c) -> !c
-      func.return %3, %6, %10 : !h, !c, !c
+      %11 = memgraph.concat %a, %a axis 3 : (!a, !a) -> !c
+      %12 = memgraph.max_pool_2d %11 window<[1, 1]>
+              {memgraph.channels = [#memgraph.channels<5, left_out = [2 [-128, 127] unread]>]}
+              : (!c) -> !c
+      %13 = memgraph.max_pool_2d %12 window<[1, 1]> : (!c) -> !c
+      %14 = memgraph.concat %a, %a axis 3
+              {memgraph.channels = [#memgraph.channels<5, left_out = [2 [-128, 127] unread]>]}
+              : (!a, !a) -> !c
+      %15 = memgraph.max_pool_2d %14 window<[1, 1]> : (!c) -> !c
+      %16 = memgraph.max_pool_2d %15 window<[1, 1]> : (!c) -> !c
+      func.return %3, %6, %10, %13, %16 : !h, !c, !c, !c, !c
     }
 """
 

@@ -48,6 +48,23 @@ Left alone:
       %11 = memgraph.conv_2d %10, %w window<[1, 1]> groups 1 : (!x, !w) -> !x
       func.return %2, %4, %6, %8, %10, %11 : !x, !x, !x, !x, !x, !x
     }
+
+What works in scratch; what is computed before run time:
+
+Left alone:
+    !x = tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
+    !w = tensor<2x1x1x2xf32, #memgraph.encoding<ohwi>>
+    !d = tensor<1x1x1x2xf32, #memgraph.encoding<ihwo>>
+    func.func @main(%x: !x) -> (!x, !x) {
+      %d = memgraph.constant dense<1.0> : !d
+      %w = memgraph.constant dense<1.0> : !w
+      %c = memgraph.constant dense<1.0> : !x
+      %1 = memgraph.depthwise_conv_2d %x, %d window<[1, 1]> groups 2 in_place : (!x, !d) -> !x
+      %2 = memgraph.add %1, %x : (!x, !x) -> !x
+      %3 = memgraph.conv_2d %c, %w window<[1, 1]> groups 1 : (!x, !w) -> !x
+      %4 = memgraph.add %3, %x : (!x, !x) -> !x
+      func.return %2, %4 : !x, !x
+    }
 """
 
 from typing import ClassVar
