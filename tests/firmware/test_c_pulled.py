@@ -63,7 +63,19 @@ def residual(net: Text) -> None:
         net.add(f"add {anchor[0]}, {net.last[0]}{net.rounding}", [anchor, net.last], anchor[1])
 
 
-STEPS = (joined, joined, residual, *KERNELS)
+def halves(net: Text) -> None:
+    """The first channels and the others, each read for itself."""
+    name, shape = net.last
+    if shape[3] > 1:
+        parts = [(*shape[:3], 1), (*shape[:3], shape[3] - 1)]
+        types = [net.type_of(part) for part in parts]
+        names = net.line(f"split {name} axis 3", [net.type_of(shape)], types)
+        for made in zip(names, parts, strict=True):
+            net.made.append(made)
+            net.pick(pool, function)(net)
+
+
+STEPS = (joined, joined, residual, halves, *KERNELS)
 
 
 def text_of(rng: Rng, quantized: bool, outputs: int) -> str:
