@@ -62,7 +62,7 @@ After:
     }
 
 Not where the real numbers have another reader, an operand is none of stored integers, weights have
-a zero point, or a bias is of other steps than the sums.
+a zero point, a bias is of other steps than the sums, or no integers are divided.
 
 Left alone:
     !x = tensor<1x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
@@ -71,7 +71,7 @@ Left alone:
     !b = tensor<4xi32, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
     !f = tensor<1x4xf32>
     !g = tensor<4x4xf32>
-    func.func @main(%x: !x, %y: !f) -> (!x, !x, !x, !x, !f) {
+    func.func @main(%x: !x, %y: !f) -> (!x, !x, !x, !x, !x, !f) {
       %w = memgraph.constant dense<1> : !w
       %z = memgraph.constant dense<1> : !z
       %b = memgraph.constant dense<1> : !b
@@ -87,7 +87,9 @@ Left alone:
       %10 = memgraph.dequantize %b : (!b) -> tensor<4xf32>
       %11 = memgraph.fully_connected %1, %9, %10 : (!f, !g, tensor<4xf32>) -> !f
       %12 = memgraph.quantize %11 rounding<onnx_even> : (!f) -> !x
-      func.return %3, %5, %8, %12, %2 : !x, !x, !x, !x, !f
+      %13 = memgraph.div %1, %1 : (!f, !f) -> !f
+      %14 = memgraph.quantize %13 rounding<onnx_even> : (!f) -> !x
+      func.return %3, %5, %8, %12, %14, %2 : !x, !x, !x, !x, !x, !f
     }
 """
 
@@ -288,6 +290,8 @@ def is_integer_form(op: ComputeOp, read: list[Stored], made: list[QuantizeOp]) -
             len(meanings) == 1 and not op.activation_name and all(per_tensor(v.value) for v in read)
         )
     if "rounding" not in op.get_irdl_definition().properties or "rounding" in op.properties:
+        return False
+    if not op.INTEGERS:
         return False
     if not isinstance(op, WeighingOp):
         return all(per_tensor(v.value) for v in read)

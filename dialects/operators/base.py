@@ -96,6 +96,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     `SUMS_UP`: operands are partial sums, element by element those of the result.
     `GATHERS`: the result is its operands one beside the other, so it need not be a buffer.
     `ALIKE`: each row of results is the same function of the rows that it reads.
+    `INTEGERS`: stored integers may be its operands and results.
     `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
 
     What is asked where a source names no layouts: `IS_SPATIAL`: operand 0 and result 0 are images.
@@ -114,6 +115,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     ALIKE: ClassVar[bool] = False
     IS_VIEW: ClassVar[bool] = False
     AS_ACTIVATION: ClassVar[str | None] = None
+    INTEGERS: ClassVar[bool] = True
     APPLIES_ACTIVATION: ClassVar[bool] = True
     IS_SPATIAL: ClassVar[bool] = False
     WEIGHTS: ClassVar[Mapping[str, str]] = {}

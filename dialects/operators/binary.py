@@ -177,6 +177,7 @@ class DivOp(BinaryOp):
 
     name = "memgraph.div"
     COMMUTES: ClassVar[bool] = False
+    INTEGERS: ClassVar[bool] = False
     OF_CONSTANT: ClassVar[type[PerChannelOp] | None] = DividedOp
 
     def macs(self) -> int:
