@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from memopt.backends.c.call import refuse
-from memopt.backends.c.row_calls import Window
+from memopt.backends.c.row_calls import Window, window_under
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.operators.convolution import ConvBase
-from memopt.dialects.operators.pooling import PoolBase
 from memopt.dialects.plan import is_gathered
 from memopt.dialects.tensors import bytes_of, rows_of, shape_of
 
@@ -77,7 +75,7 @@ def pulling_of(op: Operation, workspace: Workspace) -> Pulling:
     for each in (op, *makers.values()):
         if workspace(each):
             raise refuse(each, "it works in scratch, and what it reads or makes is no buffer")
-        if isinstance(each, ConvBase | PoolBase) and shape_of(each.operands[0])[0] != 1:
+        if window_under(each) is not None and shape_of(each.operands[0])[0] != 1:
             raise refuse(each, "several images, of which one is in parts or made by its reader")
     rows, window = _rows(read[0]) or 1, _window(op, read)
     if window is None or not all(_is_by_rows(v, its, rows) for v, its in makers.items()):
@@ -111,10 +109,7 @@ def _window(op: ComputeOp, read: list[SSAValue]) -> Window | None:
         return None
     if _is_row_to_row(op, rows):
         return Window(1, 0, 1)
-    if not isinstance(op, ConvBase | PoolBase) or _rows(op.results[0]) is None:
-        return None
-    kernel, stride, dilation, pad = (v[0] for v in op.window.sizes)
-    return Window(stride, pad, (kernel - 1) * dilation + 1)
+    return None if _rows(op.results[0]) is None else window_under(op)
 
 
 def _is_by_rows(value: OpResult, op: ComputeOp, rows: int) -> bool:

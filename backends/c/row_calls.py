@@ -60,10 +60,17 @@ def window_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[R
     """Convolutions and pools: the rows under the window; a pool of all rows is a sum."""
     if op.accumulates:
         return summed_rows(op, constants, lowered)
-    assert isinstance(op, ConvBase | PoolBase)
-    kernel, stride, dilation, pad = (v[0] for v in op.window.sizes)
-    window = Window(stride, pad, (kernel - 1) * dilation + 1)
+    window = window_under(op)
+    assert window is not None
     return [RowCall(call, (0,), window) for call in lowered(op, constants)]
+
+
+def window_under(op: ComputeOp) -> Window | None:
+    """The rows of operand 0 under the window of each row of a convolution or pool."""
+    if not isinstance(op, ConvBase | PoolBase):
+        return None
+    kernel, stride, dilation, pad = (v[0] for v in op.window.sizes)
+    return Window(stride, pad, (kernel - 1) * dilation + 1)
 
 
 def pad_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
