@@ -15,7 +15,7 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_like
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.plan import model_of
+from memopt.dialects.plan import is_gathered, model_of
 from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp
 from memopt.dialects.state import MOVING
 from memopt.dialects.structure import OpaqueOp
@@ -35,10 +35,10 @@ class Work:
 
 
 def work_of(op: Operation, model: ModelAttr) -> Work:
-    """The work of one run of `op`."""
+    """The work of one run of `op`, with what it makes itself of what it reads."""
     weights = sum(bytes_of(c.type) or 0 for c in _constants(op, model))
     if isinstance(op, ComputeOp):
-        return Work(op.macs(), weights)
+        return Work(op.macs() + sum(maker.macs() for maker in _makers(op)), weights)
     if isinstance(op, (ReceiveOp, *MOVING)):
         return Work(0, weights)
     kind = op.op_name.data if isinstance(op, OpaqueOp) else op.name
@@ -74,7 +74,8 @@ def _identity(constant: SSAValue) -> Hashable:
 def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:
     """The constants of the model behind the operands of `op` that are known before run time, as
     they are where channels were left out of them."""
-    waiting = [v for v in op.operands if is_constant_expression(v, model)]
+    read = [v for each in (op, *_makers(op)) for v in each.operands]
+    waiting = [v for v in read if is_constant_expression(v, model)]
     found: set[SSAValue] = set()
     while waiting:
         value = waiting.pop()
@@ -85,3 +86,10 @@ def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:
         else:
             found.add(value)
     return found
+
+
+def _makers(op: Operation) -> list[ComputeOp]:
+    """What makes the operands that are no buffers, so that `op` does it as it reads them."""
+    made = (v.op for v in dict.fromkeys(op.operands) if isinstance(v, OpResult))
+    found = [maker for maker in made if isinstance(maker, ComputeOp) and is_gathered(maker)]
+    return [*found, *(inner for maker in found for inner in _makers(maker))]

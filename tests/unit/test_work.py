@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from memopt.analysis.work import function_work, work_of
+from memopt.analysis.work import Work, function_work, work_of
 from memopt.cli import main
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import model_of
 from memopt.dialects.rows import RowOp
 from memopt.driver import load_text, new_context
 from memopt.passes.expand_rows import expand
+from memopt.rewrites import apply_rules
 
 TEXT = """
 func.func @main(%x: tensor<1x8x8x4xf32, #memgraph.encoding<nhwc>>) -> tensor<1x10xf32> {
@@ -90,3 +91,23 @@ def test_rows_are_the_work_of_their_operator() -> None:
     expand(func, None)
     assert any(isinstance(op, RowOp) for op in func.body.block.ops)
     assert function_work(func) == whole
+
+
+RESIDUAL = """
+!x = tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
+!w = tensor<2x3x3x2xf32, #memgraph.encoding<ohwi>>
+func.func @main(%x: !x) -> !x {
+  %w = memgraph.constant dense<1.0> : !w
+  %1 = memgraph.conv_2d %x, %w window<[3, 3], pad = [1, 1, 1, 1]> groups 1 : (!x, !w) -> !x
+  %2 = memgraph.add %x, %1 : (!x, !x) -> !x
+  func.return %2 : !x
+}
+"""
+
+
+def test_who_makes_what_it_reads_has_that_work() -> None:
+    func = only_function(load_text(new_context(), RESIDUAL, "residual.mlir"))
+    whole, last = function_work(func), next(op for op in func.walk() if op.name == "memgraph.add")
+    assert work_of(last, model_of(func)) == Work(0, 0)
+    assert apply_rules(func, ("residual-epilogue",))
+    assert function_work(func) == work_of(last, model_of(func)) == whole == Work(576, 144)
