@@ -164,17 +164,26 @@ def test_a_constant_is_refused_where_the_kernel_is(name: str, tmp_path: Path, la
         lab.write(module, tmp_path / "c", "net", "host")
 
 
-# One constant expression of each kind, of %i (int8, 2x3), %b (int32, 2) or %f (float32, 2x3).
+# One constant expression of each kind, of %i (int8, 2x3), %b (int32, 2), %f (float32, 2x3) or %g
+# (float32, 2).
+PER_ROW = "axis 0 : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>"
+PAIR = "tensor<2xf32>"
 FOLDED = {
     "cast": "memgraph.cast %f : (tensor<2x3xf32>) -> tensor<2x3xi32>",
     "concat": "memgraph.concat %f, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>)"
     " -> tensor<2x6xf32>",
+    "divided": f"memgraph.divided %f, %g {PER_ROW}",
     "dequantize": f"memgraph.dequantize %i : (tensor<2x3xi8, {Q}>) -> tensor<2x3xf32>",
     "fold_into_bias": "memgraph.fold_into_bias %i, %b axis 1 values [1, 2, 3] :"
     f" (tensor<2x3xi8, {Q}>, tensor<2xi32>) -> tensor<2xi32>",
+    "normalization_terms": "memgraph.normalization_terms %g, %g, %g, %g epsilon 0.5 :"
+    f" ({PAIR}, {PAIR}, {PAIR}, {PAIR}) -> ({PAIR}, {PAIR})",
     "pad": "memgraph.pad %f before [0, 1] after [1, 0] value 2.0 :"
     " (tensor<2x3xf32>) -> tensor<3x4xf32>",
     "quantize": f"memgraph.quantize %i : (tensor<2x3xi8, {Q}>) -> tensor<2x3xi8, {R}>",
+    "reciprocal": "memgraph.reciprocal %f : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+    "scaled": f"memgraph.scaled %f, %g {PER_ROW}",
+    "shifted": f"memgraph.shifted %f, %g {PER_ROW}",
     "reshape": "memgraph.reshape %f : (tensor<2x3xf32>) -> tensor<6xf32>",
     "slice": "memgraph.slice %f starts [0, 2] strides [1, -2] :"
     " (tensor<2x3xf32>) -> tensor<2x2xf32>",
@@ -187,13 +196,16 @@ def test_every_operation_that_folds_is_evaluated(tmp_path: Path, lab: Any) -> No
     folding = {op.name for op in operations() if issubclass(op, ComputeOp) and op.FOLDS}
     assert folding == {f"memgraph.{name}" for name in FOLDED}
     for name, line in FOLDED.items():
-        result = line.rsplit("->", 1)[1]
+        result = line.rsplit("->", 1)[1].strip()
+        made = "%1, %3" if result.startswith("(") else "%1"
+        result = result.strip("()")
         text = f"""func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, {result}) {{
           %f = memgraph.constant dense<[[1.5, -2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
           %i = memgraph.constant dense<[[1, -2, 3], [4, 5, 127]]> : tensor<2x3xi8, {Q}>
           %b = memgraph.constant dense<[7, -8]> : tensor<2xi32>
-          %1 = {line}
+          %g = memgraph.constant dense<[0.5, 2.0]> : tensor<2xf32>
+          {made} = {line}
           %2 = memgraph.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-          func.return %2, %1 : tensor<2xf32>, {result}
+          func.return %2, {made} : tensor<2xf32>, {result}
         }}"""
         lab.write(lab.plan(parsed(text)), tmp_path / name, "net", "host")
