@@ -15,7 +15,7 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_like
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.plan import is_gathered, model_of
+from memopt.dialects.plan import model_of, pulled_by
 from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp
 from memopt.dialects.state import MOVING
 from memopt.dialects.structure import OpaqueOp
@@ -90,6 +90,4 @@ def _constants(op: Operation, model: ModelAttr) -> set[SSAValue]:
 
 def _makers(op: Operation) -> list[ComputeOp]:
     """What makes the operands that are no buffers, so that `op` does it as it reads them."""
-    made = (v.op for v in dict.fromkeys(op.operands) if isinstance(v, OpResult))
-    found = [maker for maker in made if isinstance(maker, ComputeOp) and is_gathered(maker)]
-    return [*found, *(inner for maker in found for inner in _makers(maker))]
+    return [v.op for v in pulled_by(op) if isinstance(v.op, ComputeOp)]

@@ -8,7 +8,7 @@ from typing import TypeGuard, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import argument_attributes, set_argument_attributes
@@ -188,6 +188,21 @@ def alias_lists(op: Operation) -> tuple[tuple[AliasAttr, ...], ...]:
 def is_gathered(op: Operation) -> bool:
     """Whether a result is no buffer: its readers read the operands that it is made of."""
     return any(alias.kind.data == "gather" for its in alias_lists(op) for alias in its)
+
+
+def is_pulled(value: SSAValue) -> bool:
+    """Whether a value is no buffer, so that who reads it makes it."""
+    return isinstance(value, OpResult) and is_gathered(value.op)
+
+
+def pulled_by(op: Operation) -> list[OpResult]:
+    """The values that an operation makes itself as it reads them, each behind those that it is made
+    of."""
+    found: dict[OpResult, None] = {}
+    for value in op.operands:
+        if isinstance(value, OpResult) and is_gathered(value.op):
+            found |= dict.fromkeys([*pulled_by(value.op), value])
+    return list(found)
 
 
 def scratch_list(op: Operation) -> tuple[ScratchAttr, ...] | None:

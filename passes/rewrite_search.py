@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.functions import body_of
 from memopt.dialects.operators.accumulation import AccumulateOp
-from memopt.dialects.plan import drop_plan, is_gathered, model_of
+from memopt.dialects.plan import drop_plan, model_of, pulled_by
 from memopt.dialects.rewrite_attributes import RewrittenAttr
 from memopt.dialects.stored import is_stored
 from memopt.passes.extract import extract
@@ -93,10 +93,11 @@ def apply_by_search(
     found within `time_limit` seconds, does not rise with it. What each did that is legal anywhere.
     """
     deadline = clock.deadline(time_limit)
-    if not any(runnable(func, dict.fromkeys(rules)).values()):
+    everywhere = runnable(func, dict.fromkeys(rules))
+    if not any(everywhere.values()):
         return []
     before = ordered(func, {}, deadline)
-    together = _together(func, rules, before, deadline)
+    together = _together(func, everywhere, before, deadline)
     found = _Search(func, deadline, before)
     for rule in rules:
         found.add(rule)
@@ -120,11 +121,13 @@ def _settle_sums(func: FuncOp, order: Sequence[int]) -> None:
 
 
 def _together(
-    func: FuncOp, rules: Sequence[str], before: Schedule, deadline: float | None
+    func: FuncOp,
+    everywhere: Mapping[str, frozenset[int]],
+    before: Schedule,
+    deadline: float | None,
 ) -> _Search | None:
     """All rules at all of their sites, in half of the time that is left, then without those that
     the peak does not need; None if there is but one of them, or the peak does not fall."""
-    everywhere = runnable(func, dict.fromkeys(rules))
     taken = {rule: sites for rule, sites in everywhere.items() if sites}
     if len(taken) < 2 or clock.late(deadline):
         return None
@@ -184,16 +187,10 @@ def runnable(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
         copy, numbers = copy_of(func), dict[Operation, int]()
         found = applied(copy, allowed, numbers)
         wrong = [op for op in body_of(copy).ops if not runs_pulling(op, target)]
-        sites = {numbers.get(maker, -1) for op in wrong for maker in _makers(op)}
+        sites = {numbers.get(value.op, -1) for op in wrong for value in pulled_by(op)}
         if not any(sites & its for its in found.values()):
             return found
         allowed = {rule: its - sites for rule, its in found.items()}
-
-
-def _makers(op: Operation) -> list[Operation]:
-    """What makes, in the end of buffers, what an operation reads that is no buffer."""
-    found = [v.op for v in op.operands if isinstance(v, OpResult) and is_gathered(v.op)]
-    return [*found, *(inner for maker in found for inner in _makers(maker))]
 
 
 def ordered(func: FuncOp, allowed: Allowed, deadline: float | None) -> Schedule:

@@ -17,7 +17,7 @@ from memopt.backends.c.call import refuse
 from memopt.backends.c.row_calls import Window, window_under
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.plan import is_gathered
+from memopt.dialects.plan import is_gathered, is_pulled, pulled_by
 from memopt.dialects.tensors import bytes_of, rows_of, shape_of
 
 WHOLE = Window(0, 0, 1)
@@ -50,11 +50,6 @@ class Pulling:
     scratch: int
 
 
-def is_pulled(value: SSAValue) -> bool:
-    """Whether a value is no buffer, so that who reads it makes it."""
-    return isinstance(value, OpResult) and is_gathered(value.op)
-
-
 def pulls(op: Operation) -> bool:
     """Whether an operation that runs reads something that is no buffer."""
     return not is_gathered(op) and any(map(is_pulled, op.operands))
@@ -69,9 +64,7 @@ def pulling_of(op: Operation, workspace: Workspace) -> Pulling:
     if not isinstance(op, ComputeOp):
         raise refuse(op, f"{op.name} reads a tensor in parts, which no kernel does")
     read = [v for v in dict.fromkeys(op.operands) if is_pulled(v)]
-    makers: dict[OpResult, ComputeOp] = {}
-    for value in read:
-        _add_makers(op, value, makers)
+    makers = {v: _maker(op, v) for v in pulled_by(op)}
     for each in (op, *makers.values()):
         if workspace(each):
             raise refuse(each, "it works in scratch, and what it reads or makes is no buffer")
@@ -90,16 +83,11 @@ def pulling_of(op: Operation, workspace: Workspace) -> Pulling:
     return Pulling(tuple(made), rows, calls, window, at)
 
 
-def _add_makers(reader: ComputeOp, value: SSAValue, makers: dict[OpResult, ComputeOp]) -> None:
-    """The makers of a value, those of what they read first."""
-    if not isinstance(value, OpResult) or value in makers:
-        return
+def _maker(reader: ComputeOp, value: OpResult) -> ComputeOp:
+    """What makes a value. Refuses what no kernel computes."""
     if not isinstance(value.op, ComputeOp):
         raise refuse(reader, f"no kernel makes {value.op.name} where it is read")
-    for operand in value.op.operands:
-        if is_pulled(operand):
-            _add_makers(reader, operand, makers)
-    makers[value] = value.op
+    return value.op
 
 
 def _window(op: ComputeOp, read: list[SSAValue]) -> Window | None:
