@@ -10,7 +10,7 @@ import pytest
 from c_programs import Program, compiled
 from channel_networks import mixed, sparse_text
 from row_networks import image_of, network
-from row_steps import KERNELS, convolution, depthwise, function, pool, same, two
+from row_steps import KERNELS, convolution, depthwise, function, pool, same, side_by_side, two
 from row_text import Rng, Text
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -42,11 +42,7 @@ RULES = (
 
 def joined(net: Text) -> None:
     """Two or three tensors beside one another, perhaps joined themselves, and what reads them."""
-    _, shape = net.last
-    alike = [m for m in net.made if m[1][:3] == shape[:3]]
-    parts = [net.last, *(net.pick(*alike) for _ in range(net.pick(1, 1, 2)))]
-    names = ", ".join(name for name, _ in parts)
-    net.add(f"concat {names} axis 3", parts, (*shape[:3], sum(s[3] for _, s in parts)))
+    side_by_side(net)
     for _ in range(net.pick(0, 1, 2)):
         net.pick(depthwise, pool, function, same)(net)
     net.pick(convolution, depthwise, two, pool)(net)

@@ -195,6 +195,15 @@ def apart(net: Text) -> None:
     net.made += found if net.rng.random() < 0.5 else found[::-1]
 
 
+def side_by_side(net: Text) -> None:
+    """Two or three tensors, perhaps one more than once, joined along their channels."""
+    _, shape = net.last
+    alike = [m for m in net.made if m[1][:3] == shape[:3]]
+    parts = [net.last, *(net.pick(*alike) for _ in range(net.pick(1, 1, 2)))]
+    names = ", ".join(name for name, _ in parts)
+    net.add(f"concat {names} axis 3", parts, (*shape[:3], sum(s[3] for _, s in parts)))
+
+
 def turned(net: Text, order: tuple[int, ...] = (0, 1, 3, 2)) -> None:
     """Columns and channels change places."""
     name, shape = net.last

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from channel_networks import INT8, Steps, bottleneck, sparse_network, sparse_text
-from row_steps import convolution, copied, depthwise, function, pool, resized
+from row_steps import convolution, copied, depthwise, function, pool, resized, side_by_side
 from row_text import Rng, Text
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -39,11 +39,7 @@ RULES = ("kernel-wise", "channel-wise")
 
 def joined(net: Text, readers: Steps = (depthwise, pool)) -> None:
     """Two or three tensors beside one another, perhaps joined themselves, and what reads them."""
-    _, shape = net.last
-    alike = [m for m in net.made if m[1][:3] == shape[:3]]
-    parts = [net.last, *(net.pick(*alike) for _ in range(net.pick(1, 1, 2)))]
-    names = ", ".join(name for name, _ in parts)
-    net.add(f"concat {names} axis 3", parts, (*shape[:3], sum(s[3] for _, s in parts)))
+    side_by_side(net)
     for _ in range(net.pick(1, 2)):
         net.pick(*readers)(net)
     convolution(net)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from channel_networks import INT8, bottleneck, mixed, sparse_network, sparse_text
-from row_steps import convolution, copied, cropped, same, strided
+from row_steps import convolution, copied, cropped, same, side_by_side, strided
 from row_text import Rng, Text
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -39,11 +39,7 @@ def rectified(net: Text) -> None:
 
 def beside(net: Text) -> None:
     """Two tensors joined along their channels, and what reads them so."""
-    _, shape = net.last
-    alike = [m for m in net.made if m[1][:3] == shape[:3]]
-    parts = [net.last, *(net.pick(*alike) for _ in range(net.pick(1, 1, 2)))]
-    names = ", ".join(name for name, _ in parts)
-    net.add(f"concat {names} axis 3", parts, (*shape[:3], sum(s[3] for _, s in parts)))
+    side_by_side(net)
     net.pick(rectified, pooled)(net)
 
 
