@@ -14,6 +14,7 @@ from memopt.dialects.names import place_of
 from memopt.dialects.stored import rounding_of
 from memopt.dialects.tensors import AnyTensor, element_bits, encoding_of, shape_of
 
+SCRATCH_ALIGNMENT = 4  # bytes: what any element of a kernel's needs
 C_TYPES = {"s8": "int8_t", "f32": "float", "u8": "uint8_t"}
 
 Array = Any  # numpy.ndarray: numpy is imported only where code is written

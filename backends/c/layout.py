@@ -15,7 +15,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from memopt.analysis.liveness import live_ranges
 from memopt.analysis.sliding import Sliding, sliding_of
 from memopt.analysis.storage_groups import BlockMemory, Storage
-from memopt.backends.c.call import refuse
+from memopt.backends.c.call import SCRATCH_ALIGNMENT, refuse
 from memopt.backends.checked import Checked, checked
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
@@ -40,7 +40,6 @@ from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, shape_of
 from memopt.targets.core.registry import target_names
 
 KEPT = "kept"  # the base of what stays from run to run
-SCRATCH_ALIGNMENT = 4  # what any element of a kernel's needs
 _C_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from memopt.backends.c.call import refuse
+from memopt.backends.c.call import SCRATCH_ALIGNMENT, refuse
 from memopt.backends.c.row_calls import Window, window_under
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
@@ -130,5 +130,4 @@ def _row_bytes(value: SSAValue, rows: int) -> int:
 
 
 def _round_up(size: int) -> int:
-    """To what any element needs."""
-    return -(-size // 4) * 4
+    return -(-size // SCRATCH_ALIGNMENT) * SCRATCH_ALIGNMENT
