@@ -102,7 +102,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     inside = Step("rewrite", pads, "before rows, of which those that are padding are no operands")
     turn = MemgraphRewritePass(("frames-as-rows",))
     frames = Step("rewrite", turn, "before rows, which are frames where a window slides")
-    at_once, searched = rules_of(chosen.rewrite, compiled, chosen.is_whole)
+    at_once, searched = rules_of(chosen.rewrite, chosen.is_whole)
     asked = Step("rewrite", MemgraphRewritePass(at_once), "before rows, which take it on")
     images = Step("rewrite", MemgraphNhwcIoPass(), "once all that can is channels last")
     search = MemgraphRewritePass(searched, time_limit=limit)
@@ -124,17 +124,13 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     )
 
 
-def rules_of(
-    wanted: tuple[str, ...], runs: bool, whole: bool
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def rules_of(wanted: tuple[str, ...], whole: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rules that are asked for: those applied at once, and those applied by search. Of a set of
-    them only those whose result has kernels, if it `runs`, and those that leave what can be planned
-    otherwise than `whole`, in one memory, if it is."""
+    them only those that leave what can be planned otherwise than `whole`, in one memory, unless it
+    is."""
     names = named_rules(wanted)
     if len(wanted) == 1 and wanted[0] in SETS:
-        left_out = {n for n in names if runs and rule_of(n).planned_only}
-        left_out |= {n for n in names if not whole and rule_of(n).whole_only}
-        names = tuple(name for name in names if name not in left_out)
+        names = tuple(n for n in names if whole or not rule_of(n).whole_only)
     searched = tuple(name for name in names if rule_of(name).applied == SEARCH)
     return tuple(name for name in names if name not in searched), searched
 

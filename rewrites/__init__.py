@@ -68,7 +68,6 @@ class Rule(RewritePattern, ABC):
     `applied`: by `--rewrite=safe` and `all`, if it is exact to the bit and proven not to raise the
     least peak (safe); by `all`, if it gives operators a form that kernels have (kernels), whatever
     that costs, or where the least peak does not rise (search); or only by its name.
-    `planned_only`: whether no kernel runs what it leaves, so that there is a plan and no code.
     `whole_only`: whether what it leaves is neither cut into rows nor put into several memories.
     `claims`: whether it says in the IR what it knows of channels that it leaves out.
     `keeps_claims`: whether what is said of channels stays true; a rule of which that is not so is
@@ -80,7 +79,6 @@ class Rule(RewritePattern, ABC):
 
     exact: ClassVar[Exact]
     applied: ClassVar[Applied] = "named"
-    planned_only: ClassVar[bool] = False
     whole_only: ClassVar[bool] = False
     claims: ClassVar[bool] = False
     keeps_claims: ClassVar[bool] = True

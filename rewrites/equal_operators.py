@@ -69,6 +69,21 @@ Left alone:
       %10 = memgraph.mul %9, %7 : (!x, !x) -> !x
       func.return %5, %8, %10 : !x, !x, !x
     }
+
+Parts of two sums, each of which is added to in its own buffer:
+
+Left alone:
+    !a = tensor<1x2x2xf32>
+    !m = tensor<2x2xf32>
+    func.func @main(%a: !a, %b: !a, %c: !a) -> (!m, !m) {
+      %1 = memgraph.mean %a axes [0] : (!a) -> !m
+      %2 = memgraph.mean %b axes [0] : (!a) -> !m
+      %3 = memgraph.accumulate %1, %2 mean : (!m, !m) -> !m
+      %4 = memgraph.mean %a axes [0] : (!a) -> !m
+      %5 = memgraph.mean %c axes [0] : (!a) -> !m
+      %6 = memgraph.accumulate %4, %5 mean : (!m, !m) -> !m
+      func.return %3, %6 : !m, !m
+    }
 """
 
 from typing import ClassVar
@@ -78,6 +93,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.rewrites import SOURCE, Applied, Exact, Rule
 
@@ -108,12 +124,14 @@ class EqualOperators(Rule):
 
 def computed_before(op: ComputeOp) -> ComputeOp | None:
     """The first operator of the block that computes the same."""
-    if not op.operands:
+    if not op.operands or sum_of(op):
         return None
     same = [
         use.operation
         for use in op.operands[0].uses
-        if isinstance(use.operation, ComputeOp) and computes_alike(op, use.operation)
+        if isinstance(use.operation, ComputeOp)
+        and computes_alike(op, use.operation)
+        and not sum_of(use.operation)
     ]
     before = [other for other in same if other.is_before_in_block(op)]
     return next((a for a in before if not any(b.is_before_in_block(a) for b in before)), None)

@@ -63,20 +63,44 @@ def accumulation(
 
     wide = weights.astype(np.int64)
     total = -per_tensor(op, source)[1] * wide.sum(axis=axes)
-    if bias is not None:
-        array = constants(bias)
-        if array is None:
-            raise refuse(op, "a bias that is only known at run time")
-        if str(array.dtype) != "int32" or array.size != total.size:
-            raise refuse(op, f"int8 kernels need one int32 bias per channel, not {array.dtype}")
-        total = total + array.reshape(-1).astype(np.int64)
+    total = total + int32_bias(op, bias, total.size, constants)
     largest = np.abs(total) + 128 * np.abs(wide).sum(axis=axes)
+    return (
+        ("bias", Table("int32_t", total.astype(np.int32))),
+        *requantization(op, largest, reals),
+    )
+
+
+def int32_bias(op: Operation, bias: SSAValue | None, count: int, constants: Constants) -> Array:
+    """A bias for each of `count` channels in 64 bits, zeros if there is none."""
+    import numpy as np
+
+    if bias is None:
+        return np.zeros(count, np.int64)
+    array = constants(bias)
+    if array is None:
+        raise refuse(op, "a bias that is only known at run time")
+    if str(array.dtype) != "int32" or array.size != count:
+        raise refuse(op, f"int8 kernels need one int32 bias per channel, not {array.dtype}")
+    return array.reshape(-1).astype(np.int64)
+
+
+def need_int32(op: Operation, largest: Array) -> None:
+    """Refuse sums whose absolute value may be as large as this."""
+    if (largest >= 1 << 31).any():
+        raise refuse(op, "the int32 accumulator could overflow")
+
+
+def requantization(op: Operation, largest: Array, reals: Sequence[float]) -> Fields:
+    """The fields multiplier and shift of the real multipliers `reals`, one or per channel, of sums
+    whose absolute values are up to `largest`, in 64 bits."""
+    import numpy as np
+
     even = rounds_even(op)
     pairs = [(0, 0) if even else quantize_multiplier(real) for real in reals]
     shift = np.array([s for _, s in pairs], dtype=np.int64)
-    largest <<= np.maximum(shift, 0)
-    if (largest >= 1 << 31).any():
-        raise refuse(op, "the int32 accumulator could overflow")
+    largest = largest << np.maximum(shift, 0)
+    need_int32(op, largest)
     if shift.size == 1:
         largest = largest.max(keepdims=True)
     code = np.where((shift >= 0) | (largest >= 1 << 30), shift + WIDE, shift)
@@ -84,7 +108,6 @@ def accumulation(
     if even:
         code, multiplier = np.full_like(code, EVEN), np.array(reals, np.float32).view(np.int32)
     return (
-        ("bias", Table("int32_t", total.astype(np.int32))),
         ("multiplier", Table("int32_t", multiplier)),
         ("shift", Table("int8_t", code.astype(np.int8))),
     )

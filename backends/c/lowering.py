@@ -24,7 +24,6 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
             matching(op, isa)
         elif pulls(op):
             pulling_of(op, partial(own_workspace, isa=isa))
-        _refuse_sums(op)
     for op, _ in executing(body_of(func), model_of(func)):
         if not isinstance(op, (ReceiveOp, *MOVING)):
             matching(op.whole if isinstance(op, RowOp) else op, isa)
@@ -33,7 +32,6 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
 def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[KernelCall]:
     """The kernel calls of one executing operation on a core with the instruction sets `isa`.
     Raises MemoptError if there is no kernel."""
-    _refuse_sums(op)
     return _calls(matching(op, isa), op, constants)
 
 
@@ -46,14 +44,6 @@ def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> lis
     if kernel.workspace is not None and kernel.workspace(op):
         raise refuse(op, f"the kernel of {op.name} computes no rows: it works in scratch")
     return kernel.rows(op, constants, partial(_calls, kernel))
-
-
-def _refuse_sums(op: Operation) -> None:
-    """Raise MemoptError for what adds to what others left in its buffer."""
-    for result in op.results:
-        for use in result.uses:
-            if isinstance(use.operation, ComputeOp) and use.operation.SUMS_UP:
-                raise refuse(use.operation, f"{use.operation.name}: no kernel adds to its result")
 
 
 def _calls(kernel: Kernel, op: Operation, constants: Constants) -> list[KernelCall]:

@@ -22,6 +22,7 @@ from memopt.backends.c.call import Lower, element_kind, need_layout, need_roundi
 from memopt.backends.c.pulling import Pulling, pulling_of, pulls
 from memopt.backends.c.row_calls import RowForm
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
 
@@ -36,7 +37,8 @@ class Kernel:
     """What a kernel computes: `op`, or all operations derived from it, on `types` (`s8`, or `f32 to
     s8` where they change), with the first operand in `layout` and with one of the `roundings`
     (none: it does not matter), on a core that has `isa`. `lower` makes its calls; `workspace` says
-    the bytes of scratch that they need; `rows`, how it computes a row, None if it cannot."""
+    the bytes of scratch that they need; `rows`, how it computes a row, None if it cannot. `sums`
+    are for results that are added up in one buffer, all others for those that are not."""
 
     op: type[Operation]
     types: str
@@ -46,6 +48,7 @@ class Kernel:
     isa: str
     workspace: Workspace | None
     rows: RowForm | None
+    sums: bool
 
     def __str__(self) -> str:
         return self.types if self.isa == "c" else f"{self.types} ({self.isa})"
@@ -62,12 +65,13 @@ def kernel(
     isa: str = "c",
     workspace: Workspace | None = None,
     rows: RowForm | None = None,
+    sums: bool = False,
 ) -> Callable[[Lower], Lower]:
     """Registers the function below as what lowers `op` to a kernel, see Kernel."""
     roundings = (rounding,) if isinstance(rounding, str) else rounding
 
     def register(lower: Lower) -> Lower:
-        _REGISTERED.append(Kernel(op, types, lower, layout, roundings, isa, workspace, rows))
+        _REGISTERED.append(Kernel(op, types, lower, layout, roundings, isa, workspace, rows, sums))
         return lower
 
     return register
@@ -105,8 +109,8 @@ def _kinds(values: Iterable[Any]) -> str:
 
 
 def _best(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> Kernel | None:
-    types = _types(op)
-    found = [k for k in known if k.types in (types, ANY) and k.isa in isa]
+    types, sums = _types(op), sum_of(op) is not None
+    found = [k for k in known if k.types in (types, ANY) and k.isa in isa and k.sums is sums]
     order = type(op).mro()
     return min(found, key=lambda k: (isa.index(k.isa), order.index(k.op)), default=None)
 
@@ -161,8 +165,10 @@ def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
         raise refuse(op, f"no kernel for {op.name}")
     best = _best(op, known, isa)
     if best is None:
-        there = ", ".join(sorted({str(k) for k in known}))
-        raise refuse(op, f"no kernel for {op.name} on {_types(op)}, only on {there}")
+        sums = sum_of(op) is not None
+        there = ", ".join(sorted({str(k) for k in known if k.sums is sums})) or "nothing"
+        how = ", added up in place," if sums else ""
+        raise refuse(op, f"no kernel for {op.name}{how} on {_types(op)}, only on {there}")
     need_rounding(op, best.roundings)
     if best.layout:
         need_layout(op, op.operands[0], best.layout)

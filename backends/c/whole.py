@@ -24,11 +24,17 @@ from memopt.backends.c.lowering import lower
 from memopt.backends.c.pulled_calls import add_pulled
 from memopt.backends.c.pulling import pulling_of, pulls
 from memopt.backends.c.registry import own_workspace, workspace_of
+from memopt.backends.c.sums import part_of
 from memopt.backends.c.text import plain
 from memopt.dialects.names import name_of
+from memopt.dialects.operators.accumulation import sum_of
 
 
 def _trace(out: Source, op: Operation) -> str:
+    """Sums that are not complete are nobody's result."""
+    if sum_of(op) is not None:
+        part = part_of(op)
+        return _trace(out, part.whole) if part.finishes else ""
     lines: list[str] = []
     for i, value in enumerate(op.results):
         place = pointer(out.layout.addresses[value])
@@ -42,8 +48,10 @@ def _comment(out: Source, op: Operation, index: int, live: Sequence[int]) -> str
     names = ", ".join(f"{plain(g.name, 32)} ({g.size} B)" for g in groups) or "none"
     written = sum(bytes_in(v) for v in op.results)
     kind = op.name.removeprefix("memgraph.").upper()
-    name = plain(name_of(op.results[0]), 48) if op.results else ""
-    text = f"{index}: {kind} {name}, writes {written} B; live {total} B: {names}"
+    whole = sum_of(op)
+    name = plain(name_of((whole or op).results[0]), 48) if op.results else ""
+    how = "adds to" if whole is not None and part_of(op).adds else "writes"
+    text = f"{index}: {kind} {name}, {how} {written} B; live {total} B: {names}"
     lines: list[str] = []
     line = ""
     for word in text.split(" "):

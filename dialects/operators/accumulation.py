@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     opt_prop_def,
@@ -123,7 +123,7 @@ class AccumulateOp(ComputeOp):
             total = sum(v.astype(np.int64) for v in operands[:count])
             need_int32(self, total)
             bits = stored_bits(self, self.result, unsigned=True)
-            whole = requantized(self, channels_last(total, self.result), bias, self._reals(), bits)
+            whole = requantized(self, channels_last(total, self.result), bias, self.reals(), bits)
             return [self.stored(as_laid_out(whole, self.result))]
         total = operands[0]
         for part in operands[1:count]:
@@ -136,7 +136,7 @@ class AccumulateOp(ComputeOp):
             total = total + bias.reshape(shape)
         return [self.activated(total).astype(operands[0].dtype)]
 
-    def _reals(self) -> list[float]:
+    def reals(self) -> list[float]:
         """The real multipliers, as those of a convolution of `input` and `weights`."""
         if self.input is None or self.weights is None:
             raise unknown(self, "sums of integers of which nobody says what they stand for")
@@ -144,3 +144,12 @@ class AccumulateOp(ComputeOp):
         if rounds_even(self):
             return [multiplier(in_scale, s, out_scale) for s in self.weights.scales]
         return [in_scale * s / out_scale for s in self.weights.scales]
+
+
+def sum_of(op: Operation) -> AccumulateOp | None:
+    """What adds up the result of an operation with those of others, in one buffer."""
+    for result in op.results:
+        for use in result.uses:
+            if isinstance(use.operation, AccumulateOp) and result in use.operation.sums:
+                return use.operation
+    return None

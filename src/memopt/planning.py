@@ -55,7 +55,7 @@ def rewritten(
 ) -> tuple[ModuleOp, Choices]:
     """A copy with the rules that are applied at once, and what is left to choose, for who plans it
     more than once in C; the module itself where something else has to come first."""
-    at_once, searched = rules_of(choices.rewrite, True, choices.is_whole)
+    at_once, searched = rules_of(choices.rewrite, choices.is_whole)
     if not at_once or choices.int8_io or choices.slide is not None:
         return module, choices
     copy = module.clone()

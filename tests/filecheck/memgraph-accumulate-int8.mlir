@@ -1,9 +1,18 @@
 // Partial sums of integers: 32 bits each, in one buffer, requantised once into another, or in their place.
 // RUN: memopt-opt -p "memgraph-model{alignment=1},memgraph-rewrite{rules=channel-wise},memgraph-schedule,memgraph-place{method=exact},memgraph-verify-plan{placed=true}" %s | filecheck %s
 // RUN: memopt-opt -p "memgraph-model{alignment=1 inplace=on},memgraph-rewrite{rules=channel-wise},memgraph-schedule,memgraph-place{method=exact},memgraph-verify-plan{placed=true}" %s | filecheck %s --check-prefix=INPLACE
-// RUN: not memopt-opt -p "memgraph-rewrite{rules=channel-wise},memgraph-model{target=host},memgraph-schedule,memgraph-place" -t c %s 2>&1 | filecheck %s --check-prefix=C
+// RUN: memopt-opt -p "memgraph-rewrite{rules=channel-wise},memgraph-model{target=host inplace=on},memgraph-schedule,memgraph-place" -t c %s | filecheck %s --check-prefix=C
+// RUN: sed "s/tflm_double/tflite_single/g" %s | memopt-opt -p "memgraph-rewrite{rules=channel-wise},memgraph-model{target=host},memgraph-schedule,memgraph-place" > %t.single.mlir
+// RUN: not memopt-opt -t c %t.single.mlir 2>&1 | filecheck %s --check-prefix=SINGLE
 
-// C: error: C backend: memgraph.accumulate: no kernel adds to its result
+// SINGLE: int8 kernels compute tflm_double or onnx_even, not tflite_single
+// C: /* 1: CONV_2D y, writes 64 B
+// C: memopt_conv_2d_sum_s8({{.*}}, in, [[SUM:arena \+ [0-9]+]], NULL);
+// C: /* 3: CONV_2D y, adds to 64 B
+// C: memopt_conv_2d_sum_s8({{.*}}, in, [[SUM]], NULL);
+// C: /* 4: ACCUMULATE y, writes 16 B
+// C-NEXT: in[0] = [[SUM]];
+// C-NEXT: memopt_finish_sum_s8(&op4_params, &op4_rows, in, [[SUM]], NULL);
 // CHECK: sites = 1, peak = [256, 144] proven
 // CHECK: memgraph.conv_2d %a, %0 {{.*}}memgraph.offset = [0 : i64]} : {{.*}} -> !a2
 // CHECK: memgraph.conv_2d %b, %2 {{.*}}memgraph.offset = [0 : i64]} : {{.*}} -> !a2

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from c_programs import Program, compiled
-from channel_networks import mixed, sparse_text
-from row_networks import image_of, network
-from row_steps import KERNELS, convolution, depthwise, function, pool, same, side_by_side, two
-from row_text import Rng, Text
+from row_networks import image_of
+from unbuffered_networks import RULES, planned, text_of
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -21,74 +19,16 @@ from memopt.dialects.plan import plan_of
 from memopt.dialects.tensors import bytes_of
 from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_model import MemgraphModelPass
-from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
-from memopt.passes.memgraph_schedule import MemgraphSchedulePass
-from memopt.passes.rewrite_search import applied, runnable
-from memopt.verify.plan import verify_plan
 
 FULL = 2_000  # networks
 LEAST = 100  # of each way of making what is read, in the full count
 PROGRAM = 25  # networks
-RULES = (
-    "kernel-wise",
-    "slice-as-view",
-    "slice-by-readers",
-    "function-by-readers",
-    "gather",
-    "residual-epilogue",
-)
 
 
-def joined(net: Text) -> None:
-    """Two or three tensors beside one another, perhaps joined themselves, and what reads them."""
-    side_by_side(net)
-    for _ in range(net.pick(0, 1, 2)):
-        net.pick(depthwise, pool, function, same)(net)
-    net.pick(convolution, depthwise, two, pool)(net)
-
-
-def residual(net: Text) -> None:
-    """A sum of products added to what it is made of."""
-    anchor = net.last
-    if net.pick(True, False):
-        mixed(net, anchor, anchor[1][3])
-    else:
-        same(net)
-    if net.last[1] == anchor[1]:
-        net.add(f"add {anchor[0]}, {net.last[0]}{net.rounding}", [anchor, net.last], anchor[1])
-
-
-def halves(net: Text) -> None:
-    """The first channels and the others, each read for itself."""
-    name, shape = net.last
-    if shape[3] > 1:
-        parts = [(*shape[:3], 1), (*shape[:3], shape[3] - 1)]
-        types = [net.type_of(part) for part in parts]
-        names = net.line(f"split {name} axis 3", [net.type_of(shape)], types)
-        for made in zip(names, parts, strict=True):
-            net.made.append(made)
-            net.pick(pool, function)(net)
-
-
-STEPS = (joined, joined, residual, halves, *KERNELS)
-
-
-def text_of(rng: Rng, quantized: bool, outputs: int) -> str:
-    if rng.random() < 0.3:
-        return network(rng, quantized, branch=True, outputs=outputs)
-    return sparse_text(rng, outputs, STEPS, quantized)
-
-
-def planned(module: ModuleOp, seed: int, rules: tuple[str, ...]) -> list[Pulling]:
-    """Plan it with rules wherever kernels run what they leave; what is pulled."""
-    func, context = only_function(module), Context()
-    io, inplace = ("caller" if seed % 2 else "arena"), ("on" if seed % 3 else "off")
-    MemgraphModelPass(target="host", alignment=4, inplace=inplace, io=io).apply(context, module)
-    applied(func, runnable(func, dict.fromkeys(rules)))
-    MemgraphSchedulePass(method="rpo").apply(context, module)
-    MemgraphPlacePass("greedy-by-size").apply(context, module)
-    verify_plan(func, placed=True)
+def pulled(module: ModuleOp, seed: int, rules: tuple[str, ...]) -> list[Pulling]:
+    """What is pulled of a network that is planned with rules."""
+    func = planned(module, seed, rules)
     return [pulling_of(op, lambda _: 0) for op in body_of(func).ops if pulls(op)]
 
 
@@ -120,7 +60,7 @@ def test_random_networks_compute_the_same_bits(
             text = text_of(rng, seed % 3 != 1, 2 if seed % 4 == 3 else 1)
             module = load_text(new_context(), text, "net.mlir")
             rules = tuple(r for r in RULES if rng.random() < 0.7)
-            found = planned(module, seed, rules)
+            found = pulled(module, seed, rules)
             if not found:
                 continue
             whole = load_text(new_context(), text, "net.mlir")

@@ -6,7 +6,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.emit import emit, emit_files
-from memopt.backends.c.kernels import kernel_files, needed_files
+from memopt.backends.c.kernels import kernel_files, needed_files, text_of
 
 MAIN = """
 #include <stdio.h>
@@ -85,12 +85,13 @@ class Program:
         return ran.stdout
 
 
-def compiled(folder: Path, sanitize: str) -> tuple[Path, list[str]]:
-    """All kernels as object files, with sanitizers, and how a program of them is compiled."""
+def compiled(folder: Path, sanitize: str, rounds_even: bool = False) -> tuple[Path, list[str]]:
+    """All kernels as object files, with sanitizers, and how a program of them is compiled: those of
+    networks that round as TensorFlow Lite Micro's, or of such that may round as ONNX's too."""
     how = ["-std=c99", *sanitize.split(), "-ffp-contract=off", "-I", str(folder)]
     files = [f for f in kernel_files() if f.endswith(".c")]
     for path in needed_files(f.removeprefix("memopt_").removesuffix(".c") for f in files):
-        (folder / path.name).write_bytes(path.read_bytes())
+        (folder / path.name).write_text(text_of(path, rounds_even))
     done = subprocess.run(
         ["cc", *how, "-c", *files], cwd=folder, capture_output=True, text=True, check=False
     )

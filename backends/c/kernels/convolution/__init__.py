@@ -5,13 +5,15 @@ from memopt.backends.c.call import (
     KernelCall,
     Table,
     need_layout,
+    per_tensor,
     refuse,
 )
 from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
-from memopt.backends.c.int8 import accumulation, int8_range, int8_weights, zero_points
+from memopt.backends.c.int8 import accumulation, int8_range, int8_weights, need_int32, zero_points
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import window_rows
 from memopt.backends.c.rowwise import image_call
+from memopt.backends.c.sums import part_of, real_part
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.products import convolution_reals
 from memopt.dialects.tensors import shape_of
@@ -112,5 +114,51 @@ def conv_2d_f32(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kerne
             *float_result_range(op),
             ("weights", Table("float", float_weights(op, op.weights, constants))),
             ("bias", float_bias(op, op.bias, channels, constants)),
+        ),
+    )
+
+
+def _partial_fields(op: Conv2DOp) -> Fields:
+    """Refuses what is more than sums of products, and channels in groups."""
+    need_layout(op, op.weights, "ohwi")
+    if op.bias is not None or op.groups.value.data != 1:
+        raise refuse(op, "a partial sum with a bias, or of channels in groups")
+    return _window_fields(op)
+
+
+@kernel(Conv2DOp, "s8 to i32", "nhwc", rounding=("tflm_double", "onnx_even"), sums=True)
+def conv_2d_sum_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
+    """Sums of products, which others add to."""
+    import numpy as np
+
+    fields, zero = _partial_fields(op), per_tensor(op, op.input)[1]
+    weights, _ = int8_weights(op, op.weights, shape_of(op.result)[3], constants)
+    wide = weights.astype(np.int64)
+    bias = -zero * wide.sum(axis=(1, 2, 3))
+    need_int32(op, np.abs(bias) + 128 * np.abs(wide).sum(axis=(1, 2, 3)))
+    return image_call(
+        op,
+        "conv_2d_sum_s8",
+        (
+            *fields,
+            ("input_zero_point", zero),
+            ("adds", int(part_of(op).adds)),
+            ("weights", Table("int8_t", weights)),
+            ("bias", Table("int32_t", bias.astype(np.int32))),
+        ),
+    )
+
+
+@kernel(Conv2DOp, "f32", "nhwc", sums=True)
+def conv_2d_sum_f32(op: Conv2DOp, constants: Constants) -> KernelCall:
+    """The same of reals."""
+    fields = _partial_fields(op)
+    return image_call(
+        op,
+        "conv_2d_sum_f32",
+        (
+            *fields,
+            *real_part(op, shape_of(op.result)[3], constants),
+            ("weights", Table("float", float_weights(op, op.weights, constants))),
         ),
     )

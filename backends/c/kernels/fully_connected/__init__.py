@@ -13,6 +13,7 @@ from memopt.backends.c.float32 import float_bias, float_result_range, float_weig
 from memopt.backends.c.int8 import accumulation, int8_range, int8_weights
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import summed_rows
+from memopt.backends.c.sums import real_part
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
 from memopt.dialects.tensors import shape_of
@@ -54,6 +55,27 @@ def fully_connected_f32(op: FullyConnectedOp, constants: Constants) -> KernelCal
             *float_result_range(op),
             ("weights", Table("float", float_weights(op, op.weights, constants))),
             ("bias", float_bias(op, op.bias, out_n, constants)),
+        ),
+        operands=(op.input,),
+        rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
+    )
+
+
+@kernel(FullyConnectedOp, "f32", sums=True)
+def fully_connected_sum_f32(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    """Sums of products, which others add to."""
+    out_n, in_n = shape_of(op.weights)
+    if 0 in (out_n, in_n):
+        raise refuse(op, "a tensor without elements")
+    if op.bias is not None:
+        raise refuse(op, "a partial sum with a bias")
+    return KernelCall(
+        kernel="fully_connected_sum_f32",
+        fields=(
+            ("in_n", in_n),
+            ("out_n", out_n),
+            *real_part(op, out_n, constants),
+            ("weights", Table("float", float_weights(op, op.weights, constants))),
         ),
         operands=(op.input,),
         rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),

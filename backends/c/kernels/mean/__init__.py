@@ -12,6 +12,7 @@ from memopt.backends.c.call import (
 from memopt.backends.c.int8 import WIDE, even_steps
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import summed_rows
+from memopt.backends.c.sums import part_of
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.mean import MeanOp, divided
 from memopt.dialects.tensors import shape_of
@@ -61,6 +62,27 @@ def mean_f32(op: MeanOp, constants: Constants) -> KernelCall:
     return KernelCall(
         kernel="mean_f32",
         fields=(("count", count), ("inner", inner)),
+        operands=(op.input,),
+        rows=Rows.of(op, outer, count * inner, inner),
+    )
+
+
+@kernel(MeanOp, "f32", sums=True)
+def mean_sum_f32(op: MeanOp, constants: Constants) -> KernelCall:
+    """A mean that is added to others; the last one divides by how many they are."""
+    outer, count, inner = _mean_shape(op)
+    part = part_of(op)
+    if part.whole.bias is not None or part.whole.activation_name:
+        raise refuse(part.whole, "a sum of means with a bias or an activation")
+    divides = part.finishes and part.whole.mean is not None
+    return KernelCall(
+        kernel="mean_sum_f32",
+        fields=(
+            ("count", count),
+            ("inner", inner),
+            ("adds", int(part.adds)),
+            ("means", len(part.whole.sums) if divides else 1),
+        ),
         operands=(op.input,),
         rows=Rows.of(op, outer, count * inner, inner),
     )
