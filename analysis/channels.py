@@ -4,7 +4,8 @@ A channel goes where each of its readers can do without it:
 
 - a convolution or a matrix, where its weights are zero in all filters that are left, or where the
   channel is constant and what it adds can stand in the bias: that is so at every place only where
-  it is the zero point, as padding is, or its weights never meet padding;
+  it is the zero point, as padding is, or its weights never meet padding; of real numbers where it
+  is zero;
 - what works channel by channel, where the same channel of its other operands and of its results
   goes too;
 - anything else reads all channels, and so does the caller.
@@ -26,7 +27,7 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.plan import ALIAS
-from memopt.dialects.stored import Array, per_tensor
+from memopt.dialects.stored import Array, is_stored, per_tensor
 from memopt.dialects.tensors import channels_of
 
 
@@ -58,6 +59,8 @@ def has_constant_weights(op: WeighingOp, constants: Constants) -> bool:
 def foldable(op: Operation, filters: Filters, interval: Interval, kept: Array) -> Array:
     """The channels of an input that what adds them up can do without, of the filters `kept`."""
     used = (filters.weights[kept] != 0).any(0)  # channel, tap
+    if not is_stored(op.operands[0]):  # what a constant adds would be rounded elsewhere
+        return ~used.any(1) | (interval.constant & (interval.low == 0))
     at_zero = interval.low == per_tensor(op, op.operands[0])[1]
     inside = ~used[:, filters.padded].any(1)
     return ~used.any(1) | (interval.constant & (at_zero | inside))
@@ -214,7 +217,7 @@ def claims(value: OpResult, gone: Array, found: Intervals, constants: Constants)
     return ChannelsAttr(
         len(gone),
         [
-            LeftOut(int(c), int(interval.low[c]), int(interval.high[c]), reason(int(c)))
+            LeftOut(int(c), interval.low[c].item(), interval.high[c].item(), reason(int(c)))
             for c in gone.nonzero()[0]
         ],
     )

@@ -1,18 +1,24 @@
-"""Between which stored values each channel of each tensor stays, whatever the inputs are.
+"""Between which values each channel of each tensor stays, whatever the inputs are.
 
     found = intervals(func, constants)
-    found.of[value].low        # an integer per channel
+    found.of[value].low        # an integer per channel, stored, or a real number
     found.of[value].constant   # the channels that hold one value everywhere
 
 Operations say it themselves (`ComputeOp.extremes`). For the channels' intervals that it reads the
 ends that an operation gives are reached, since requantizing is monotone; what it does not know may
 be anything of its type. What TensorFlow Lite rounds once or twice, by the kernel (uint8), is
 between the ends of both.
+
+Of float32 anything includes infinities and NaN. Something is known of an operation where all that
+it reads is finite: since the function declares the range of an input (`#memgraph.range`), or real
+numbers are made of stored integers. Its ends are wide enough for whatever kernels round
+(dialects/operators/real_bounds.py).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import Float32Type
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
@@ -21,15 +27,18 @@ from memopt.dialects.attributes import RoundingAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.operators.base import ComputeOp, Range
+from memopt.dialects.operators.real_bounds import outwards
+from memopt.dialects.range_attribute import declared_ranges
 from memopt.dialects.stored import Array, dtype_of, element_of, integer_type, is_stored, rounds_once
-from memopt.dialects.tensors import channel_axis, elements_of, is_buffer, shape_of
+from memopt.dialects.tensors import channel_axis, elements_of, encoding_of, is_buffer, shape_of
 
 ROUNDINGS = ("tflite_single", "tflm_double")
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The least and the greatest stored value of each channel, as int64."""
+    """The least and the greatest value of each channel: stored ones as int64, real ones as
+    float64, infinite where nothing is known."""
 
     low: Array
     high: Array
@@ -38,11 +47,18 @@ class Interval:
     def constant(self) -> Array:
         return self.low == self.high
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether every value is a finite number."""
+        import numpy as np
+
+        return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
+
 
 @dataclass(frozen=True)
 class Intervals:
-    """`of` each stored tensor that is known at run time only; `known`: the operations that said it
-    of their results, of which so no sum leaves an int32."""
+    """`of` each stored or real tensor that is known at run time only; `known`: the operations that
+    said it of their results, of which so no sum leaves an int32, and no real number is infinite."""
 
     of: dict[SSAValue, Interval]
     known: frozenset[Operation]
@@ -51,7 +67,11 @@ class Intervals:
 def intervals(func: FuncOp, constants: Constants) -> Intervals:
     """Of all tensors of a function. Raises MemoptError where constants cannot be read."""
     block = body_of(func)
-    found: dict[SSAValue, Interval] = {a: whole_type(a) for a in block.args if has_intervals(a)}
+    found: dict[SSAValue, Interval] = {
+        value: whole_type(value) if ends is None else _declared(value, *ends)
+        for value, ends in zip(block.args, declared_ranges(func), strict=True)
+        if has_intervals(value)
+    }
     known: set[Operation] = set()
     for op in block.ops:
         made = [v for v in op.results if has_intervals(v)]
@@ -68,18 +88,33 @@ def intervals(func: FuncOp, constants: Constants) -> Intervals:
 
 
 def has_intervals(value: SSAValue) -> bool:
-    """Whether a tensor has channels of stored integers of 8 bits."""
+    """Whether a tensor has channels of stored integers of 8 bits, of one scale, or of float32."""
     if not is_buffer(value.type) or not shape_of(value) or not elements_of(value):
         return False
-    return is_stored(value) and (integer_type(element_of(value)) or (0,))[0] == 8
+    if is_stored(value):
+        one = len(encoding_of(value).scales) == 1
+        return one and (integer_type(element_of(value)) or (0,))[0] == 8
+    return isinstance(element_of(value), Float32Type)
 
 
 def whole_type(value: SSAValue) -> Interval:
     """Anything that the tensor's type can store."""
     import numpy as np
 
-    limits, count = np.iinfo(dtype_of(value)), shape_of(value)[channel_axis(value)]
+    count = shape_of(value)[channel_axis(value)]
+    if not is_stored(value):
+        return Interval(np.full(count, -np.inf), np.full(count, np.inf))
+    limits = np.iinfo(dtype_of(value))
     return Interval(*(np.full(count, end, np.int64) for end in (limits.min, limits.max)))
+
+
+def _declared(value: SSAValue, low: float, high: float) -> Interval:
+    """Anything in a declared range, whose ends stand for float32 numbers."""
+    import numpy as np
+
+    count = shape_of(value)[channel_axis(value)]
+    least, most = outwards(np.full(count, float(low)), np.full(count, float(high)))
+    return Interval(least.astype(np.float64), most.astype(np.float64))
 
 
 def per_channel(value: SSAValue, ends: Range) -> Interval:
@@ -90,7 +125,9 @@ def per_channel(value: SSAValue, ends: Range) -> Interval:
         np.moveaxis(e, channel_axis(value), 0).reshape(shape_of(value)[channel_axis(value)], -1)
         for e in ends
     )
-    return Interval(low.min(1).astype(np.int64), high.max(1).astype(np.int64))
+    kind = np.int64 if is_stored(value) else np.float64
+    # adding 0 leaves one zero only
+    return Interval(low.min(1).astype(kind) + 0, high.max(1).astype(kind) + 0)
 
 
 def everywhere(value: SSAValue, ends: Array) -> Array:
@@ -112,6 +149,8 @@ def _ends(
     most: list[Array] = []
     for value in op.operands:
         interval = found.get(value)
+        if interval is not None and not interval.is_bounded:
+            return None
         if interval is not None:
             least.append(everywhere(value, interval.low))
             most.append(everywhere(value, interval.high))
@@ -121,9 +160,16 @@ def _ends(
         else:
             return None
     try:
-        return _extremes(op, least, most)
+        ends = _extremes(op, least, most)
     except MemoptError:  # it has no meaning, or none that is known here
         return None
+    return ends if ends is None or all(map(_are_bounded, ends)) else None
+
+
+def _are_bounded(ends: Range) -> bool:
+    import numpy as np
+
+    return all(bool(np.isfinite(end).all()) for end in ends)
 
 
 def _extremes(op: ComputeOp, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:

@@ -5,13 +5,15 @@ memgraph.channels = [#memgraph.channels<16, left_out = [2 [-128, -128] zero_weig
 
 Of a tensor of 16 channels the operation makes 14 still. Channel 2, counted as it was, would hold
 -128 everywhere; channel 5 something between -128 and 40, stored values, which no reader looks at.
+Of float32 both are real numbers, `[0.0, 0.0]`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from math import isfinite
+from typing import Any, Literal, cast, get_args
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntAttr, StringAttr, f64, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, ParametrizedAttribute, SSAValue
 from xdsl.irdl import irdl_attr_definition
@@ -20,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import one_of
+from memopt.dialects.range_attribute import number_text
 
 CHANNELS = "memgraph.channels"
 NARROWED = "memgraph.narrowed"
@@ -32,11 +35,12 @@ alone, or since what it stores has one value only; or its readers do not look at
 
 @dataclass(frozen=True)
 class LeftOut:
-    """One channel, by its index before: the least and the greatest value that it would store."""
+    """One channel, by its index before: the least and the greatest value that it would store, int
+    unless it stores real numbers."""
 
     index: int
-    low: int
-    high: int
+    low: float
+    high: float
     reason: Reason
 
     @property
@@ -50,22 +54,25 @@ class ChannelsAttr(ParametrizedAttribute):
 
     name = "memgraph.channels"
     width: IntAttr
-    numbers: DenseArrayBase[IntegerType]  # index, low and high of each
+    numbers: DenseArrayBase  # index, low and high of each: i64, or f64 of real numbers
     reasons: ArrayAttr[StringAttr]
 
     def __init__(self, width: int, left_out: Sequence[LeftOut] = ()):
         flat = [n for c in left_out for n in (c.index, c.low, c.high)]
+        whole = all(isinstance(n, int) for n in flat)
         super().__init__(
             IntAttr(width),
-            DenseArrayBase.from_list(i64, flat),
+            DenseArrayBase.from_list(i64, [int(n) for n in flat])
+            if whole
+            else DenseArrayBase.from_list(f64, [float(n) for n in flat]),
             ArrayAttr([StringAttr(c.reason) for c in left_out]),
         )
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        flat = [int(n) for n in self.numbers.get_values()]
+        flat: tuple[Any, ...] = cast("Any", self.numbers).get_values()
         rows = zip(flat[::3], flat[1::3], flat[2::3], self.reasons.data, strict=True)
-        return tuple(LeftOut(i, low, high, cast("Reason", r.data)) for i, low, high, r in rows)
+        return tuple(LeftOut(int(i), low, high, cast("Reason", r.data)) for i, low, high, r in rows)
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -80,6 +87,8 @@ class ChannelsAttr(ParametrizedAttribute):
         for c in self.left_out:
             if not before < c.index < self.width.data:
                 raise VerifyException(f"channels: {c.index} is no next one of {self.width.data}")
+            if not (isfinite(c.low) and isfinite(c.high)):
+                raise VerifyException(f"channels: [{c.low}, {c.high}] is not bounded")
             if c.low > c.high:
                 raise VerifyException(f"channels: [{c.low}, {c.high}] is empty")
             one_of(c.reason, get_args(Reason), "reason")
@@ -92,9 +101,9 @@ class ChannelsAttr(ParametrizedAttribute):
         def one() -> LeftOut:
             index = parser.parse_integer()
             parser.parse_punctuation("[")
-            low = parser.parse_integer()
+            low = parser.parse_number()
             parser.parse_punctuation(",")
-            high = parser.parse_integer()
+            high = parser.parse_number()
             parser.parse_punctuation("]")
             return LeftOut(index, low, high, cast("Reason", parser.parse_identifier()))
 
@@ -108,10 +117,14 @@ class ChannelsAttr(ParametrizedAttribute):
         return cls(width, left_out).parameters
 
     def print_parameters(self, printer: Printer) -> None:
-        texts = [f"{c.index} [{c.low}, {c.high}] {c.reason}" for c in self.left_out]
+        texts = [f"{c.index} [{_text(c.low)}, {_text(c.high)}] {c.reason}" for c in self.left_out]
         rest = f", left_out = [{', '.join(texts)}]" if texts else ""
         with printer.in_angle_brackets():
             printer.print_string(f"{self.width.data}{rest}")
+
+
+def _text(number: float) -> str:
+    return str(number) if isinstance(number, int) else number_text(number)
 
 
 def channels_of_result(value: SSAValue) -> ChannelsAttr | None:

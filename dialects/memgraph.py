@@ -10,6 +10,7 @@ from memopt.dialects.old_forms import OLD_FORMS
 from memopt.dialects.operators import operations
 from memopt.dialects.place_attributes import PLACE_ATTRIBUTES
 from memopt.dialects.plan_attributes import PLAN_ATTRIBUTES
+from memopt.dialects.range_attribute import RANGE_ATTRIBUTES
 from memopt.dialects.rewrite_attributes import REWRITE_ATTRIBUTES
 from memopt.dialects.rows import ROWS
 from memopt.dialects.state import STATE
@@ -25,6 +26,7 @@ MEMGRAPH = Dialect(
         *PLACE_ATTRIBUTES,
         *PLAN_ATTRIBUTES,
         *OFF_CHIP_ATTRIBUTES,
+        *RANGE_ATTRIBUTES,
         *REWRITE_ATTRIBUTES,
         *OLD_FORMS,
     ],

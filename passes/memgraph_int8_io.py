@@ -32,6 +32,7 @@ from memopt.dialects.functions import body_of, functions
 from memopt.dialects.names import name_of
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
 from memopt.dialects.plan import drop_plan
+from memopt.dialects.range_attribute import drop_range
 from memopt.dialects.stored import is_stored
 from memopt.dialects.tensors import is_buffer
 
@@ -74,6 +75,9 @@ def _take_stored(block: Block, k: int, place: str) -> bool:
         op.result.replace_all_uses_with(stored)
         Rewriter.erase_op(op)
     block.erase_arg(value)
+    func = block.parent_op()
+    assert isinstance(func, FuncOp)
+    drop_range(func, k)  # it was one of real numbers
     return True
 
 

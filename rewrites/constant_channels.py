@@ -112,6 +112,68 @@ After:
       func.return %9 : !y
     }
 
+Of float32 only what is zero goes, for zeros may be added or not (the sign of a sum that is zero is
+not told), while another constant in the bias would be rounded elsewhere; and what nobody reads, but
+only where all is finite: zero times an infinity is none, and the NaN stays. So there must be a
+range that the caller promises (`--input-range`), or real numbers that are made of stored integers.
+Ends are wide enough for whatever a kernel rounds, in any order.
+
+Before:
+    !x = tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>
+    !w = tensor<4x1x1x2xf32, #memgraph.encoding<ohwi>>
+    !b = tensor<4xf32>
+    !h = tensor<1x2x2x4xf32, #memgraph.encoding<nhwc>>
+    !v = tensor<2x1x1x4xf32, #memgraph.encoding<ohwi>>
+    func.func @main(%x: !x {memgraph.range = #memgraph.range<-1.0, 1.0>}) -> !x {
+      %w = memgraph.constant dense<[[[[1.0, 2.0]]], [[[0.0, 0.0]]], [[[3.0, 4.0]]], [[[5.0, 6.0]]]]>
+             : !w
+      %b = memgraph.constant dense<[1.0, 0.0, -8.0, 5.0]> : !b
+      %1 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 activation<relu>
+             : (!x, !w, !b) -> !h
+      %v = memgraph.constant dense<[[[[7.0, 2.0, 5.0, 0.0]]], [[[8.0, -1.0, 3.0, 0.0]]]]> : !v
+      %2 = memgraph.conv_2d %1, %v window<[1, 1]> groups 1 : (!h, !v) -> !x
+      func.return %2 : !x
+    }
+After:
+    !a1 = tensor<1x2x2x1xf32, #memgraph.encoding<nhwc>>
+    !w1 = tensor<1x1x1x2xf32, #memgraph.encoding<ohwi>>
+    !b1 = tensor<1xf32>
+    !v1 = tensor<2x1x1x1xf32, #memgraph.encoding<ohwi>>
+    func.func @main(%x: !x {memgraph.range = #memgraph.range<-1.0, 1.0>}) -> !x {
+      %w = memgraph.constant dense<[[[[1.0, 2.0]]], [[[0.0, 0.0]]], [[[3.0, 4.0]]], [[[5.0, 6.0]]]]>
+             : !w
+      %b = memgraph.constant dense<[1.0, 0.0, -8.0, 5.0]> : !b
+      %0 = memgraph.take %w axis 0 kept [0] : (!w) -> !w1
+      %1 = memgraph.take %b axis 0 kept [0] : (!b) -> !b1
+      %2 = memgraph.conv_2d %x, %0, %1 window<[1, 1]> groups 1 activation<relu>
+             {memgraph.channels = [#memgraph.channels<4, left_out = [1 [0.0, 0.0] zero_weights,
+             2 [0.0, 0.0] interval, 3 [0.0, 16.00002098083496] unread]>]}
+             : (!x, !w1, !b1) -> !a1
+      %v = memgraph.constant dense<[[[[7.0, 2.0, 5.0, 0.0]]], [[[8.0, -1.0, 3.0, 0.0]]]]> : !v
+      %3 = memgraph.take %v axis 3 kept [0] : (!v) -> !v1
+      %4 = memgraph.conv_2d %2, %3 window<[1, 1]> groups 1 : (!a1, !v1) -> !x
+      func.return %4 : !x
+    }
+
+A constant real number that is not zero, and a channel that would be zero even at the end of the
+range, of which a kernel may be off:
+
+Left alone:
+    !x = tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>
+    !w = tensor<2x1x1x2xf32, #memgraph.encoding<ohwi>>
+    func.func @main(%x: !x {memgraph.range = #memgraph.range<-1.0, 1.0>}) -> (!x, !x) {
+      %w = memgraph.constant dense<[[[[1.0, 2.0]]], [[[3.0, 4.0]]]]> : !w
+      %b = memgraph.constant dense<[1.0, -7.0]> : tensor<2xf32>
+      %c = memgraph.constant dense<[1.0, 14.0]> : tensor<2xf32>
+      %1 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 activation<relu>
+             : (!x, !w, tensor<2xf32>) -> !x
+      %2 = memgraph.conv_2d %1, %w window<[1, 1]> groups 1 : (!x, !w) -> !x
+      %3 = memgraph.conv_2d %x, %w, %c window<[1, 1]> groups 1 activation<relu6>
+             : (!x, !w, tensor<2xf32>) -> !x
+      %4 = memgraph.conv_2d %3, %w window<[1, 1]> groups 1 : (!x, !w) -> !x
+      func.return %2, %4 : !x, !x
+    }
+
 A constant that is not the zero point, where its weights meet padding; what else reads the channel
 and cannot do without: the caller, a softmax, a sum whose other operand varies:
 
@@ -144,8 +206,7 @@ Left alone:
     }
 
 A sum that might leave an int32, of which nobody knows what it makes; weights that are given at run
-time; reals, of which zero times infinity is none; what was narrowed before, whose claims count
-channels as they were:
+time; reals in no range; what was narrowed before, whose claims count channels as they were:
 
 Left alone:
     !x = tensor<1x2x2x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
@@ -224,7 +285,7 @@ from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.constants import FoldIntoBiasOp, TakeOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.stored import per_tensor
+from memopt.dialects.stored import is_stored, per_tensor
 from memopt.dialects.tensors import AnyTensor, channel_axis, encoding_of, shape_of
 from memopt.rewrites import SOURCE, Applied, Exact, FunctionRule
 
@@ -297,12 +358,13 @@ def _narrow_mixing(op: WeighingOp, gone: Gone, found: Intervals, constants: Cons
     if lost is None:
         return
     kept = ~gone[result] if result in gone else np.ones(len(filters.weights), bool)
-    values = np.where(lost, found.of[source].low - per_tensor(op, source)[1], 0)
-    used = (filters.weights[kept] != 0).any((0, 2))
-    values = np.where(used, values, 0)  # nobody looks at the others: these add nothing
     places = shape_of(op.operands[1])[op.depth_axis] // len(lost)
-    if values.any():
-        _fold(op, np.tile(values, places).tolist())
+    if is_stored(source):  # of real numbers only zeros go
+        values = np.where(lost, found.of[source].low - per_tensor(op, source)[1], 0)
+        used = (filters.weights[kept] != 0).any((0, 2))
+        values = np.where(used, values, 0)  # nobody looks at the others: these add nothing
+        if values.any():
+            _fold(op, np.tile(values, places).tolist())
     _take(op, 1, op.depth_axis, (~np.tile(lost, places)).nonzero()[0].tolist())
 
 

@@ -4,7 +4,7 @@ A narrowed function still says what it was: how many channels each tensor had, a
 and biases some are taken. From that alone the intervals of all channels are derived again, in other
 ways than in analysis/ (verify/stored_intervals.py), and every claim and every reader is held to
 them. What comes out: the function computes, of the channels that are left, what the one before
-would have computed, and no sum of either can leave an int32.
+would have computed, and no sum of either can leave an int32, or be infinite where it is real.
 """
 
 from collections.abc import Callable
@@ -19,11 +19,16 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.pooling import AveragePool2DOp
+from memopt.dialects.operators.resize import ResizeBilinearOp
 from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.range_attribute import LARGEST, declared_ranges
 from memopt.dialects.rows import family_of
 from memopt.dialects.stored import Array
 from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import channel_axis, is_buffer, shape_of
+from memopt.verify.real_intervals import are_finite, as_float32, is_real, rounded_sum
 from memopt.verify.stored_intervals import (
     Known,
     Reading,
@@ -32,6 +37,7 @@ from memopt.verify.stored_intervals import (
     between,
     everywhere,
     has_integers,
+    known_of,
 )
 from memopt.verify.weighed import after_weighing
 
@@ -50,11 +56,17 @@ def verify_channels(func: FuncOp, read: Read) -> int:
     if family_of(list(body_of(func).ops)) == "rows":
         text = "channels are verified of whole operators, before these are cut into rows"
         raise MemoptError(text, f"@{func.sym_name.data}")
+    import numpy as np
+
     reading = Reading(lambda value: _constant(value, read))
     block, count = body_of(func), 0
+    declared = dict(zip(block.args, declared_ranges(func), strict=True))
     for value in block.args:
         if is_buffer(value.type):
-            reading.known[value] = anything(value)
+            known = reading.known[value] = anything(value)
+            if (ends := declared.get(value)) is not None:
+                low, high = (np.full(len(known.low), float(end)) for end in ends)
+                reading.known[value] = known_of(*as_float32(low, high), known.kept)
     for op in block.ops:
         if op.has_trait(IsTerminator):
             _need_all(op, reading)
@@ -108,9 +120,18 @@ def _of_ends(op: Operation, reading: Reading) -> list[Known | None]:
     makes of the least values and of the greatest; else anything."""
     made: list[Known | None] = [anything(v) if is_buffer(v.type) else None for v in op.results]
     known = [reading.known.get(v) for v in op.operands]
-    stored = all(map(has_integers, (*op.operands, *op.results)))
-    if not isinstance(op, ComputeOp) or not op.MONOTONE or not stored or None in known:
+    if not isinstance(op, ComputeOp) or not op.MONOTONE or None in known:
         return made
+    values = (*op.operands, *op.results)
+    if not all(map(has_integers, values)):
+        ends = [end for k in known if k is not None for end in (k.low, k.high)]
+        if not all(map(is_real, values)) or not are_finite(*ends):
+            return made
+        if isinstance(op, MeanOp):
+            return [_real_mean(op, ends[0], ends[1])]
+        if isinstance(op, AveragePool2DOp | ResizeBilinearOp):
+            return made
+        # what else never falls chooses
     pairs = [(v, k) for v, k in zip(op.operands, known, strict=True) if k is not None]
     try:
         least = op.evaluate([everywhere(v, k.low) for v, k in pairs])
@@ -119,6 +140,21 @@ def _of_ends(op: Operation, reading: Reading) -> list[Known | None]:
         return made
     ends = zip(op.results, least, most, strict=True)
     return [between(v, low, high) for v, low, high in ends]
+
+
+def _real_mean(op: MeanOp, low: Array, high: Array) -> Known:
+    """A mean of real numbers, over whatever dimensions."""
+    import numpy as np
+
+    shape = shape_of(op.input)
+    count = int(np.prod([shape[int(a)] for a in op.axes.get_values()], dtype=np.int64))
+    size = np.maximum(abs(low), abs(high))
+    if float(size.max()) * count >= LARGEST:
+        return anything(op.result)
+    ends = (op.evaluate([everywhere(op.input, v)])[0].astype(np.float64) for v in (low, high, size))
+    least, most, without_signs = ends
+    found = rounded_sum(least, most, 3 * without_signs, count)
+    return anything(op.result) if found is None else between(op.result, *found)
 
 
 def _check_claims(op: Operation, value: OpResult, known: Known) -> int:
@@ -135,7 +171,7 @@ def _check_claims(op: Operation, value: OpResult, known: Known) -> int:
     if shape_of(value)[channel_axis(value)] != len(kept):
         fail(f"{len(kept)} channels are left of {shape_of(value)}")
     for c in claims.left_out if claims is not None else ():
-        low, high = int(known.low[c.index]), int(known.high[c.index])
+        low, high = known.low[c.index].item(), known.high[c.index].item()
         if low < c.low or high > c.high:
             fail(f"channel {c.index} is in [{low}, {high}], not in [{c.low}, {c.high}]")
         if c.reason != "unread" and not c.is_constant:

@@ -1,12 +1,14 @@
-"""What the verifier knows of the stored values of each channel, and of those that are left.
+"""What the verifier knows of values of each channel, stored or real, and of those that are left.
 
-Functions and sums are tried: all values of one operand, all pairs of two. What moves values keeps
-their interval. The channels are those before any was left out.
+Functions and sums of stored integers are tried: all values of one operand, all pairs of two; those
+of reals stand in real_intervals.py. What moves values keeps their interval. The channels are those
+before any was left out.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
+from math import prod
 
 from xdsl.ir import SSAValue
 
@@ -21,17 +23,27 @@ from memopt.dialects.operators.constants import TakeOp
 from memopt.dialects.operators.mean import MeanOp, divided
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
-from memopt.dialects.operators.pooling import PoolBase
-from memopt.dialects.operators.resize import ResizeBase
+from memopt.dialects.operators.pooling import AveragePool2DOp, PoolBase
+from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.resize import ResizeBase, ResizeBilinearOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.unary import UnaryOp
 from memopt.dialects.stored import Array, dtype_of, element_of, integer_type, is_stored, rounds_once
 from memopt.dialects.tensors import channel_axis, encoding_of, shape_of
+from memopt.verify.real_intervals import (
+    clamped,
+    function_of,
+    is_real,
+    mean_of,
+    of_two,
+    unbounded,
+)
 
 
 @dataclass(frozen=True)
 class Known:
-    """Per channel, as they were: the least and the greatest stored value, and whether the weights
+    """Per channel, as they were: the least and the greatest value, and whether the weights
     are zero or only constants are read; and which channels are left."""
 
     low: Array
@@ -88,6 +100,8 @@ def anything(value: SSAValue) -> Known:
     shape = shape_of(value)
     claims = channels_of_result(value)
     width = claims.width.data if claims else shape[channel_axis(value)] if shape else 1
+    if is_real(value):
+        return known_of(*unbounded(width), range(width))
     low, high = type_limits(value)
     return known_of(np.full(width, low), np.full(width, high), range(width))
 
@@ -106,8 +120,9 @@ def between(value: SSAValue, least: Array, most: Array) -> Known:
     import numpy as np
 
     axis = channel_axis(value)
+    kind = np.float64 if is_real(value) else np.int64
     low, high = (
-        np.moveaxis(v.astype(np.int64), axis, 0).reshape(v.shape[axis], -1) for v in (least, most)
+        np.moveaxis(v.astype(kind), axis, 0).reshape(v.shape[axis], -1) for v in (least, most)
     )
     return known_of(low.min(1), high.max(1), range(len(low)))
 
@@ -123,7 +138,7 @@ def moved(op: ComputeOp, reading: Reading) -> Known | None:
     """The only operand, whose channels the result has, in its quantization or another's range."""
     known = reading.known.get(op.operands[0])
     axes = [channel_axis(v) - len(shape_of(v)) for v in (op.operands[0], op.results[0])]
-    if known is None or axes[0] != axes[1] or not has_integers(op.results[0]):
+    if known is None or axes[0] != axes[1] or not has_numbers(op.results[0]):
         return None
     return known_of(known.low, known.high, known.kept, known.constant)
 
@@ -132,12 +147,27 @@ def has_integers(value: SSAValue) -> bool:
     return is_stored(value) and (integer_type(element_of(value)) or (0,))[0] == 8
 
 
+def has_numbers(value: SSAValue) -> bool:
+    """Whether anything may be known of the elements."""
+    return has_integers(value) or is_real(value)
+
+
+def real(
+    op: ComputeOp, ends: tuple[Array, Array] | None, kept: Sequence[int], fed: Array
+) -> list[Known]:
+    """Real numbers between these, or any, of the channels that are left."""
+    low, high = unbounded(len(fed)) if ends is None else ends
+    return [known_of(low, high, kept, fed)]
+
+
 def within(op: ComputeOp, known: Known | None) -> list[Known] | None:
     """Values that an activation clamps."""
     import numpy as np
 
     if known is None:
         return None
+    if is_real(op.results[0]):
+        return real(op, clamped(op, known.low, known.high), known.kept, known.fed)
     encoding, limits = encoding_of(op.results[0]), type_limits(op.results[0])
     low, high = quantized_range(
         op.activation_name, encoding.scales[0], encoding.zero_points[0], *limits
@@ -156,13 +186,22 @@ def _copy(op: CopyOp, reading: Reading) -> list[Known] | None:
 def _resize(op: ResizeBase, reading: Reading) -> list[Known] | None:
     """A mean of four values lies between them."""
     found = moved(op, reading)
+    if found is not None and is_real(op.result) and isinstance(op, ResizeBilinearOp):
+        return real(op, mean_of(found.low, found.high, 8), found.kept, found.fed)
     return None if found is None else [found]
 
 
 @after.register
 def _pool(op: PoolBase, reading: Reading) -> list[Known] | None:
     """The largest value, or the mean, of some of a channel."""
-    return within(op, moved(op, reading))
+    found = moved(op, reading)
+    if found is not None and is_real(op.result) and isinstance(op, AveragePool2DOp):
+        low, high = found.low, found.high
+        if op.count_include_pad is not None:
+            low, high = low.clip(max=0), high.clip(min=0)
+        ends = mean_of(low, high, prod(op.window.sizes[0]))
+        (found,) = real(op, ends, found.kept, found.fed)
+    return within(op, found)
 
 
 @after.register
@@ -175,7 +214,7 @@ def _pad(op: PadOp, reading: Reading) -> list[Known] | None:
         return None
     if not any((*before, *after_)):
         return [known]
-    zero = encoding_of(op.result).zero_points[0]
+    zero = 0 if is_real(op.result) else encoding_of(op.result).zero_points[0]
     low, high = np.minimum(known.low, zero), np.maximum(known.high, zero)
     return [known_of(low, high, known.kept, known.constant)]
 
@@ -221,9 +260,11 @@ def _mean(op: MeanOp, reading: Reading) -> list[Known] | None:
     axes, last = {int(a) for a in op.axes.get_values()}, len(shape) - 1
     if known is None or last in axes or channel_axis(op.input) != last:
         return None
-    if not has_integers(op.result) or channel_axis(op.result) != len(shape_of(op.result)) - 1:
+    if not has_numbers(op.result) or channel_axis(op.result) != len(shape_of(op.result)) - 1:
         return None
     count = int(np.prod([shape[a] for a in axes], dtype=np.int64))
+    if is_real(op.result):
+        return real(op, mean_of(known.low, known.high, count), known.kept, known.constant)
     source, made = encoding_of(op.input), encoding_of(op.result)
     how = divided(source.scales[0] / made.scales[0], count)
     low, high = type_limits(op.result)
@@ -242,7 +283,7 @@ def _concat(op: ConcatOp, reading: Reading) -> list[Known] | None:
 
     parts = [reading.known.get(v) for v in op.inputs]
     known = [p for p in parts if p is not None]
-    if len(known) != len(parts) or not has_integers(op.result):
+    if len(known) != len(parts) or not has_numbers(op.result):
         return None
     if op.axis.value.data == channel_axis(op.result):
         starts = np.cumsum([0, *(len(p.low) for p in known)])
@@ -268,7 +309,7 @@ def _high(known: Known) -> Array:
 @after.register
 def _split(op: SplitOp, reading: Reading) -> list[Known] | None:
     known = reading.known.get(op.input)
-    if known is None or not has_integers(op.input):
+    if known is None or not has_numbers(op.input):
         return None
     if op.axis.value.data != channel_axis(op.input):
         return [known_of(known.low, known.high, known.kept, known.constant) for _ in op.parts]
@@ -291,6 +332,8 @@ def _unary(op: UnaryOp, reading: Reading) -> list[Known] | None:
     import numpy as np
 
     known = reading.known.get(op.input)
+    if known is not None and is_real(op.input) and is_real(op.result):
+        return real(op, function_of(op, known.low, known.high), known.kept, known.constant)
     if known is None or not has_integers(op.input) or not has_integers(op.result):
         return None
     first, last = int(known.low.min()), int(known.high.max())
@@ -304,11 +347,57 @@ def _unary(op: UnaryOp, reading: Reading) -> list[Known] | None:
 
 
 @after.register
+def _quantized(op: QuantizeOp, reading: Reading) -> list[Known] | None:
+    return _unary(op, reading) if has_integers(op.input) else _between_types(op, reading)
+
+
+@after.register
+def _dequantized(op: DequantizeOp, reading: Reading) -> list[Known] | None:
+    return _between_types(op, reading)
+
+
+def _between_types(op: QuantizeOp | DequantizeOp, reading: Reading) -> list[Known] | None:
+    """From real to stored numbers or back, which never falls and rounds in one way."""
+    import numpy as np
+
+    known, pair = reading.known.get(op.input), (op.input, op.result)
+    if known is None or not all(map(has_numbers, pair)):
+        return None
+    if any(len(encoding_of(v).scales) > 1 for v in pair) or is_real(op.input) == is_real(op.result):
+        return None
+    if not np.isfinite([known.low, known.high]).all():
+        return None
+    kind = np.float64 if is_real(op.result) else np.int64
+    try:
+        ends = (op.evaluate([v.astype(dtype_of(op.input))])[0] for v in (known.low, known.high))
+        low, high = (v.reshape(-1).astype(kind) for v in ends)
+    except MemoptError:
+        return None
+    return [known_of(low, high, known.kept, known.constant)]
+
+
+@after.register
+def _softmax(op: SoftmaxOp, reading: Reading) -> list[Known] | None:
+    """Of real numbers parts of 1, whatever is read, all of whose channels are needed."""
+    import numpy as np
+
+    known = reading.known.get(op.input)
+    if known is None or not is_real(op.input) or not is_real(op.result):
+        return None
+    if len(known.kept) != len(known.low) or not op.beta.value.data > 0:
+        return None
+    if not np.isfinite([known.low, known.high]).all():
+        return None
+    none = np.zeros(len(known.low), bool)
+    return [known_of(none * 0.0, none + (1 + 2.0**-20), known.kept, none)]
+
+
+@after.register
 def _binary(op: BinaryOp, reading: Reading) -> list[Known] | None:
     """All pairs of values of both operands, tried."""
     import numpy as np
 
-    if not has_integers(op.result):
+    if not has_numbers(op.result):
         return None
     sides = [_side(v, op.result, reading) for v in (op.lhs, op.rhs)]
     if sides[0] is None or sides[1] is None:
@@ -318,6 +407,12 @@ def _binary(op: BinaryOp, reading: Reading) -> list[Known] | None:
     kept = {s.kept for s in wide if len(s.low) == width}
     if len(kept) > 1 or any(len(s.low) not in (1, width) for s in wide):
         raise MemoptError("operands have lost other channels than each other", name_of(op.result))
+    fed = np.logical_and(*(np.broadcast_to(s.fed, width) for s in wide))
+    if is_real(op.result):
+        first, second = (
+            (np.broadcast_to(s.low, width), np.broadcast_to(s.high, width)) for s in wide
+        )
+        return real(op, of_two(op, first, second), next(iter(kept)), fed)
     values = [np.arange(int(s.low.min()), int(s.high.max()) + 1) for s in wide]
     grid = np.meshgrid(*values, indexing="ij")
     arrays = [g.astype(dtype_of(v)) for g, v in zip(grid, (op.lhs, op.rhs), strict=True)]
@@ -330,7 +425,6 @@ def _binary(op: BinaryOp, reading: Reading) -> list[Known] | None:
         (a, b), (d, e) = ((int(least[c]), int(most[c]) + 1) for least, most in spread)
         parts = [t[a:b, d:e] for t in tables]
         low[c], high[c] = min(int(p.min()) for p in parts), max(int(p.max()) for p in parts)
-    fed = np.logical_and(*(np.broadcast_to(s.fed, width) for s in wide))
     return [known_of(low, high, next(iter(kept)), fed)]
 
 
@@ -353,24 +447,28 @@ def evaluated(op: ComputeOp, arrays: Sequence[Array]) -> list[Array] | None:
 
 def _side(value: SSAValue, result: SSAValue, reading: Reading) -> Known | None:
     """An operand of two: a tensor, or a constant whose channels are taken."""
+    import numpy as np
+
     if value in reading.known:
         known = reading.known[value]
         fed = known_of(known.low, known.high, known.kept, known.constant)
-        return fed if has_integers(value) else None
+        return fed if has_integers(value) == has_integers(result) else None
     base, taken = reading.taken(value)
     array = reading.constant(base)
-    if array is None or not has_integers(value) or channel_axis(result) < 0:
+    same = has_numbers(value) and is_real(value) == is_real(result)
+    if array is None or not same or channel_axis(result) < 0:
         return None
     behind = len(shape_of(result)) - channel_axis(result)
     axis = array.ndim - behind
     if axis < 0:
         array, axis = array.reshape(1, *array.shape), 0
-    by_channel = array.astype("int64").swapaxes(axis, 0).reshape(array.shape[axis], -1)
+    kind = "float64" if is_real(value) else "int64"
+    by_channel = array.astype(kind).swapaxes(axis, 0).reshape(array.shape[axis], -1)
     if any(a != axis for a in taken):
         raise MemoptError("a constant has lost more than channels", name_of(value))
     kept = taken.get(axis, tuple(range(array.shape[axis])))
     low, high = by_channel.min(1), by_channel.max(1)
-    return known_of(low, high, kept, low <= high)
+    return known_of(low, high, kept, np.ones(len(low), bool))
 
 
 def even_range(

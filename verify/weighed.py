@@ -1,8 +1,9 @@
 """What the verifier knows of sums of products with weights, and that they may be narrower.
 
 Of each filter the sum that is least and that is greatest is added up product by product, for every
-set of taps that a window has in the image. Channels that were left out must add nothing, or a
-constant that stands in the bias, wherever the window is.
+set of taps that a window has in the image; of real numbers as far as kernels may be off
+(real_intervals.py). Channels that were left out must add nothing, or a constant that stands in the
+bias, wherever the window is.
 """
 
 from itertools import product
@@ -18,6 +19,7 @@ from memopt.dialects.operators.constants import FoldIntoBiasOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.stored import Array, rounds_once
 from memopt.dialects.tensors import encoding_of, shape_of
+from memopt.verify.real_intervals import are_finite, clamped, is_real, rounded_sum
 from memopt.verify.stored_intervals import (
     Known,
     Reading,
@@ -39,14 +41,15 @@ def after_weighing(op: WeighingOp, reading: Reading) -> list[Known] | None:
     source, known = op.operands[0], reading.known.get(op.operands[0])
     base, taken = reading.taken(op.operands[1])
     weights = reading.constant(base)
-    if known is None or weights is None or not has_integers(source):
+    if known is None or weights is None:
         return None
-    if not has_integers(op.results[0]) or not has_integers(base):
+    reals = [is_real(v) for v in (source, base, op.results[0])]
+    if not all(reals) and not all(map(has_integers, (source, base, op.results[0]))):
         return None
+    number = np.float64 if reals[0] else np.int64
     letters = encoding_of(base).layout.data or "oi"
     first, deep = letters.index("o"), letters.index("i")
-    zero = encoding_of(base).zero_points[0]
-    whole = np.moveaxis(weights.astype(np.int64) - zero, (first, deep), (0, -1))
+    whole = np.moveaxis(weights.astype(number) - _zero_point(base), (first, deep), (0, -1))
     filters, width = whole.shape[0], len(known.low)
     by_tap = whole.reshape(filters, -1, whole.shape[-1])
     groups = _groups(op, by_tap, known)
@@ -59,34 +62,91 @@ def after_weighing(op: WeighingOp, reading: Reading) -> list[Known] | None:
     reads = np.array(first_read)[:, None] + np.arange(depth)
     left = taken.get(first, tuple(range(filters)))
     _check_depth(op, taken.get(deep), known, by_tap, groups)
+    gone = np.ones(width, bool)
+    gone[list(known.kept)] = False
+    changing = ~known.constant[reads]
+    fed = ~((by_tap != 0).any(1) & changing).any(1)
+    if groups > 1:  # what works channel by channel reads the channel, whatever its weights are
+        fed = ~changing.any(1)
+    masks = _seen(op, by_tap.shape[1])
+    if groups > 1 and not (
+        _follows(left, known, filters // width) if groups == width else len(left) == filters
+    ):
+        raise MemoptError("filters are left whose channel is not, or none whose is", place_of(op))
+    if reals[0]:
+        ends = _real_ends(op, reading, known, by_tap, reads, masks, left)
+        if ends is None:
+            return None
+        if groups == 1:
+            _check_lost_zeros(op, by_tap, known, gone, left)
+        return [Known(*ends, left, ~by_tap.any((1, 2)), fed)]
     zp = encoding_of(source).zero_points[0]
     low, high = (v.astype(np.int64)[reads] - zp for v in (known.low, known.high))
     bias, folded = _biases(op, reading, base, deep, left)
-    masks = _seen(op, by_tap.shape[1])
     largest = np.maximum(abs(low), abs(high))[:, None]
     before = (abs(by_tap) * largest).sum((1, 2)) + abs(bias)
     if int(before.max()) >= ROOM and len(left) == filters and len(known.kept) == width:
         return None  # anything, of a sum that nobody has changed
     _need_room(op, before, "before")
-    gone = np.ones(width, bool)
-    gone[list(known.kept)] = False
     here = (abs(by_tap) * largest * ~gone[reads][:, None]).sum((1, 2)) + abs(folded)
     _need_room(op, here[list(left)], "of what is left")
     if groups == 1:
         _check_folded(op, by_tap, known, gone, masks, left, folded - bias)
-    elif not (_follows(left, known, filters // width) if groups == width else len(left) == filters):
-        raise MemoptError("filters are left whose channel is not, or none whose is", place_of(op))
     least = np.minimum(by_tap * low[:, None], by_tap * high[:, None]).sum(2)
     most = np.maximum(by_tap * low[:, None], by_tap * high[:, None]).sum(2)
     ends = ((masks @ least.T).min(0) + bias, (masks @ most.T).max(0) + bias)
     made = _stored(op, base, ends[0].tolist(), ends[1].tolist(), letters == "oi")
     if made is None:
         return None
-    changing = ~known.constant[reads]
-    fed = ~((by_tap != 0).any(1) & changing).any(1)
-    if groups > 1:  # what works channel by channel reads the channel, whatever its weights are
-        fed = ~changing.any(1)
     return [Known(*made, left, ~by_tap.any((1, 2)), fed)]
+
+
+def _zero_point(value: SSAValue) -> int:
+    """Of stored integers; 0 of real numbers."""
+    return (encoding_of(value).zero_points or (0,))[0]
+
+
+def _real_ends(
+    op: WeighingOp,
+    reading: Reading,
+    known: Known,
+    by_tap: Array,
+    reads: Array,
+    masks: Array,
+    left: tuple[int, ...],
+) -> tuple[Array, Array] | None:
+    """Between what real sums of all filters are; None where one may be infinite."""
+    import numpy as np
+
+    bias: Array = np.zeros(len(by_tap))
+    if len(op.operands) > 2:
+        value, taken = reading.taken(op.operands[2])
+        array = reading.constant(value)
+        if array is None or not is_real(value):
+            return None
+        if len(taken) > 1 or next(iter(taken.values()), tuple(range(len(by_tap)))) != left:
+            raise MemoptError("biases are left of other filters than weights", place_of(op))
+        bias = array.reshape(-1).astype(np.float64)
+    if not are_finite(known.low, known.high, by_tap, bias):
+        return None
+    low, high = known.low[reads], known.high[reads]
+    products = [by_tap * end[:, None] for end in (low, high)]
+    least = (masks @ np.minimum(*products).sum(2).T).min(0)
+    most = (masks @ np.maximum(*products).sum(2).T).max(0)
+    size = np.maximum(*map(abs, products)).sum((1, 2))
+    count = by_tap.shape[1] * by_tap.shape[2]
+    ends = rounded_sum(least + bias, most + bias, size + abs(bias) * (size > 0), count)
+    return None if ends is None else clamped(op, *ends)
+
+
+def _check_lost_zeros(
+    op: WeighingOp, by_tap: Array, known: Known, gone: Array, left: tuple[int, ...]
+) -> None:
+    """What was left out of real numbers adds zeros, wherever the window is."""
+    used = (by_tap[list(left)] != 0).any((0, 1))
+    if (used & gone & ~((known.low == 0) & (known.high == 0))).any():
+        text = f"{name_of(op.operands[0])} has lost a channel that is not zero and is read here"
+        raise MemoptError(text, place_of(op))
 
 
 def _groups(op: WeighingOp, by_tap: Array, known: Known) -> int | None:

@@ -13,6 +13,7 @@ from memopt.backends.c.objects import declare_objects, object_sizes
 from memopt.backends.c.text import float_literal, plain
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import name_of
+from memopt.dialects.range_attribute import declared_range
 from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 
 __all__ = ["bytes_in", "c_type_of", "header", "run_signature"]
@@ -58,6 +59,12 @@ def _tensor(layout: Layout, value: SSAValue, upper: str, what: str, index: int) 
     if len(encoding.scales) == 1:
         lines.append(f"#define {prefix}_SCALE {float_literal(encoding.scales[0])}")
         lines.append(f"#define {prefix}_ZERO_POINT ({encoding.zero_points[0]})")
+    if (promised := declared_range(value)) is not None:
+        low, high = map(float_literal, promised)
+        lines += [
+            f"#define {prefix}_LEAST ({low}) /* promised: the code counts on it */",
+            f"#define {prefix}_MOST ({high})",
+        ]
     sliding = layout.sliding
     if value is layout.received and sliding is not None:
         lines += [

@@ -26,7 +26,8 @@ from memopt.dialects.operators.products import (
     unpacked_weights,
     whole_products,
 )
-from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.operators.real_bounds import of_reals, products_off
+from memopt.dialects.operators.weighing import WeighingOp, less_zero_point
 from memopt.dialects.operators.window import (
     WindowedOp,
     as_laid_out,
@@ -144,11 +145,9 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         return 0 if self._out_last else len(shape_of(self.weights)) - 1
 
     def mixed(self, weights: Array) -> Array | None:
-        import numpy as np
-
         if self.groups.value.data != 1:
             return None
-        whole = self._filters(weights.astype(np.int64) - encoding_of(self.weights).zero_points[0])
+        whole = self._filters(less_zero_point(weights, self.weights))
         return whole.reshape(*whole.shape[:2], -1)
 
     @property
@@ -157,10 +156,13 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
         return self.WEIGHTS["nhwc"].endswith("o")
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
-        """Of stored integers, from the least and the most of each channel, wherever it is: exact
-        for these, at every place of the window that sees another part of the padding."""
+        """From the least and the most of each channel, wherever it is, at every place of the window
+        that sees another part of the padding: of stored integers exact for these, of reals with a
+        margin."""
         import numpy as np
 
+        if of_reals(self, (*least, *most)):
+            return self._real_extremes(least, most)
         if (
             not is_stored(self.input)
             or self.is_partial
@@ -169,33 +171,55 @@ class ConvBase(FilteringOp, WindowedOp, WeighingOp):
             return None
         channels = channels_of(self.result)
         bits, scales = need_products(self, self.input, self.weights, self.result, channels)
-        depth = channels_of(self.input) // self.groups.value.data
-        low, high = self._channel_ends(least[0], most[0])
-        kernel = self._filters(least[1].astype(np.int64) - encoding_of(self.weights).zero_points[0])
-        kernel = kernel.reshape(*kernel.shape[:2], -1)  # filter, depth, tap
-        group = np.arange(len(kernel)) // (len(kernel) // self.groups.value.data)
-        read = group[:, None] * depth + np.arange(depth)  # filter, depth: the channel
-        ends = sums_between(kernel, low[read], high[read], self._seen_taps())
+        kernel, low, high = self._by_filter(least, most)
+        ends = sums_between(kernel, low, high, self._seen_taps())
         bias = least[2] if len(least) > 2 else None
-        need_room(self, kernel, np.maximum(abs(low), abs(high))[read], bias)
+        need_room(self, kernel, np.maximum(abs(low), abs(high)), bias)
         reals = convolution_reals(self, self.input, scales)
         rows = [self.stored(requantized(self, sums, bias, reals, bits)) for sums in ends]
-        shape, axis = shape_of(self.result), channel_axis(self.result)
-        wide = [1] * len(shape)
-        wide[axis] = -1
-        found = rows[0].min(0), rows[1].max(0)
-        return [tuple(np.broadcast_to(v.reshape(wide), shape) for v in found)]  # type: ignore[list-item]
+        return [self._everywhere(rows[0].min(0), rows[1].max(0))]
 
-    def _channel_ends(self, least: Array, most: Array) -> Range:
-        """The least and the most of each channel of the input, less the zero point."""
+    def _real_extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         import numpy as np
 
-        axis, zero = channel_axis(self.input), per_tensor(self, self.input)[1]
+        if not all(map(np.array_equal, least[1:], most[1:])):
+            return None
+        kernel, low, high = self._by_filter(least, most)
+        with np.errstate(invalid="ignore"):  # of weights that are infinite
+            ends = sums_between(kernel, low, high, self._seen_taps())
+            size = (abs(kernel) * np.maximum(abs(low), abs(high))[:, :, None]).sum((1, 2))
+        bias, terms = least[2] if len(least) > 2 else None, prod(kernel.shape[1:])
+        found = products_off(ends[0].min(0), ends[1].max(0), size, bias, terms)
+        if found is None:
+            return None
+        return [self._everywhere(self.activated(found[0]), self.activated(found[1]))]
+
+    def _everywhere(self, least: Array, most: Array) -> Range:
+        """A number of each channel, at every place of the result."""
+        import numpy as np
+
+        shape = shape_of(self.result)
+        wide = [1] * len(shape)
+        wide[channel_axis(self.result)] = -1
+        low, high = (np.broadcast_to(v.reshape(wide), shape) for v in (least, most))
+        return low, high
+
+    def _by_filter(self, least: Sequence[Array], most: Sequence[Array]) -> tuple[Array, ...]:
+        """The weights as filter, depth, tap, and the least and the most of the channel that stands
+        at each filter's depth, all less their zero points."""
+        import numpy as np
+
+        axis, groups = channel_axis(self.input), self.groups.value.data
         low, high = (
-            np.moveaxis(v.astype(np.int64) - zero, axis, 0).reshape(v.shape[axis], -1)
-            for v in (least, most)
+            np.moveaxis(less_zero_point(v, self.input), axis, 0).reshape(v.shape[axis], -1)
+            for v in (least[0], most[0])
         )
-        return low.min(1), high.max(1)
+        kernel = self._filters(less_zero_point(least[1], self.weights))
+        kernel = kernel.reshape(*kernel.shape[:2], -1)
+        depth = int(kernel.shape[1])
+        group = np.arange(len(kernel)) // (len(kernel) // groups)
+        read = group[:, None] * depth + np.arange(depth)
+        return kernel, low.min(1)[read], high.max(1)[read]
 
     def _seen_taps(self) -> Array:
         """Which taps of a window see an element: a row for each such set that a place has."""

@@ -35,7 +35,8 @@ from memopt.dialects.operators.products import (
     unpacked_weights,
     whole_products,
 )
-from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.operators.real_bounds import of_reals, products_off
+from memopt.dialects.operators.weighing import WeighingOp, less_zero_point
 from memopt.dialects.stored import (
     Array,
     element_of,
@@ -159,7 +160,7 @@ class FullyConnectedOp(WeighingOp):
         source, made = shape_of(self.input), shape_of(self.result)
         if not source or not made or weights.shape[1] % source[-1] or made[-1] != len(weights):
             return None
-        by_place = self._matrix(weights).reshape(len(weights), -1, source[-1])
+        by_place = less_zero_point(weights, self.weights).reshape(len(weights), -1, source[-1])
         return np.moveaxis(by_place, 2, 1)
 
     def padded_taps(self) -> Array:
@@ -168,9 +169,12 @@ class FullyConnectedOp(WeighingOp):
         return np.zeros(shape_of(self.weights)[1] // shape_of(self.input)[-1], bool)
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
-        """Of stored integers, exactly: each element of a vector has weights of its own."""
+        """Of stored integers, exactly, of reals with a margin: each element of a vector has weights
+        of its own."""
         import numpy as np
 
+        if of_reals(self, (*least, *most)):
+            return self._real_extremes(least, most)
         if not is_stored(self.input) or not all(map(np.array_equal, least[1:], most[1:])):
             return None
         weights, bias = least[1], least[2] if len(least) > 2 else None
@@ -185,6 +189,24 @@ class FullyConnectedOp(WeighingOp):
         below = whole_products(low, rises) + whole_products(high, falls)
         above = whole_products(high, rises) + whole_products(low, falls)
         return [(self.finished(least, below)[0], self.finished(least, above)[0])]
+
+    def _real_extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
+        import numpy as np
+
+        if not all(map(np.array_equal, least[1:], most[1:])):
+            return None
+        kernel = least[1].astype(np.float64)
+        low, high = (v.reshape(-1, kernel.shape[1]).astype(np.float64) for v in (least[0], most[0]))
+        rises, falls = np.maximum(kernel, 0), np.minimum(kernel, 0)
+        with np.errstate(invalid="ignore"):  # of weights that are infinite
+            below, above = low @ rises.T + high @ falls.T, high @ rises.T + low @ falls.T
+            size = np.maximum(abs(low), abs(high)) @ abs(kernel).T
+        bias = least[2] if len(least) > 2 else None
+        found = products_off(below, above, size, bias, kernel.shape[1])
+        if found is None:
+            return None
+        shape = shape_of(self.result)
+        return [(self.activated(found[0]).reshape(shape), self.activated(found[1]).reshape(shape))]
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
         row = operands[0].size

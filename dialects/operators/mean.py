@@ -20,7 +20,8 @@ from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.attributes import RoundingAttr
 from memopt.dialects.even_rounding import quantized, rounds_even
 from memopt.dialects.fixed_point import rescale
-from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp, Kernels
+from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp, Kernels, Range
+from memopt.dialects.operators.real_bounds import means_between
 from memopt.dialects.stored import (
     Array,
     dtype_of,
@@ -99,6 +100,13 @@ class MeanOp(ComputeOp):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         total = self.over_rows(operands) if self.accumulates else self._sum(operands[0])
         return self.finished(operands, total)
+
+    def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
+        """Of reals with a margin for the sum."""
+        if is_stored(self.input) or is_stored(self.result):
+            return super().extremes(least, most)
+        count = prod(shape_of(self.input)[int(a)] for a in {*self.axes.get_values()})
+        return means_between(self, least[0], most[0], count)
 
     def part(self, operands: Sequence[Array], r: int, before: Array | None) -> Array:
         total = self._sum(operands[0]).reshape(shape_of(self.result))

@@ -1,6 +1,7 @@
 """Pooling."""
 
 from collections.abc import Sequence
+from math import prod
 from typing import ClassVar, Literal
 
 from xdsl.dialects.builtin import (
@@ -18,7 +19,8 @@ from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
 from memopt.dialects.even_rounding import quantized, rounds_even
-from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Kernels
+from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Kernels, Range
+from memopt.dialects.operators.real_bounds import means_between
 from memopt.dialects.operators.window import (
     WindowedOp,
     as_laid_out,
@@ -121,6 +123,12 @@ class AveragePool2DOp(PoolBase):
         """average_pool.h: what is padded does not count, unless `count_include_pad`."""
         total = self.over_rows(operands) if self.accumulates else self._sum(operands[0])
         return self.finished(operands, total)
+
+    def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
+        """Of reals with a margin for the sum."""
+        if self._is_stored():
+            return super().extremes(least, most)
+        return means_between(self, least[0], most[0], prod(self.window.sizes[0]))
 
     def _is_stored(self) -> bool:
         """Whether integers are added up. Raises MemoptError where it is not known how."""

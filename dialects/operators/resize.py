@@ -15,7 +15,8 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, ComputeOp, Range
+from memopt.dialects.operators.real_bounds import means_between
 from memopt.dialects.operators.window import as_laid_out, channels_last
 from memopt.dialects.stored import Array, is_stored, need_same_numbers, stored_bits, unknown
 from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
@@ -92,6 +93,12 @@ class ResizeBilinearOp(ResizeBase):
         low = np.clip(np.trunc(at / 1024).astype(np.int64), 0, size - 1)
         high = np.clip(np.trunc((at + 1023) / 1024).astype(np.int64), 0, size - 1)
         return low, high, at - 1024 * low
+
+    def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
+        """Of reals with a margin for the four products."""
+        if is_stored(self.input):
+            return super().extremes(least, most)
+        return means_between(self, least[0], most[0], 4)
 
     def rows_read(self, operand: int, r: int) -> range | None:
         rule = self.neighbours_in_1024 if is_stored(self.input) else self.neighbours

@@ -21,7 +21,8 @@ from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic import one_over_one_plus_x, softmax_exponentials
 from memopt.dialects.fixed_point import by_table, high_mul, round_shift
-from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.base import TYPES, ComputeOp, Range
+from memopt.dialects.operators.real_bounds import of_reals
 from memopt.dialects.operators.reordering import with_axis
 from memopt.dialects.stored import Array, is_stored, per_tensor, stored_bits, unknown
 from memopt.dialects.tensors import AnyTensor, shape_of
@@ -62,6 +63,14 @@ class SoftmaxOp(ComputeOp):
         e = np.exp(beta * (x - x.max(axis, keepdims=True)))
         total = np.add.accumulate(e, axis).take([-1], axis)  # in order, however long the rows are
         return [(e / total).astype(operands[0].dtype)]
+
+    def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
+        """Of finite reals: a part of a sum of what is not negative, whose quotient may be off."""
+        import numpy as np
+
+        if not of_reals(self, (*least, *most)) or not float(self.beta.value.data) > 0:
+            return None
+        return [(np.zeros_like(least[0]), np.full_like(most[0], 1 + 2.0**-20))]
 
     def _stored(self, x: Array, axis: int, beta: float) -> Array:
         """softmax.h, the integer Softmax: exponentials in Q0.31, their sum in Q12.19."""

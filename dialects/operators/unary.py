@@ -29,6 +29,8 @@ from memopt.dialects.attributes import RoundingAttr
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.fixed_point import by_table
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp, Range
+from memopt.dialects.operators.real_bounds import of_reals, outwards
+from memopt.dialects.range_attribute import LARGEST
 from memopt.dialects.stored import (
     Array,
     dtype_of,
@@ -84,6 +86,8 @@ class FunctionOp(UnaryOp):
         """Of stored integers of 8 bits, exactly, by a table of all of them."""
         import numpy as np
 
+        if of_reals(self, (*least, *most)):
+            return self.real_extremes(least[0], most[0])
         if not is_stored(self.input) or stored_bits(self, self.input, self.result) != 8:
             return None
         low, high = int(least[0].min()), int(most[0].max())
@@ -94,6 +98,10 @@ class FunctionOp(UnaryOp):
             least_of[i, i:] = np.minimum.accumulate(table[i:])
             most_of[i, i:] = np.maximum.accumulate(table[i:])
         return [(least_of[first, last], most_of[first, last])]
+
+    def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
+        """`extremes` of finite float32 numbers, None where nobody knows: kernels may be off."""
+        return None
 
     ALSO: ClassVar[tuple[str, ...]] = ()  # kinds of numpy types other than floats
 
@@ -138,6 +146,9 @@ class ReluOp(FunctionOp):
 
         return np.maximum(x, 0)
 
+    def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
+        return [(self.evaluate([least])[0], self.evaluate([most])[0])]
+
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         """activations_common.cc: ReluQuantized, which requantises."""
         limits = limits_of(self, self.result)
@@ -157,6 +168,9 @@ class Relu6Op(FunctionOp):
         import numpy as np
 
         return np.clip(x, 0, 6)
+
+    def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
+        return [(self.evaluate([least])[0], self.evaluate([most])[0])]
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         """Relu6Quantized clamps stored values, in the quantization of its operand."""
@@ -200,6 +214,12 @@ class LogisticOp(SigmoidOp):
         with np.errstate(over="ignore"):
             return 1 / (1 + np.exp(-x.astype(np.float64)))
 
+    def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
+        """Whatever exp gives that is not negative."""
+        import numpy as np
+
+        return [(np.zeros_like(least), np.ones_like(most))]
+
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         """logistic.h of reference/integer_ops."""
         if bits != 8:
@@ -219,6 +239,12 @@ class TanhOp(SigmoidOp):
         import numpy as np
 
         return np.tanh(x.astype(np.float64))
+
+    def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
+        """Of no library beyond its limits."""
+        import numpy as np
+
+        return [(-np.ones_like(least), np.ones_like(most))]
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         """tanh.h of reference/integer_ops."""
@@ -240,6 +266,18 @@ class HardSwishOp(FunctionOp):
 
         wide = x.astype(np.float64)
         return wide * np.clip(wide + 3, 0, 6) / 6
+
+    def real_extremes(self, least: Array, most: Array) -> list[Range] | None:
+        """Between zero and the operand, but for roundings; zero up to -3. The product with 6 that
+        kernels make on the way must not overflow."""
+        import numpy as np
+
+        low, high = least.astype(np.float64), most.astype(np.float64)
+        if max(abs(low).max(), abs(high).max()) > LARGEST / 8:
+            return None
+        wide = 1 + 2.0**-18
+        low = np.where(high <= -3, 0, np.minimum(low, 0) * wide)
+        return [outwards(low, np.maximum(high, 0) * wide)]
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         """hard_swish.h: the operand and relu6(x + 3), both as int16, multiplied."""

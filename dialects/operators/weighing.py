@@ -44,7 +44,7 @@ class WeighingOp(ComputeOp):
 
     @abstractmethod
     def mixed(self, weights: Array) -> Array | None:
-        """Integers as filter, channel, tap, less their zero point, where each filter adds up all
+        """Weights as filter, channel, tap, less their zero point, where each filter adds up all
         channels of the input; None where it does not."""
 
     @abstractmethod
@@ -52,10 +52,17 @@ class WeighingOp(ComputeOp):
         """Which taps, in the order of `mixed`, are ever in the padding."""
 
     def by_filter(self, weights: Array) -> Array:
-        """Integers as filter, element, less their zero point."""
+        """Weights as filter, element, less their zero point."""
         import numpy as np
 
-        zero = (encoding_of(self.operands[1]).zero_points or (0,))[0]
-        return np.moveaxis(weights.astype(np.int64) - zero, self.filter_axis, 0).reshape(
-            weights.shape[self.filter_axis], -1
-        )
+        whole = less_zero_point(weights, self.operands[1])
+        return np.moveaxis(whole, self.filter_axis, 0).reshape(weights.shape[self.filter_axis], -1)
+
+
+def less_zero_point(weights: Array, value: SSAValue) -> Array:
+    """Stored integers as int64, less their zero point; real numbers as float64."""
+    import numpy as np
+
+    if weights.dtype.kind == "f":
+        return weights.astype(np.float64)
+    return weights.astype(np.int64) - (encoding_of(value).zero_points or (0,))[0]

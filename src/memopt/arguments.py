@@ -12,6 +12,20 @@ MEMORY = (
 """Metavar and help of `--memory`."""
 
 
+INPUT_RANGE = (
+    "NAME=-1:1",
+    "between which float32 numbers an input is, which constant-channels counts on: for other "
+    "inputs the code may compute something else; once for each input",
+)
+"""Metavar and help of `--input-range`."""
+
+
+def add_input_range(parser: Any) -> None:
+    """`--input-range`, which `memopt.shorthands.parse_input_ranges` reads."""
+    metavar, text = INPUT_RANGE
+    parser.add_argument("--input-range", action="append", default=[], metavar=metavar, help=text)
+
+
 def add_time_limit(parser: Any, text: str | None = None) -> None:
     """`--time-limit`, which `memopt.usage.check_time_limit` looks at."""
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help=text)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from memopt.arguments import MEMORY, add_model_path, add_shape, add_time_limit
+from memopt.arguments import INPUT_RANGE, MEMORY, add_model_path, add_shape, add_time_limit
 from memopt.chunks import Job, read_chunks, run_chunk
 from memopt.diagnostics import diagnose, unmatched, write_output
 from memopt.dialects.errors import MemoptError
@@ -110,6 +110,7 @@ def build_parser() -> argparse.ArgumentParser:
             "frelu,view",
             "conventions: ReLU merged into its producer, reshapes as views",
         ),
+        "--input-range": INPUT_RANGE,
         "--rewrite": (
             "RULE,RULE",
             f"rewrite rules, where they are legal: {', '.join(RULES)}; or none",
@@ -133,7 +134,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--memory": MEMORY,
     }
     for flag, (metavar, text) in methods.items():
-        group.add_argument(flag, action=_Step, metavar=metavar, help=text)
+        dest = flag[2:].replace("-", "_")
+        group.add_argument(flag, action=_Step, dest=dest, metavar=metavar, help=text)
     group.add_argument("--fuse", action=_Step, nargs=0, help="contract modules where that is safe")
     group.add_argument(
         "--int8-io", action=_Step, nargs=0, dest="int8_io", help="stored integers at the border"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from memopt.formats.sizes import parse_size
 from memopt.frontends.core.registry import all_frontends
 from memopt.frontends.core.shapes import Shapes
+from memopt.passes.memgraph_input_range import parse_range, parse_ranges
 from memopt.rewrites import RULES
 from memopt.usage import UsageError
 
@@ -47,6 +48,14 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
             parts.append(f"memgraph-slide{{rows={value}}}")
         elif flag == "partition":
             parts.append(f"memgraph-partition{{k={value}}}")
+        elif flag == "input_range":
+            try:
+                parse_range(value)
+            except ValueError as error:
+                raise UsageError(f"--input-range={error}") from None
+            if '"' in value:
+                raise UsageError(f"--input-range={value}: no name of an input may have a quote")
+            parts.append(f'memgraph-input-range{{of="{value}"}}')
         elif flag == "memory":
             banks = f'banks="{value}"'
             parts.append(f"memgraph-memory{{{' '.join(filter(None, (banks, limit)))}}}")
@@ -81,6 +90,14 @@ def parse_shapes(texts: Sequence[str]) -> Shapes:
         if shapes.setdefault(name, shape) != shape:
             raise UsageError(f"--shape={text}: {name!r} has another shape already")
     return shapes
+
+
+def parse_input_ranges(texts: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """`NAME=-1:1` as a mapping. Raises UsageError."""
+    try:
+        return parse_ranges(texts)
+    except ValueError as error:
+        raise UsageError(f"--input-range={error}") from None
 
 
 def shape_help() -> str:

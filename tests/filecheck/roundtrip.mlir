@@ -229,6 +229,16 @@ func.func @narrowed(%x: tensor<1x2x2x2xi8>, %w: tensor<4x1x1x3xi8>, %b: tensor<4
 
 // -----
 
+// What is promised of an input, and channels of reals.
+// CHECK: @promised(%x: tensor<1x2x2x2xf32> {memgraph.range = #memgraph.range<-1.0, 1.0e-30>})
+func.func @promised(%x: tensor<1x2x2x2xf32> {memgraph.range = #memgraph.range<-1, 1.0e-30>}) -> tensor<1x2x2x2xf32> {
+  // CHECK: {memgraph.channels = [#memgraph.channels<3, left_out = [1 [-1.5, 7.0e+30] unread]>]}
+  %y = memgraph.relu %x {memgraph.channels = [#memgraph.channels<3, left_out = [1 [-1.5, 7.0e+30] unread]>]} : (tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32>
+  func.return %y : tensor<1x2x2x2xf32>
+}
+
+// -----
+
 // Rows that stay from run to run.
 // CHECK: @kept(%x: tensor<1x4x4x4xi8>)
 func.func @kept(%x: tensor<1x4x4x4xi8>) -> tensor<1x1x4x4xi8> {

@@ -3,20 +3,42 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from c_programs import Program, compiled
 from firmware_helpers import load
+from real_channels import STEPS, images, real_network
+from row_steps import deep_to_wide, resized
 from xdsl.context import Context
 
+from memopt.analysis.constants import constants_of
+from memopt.analysis.intervals import intervals
+from memopt.analysis.weights import Weights
+from memopt.dialects.functions import only_function
+from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.range_attribute import declare_range
+from memopt.dialects.stored import Array
+from memopt.dialects.tensors import elements_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.verify.channels import has_claims
 
 lab: Any = load("lab")
-MODELS = ("hello_world_int8", "mobilenet_vww96_int8", "person_detect_int8")
+MODELS = (
+    "hello_world_int8",
+    "mobilenet_vww96_int8",
+    "person_detect_int8",
+    "hello_world_float",
+    "mobilenet_vww96_float",
+)
+FULL = 400  # random float networks
 RULE = MemgraphRewritePass(("constant-channels",))
 
 
 def project(path: Path, directory: Path, target: str, narrow: bool, rows: bool = False) -> Path:
     module = lab.read_model(path)
+    if path.stem.endswith("float"):
+        declare_range(only_function(module), 0, -1.0, 1.0)  # as the inputs are
     if narrow:
         RULE.apply(Context(), module)
     if rows:
@@ -60,3 +82,39 @@ def test_fewer_instructions_on_a_cortex_m4(
     before, after = (run.numbers["instructions"] for run in runs)
     record_property("instructions", (before, after))
     assert after < before * 0.7, (before, after)
+
+
+def test_real_networks_compute_the_same_bits(tmp_path: Path, fuzz: float) -> None:
+    """Random float networks whose input has a range: whole and narrow, the same kernels in the same
+    order but for products with zero, so the same numbers; and within the bounds of any kernel."""
+    lab.need_tools("host")
+    objects = tmp_path / "objects"
+    objects.mkdir()
+    program, given = Program(tmp_path / "networks"), b""
+    want: list[tuple[int, int, Array, Array]] = []
+    seed = 0
+    while len(want) < max(12, int(FULL * fuzz)):
+        seed += 1
+        rng = np.random.default_rng([seed, 78])
+        module = real_network(rng, steps=[s for s in STEPS if s not in (resized, deep_to_wide)])
+        narrow, func = module.clone(), only_function(module)
+        RULE.apply(Context(), narrow)
+        if not has_claims(only_function(narrow)):
+            continue
+        (image, last) = images(func, rng)[seed % 4], func.get_return_op()
+        assert last is not None
+        bounds = intervals(func, constants_of(Weights({}), GENERIC)).of[last.operands[0]]
+        result = 4 * elements_of(last.operands[0])
+        for form, name in ((module, "whole"), (narrow, "narrow")):
+            lab.plan(form, "rpo", "greedy-by-size", alignment=4)
+            program.add(form, f"{name}{seed}", [image.nbytes, result])
+        given += image.tobytes()
+        want.append((seed, result, bounds.low, bounds.high))
+    folder, flags = compiled(objects, lab.SANITIZE)
+    found = program.run(folder, given, flags)
+    for number, size, low, high in want:
+        whole, less, found = found[:size], found[size : 2 * size], found[2 * size :]
+        a, b = (np.frombuffer(v, np.float32) for v in (whole, less))
+        assert np.array_equal(a, b), number
+        assert (low <= a).all() and (a <= high).all(), number
+    assert not found

@@ -138,12 +138,12 @@ def sparse_network(
     module = load_text(new_context(), text, "net.mlir")
     for op in body_of(only_function(module)).ops:
         if isinstance(op, FilteringOp | FullyConnectedOp):
-            weights, bias = (_inline(v) for v in (op.weights, op.bias))
+            weights, bias = (inlined(v) for v in (op.weights, op.bias))
             last = isinstance(op, DepthwiseConv2DOp)
             zero = encoding_of(op.weights).zero_points[0]
             _deaden(weights, bias, last, zero, rng)
-            _replace(op.weights, weights)
-            _replace(op.bias, bias)
+            replaced(op.weights, weights)
+            replaced(op.bias, bias)
     module.verify()
     return module
 
@@ -168,12 +168,12 @@ def _deaden(weights: Array, bias: Array, filters_last: bool, zero: int, rng: Rng
                 weights[:, weights.shape[1] // 2, weights.shape[2] // 2, c] = middle
 
 
-def _inline(value: Any) -> Array:
+def inlined(value: Any) -> Array:
     assert isinstance(value.op, ConstantOp)
     dense: Any = value.op.value
     return inline_array(dense).copy()
 
 
-def _replace(value: Any, array: Array) -> None:
+def replaced(value: Any, array: Array) -> None:
     new: Any = DenseIntOrFPElementsAttr.from_list(value.type, array.reshape(-1).tolist())
     value.op.properties["value"] = new

@@ -20,6 +20,7 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.functions import functions, only_function
+from memopt.dialects.range_attribute import declared_range
 from memopt.dialects.stored import numpy_dtype
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
@@ -150,7 +151,8 @@ def test_before_and_after_compute_the_same(example: Example) -> None:
 
 
 def draw(module: ModuleOp, seed: int) -> list[Any]:
-    """Random inputs of the only function: of int8 every value, of int32, biases, small ones."""
+    """Random inputs of the only function: of int8 every value, of int32, biases, small ones, of
+    reals those of a declared range."""
     random: Any = np.random.default_rng(seed)
     found: list[Any] = []
     for argument in only_function(module).body.block.args:
@@ -161,6 +163,8 @@ def draw(module: ModuleOp, seed: int) -> list[Any]:
             limits = np.iinfo(dtype)
             low, high = max(limits.min, -1_000), min(limits.max, 1_000)
             found.append(random.integers(low, high + 1, type_.get_shape()).astype(dtype))
+        elif (ends := declared_range(argument)) is not None:
+            found.append(random.uniform(*ends, type_.get_shape()).astype(dtype))
         else:
             found.append(random.normal(scale=4, size=type_.get_shape()).astype(dtype))
     return found

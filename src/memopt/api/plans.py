@@ -40,6 +40,7 @@ from memopt.frontends.core.registry import all_frontends
 from memopt.outputs import TARGETS as FORMS
 from memopt.outputs import Wanted, emit
 from memopt.passes.memgraph_expand_rows import AUTO, NONE
+from memopt.passes.memgraph_input_range import Ranges
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds
@@ -123,6 +124,7 @@ def plan(
     fuse: bool = True,
     pipeline: str = "",
     shapes: Shapes | None = None,
+    input_ranges: Ranges | None = None,
 ) -> Plan:
     """Plan a network of one function, as `memopt compile --rows=none` does, and verify the plan.
 
@@ -133,8 +135,9 @@ def plan(
     "on", as it is by default for C targets, or "off". `rows` cuts operators into rows, for C
     targets: "auto", the fewest with the peak of all, "all", or names of tensors; `fit` bytes for
     the arena choose them too. With `stream_input` the input is received row by row, with `int8_io`
-    inputs and outputs are the stored integers, with `nhwc_io` images channels last. `pipeline` is
-    run first, as for `memopt.peak`.
+    inputs and outputs are the stored integers, with `nhwc_io` images channels last. `input_ranges`
+    says between which numbers inputs of float32 are, {"x": (-1, 1)}, which the rule
+    constant-channels counts on. `pipeline` is run then, as for `memopt.peak`.
 
     Raises MemoptError for a network that cannot be planned, OSError, and ValueError for an argument
     that there is not.
@@ -168,7 +171,7 @@ def plan(
         nhwc_io,
     )
     times = Seconds()
-    model = prepared(source, pipeline, shapes)
+    model = prepared(source, pipeline, shapes, input_ranges)
     with told(model.name):
         module, numbers = _numbered(model)
         frontend = all_frontends().get(model.kind)

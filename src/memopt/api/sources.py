@@ -38,6 +38,7 @@ from memopt.driver import (
 )
 from memopt.frontends.core.registry import all_frontends, frontend_of, frontend_of_bytes
 from memopt.frontends.core.shapes import check_shapes
+from memopt.passes.memgraph_input_range import Ranges, declare_ranges
 from memopt.solvers.errors import ProblemError
 from memopt.text import module_text
 
@@ -109,15 +110,19 @@ def load(source: Source, *, shapes: Shapes | None = None, name: str | None = Non
     return model
 
 
-def prepared(source: Source, pipeline: str, shapes: Shapes | None = None) -> Model:
-    """The network after `pipeline`, which is written as after `memopt-opt -p`. What was given is
-    not changed. Raises as `load`, and ValueError for a pipeline that there is not."""
+def prepared(
+    source: Source, pipeline: str, shapes: Shapes | None = None, ranges: Ranges | None = None
+) -> Model:
+    """The network after `pipeline`, which is written as after `memopt-opt -p`, with the ranges of
+    inputs said before. What was given is not changed. Raises as `load`, and ValueError for a
+    pipeline that there is not."""
     model = load(source, shapes=shapes)
     steps = build_pipeline(pipeline) if pipeline else ()
-    if not steps:
+    if not steps and not ranges:
         return model
     module, context = model.module.clone(), new_context(True)
     with told(model.name):
+        declare_ranges(module, ranges or {})
         for step in steps:
             step.apply(context, module)
             check_module(module)

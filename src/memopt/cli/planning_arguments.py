@@ -7,7 +7,7 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.arguments import MEMORY, add_model_path, add_shape, add_time_limit
+from memopt.arguments import MEMORY, add_input_range, add_model_path, add_shape, add_time_limit
 from memopt.cli.texts import bytes_of_text
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
@@ -25,10 +25,11 @@ from memopt.driver import (
 )
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
+from memopt.passes.memgraph_input_range import declare_ranges
 from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.planning import Seconds
 from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
-from memopt.shorthands import parse_shapes
+from memopt.shorthands import parse_input_ranges, parse_shapes
 from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
 
@@ -109,6 +110,7 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "(default for C targets); all; none (default for tflm); or names, of "
         f"{', '.join(RULES)}",
     )
+    add_input_range(parser)
     add_shape(parser)
     add_model_path(parser, "where the weights of an .mlir are")
 
@@ -119,7 +121,7 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
     found: list[ModuleOp] = []
 
     def read() -> None:
-        shapes = parse_shapes(args.shape)
+        shapes, ranges = parse_shapes(args.shape), parse_input_ranges(args.input_range)
         if is_model(path):
             found.append(load_model(path, shapes))
         elif path.suffix == IR:
@@ -129,6 +131,7 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
             raise MemoptError(unknown_kind())
         if args.model_path:
             set_model_path(found[0], args.model_path)
+        declare_ranges(found[0], ranges)
         check_module(found[0])
 
     seconds.run("import", read)

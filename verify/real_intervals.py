@@ -1,0 +1,133 @@
+"""What the verifier knows of float32 numbers: how far a kernel may be off, and functions of them.
+
+A sum of n rounded numbers, in whatever order, is off by less than 1.01 n 2**-24 times the sum of
+what they are without signs, for n below 2**17, and n times the smallest float32 for what is too
+small to be a product. Everything is finite, or nothing is known: 0 times infinity is no number.
+What adds up zeros is zero, whose sign is not told.
+"""
+
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.binary import AddOp, BinaryOp, MaximumOp, MinimumOp, MulOp, SubOp
+from memopt.dialects.operators.unary import (
+    HardSwishOp,
+    LogisticOp,
+    Relu6Op,
+    ReluOp,
+    TanhOp,
+    UnaryOp,
+)
+from memopt.dialects.range_attribute import LARGEST
+from memopt.dialects.stored import Array, element_of, is_stored
+
+MANY = 1 << 17
+EXTRA = 6  # a bias, a quotient, parts of a mean
+ENDS = {"": (None, None), "relu": (0, None), "relu6": (0, 6), "relu_n1_to_1": (-1, 1)}
+
+Ends = tuple[Array, Array]
+
+
+def is_real(value: SSAValue) -> bool:
+    """Whether elements are float32 numbers that stand for themselves."""
+    return not is_stored(value) and str(element_of(value)) == "f32"
+
+
+def unbounded(count: int) -> Ends:
+    """Any number of so many channels, infinite ones and those that are none too."""
+    import numpy as np
+
+    return np.full(count, -np.inf), np.full(count, np.inf)
+
+
+def are_finite(*ends: Array) -> bool:
+    import numpy as np
+
+    return all(bool(np.isfinite(end).all()) for end in ends)
+
+
+def as_float32(low: Array, high: Array) -> Ends:
+    """The float32 numbers that are next outwards, as float64."""
+    import numpy as np
+
+    down: Array = low.astype(np.float32)
+    up: Array = high.astype(np.float32)
+    down[down > low] = np.nextafter(down[down > low], -np.float32(np.inf))
+    up[up < high] = np.nextafter(up[up < high], np.float32(np.inf))
+    return down.astype(np.float64), up.astype(np.float64)
+
+
+def rounded_sum(low: Array, high: Array, size: Array, count: int) -> Ends | None:
+    """Ends of a float32 sum of `count` numbers; `size`: of what they are without signs, all zero
+    where that is. None where it may be infinite."""
+    import numpy as np
+
+    n = count + EXTRA
+    if n >= MANY or not are_finite(low, high, size) or float((size * 1.02).max()) >= LARGEST:
+        return None
+    off = np.where(size == 0, 0.0, 1.01 * n * 2.0**-24 * size + n * 2.0**-149)
+    return as_float32(low - off, high + off)
+
+
+def clamped(op: ComputeOp, low: Array, high: Array) -> Ends | None:
+    """Numbers after the operation's activation, None for one that is not known."""
+    import numpy as np
+
+    if op.activation_name not in ENDS or not are_finite(low, high):
+        return None
+    least, most = ENDS[op.activation_name]
+    if least is None and most is None:
+        return low, high
+    return np.clip(low, least, most), np.clip(high, least, most)
+
+
+def mean_of(low: Array, high: Array, count: int) -> Ends | None:
+    """A mean, of any weights that make 1, of up to `count` numbers between these."""
+    import numpy as np
+
+    size = np.maximum(abs(low), abs(high))
+    if not are_finite(size) or float((size * max(count, 1)).max()) >= LARGEST:
+        return None
+    return rounded_sum(low, high, 3 * size, count)
+
+
+def function_of(op: UnaryOp, low: Array, high: Array) -> Ends | None:
+    """A function of numbers between these, None for one that is not known."""
+    import numpy as np
+
+    if not are_finite(low, high):
+        return None
+    if isinstance(op, ReluOp):
+        return np.maximum(low, 0), np.maximum(high, 0)
+    if isinstance(op, Relu6Op):
+        return np.clip(low, 0, 6), np.clip(high, 0, 6)
+    if isinstance(op, LogisticOp):
+        return np.zeros_like(low), np.ones_like(low)
+    if isinstance(op, TanhOp):
+        return -np.ones_like(low), np.ones_like(low)
+    if isinstance(op, HardSwishOp) and float(max(abs(low).max(), abs(high).max())) < 1e37:
+        down = np.where(high > -3, np.minimum(low, 0), 0) * (1 + 2.0**-20)
+        return as_float32(down, np.maximum(high, 0) * (1 + 2.0**-20))
+    return None
+
+
+def of_two(op: BinaryOp, first: Ends, second: Ends) -> Ends | None:
+    """The ends of a function of two numbers between these, None for one that is not known."""
+    import numpy as np
+
+    rules: dict[type[BinaryOp], Any] = {
+        AddOp: np.add,
+        SubOp: np.subtract,
+        MulOp: np.multiply,
+        MaximumOp: np.maximum,
+        MinimumOp: np.minimum,
+    }
+    rule = rules.get(type(op))
+    if rule is None or not are_finite(*first, *second):
+        return None
+    with np.errstate(over="ignore"):
+        corners = [rule(a.astype(np.float32), b.astype(np.float32)) for a in first for b in second]
+    low, high = (f(corners).astype(np.float64) for f in (np.minimum.reduce, np.maximum.reduce))
+    return clamped(op, low, high)
