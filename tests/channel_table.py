@@ -16,7 +16,9 @@ from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.plan import plan_of
-from memopt.dialects.tensors import elements_of
+from memopt.dialects.range_attribute import declare_range
+from memopt.dialects.stored import element_of
+from memopt.dialects.tensors import bytes_of
 from memopt.driver import build_pipeline, load_model, new_context
 from memopt.rewrites import apply_rules
 
@@ -25,11 +27,12 @@ PAGE = ROOT / "docs/channels.md"
 
 HEAD = """# Dead and constant channels
 
-What `constant-channels` finds in stored models (int8, uint8); `make docs/channels.md` writes this
-page, and a test holds it. First come the channels that are left out, by the reason of each claim:
-all weights of the filter are zero, it reads constants alone, its interval has one value, nobody
-reads it. **weights**: bytes of filters and matrices, without biases; **with biases**; **MACs**;
-**peak**: proven over all orders of whole operators, generic model, bytes.
+What `constant-channels` finds in models of int8 and uint8, and of float32 whose inputs are said to
+be between -1 and 1 (`--input-range`); `make docs/channels.md` writes this page, and a test holds
+it. First come the channels that are left out, by the reason of each claim: all weights of the
+filter are zero, it reads constants alone, its interval has one value, nobody reads it.
+**weights**: bytes of filters and matrices, without biases; **with biases**; **MACs**; **peak**:
+proven over all orders of whole operators, generic model, bytes.
 
 | model | zero weights | constant inputs | interval | unread | weights | with biases | MACs | peak |
 |---|---|---|---|---|---|---|---|---|
@@ -39,7 +42,7 @@ PLAN = "memgraph-model,memgraph-fuse,memgraph-schedule"
 
 
 def models(shared: Path) -> Iterator[Path]:
-    """Those whose tensors are stored integers of 8 bits, by name."""
+    """Those whose tensors are stored integers of 8 bits or float32, by name."""
     for path in sorted((shared / "models").glob("*.tflite")):
         block = body_of(only_function(load_model(path, {})))
         filters = [op for op in block.ops if isinstance(op, ConvBase | FullyConnectedOp)]
@@ -59,12 +62,16 @@ def figures(func: FuncOp) -> tuple[int, int, int, int]:
     plan = plan_of(planned)
     assert plan is not None and plan.optimal
     assert work.weights is not None and work.macs is not None
-    return sum(elements_of(op.weights) for op in filters), work.weights, work.macs, plan.peak.data
+    weights = sum(bytes_of(op.weights.type) or 0 for op in filters)
+    return weights, work.weights, work.macs, plan.peak.data
 
 
 def row_of(path: Path) -> str:
     """The line of a model."""
     func = only_function(load_model(path, {}))
+    for k, value in enumerate(body_of(func).args):
+        if str(element_of(value)) == "f32":
+            declare_range(func, k, -1.0, 1.0)
     before = figures(func)
     after = figures(func) if apply_rules(func, ("constant-channels",)) else before
     claims = [channels_of_result(v) for op in body_of(func).ops for v in op.results]
