@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 from memopt.analysis.intervals import has_intervals
 from memopt.analysis.work import function_work
@@ -15,6 +16,7 @@ from memopt.dialects.channel_attributes import channels_of_result
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.quantization import DequantizeOp
 from memopt.dialects.plan import plan_of
 from memopt.dialects.range_attribute import declare_range
 from memopt.dialects.stored import element_of
@@ -62,8 +64,13 @@ def figures(func: FuncOp) -> tuple[int, int, int, int]:
     plan = plan_of(planned)
     assert plan is not None and plan.optimal
     assert work.weights is not None and work.macs is not None
-    weights = sum(bytes_of(op.weights.type) or 0 for op in filters)
+    weights = sum(bytes_of(as_stored(op.weights).type) or 0 for op in filters)
     return weights, work.weights, work.macs, plan.peak.data
+
+
+def as_stored(value: SSAValue) -> SSAValue:
+    """What stands in the file: float16, where weights are of that."""
+    return value.owner.input if isinstance(value.owner, DequantizeOp) else value
 
 
 def row_of(path: Path) -> str:

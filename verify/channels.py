@@ -20,8 +20,6 @@ from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.mean import MeanOp
-from memopt.dialects.operators.pooling import AveragePool2DOp
-from memopt.dialects.operators.resize import ResizeBilinearOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.range_attribute import LARGEST, declared_ranges
 from memopt.dialects.rows import family_of
@@ -129,7 +127,7 @@ def _of_ends(op: Operation, reading: Reading) -> list[Known | None]:
             return made
         if isinstance(op, MeanOp):
             return [_real_mean(op, ends[0], ends[1])]
-        if isinstance(op, AveragePool2DOp | ResizeBilinearOp):
+        if op.BY_CHANNEL:  # or it has other channels than it reads
             return made
         # what else never falls chooses
     pairs = [(v, k) for v, k in zip(op.operands, known, strict=True) if k is not None]

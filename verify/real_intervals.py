@@ -6,6 +6,7 @@ small to be a product. Everything is finite, or nothing is known: 0 times infini
 What adds up zeros is zero, whose sign is not told.
 """
 
+from functools import singledispatch
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -95,39 +96,99 @@ def mean_of(low: Array, high: Array, count: int) -> Ends | None:
 
 def function_of(op: UnaryOp, low: Array, high: Array) -> Ends | None:
     """A function of numbers between these, None for one that is not known."""
+    return _function(op, low, high) if are_finite(low, high) else None
+
+
+@singledispatch
+def _function(op: UnaryOp, low: Array, high: Array) -> Ends | None:
+    return None
+
+
+@_function.register
+def _relu(op: ReluOp, low: Array, high: Array) -> Ends | None:
     import numpy as np
 
-    if not are_finite(low, high):
+    return np.maximum(low, 0), np.maximum(high, 0)
+
+
+@_function.register
+def _relu6(op: Relu6Op, low: Array, high: Array) -> Ends | None:
+    return low.clip(0, 6), high.clip(0, 6)
+
+
+@_function.register
+def _logistic(op: LogisticOp, low: Array, high: Array) -> Ends | None:
+    import numpy as np
+
+    return np.zeros_like(low), np.ones_like(low)
+
+
+@_function.register
+def _tanh(op: TanhOp, low: Array, high: Array) -> Ends | None:
+    import numpy as np
+
+    return -np.ones_like(low), np.ones_like(low)
+
+
+@_function.register
+def _hard_swish(op: HardSwishOp, low: Array, high: Array) -> Ends | None:
+    import numpy as np
+
+    if float(max(abs(low).max(), abs(high).max())) >= 1e37:
         return None
-    if isinstance(op, ReluOp):
-        return np.maximum(low, 0), np.maximum(high, 0)
-    if isinstance(op, Relu6Op):
-        return np.clip(low, 0, 6), np.clip(high, 0, 6)
-    if isinstance(op, LogisticOp):
-        return np.zeros_like(low), np.ones_like(low)
-    if isinstance(op, TanhOp):
-        return -np.ones_like(low), np.ones_like(low)
-    if isinstance(op, HardSwishOp) and float(max(abs(low).max(), abs(high).max())) < 1e37:
-        down = np.where(high > -3, np.minimum(low, 0), 0) * (1 + 2.0**-20)
-        return as_float32(down, np.maximum(high, 0) * (1 + 2.0**-20))
-    return None
+    down = np.minimum(low, 0) * (high > -3) * (1 + 2.0**-20)
+    return as_float32(down, np.maximum(high, 0) * (1 + 2.0**-20))
 
 
 def of_two(op: BinaryOp, first: Ends, second: Ends) -> Ends | None:
     """The ends of a function of two numbers between these, None for one that is not known."""
     import numpy as np
 
-    rules: dict[type[BinaryOp], Any] = {
-        AddOp: np.add,
-        SubOp: np.subtract,
-        MulOp: np.multiply,
-        MaximumOp: np.maximum,
-        MinimumOp: np.minimum,
-    }
-    rule = rules.get(type(op))
+    rule = _rule(op)
     if rule is None or not are_finite(*first, *second):
         return None
     with np.errstate(over="ignore"):
         corners = [rule(a.astype(np.float32), b.astype(np.float32)) for a in first for b in second]
     low, high = (f(corners).astype(np.float64) for f in (np.minimum.reduce, np.maximum.reduce))
     return clamped(op, low, high)
+
+
+@singledispatch
+def _rule(op: BinaryOp) -> Any:
+    """The function of two arrays that an operation is, None where rounding makes it another."""
+    return None
+
+
+@_rule.register
+def _add(op: AddOp) -> Any:
+    import numpy as np
+
+    return np.add
+
+
+@_rule.register
+def _sub(op: SubOp) -> Any:
+    import numpy as np
+
+    return np.subtract
+
+
+@_rule.register
+def _mul(op: MulOp) -> Any:
+    import numpy as np
+
+    return np.multiply
+
+
+@_rule.register
+def _maximum(op: MaximumOp) -> Any:
+    import numpy as np
+
+    return np.maximum
+
+
+@_rule.register
+def _minimum(op: MinimumOp) -> Any:
+    import numpy as np
+
+    return np.minimum

@@ -12,7 +12,7 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from memopt.dialects.arithmetic import multiply, quantize_multiplier, quantized_range
+from memopt.dialects.arithmetic import multiply, quantized_range
 from memopt.dialects.attributes import RoundingAttr
 from memopt.dialects.channel_attributes import channels_of_result
 from memopt.dialects.errors import MemoptError
@@ -356,7 +356,7 @@ def _dequantized(op: DequantizeOp, reading: Reading) -> list[Known] | None:
     return _between_types(op, reading)
 
 
-def _between_types(op: QuantizeOp | DequantizeOp, reading: Reading) -> list[Known] | None:
+def _between_types(op: UnaryOp, reading: Reading) -> list[Known] | None:
     """From real to stored numbers or back, which never falls and rounds in one way."""
     import numpy as np
 
@@ -469,45 +469,3 @@ def _side(value: SSAValue, result: SSAValue, reading: Reading) -> Known | None:
     kept = taken.get(axis, tuple(range(array.shape[axis])))
     low, high = by_channel.min(1), by_channel.max(1)
     return known_of(low, high, kept, np.ones(len(low), bool))
-
-
-def even_range(
-    activation: str, scale: float, zero_point: int, low: int, high: int
-) -> tuple[int, int]:
-    """What an activation leaves of low .. high, where 6 and the like are rounded to even."""
-    import numpy as np
-
-    least, most = {"": (None, None), "relu": (0, None), "relu6": (0, 6), "relu_n1_to_1": (-1, 1)}[
-        activation
-    ]
-
-    def of(real: int) -> int:
-        return zero_point + round(float(np.float32(real) / np.float32(scale)))
-
-    return (
-        low if least is None else max(low, of(least)),
-        high if most is None else min(high, of(most)),
-    )
-
-
-def even_requantizer(source: float, weights: float, result: float) -> Callable[[int], int]:
-    """The same as onnxruntime does it, in float32, halves to the even integer."""
-    import numpy as np
-
-    real = np.float32(source) * np.float32(weights) / np.float32(result)
-    return lambda value: round(float(np.float32(value) * real))
-
-
-def requantizers(real: float, once: bool) -> list[Callable[[int], int]]:
-    """How a sum is rescaled: twice rounded, or once too."""
-    multiplier, shift = quantize_multiplier(real)
-
-    def twice(value: int) -> int:
-        if abs(value) << max(shift, 0) >= 1 << 31:
-            raise MemoptError("a sum that leaves an int32 where it is rescaled")
-        return multiply(value, multiplier, shift)
-
-    def one(value: int) -> int:
-        return (value * multiplier + (1 << (30 - shift))) >> (31 - shift)
-
-    return [twice, one] if once else [twice]

@@ -20,13 +20,11 @@ from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.stored import Array, rounds_once
 from memopt.dialects.tensors import encoding_of, shape_of
 from memopt.verify.real_intervals import are_finite, clamped, is_real, rounded_sum
+from memopt.verify.requantizing import even_range, even_requantizer, requantizers
 from memopt.verify.stored_intervals import (
     Known,
     Reading,
-    even_range,
-    even_requantizer,
     has_integers,
-    requantizers,
     type_limits,
 )
 

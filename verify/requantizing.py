@@ -1,0 +1,48 @@
+"""How sums of stored integers are rescaled and clamped: the verifier's own copy."""
+
+from collections.abc import Callable
+
+from memopt.dialects.arithmetic import multiply, quantize_multiplier
+from memopt.dialects.errors import MemoptError
+
+
+def even_range(
+    activation: str, scale: float, zero_point: int, low: int, high: int
+) -> tuple[int, int]:
+    """What an activation leaves of low .. high, where 6 and the like are rounded to even."""
+    import numpy as np
+
+    least, most = {"": (None, None), "relu": (0, None), "relu6": (0, 6), "relu_n1_to_1": (-1, 1)}[
+        activation
+    ]
+
+    def of(real: int) -> int:
+        return zero_point + round(float(np.float32(real) / np.float32(scale)))
+
+    return (
+        low if least is None else max(low, of(least)),
+        high if most is None else min(high, of(most)),
+    )
+
+
+def even_requantizer(source: float, weights: float, result: float) -> Callable[[int], int]:
+    """The same as onnxruntime does it, in float32, halves to the even integer."""
+    import numpy as np
+
+    real = np.float32(source) * np.float32(weights) / np.float32(result)
+    return lambda value: round(float(np.float32(value) * real))
+
+
+def requantizers(real: float, once: bool) -> list[Callable[[int], int]]:
+    """How a sum is rescaled: twice rounded, or once too."""
+    multiplier, shift = quantize_multiplier(real)
+
+    def twice(value: int) -> int:
+        if abs(value) << max(shift, 0) >= 1 << 31:
+            raise MemoptError("a sum that leaves an int32 where it is rescaled")
+        return multiply(value, multiplier, shift)
+
+    def one(value: int) -> int:
+        return (value * multiplier + (1 << (30 - shift))) >> (31 - shift)
+
+    return [twice, one] if once else [twice]
