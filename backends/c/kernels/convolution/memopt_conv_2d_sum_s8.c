@@ -5,7 +5,7 @@
  * raw int8 values. What is padded adds nothing.
  */
 #include "memopt_common.h"
-#include "memopt_dot_s8.h"
+#include "memopt_dot_2x2_s8.h"
 
 typedef struct {
   int32_t in_h, in_w, in_c;
@@ -30,52 +30,72 @@ typedef struct {
   int32_t step;   /* taps in a stretch */
 } conv_2d_sum_s8_window;
 
-/* The sums of n channels, whose filters begin at w. */
+/* Adds the products of n channels, whose filters begin at w, for one pixel or two neighbours. */
 static void conv_2d_sum_s8_products(const memopt_conv_2d_sum_s8_params *p,
                                     const conv_2d_sum_s8_window *v, const memopt_dot_shape *shape,
-                                    int32_t full, const int8_t *w, int32_t n, int32_t *acc) {
+                                    int32_t pixels, const int8_t *w, int32_t n,
+                                    int32_t acc[2][MEMOPT_TILE]) {
   int32_t ky;
   for (ky = v->ky_begin; ky < v->ky_end; ++ky) {
     const int8_t *row = memopt_in_row(v->rows, v->in, 0, v->iy + ky * p->dilation_h);
     int32_t kx;
     for (kx = v->kx_begin; kx < v->kx_end; kx += v->step) {
+      const int8_t *x = row + (v->ix + kx * p->dilation_w) * p->in_c;
       const int8_t *wx = w + (ky * p->k_w + kx) * p->k_c;
-      memopt_dot_1xn(row + (v->ix + kx * p->dilation_w) * p->in_c, wx, shape, n, acc);
-      if (!full) { /* of these taps alone */
-        int32_t i;
-        for (i = 0; i < n; ++i) {
-          acc[i] -= p->input_zero_point * memopt_sum_s8(wx + i * shape->w_next, shape->run);
-        }
+      if (pixels == 2) {
+        memopt_dot_2xn(x, wx, shape, n, acc);
+      } else {
+        memopt_dot_1xn(x, wx, shape, n, acc[0]);
       }
     }
   }
 }
 
-/* One pixel. */
-static void conv_2d_sum_s8_pixel(const memopt_conv_2d_sum_s8_params *p,
-                                 const conv_2d_sum_s8_window *v, int32_t *out) {
+/* -input_zero_point * sum(weights of the taps inside) of the filter at w. */
+static int32_t conv_2d_sum_s8_inside(const memopt_conv_2d_sum_s8_params *p,
+                                     const conv_2d_sum_s8_window *v, const int8_t *w) {
+  const int32_t run = (v->kx_end - v->kx_begin) * p->k_c;
+  int32_t sum = 0;
+  int32_t ky;
+  for (ky = v->ky_begin; ky < v->ky_end; ++ky) {
+    sum += memopt_sum_s8(w + (ky * p->k_w + v->kx_begin) * p->k_c, run);
+  }
+  return -sum * p->input_zero_point;
+}
+
+/* One pixel, or two neighbours with all columns inside. */
+static void conv_2d_sum_s8_pixels(const memopt_conv_2d_sum_s8_params *p,
+                                  const conv_2d_sum_s8_window *v, int32_t pixels, int32_t *out) {
   const int32_t full = v->ky_end - v->ky_begin == p->k_h && v->kx_end - v->kx_begin == p->k_w;
+  const int32_t filter = p->k_h * p->k_w * p->k_c;
   memopt_dot_shape shape;
   int32_t oc;
   shape.run = v->step * p->k_c;
   shape.w_row = 0;
-  shape.x_next = 0;
-  shape.w_next = p->k_h * p->k_w * p->k_c;
+  shape.x_next = p->stride_w * p->in_c;
+  shape.w_next = filter;
   shape.x_step[0] = 0;
   for (oc = 0; oc < p->out_c; oc += MEMOPT_TILE) {
     const int32_t left = p->out_c - oc;
     const int32_t n = left < MEMOPT_TILE ? left : MEMOPT_TILE;
-    int32_t acc[MEMOPT_TILE];
+    const int8_t *w = p->weights + oc * filter;
+    int32_t acc[2][MEMOPT_TILE];
+    int32_t x;
     int32_t i;
     for (i = 0; i < n; ++i) {
-      acc[i] = full ? p->bias[oc + i] : 0;
+      acc[0][i] = full ? p->bias[oc + i] : conv_2d_sum_s8_inside(p, v, w + i * filter);
+      acc[1][i] = acc[0][i];
     }
     if (n % 2 != 0) { /* the other half of a pair */
-      acc[n] = 0;
+      acc[0][n] = 0;
+      acc[1][n] = 0;
     }
-    conv_2d_sum_s8_products(p, v, &shape, full, p->weights + oc * shape.w_next, n, acc);
-    for (i = 0; i < n; ++i) {
-      out[oc + i] = p->adds ? out[oc + i] + acc[i] : acc[i];
+    conv_2d_sum_s8_products(p, v, &shape, pixels, w, n, acc);
+    for (x = 0; x < pixels; ++x) {
+      int32_t *const sums = out + x * p->out_c + oc;
+      for (i = 0; i < n; ++i) {
+        sums[i] = p->adds ? sums[i] + acc[x][i] : acc[x][i];
+      }
     }
   }
 }
@@ -90,15 +110,22 @@ MEMOPT_KERNEL void memopt_conv_2d_sum_s8(const void *params, const memopt_rows *
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     int32_t *output = memopt_out_row(rows, out, oy);
-    int32_t ox;
+    int32_t ox = 0;
+    v.ix = -p->pad_left;
     v.iy = oy * p->stride_h - p->pad_top;
     memopt_valid_taps(v.iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
-    for (ox = 0; ox < p->out_w; ++ox) {
-      v.ix = ox * p->stride_w - p->pad_left;
+    while (ox < p->out_w) {
+      const int32_t next_end = v.ix + p->stride_w + (p->k_w - 1) * p->dilation_w;
+      int32_t pixels = 1;
       memopt_valid_taps(v.ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
+      if (v.kx_begin == 0 && ox + 1 < p->out_w && next_end < p->in_w) {
+        pixels = 2;
+      }
       v.step = p->dilation_w == 1 ? v.kx_end - v.kx_begin : 1;
-      conv_2d_sum_s8_pixel(p, &v, output);
-      output += p->out_c;
+      conv_2d_sum_s8_pixels(p, &v, pixels, output);
+      output += pixels * p->out_c;
+      ox += pixels;
+      v.ix += pixels * p->stride_w;
     }
   }
 }
