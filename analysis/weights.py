@@ -28,7 +28,7 @@ from memopt.dialects.names import place_of
 from memopt.dialects.stored import integer_type, numpy_dtype
 from memopt.dialects.structure import ConstantOp
 from memopt.formats.onnx_weights import array_of, named_tensors
-from memopt.formats.tflite import Model, read_model
+from memopt.formats.tflite import Model, elements_of, read_model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,8 +151,7 @@ class Weights:
             found = model.subgraphs[int(subgraph or 0)].tensors[int(tensor)]
         except (ValueError, IndexError):
             raise MemoptError(f"no tensor {key!r}", place) from None
-        start, stop = model.buffers[found.buffer] if model.buffers else (0, 0)
-        return data[start:stop]
+        return elements_of(data, model, found)
 
     def _onnx(self, sha256: str, data: bytes, key: str) -> "Array":
         import onnx

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from memopt.dialects.errors import MemoptError
 from memopt.formats.flatbuffer import Flatbuffer, MalformedError, Table
+from memopt.formats.sparsity import Sparsity, densified, read_sparsity
 
 IDENTIFIER = b"TFL3"
 MAX_TENSOR_BYTES = (1 << 31) - 1
@@ -47,6 +48,7 @@ TENSOR_TYPES: dict[int, tuple[str, int | None]] = {
     21: ("FLOAT8_E4M3FN", 8),
     22: ("FLOAT8_E5M2", 8),
 }
+TENSOR_TYPES_BY_NAME = dict(TENSOR_TYPES.values())
 CUSTOM = 32
 PLACEHOLDER = 127  # deprecated_builtin_code of operators whose code needs more than a byte
 
@@ -66,7 +68,8 @@ class Quantization:
 
 @dataclass(frozen=True)
 class Tensor:
-    """`size` in bytes, None for strings, resources and variants. `buffer` 0 holds nothing."""
+    """`size` in bytes, None for strings, resources and variants. `buffer` 0 holds nothing. The
+    buffer of a tensor with `sparsity` holds some of its elements, the others are zero."""
 
     name: str
     type: str
@@ -74,9 +77,9 @@ class Tensor:
     size: int | None
     buffer: int
     is_variable: bool
-    is_sparse: bool
     is_constant: bool
     quantization: Quantization | None
+    sparsity: Sparsity | None
 
 
 @dataclass(frozen=True)
@@ -255,14 +258,21 @@ def _tensor(table: Table, buffers: tuple[tuple[int, int], ...]) -> Tensor:
     if buffer >= max(len(buffers), 1):
         raise MalformedError(f"refers to buffer {buffer} of {len(buffers)}")
     start, stop = buffers[buffer] if buffers else (0, 0)
-    is_variable, is_sparse = table.flag(5), table.table(6) is not None
+    is_variable, entry = table.flag(5), table.table(6)
     external = table.scalar(10, "I") != 0
     if external:
         raise MalformedError("its data is in an external buffer group, which is not supported")
-    held = stop - start
-    if held and size is not None and not is_sparse and held != size:
+    held, sparsity = stop - start, None
+    if entry is not None:
+        if bits is None or bits % 8:
+            raise MalformedError(f"a sparse tensor of {type_}, which is not supported")
+        sparsity = read_sparsity(entry, shape)
+        if held != sparsity.stored * (bits // 8):
+            needed = f"{sparsity.stored} elements of its sparsity"
+            raise MalformedError(f"its buffer holds {held} bytes, not {needed}")
+    elif held and size is not None and held != size:
         raise MalformedError(f"its buffer holds {held} bytes, shape and type need {size}")
-    constant = bool(held) or (size == 0 and not is_variable)
+    constant = bool(held) or (size == 0 and not is_variable) or sparsity is not None
     return Tensor(
         table.string(3),
         type_,
@@ -270,10 +280,19 @@ def _tensor(table: Table, buffers: tuple[tuple[int, int], ...]) -> Tensor:
         size,
         buffer,
         is_variable,
-        is_sparse,
         constant,
         _quantization(table.table(4), shape),
+        sparsity,
     )
+
+
+def elements_of(data: bytes, model: Model, tensor: Tensor) -> bytes:
+    """The bytes of a constant's elements, all of them of a sparse one; none of what is none."""
+    start, stop = model.buffers[tensor.buffer] if model.buffers else (0, 0)
+    raw, bits = data[start:stop], TENSOR_TYPES_BY_NAME[tensor.type]
+    if tensor.sparsity is None or bits is None:
+        return raw
+    return densified(tensor.sparsity, raw, bits // 8)
 
 
 def _quantization(table: Table | None, shape: tuple[int, ...]) -> Quantization | None:

@@ -12,6 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from memopt.analysis.function_memory import function_memory
 from memopt.dialects.functions import body_of
+from memopt.dialects.interface import is_constant_value
 from memopt.dialects.names import name_of
 from memopt.dialects.operators.movement import CopyOp
 from memopt.dialects.plan import PARTITION, model_of, set_order
@@ -21,9 +22,11 @@ from memopt.solvers.memories import Assignment, Visit, moment, step_of, visit_of
 
 
 def drop_moves(func: FuncOp) -> bool:
-    """Take out every `memgraph.copy`: whoever read the copy reads what was copied. True if there
-    was one; then the peak in the plan is another."""
-    copies = [op for op in body_of(func).ops if isinstance(op, CopyOp)]
+    """Take out every `memgraph.copy` of what is no constant: whoever read the copy reads what was
+    copied. True if there was one; then the peak in the plan is another."""
+    copies = [
+        op for op in body_of(func).ops if isinstance(op, CopyOp) and not is_constant_value(op.input)
+    ]
     for op in copies:
         op.result.replace_all_uses_with(op.input)
         op.detach()

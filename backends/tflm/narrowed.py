@@ -106,6 +106,7 @@ class _File:
         import numpy as np
 
         tensor = copy.copy(self.graph.tensors[like]) if like >= 0 else _bias()
+        tensor.sparsity = None  # all elements are written
         self.reshape(tensor, array.shape)
         self.objects.buffers.append(AlignedBuffer(array.tobytes()))
         tensor.buffer = len(self.objects.buffers) - 1

@@ -64,10 +64,12 @@ class ReshapeOp(ComputeOp):
 
 @irdl_op_definition
 class CopyOp(ComputeOp):
-    """The same bytes in another place. `memgraph-memory` moves tensors between memories with it."""
+    """The same bytes in another place. `memgraph-memory` moves tensors between memories with it; of
+    a sparse constant, which is read with all its elements, it is a dense one."""
 
     ALIKE: ClassVar[bool] = True
     name = "memgraph.copy"
+    FOLDS: ClassVar[bool] = True
     MONOTONE: ClassVar[bool] = True
     BY_CHANNEL: ClassVar[bool] = True
     input = operand_def(AnyTensor)

@@ -119,7 +119,7 @@ class Importer:
         type_, name = self.type(index), self.name(index)
         if tensor.is_constant and not tensor.is_variable:
             reference = WeightsAttr(self.sha256, f"{self.index}/{index}")
-            raw = None if tensor.is_sparse else self._bytes(tensor)
+            raw = self._bytes(tensor) if tensor.sparsity is None else None
             return self.draft.constant(index, name, elements(type_, raw, reference), type_)
         op: Operation
         if tensor.is_variable:
@@ -139,7 +139,7 @@ class Importer:
 
         tensor = self.graph.tensors[index] if index >= 0 else None
         codes = {"INT8": "b", "INT16": "h", "INT32": "i", "INT64": "q"}
-        if tensor is None or not tensor.is_constant or tensor.type not in codes or tensor.is_sparse:
+        if tensor is None or not tensor.is_constant or tensor.type not in codes or tensor.sparsity:
             raise NotTyped
         raw, code = self._bytes(tensor), codes[tensor.type]
         return list(struct.unpack(f"<{len(raw) // struct.calcsize(code)}{code}", raw))
@@ -180,4 +180,4 @@ class Importer:
         """Whether the type of a tensor says all that there is to say of its elements."""
         tensor = self.graph.tensors[index]
         readable = tensor.quantization is None or tensor.quantization.readable
-        return readable and not tensor.is_sparse and not tensor.is_variable
+        return readable and not tensor.is_variable

@@ -22,7 +22,7 @@ from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.mean import MeanOp
-from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
+from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
@@ -120,6 +120,12 @@ def convolution(depthwise: bool) -> Builder:
         )
 
     return builder
+
+
+def densified(node: Node, kind: Kind) -> Operation:
+    """A sparse constant is read with all its elements, so what is left is a copy of it."""
+    need(node.type(0) == node.result)
+    return build(kind, (node.operand(0),), node.results, {})
 
 
 def pool(node: Node, kind: Kind) -> Operation:
@@ -301,6 +307,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "CAST": Entry(unary, CastOp),
     "CONCATENATION": Entry(concat, ConcatOp),
     "CONV_2D": Entry(convolution(depthwise=False), Conv2DOp),
+    "DENSIFY": Entry(densified, CopyOp),
     "DEPTHWISE_CONV_2D": Entry(convolution(depthwise=True), DepthwiseConv2DOp),
     "DEPTH_TO_SPACE": Entry(depth_to_space, DepthToSpaceOp),
     "DEQUANTIZE": Entry(unary, DequantizeOp),

@@ -172,6 +172,7 @@ FOLDED = {
     "cast": "memgraph.cast %f : (tensor<2x3xf32>) -> tensor<2x3xi32>",
     "concat": "memgraph.concat %f, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>)"
     " -> tensor<2x6xf32>",
+    "copy": "memgraph.copy %f : (tensor<2x3xf32>) -> tensor<2x3xf32>",
     "divided": f"memgraph.divided %f, %g {PER_ROW}",
     "dequantize": f"memgraph.dequantize %i : (tensor<2x3xi8, {Q}>) -> tensor<2x3xf32>",
     "fold_into_bias": "memgraph.fold_into_bias %i, %b axis 1 values [1, 2, 3] :"

@@ -16,7 +16,8 @@ FLATBUFFERS: Any = importlib.import_module("flatbuffers")
 
 @dataclass(frozen=True)
 class T:
-    """A tensor; `data` makes it a constant (an array), `variable` a variable."""
+    """A tensor; `data` makes it a constant (an array), `variable` a variable. `sparsity`, a
+    SparsityParametersT, says which elements `data` has."""
 
     name: str
     shape: Sequence[int]
@@ -26,6 +27,7 @@ class T:
     scale: Sequence[float] = ()
     zero: Sequence[int] = ()
     axis: int = 0
+    sparsity: Any = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def _tensor(model: Any, tensor: T) -> Any:
     result: Any = SCHEMA.TensorT()
     result.name, result.shape = tensor.name, np.array(tensor.shape, np.int32)
     result.type = getattr(SCHEMA.TensorType, tensor.type)
-    result.isVariable = tensor.variable
+    result.isVariable, result.sparsity = tensor.variable, tensor.sparsity
     result.buffer = 0 if tensor.data is None else _buffer(model, tensor.data.tobytes())
     if tensor.scale:
         q: Any = SCHEMA.QuantizationParametersT()
