@@ -420,6 +420,9 @@ def add_random(forge: Forge) -> None:
         lambda: add_binary(
             forge, builtin.MUL, schema.MulOptionsT(), schema.BuiltinOptions.MulOptions
         ),
+        lambda: add_binary(
+            forge, builtin.SUB, schema.SubOptionsT(), schema.BuiltinOptions.SubOptions
+        ),
         lambda: add_softmax(forge),
         lambda: add_unary(forge, builtin.RELU),
         lambda: add_unary(forge, builtin.RELU6),

@@ -23,7 +23,7 @@ from memopt.dialects.arithmetic import (
     quantize_multiplier,
 )
 from memopt.dialects.even_rounding import rounds_even
-from memopt.dialects.operators.binary import AddOp, BinaryOp, DivOp, MulOp, SubOp
+from memopt.dialects.operators.binary import AddOp, BinaryOp, DivOp, MulOp, SubOp, SumOp
 from memopt.dialects.tensors import shape_of
 
 
@@ -95,15 +95,12 @@ def _even_call(
     return binary_call(op, constants, "binary_even_s8", fields)
 
 
-@kernel(SubOp, "s8", rounding="onnx_even", rows=own_rows)
-def sub_s8(op: SubOp, constants: Constants) -> KernelCall:
-    return _even_call(op, constants, sign=-1)
-
-
 @kernel(AddOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
-def add_s8(op: AddOp, constants: Constants) -> KernelCall:
+@kernel(SubOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
+def sum_s8(op: SumOp, constants: Constants) -> KernelCall:
+    """Of two kernels, each with a sign of its own, or ONNX's, which takes any."""
     if rounds_even(op):
-        return _even_call(op, constants)
+        return _even_call(op, constants, sign=op.SIGN)
     left_shift, numbers = op.common_scale(bits=8)
     names = ("a", "b", "output")
     fields = (
@@ -113,7 +110,7 @@ def add_s8(op: AddOp, constants: Constants) -> KernelCall:
         *((f"{name}_shift", n[1]) for name, n in zip(names, numbers, strict=True)),
         *int8_range(op, op.result),
     )
-    return binary_call(op, constants, "add_s8", fields)
+    return binary_call(op, constants, f"{op.name.removeprefix('memgraph.')}_s8", fields)
 
 
 @kernel(MulOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
@@ -134,6 +131,7 @@ def mul_s8(op: MulOp, constants: Constants) -> KernelCall:
 
 
 @kernel(AddOp, "f32", rows=own_rows)
+@kernel(SubOp, "f32", rows=own_rows)
 @kernel(MulOp, "f32", rows=own_rows)
 @kernel(DivOp, "f32", rows=own_rows)
 def binary_f32(op: BinaryOp, constants: Constants) -> KernelCall:
