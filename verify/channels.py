@@ -19,6 +19,7 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.constants import TakeOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.range_attribute import LARGEST, declared_ranges
@@ -79,7 +80,7 @@ def _constant(value: SSAValue, read: Read) -> Array | None:
         return None
     if isinstance(value.op, ConstantOp):
         return read(value.op)
-    if not isinstance(value.op, ComputeOp) or value.op.WRITTEN:
+    if not isinstance(value.op, ComputeOp) or isinstance(value.op, TakeOp):
         raise MemoptError("a constant that is read as one of a narrowed operation", name_of(value))
     operands = [_constant(v, read) for v in value.op.operands]
     return value.op.evaluate(operands)[value.index]

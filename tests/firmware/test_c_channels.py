@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from c_programs import Program, compiled
 from firmware_helpers import load
-from real_channels import STEPS, images, real_network
-from row_steps import deep_to_wide, resized
+from real_channels import KERNELS, images, real_network
 from xdsl.context import Context
 
 from memopt.analysis.constants import constants_of
@@ -96,7 +95,7 @@ def test_real_networks_compute_the_same_bits(tmp_path: Path, fuzz: float) -> Non
     while len(want) < max(12, int(FULL * fuzz)):
         seed += 1
         rng = np.random.default_rng([seed, 78])
-        module = real_network(rng, steps=[s for s in STEPS if s not in (resized, deep_to_wide)])
+        module = real_network(rng, steps=KERNELS)
         narrow, func = module.clone(), only_function(module)
         RULE.apply(Context(), narrow)
         if not has_claims(only_function(narrow)):

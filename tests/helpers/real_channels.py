@@ -5,8 +5,16 @@ from typing import Any
 
 import numpy as np
 from channel_networks import UINT8, inlined, replaced, sparse_text
-from row_steps import border, deep_to_wide, function, gate, resized, stored_and_real
-from row_text import Rng
+from row_steps import (
+    border,
+    deep_to_wide,
+    function,
+    gate,
+    less_or_more,
+    resized,
+    stored_and_real,
+)
+from row_text import Rng, Text
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
@@ -19,7 +27,17 @@ from memopt.dialects.stored import Array
 from memopt.dialects.tensors import shape_of
 from memopt.driver import load_text, new_context
 
-STEPS = (*UINT8, function, gate, resized, deep_to_wide, border, stored_and_real)
+
+def over_channels(net: Text) -> None:
+    """A mean of all channels, or of a row of each."""
+    name, (_, h, w, c) = net.last
+    axis = net.pick(2, 3)
+    made = (1, h, 1, c) if axis == 2 else (1, h, w, 1)
+    net.add(f"mean {name} axes [{axis}] keep_dims", [net.last], made)
+
+
+KERNELS = (*UINT8, function, gate, border, stored_and_real)
+STEPS = (*KERNELS, resized, deep_to_wide, less_or_more, over_channels)
 RANGES = ((-1.0, 1.0), (0.0, 6.0), (-0.1, 0.3), (2.0, 2.0), (-1e4, 1e-3), (0.0, 0.0))
 
 

@@ -8,6 +8,7 @@ from channel_networks import inlined, replaced
 from xdsl.context import Context
 
 import memopt
+from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.cli import main
 from memopt.dialects.channel_attributes import channels_of_result
@@ -21,7 +22,7 @@ from memopt.passes.memgraph_input_range import parse_range, parse_ranges
 from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.text import module_text
-from memopt.verify.channels import verify_channels
+from memopt.verify.channels import has_claims, verify_channels
 
 NETWORK = """
 !x = tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>
@@ -253,3 +254,25 @@ def test_another_attribute_is_refused() -> None:
     module = load_text(new_context(), NETWORK.replace("#memgraph.range<-1.0, 1.0>", "3 : i64"), "n")
     with pytest.raises(MemoptError, match=r"is no #memgraph\.range"):
         MemgraphRewritePass(("constant-channels",)).apply(Context(), module)
+
+
+def test_after_rules_that_change_constants() -> None:
+    """Weights and biases that are computed of constants are read as the numbers that they are."""
+    between = """  %f = memgraph.constant dense<[0.5, 2.0]> : tensor<2xf32>
+  %m = memgraph.mul %1, %f : (!x, tensor<2xf32>) -> !x
+  %n = memgraph.sub %m, %f activation<relu> : (!x, tensor<2xf32>) -> !x
+  %v ="""
+    text = NETWORK.replace(" activation<relu>\n", "\n").replace("  %v =", between)
+    text = text.replace("conv_2d %1, %v", "conv_2d %n, %v")
+    module = load_text(new_context(), text, "net.mlir")
+    MemgraphRewritePass(("all",)).apply(Context(), module)
+    func = only_function(module)
+    assert has_claims(func) and "memgraph.scaled" in module_text(module)
+    assert verify_channels(func, Weights({}).array) == 1
+    before = only_function(load_text(new_context(), text, "net.mlir"))
+    for seed in range(20):
+        image = np.random.default_rng(seed).uniform(-1, 1, (1, 2, 2, 2)).astype(np.float32)
+        old, new = (evaluate(f, Weights({}), [image]) for f in (before, func))
+        ends = [f.get_return_op() for f in (before, func)]
+        a, b = (v[e.operands[0]] for v, e in zip((old, new), ends, strict=True) if e is not None)
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
