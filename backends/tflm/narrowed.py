@@ -151,8 +151,8 @@ def _reshape(op: ReshapeOp, operator: Any, file: _File) -> None:
     inputs: list[int] = [int(i) for i in operator.inputs]
     if operator.builtinOptions is not None and hasattr(operator.builtinOptions, "newShape"):
         operator.builtinOptions.newShape = shape
-        if len(inputs) > 1:
-            inputs[1] = file.constant(inputs[1], None, shape)
+    if len(inputs) > 1:
+        inputs[1] = file.constant(inputs[1], None, shape)
     operator.inputs = inputs
 
 

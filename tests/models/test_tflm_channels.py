@@ -41,6 +41,23 @@ def test_the_narrower_file_answers_the_same(
     assert main(["verify", str(tmp_path / "o/plan.mlir")]) == 0
 
 
+def test_a_float_file_in_a_range_answers_the_same(shared: Path, tmp_path: Path) -> None:
+    """Nobody misses zeros that are not added: the same numbers. Its reshape says the shape in an
+    operand alone, which has to be another."""
+    path = shared / "models/mobilenet_vww96_float.tflite"
+    arguments = ["compile", str(path), "--target=tflm", "--rewrite=safe", "-o", str(tmp_path / "o")]
+    assert main([*arguments, "--input-range=input_1=-1:1"]) == 0
+    before, after = path.read_bytes(), (tmp_path / "o" / path.name).read_bytes()
+    assert len(after) < 150_000 < len(before)
+    rng = np.random.default_rng(4)
+    inputs = [[rng.uniform(-1, 1, (1, 96, 96, 3)).astype(np.float32)] for _ in range(3)]
+    old, new = run([Job("tflm", model, inputs) for model in (before, after)], tmp_path)
+    assert old.error == new.error == ""
+    for a, b in zip(old.outputs, new.outputs, strict=True):
+        assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+    assert main(["verify", str(tmp_path / "o/plan.mlir")]) == 0
+
+
 def test_other_rules_are_refused_by_name(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
