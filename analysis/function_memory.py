@@ -1,5 +1,7 @@
 """Functions as operators and storage groups, hyper-nodes included."""
 
+from collections.abc import Mapping
+
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
@@ -12,14 +14,25 @@ from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import bytes_of
 
+NOTHING: Mapping[Operation, OperatorMemory] = {}
 
-def function_memory(func: FuncOp, model: ModelAttr) -> BlockMemory:
-    """Storage groups of a one-block function. Raises MemoptError if it has another form."""
+
+def function_memory(
+    func: FuncOp, model: ModelAttr, known: Mapping[Operation, OperatorMemory] = NOTHING
+) -> BlockMemory:
+    """Storage groups of a one-block function; what is `known` of its operations is not asked again.
+
+    Raises MemoptError if it has another form.
+    """
     block = body_of(func)
     last = block.last_op
     returned = list(last.operands) if last is not None else []
     kept = list(block.args) if model.io.data == "kept" else []
-    return block_memory(block, model, returned, kept, memory_of)
+
+    def behaviour(op: Operation, model: ModelAttr) -> OperatorMemory:
+        return known.get(op) or memory_of(op, model)
+
+    return block_memory(block, model, returned, kept, behaviour)
 
 
 def memory_of(op: Operation, model: ModelAttr) -> OperatorMemory:

@@ -4,6 +4,7 @@ Operator i of the graph is `memory.operations[i]`, in block order; values outsid
 (constants, the caller's buffers) have no group.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import gcd
@@ -11,11 +12,11 @@ from math import gcd
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
 
-from memopt.analysis.function_memory import function_memory
+from memopt.analysis.function_memory import NOTHING, function_memory
 from memopt.analysis.storage_groups import BlockMemory, reads_other_part
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions, read_values
-from memopt.dialects.interface import BARRIER, WORLD
+from memopt.dialects.interface import BARRIER, WORLD, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, operator_name, place_of
 from memopt.dialects.plan import model_of
@@ -51,16 +52,22 @@ class Extracted:
             raise MemoptError(text, f"@{self.func.sym_name.data}")
 
 
-def extract(func: FuncOp, assume_pure: bool = False, any_order: bool = False) -> Extracted:
+def extract(
+    func: FuncOp,
+    assume_pure: bool = False,
+    any_order: bool = False,
+    known: Mapping[Operation, OperatorMemory] = NOTHING,
+) -> Extracted:
     """The memory graph of a function.
 
     With `assume_pure`, operations of which nothing is known may move. With `any_order` partial sums
-    of reals, too, are added in any order, which rounds otherwise. Raises MemoptError for what
-    cannot be planned: unknown sizes, contradicting aliases, in-place chains without an order.
+    of reals, too, are added in any order, which rounds otherwise. What is `known` of operations is
+    not asked again. Raises MemoptError for what cannot be planned: unknown sizes, contradicting
+    aliases, in-place chains without an order.
     """
     model = model_of(func)
     target_of(func)  # who plans must know the rules
-    memory = function_memory(func, model)
+    memory = function_memory(func, model, known)
     group_of: list[int | None] = []
     groups: list[Group] = []
     for g in memory.groups:

@@ -27,6 +27,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
+from memopt.dialects.interface import OperatorMemory
 from memopt.dialects.names import place_of
 from memopt.dialects.plan import set_order
 from memopt.dialects.rows import family_of
@@ -184,8 +185,9 @@ def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: b
     inner = [list(op.body.block.ops) if isinstance(op, HyperNode) else [op] for op in operations]
     place = {op: i for i, op in enumerate(operations)}
     chains = [(place_of(c[0]), [place[node] for node in c]) for c in _chains(operations)]
+    known = _untouched(extracted)
     inline_hyper_nodes(func)
-    flat = extract(func, assume_pure)
+    flat = extract(func, assume_pure, known=known)
     index = {op: i for i, op in enumerate(flat.memory.operations)}
     blocks = [tuple(index[op] for op in ops if op in index) for ops in inner]
     sides, known = Sides.of(flat.graph), Known()
@@ -199,6 +201,16 @@ def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: b
     if fault is not None:
         raise MemoptError(f"a hyper-node that hides what it does: {fault}", chains[0][0])
     return flat
+
+
+def _untouched(extracted: Extracted) -> dict[Operation, OperatorMemory]:
+    """What is known of the operations that opening hyper-nodes leaves as they are, operands too."""
+    inside = extracted.memory
+    return {
+        op: its
+        for op, its in zip(inside.operations, inside.memory, strict=True)
+        if not any(isinstance(o, HyperNode) for o in (op, *[v.owner for v in op.operands]))
+    }
 
 
 def _facts_of(flat: Extracted, answer: Schedule) -> Profile:

@@ -203,6 +203,11 @@ class MemoryGraph:
         return tuple(map(tuple, result))
 
     @cached_property
+    def profiled(self) -> "dict[tuple[int, ...], Profile]":
+        """The order that was profiled last, with what was found; see `profile`."""
+        return {}
+
+    @cached_property
     def first_level(self) -> int:
         """t({}): every input is resident at the start, also one that nobody reads."""
         return sum(s for g, s in zip(self.groups, self.sizes, strict=True) if g.is_input)
@@ -372,6 +377,16 @@ def profile(graph: MemoryGraph, order: Sequence[int]) -> Profile:
 
     Raises ProblemError unless `order` is a topological order of all operators.
     """
+    last = graph.profiled  # who asks next often asks about the same order
+    wanted = tuple(order)
+    if last.get(wanted) is None:
+        found = _profile(graph, wanted)
+        last.clear()
+        last[wanted] = found
+    return last[wanted]
+
+
+def _profile(graph: MemoryGraph, order: Sequence[int]) -> Profile:
     check_order(graph, order)
     sizes, writes, touches, candidates = graph.sizes, graph.writes, graph.touches, graph.candidates
     remaining = list(map(len, graph.touchers))

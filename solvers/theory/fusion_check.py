@@ -151,10 +151,10 @@ def _nodes_before(graph: MemoryGraph, node: Mapping[int, int]) -> list[int]:
 
 def _crossing(graph: MemoryGraph, node: Mapping[int, int]) -> Counter[object]:
     """The groups that matter between nodes: bytes, who writes them, who touches them, ends."""
-    found: Counter[object] = Counter()
-    for group, size in zip(graph.groups, graph.sizes, strict=True):
-        writers = frozenset(node[v] for v in group.writers)
-        touchers = frozenset(node[v] for v in (*group.writers, *group.readers))
-        if size and (len(touchers) > 1 or group.is_input or group.is_output):
-            found[size, writers, touchers, group.is_input, group.is_output] += 1
-    return found
+    found: list[object] = []
+    for group, touchers, size in zip(graph.groups, graph.touchers, graph.sizes, strict=True):
+        nodes = {node[v] for v in touchers}
+        if size and (len(nodes) > 1 or group.is_input or group.is_output):
+            writers = frozenset([node[v] for v in group.writers])
+            found.append((size, writers, frozenset(nodes), group.is_input, group.is_output))
+    return Counter(found)
