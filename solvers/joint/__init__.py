@@ -27,11 +27,13 @@ WITHOUT_SEARCH = 10_000  # operators of the orders that are placed without one, 
 MANY = 300  # operators
 # Above these the exact model seldom ends.
 EXACT_OPERATORS = 30
-# CP-SAT's deterministic time for each question about a calm order; more where that was too little.
-EAGER, PATIENT = 0.01, 0.03
+# CP-SAT's deterministic time for each question about a calm order; more where that was too little,
+# and most for the order in hand, if there is a time limit.
+EAGER, PATIENT, LONG = 0.01, 0.03, 0.3
 ASKED = 1_300_000  # squares of buffers in eager questions, without a time limit: some seconds
 OWN_ORDER = 1 / 6  # of the time, for the order in hand before others are looked for
 FAILURES = 3  # arenas that one order is not found to fit into
+CLOSE = 1 / 128  # of the peak: what an arena is above it, and no less is asked for
 
 
 @dataclass(frozen=True)
@@ -129,18 +131,17 @@ def _among_calm(
     """The best of these orders within `peak` bytes.
 
     Each is asked to fit into the peak, then, but for the order in hand, into less and less between
-    that and the best arena; at last all are asked for the peak again, with more work and any
-    offset.
+    that and the best arena, if that is worth it; then all are asked for the peak again, with more
+    work and any offset, and at last repaired where they fail (`repair.py`).
     """
     coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
     spent = 0.0
 
-    def asked(best: Joint, order: tuple[int, ...], height: int, fine: bool) -> Joint:
+    def asked(best: Joint, order: tuple[int, ...], height: int, work: float = EAGER) -> Joint:
         nonlocal spent
         if clock.late(deadline) or (deadline is None and spent > ASKED):
             return best
-        problem = live_ranges(graph, order)
-        work = PATIENT if fine else EAGER
+        problem, fine = live_ranges(graph, order), work > EAGER
         found = coarse.fits(problem, height, work, clock.left(deadline), fine)
         spent += (1 + fine) * len(problem.items) ** 2 * work / EAGER
         return _better(best, order, found)
@@ -155,15 +156,21 @@ def _among_calm(
         failures = 0
         most = 1 if order == own else FAILURES  # a calmer one fits into less
         while height < best.placement.arena and failures < most:
-            before, best = best, asked(best, order, height, fine=False)
+            before, best = best, asked(best, order, height)
             if best == before:
                 least, failures = height, failures + 1
+            if best.placement.arena - least < peak * CLOSE:
+                break
             height = (least + best.placement.arena) // 2
         if best.placement.arena <= peak:
             return best
-    for order in calm:
+    for order, work in [(own, LONG)] * (deadline is not None) + [(o, PATIENT) for o in calm]:
         if best.placement.arena > peak:
-            best = asked(best, order, peak, fine=True)
+            best = asked(best, order, peak, work)
+    if best.placement.arena > peak:
+        repair: Any = import_module(f"{__name__}.repair")
+        found = repair.repaired(graph, calm, peak, deadline)
+        best = _better(best, *found) if found else best
     return best
 
 

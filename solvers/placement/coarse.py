@@ -11,7 +11,8 @@ anywhere. Cumulative beside NoOverlap2D, and no more: propagating pairs costs mo
 That finds, and proves nothing.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import gcd, lcm
 from typing import Any
 
@@ -25,7 +26,16 @@ from memopt.solvers.programs.cp_solver import Limit, solve
 SMALL = 0.01  # of the byte-steps: what may be rounded up
 MOST = 5_000  # rectangles
 
+ANYWHERE: Mapping[int, int] = {}
 Rectangles = list[tuple[int, int, int, int]]  # steps [from, to), address above the offset, units
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether it `fits` as it was asked, None if that was not found out, and the offsets, bytes."""
+
+    fits: bool | None
+    offsets: tuple[int, ...] | None = None
 
 
 def fits(
@@ -49,16 +59,20 @@ def fits(
             continue
         for pinned in _pinned(items, capacity // unit * unit):
             limit = Limit(clock.left(deadline), work, always=True)
-            found = _ask(items, capacity // unit, unit, pinned, limit)
-            if found is None:
-                continue
-            offsets = [i.fixed or 0 for i in problem.items]
-            for item, at in zip(items, found, strict=True):
-                offsets[item.index] = at * unit
-            answer = placement_of(problem, problem.items, offsets)
-            answer.verify(problem)
-            return answer
+            found = ask(items, capacity, unit, limit, pinned)
+            if found.offsets is not None:
+                return placed(problem, found.offsets)
     return None
+
+
+def placed(problem: PlacementProblem, offsets: Sequence[int]) -> Placement:
+    """The placement that has the items with pieces at these offsets; verified."""
+    where = [i.fixed or 0 for i in problem.items]
+    for item, at in zip((i for i in problem.items if i.pieces), offsets, strict=True):
+        where[item.index] = at
+    answer = placement_of(problem, problem.items, where)
+    answer.verify(problem)
+    return answer
 
 
 def units(items: Sequence[Item]) -> tuple[int, ...]:
@@ -95,10 +109,15 @@ def _pinned(items: Sequence[Item], top: int) -> Iterator[dict[int, int]]:
     yield {}
 
 
-def _ask(
-    items: Sequence[Item], top: int, unit: int, pinned: dict[int, int], limit: Limit
-) -> list[int] | None:
-    """Offsets in units, by item."""
+def ask(
+    items: Sequence[Item],
+    capacity: int,
+    unit: int,
+    limit: Limit,
+    pinned: Mapping[int, int] = ANYWHERE,
+) -> Answer:
+    """Offsets of these items, multiples of `unit`, below `capacity` bytes; `pinned` are known."""
+    top = capacity // unit
     model: Any = cp_model.CpModel()
     times: list[Any] = []
     addresses: list[Any] = []
@@ -108,7 +127,7 @@ def _ask(
         rectangles = _rectangles(item, unit)
         highest = top - max(at + size for _, _, at, size in rectangles)
         if highest < 0:
-            return None
+            return Answer(fits=False)
         fixed = pinned.get(item.index, item.fixed)
         stride = _stride(item, unit)
         if fixed is None:
@@ -123,7 +142,9 @@ def _ask(
     model.add_no_overlap_2d(times, addresses)
     model.add_cumulative(times, heights, top)
     answer = solve(model, limit)
-    return [answer.value(o) for o in offsets] if answer.found else None
+    if answer.found:
+        return Answer(True, tuple([answer.value(o) * unit for o in offsets]))
+    return Answer(False if answer.infeasible else None)
 
 
 def _rectangles(item: Item, unit: int) -> Rectangles:

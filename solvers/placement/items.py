@@ -44,7 +44,7 @@ def placement_of(
     for item in items:
         for i in item.members:
             result[i] = offsets[item.index] + problem.buffers[i].at
-    arena = max(o + b.size for o, b in zip(result, problem.buffers, strict=True))
+    arena = max((o + b.size for o, b in zip(result, problem.buffers, strict=True)), default=0)
     return Placement(tuple(result), arena)
 
 

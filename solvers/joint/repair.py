@@ -1,0 +1,176 @@
+"""An order that does not fit, with a few operators elsewhere so that it does.
+
+    order, placement = repaired(graph, orders, height=20_880)
+
+Rows are alike, so an order that fits nearly everywhere fails in a handful of steps: there are too
+many bytes in it, or the few that come free do not lie together. CP-SAT says so at once of a few
+steps, hardly ever of all. So the first steps that do not fit are found by doubling and halving,
+then how late they may begin; their operators (then a few more around them) are put into another
+order, one after the other, as long as what has begun fits. Then the next stretch.
+
+That finds, and proves nothing: who is told that something does not fit just tries something else.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memopt.solvers import clock
+from memopt.solvers.placement import coarse
+from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
+from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
+from memopt.solvers.programs.cp_solver import Limit
+
+STEPS = 16  # the first question; then twice as many
+MARGINS = (0, 2, 4, 8)  # operators before and behind a stretch that move, too
+REPAIRS = 20
+# CP-SAT's deterministic time for a question; more, with a time limit, where that was too little for
+# all orders. A tenth of it is about two seconds.
+PATIENCE = (0.1, 0.3)
+# The same of all questions without a time limit, with what it does not count: reading a question.
+LEFT, READING = 1.0, 5e-7  # for a square of pieces
+
+
+@dataclass
+class Asking:
+    """Questions to CP-SAT whether what is live fits below `height` bytes: until `deadline`
+    (`clock.now`), and while there is something `left` of all their work, if that is limited. Each
+    may take `work` in CP-SAT's deterministic time."""
+
+    height: int
+    deadline: float | None = None
+    left: float | None = None
+    work: float = PATIENCE[0]
+
+    @property
+    def ended(self) -> bool:
+        return clock.late(self.deadline) or (self.left is not None and self.left <= 0)
+
+    def ask(self, problem: PlacementProblem, lower: int, upper: int) -> coarse.Answer:
+        """Whether what is live in steps [lower, upper) fits there; not known when it has ended."""
+        items = [i for i in problem.items if i.pieces]
+        inside = narrowed(items, lower, upper)
+        if not inside:
+            return coarse.Answer(True, ())
+        pieces = sum(len(i.pieces) for i in inside)
+        if self.ended or pieces > coarse.MOST:
+            return coarse.Answer(None)
+        limit = Limit(clock.left(self.deadline), self.work, always=True)
+        answer = coarse.ask(inside, self.height, coarse.units(items)[-1], limit)
+        if self.left is not None:
+            self.left -= pieces**2 * READING + self.work * (answer.fits is None)
+        return answer
+
+
+def repaired(
+    graph: MemoryGraph,
+    orders: Sequence[Sequence[int]],
+    height: int,
+    deadline: float | None = None,
+) -> tuple[tuple[int, ...], Placement] | None:
+    """An order near one of `orders` (at least one, no step of theirs above `height` bytes) whose
+    buffers fit below that, with a placement, verified; None if none was found.
+
+    Ends at `deadline` (`clock.now`); without one the work is bounded.
+    """
+    asking = Asking(height, deadline, LEFT if deadline is None else None)
+    for asking.work in PATIENCE if deadline is not None else PATIENCE[:1]:
+        for order in orders:
+            found = _repaired(graph, order, asking)
+            if found is not None:
+                return found
+    return None
+
+
+def _repaired(
+    graph: MemoryGraph, order: Sequence[int], asking: Asking
+) -> tuple[tuple[int, ...], Placement] | None:
+    current = tuple(order)
+    for _ in range(REPAIRS):
+        problem = live_ranges(graph, current)
+        found = _fitting(problem, len(current), asking)
+        if isinstance(found, Placement):
+            return current, found
+        if found is None:
+            return None
+        lower, upper = found
+        for margin in MARGINS:
+            first, last = max(0, lower - margin), min(len(current), upper + margin)
+            other = _reordered(graph, current, first, last, asking)
+            if other is not None:
+                current = other
+                break
+        else:
+            return None
+    return None
+
+
+def narrowed(items: Sequence[Item], lower: int, upper: int) -> list[Item]:
+    """What is live in steps [lower, upper), there."""
+    result: list[Item] = []
+    for item in items:
+        pieces = tuple(
+            replace(p, lower=max(p.lower, lower), upper=min(p.upper, upper))
+            for p in item.pieces
+            if p.lower < upper and p.upper > lower
+        )
+        if pieces:
+            ends = max(item.lower, lower), min(item.upper, upper)
+            result.append(replace(item, pieces=pieces, lower=ends[0], upper=ends[1]))
+    return result
+
+
+def _fitting(
+    problem: PlacementProblem, steps: int, asking: Asking
+) -> Placement | tuple[int, int] | None:
+    """A placement, or the first steps [lower, upper) that do not fit, as few as were found; None if
+    neither was found."""
+    fits, upper = 0, min(STEPS, steps)
+    answer = asking.ask(problem, 0, upper)
+    while answer.fits and upper < steps:
+        fits, upper = upper, min(2 * upper, steps)
+        answer = asking.ask(problem, 0, upper)
+    if answer.offsets is not None:
+        return coarse.placed(problem, answer.offsets)
+    if answer.fits is None:
+        return None
+    while upper - fits > 1:
+        middle = (fits + upper) // 2
+        if asking.ask(problem, 0, middle).fits is False:
+            upper = middle
+        else:  # what is not known is taken to fit: the stretch gets longer
+            fits = middle
+    lower, late = 0, upper
+    while late - lower > 1:
+        middle = (lower + late) // 2
+        if asking.ask(problem, middle, upper).fits is False:
+            lower = middle
+        else:
+            late = middle
+    return lower, upper
+
+
+def _reordered(
+    graph: MemoryGraph, order: tuple[int, ...], first: int, last: int, asking: Asking
+) -> tuple[int, ...] | None:
+    """`order` with the operators at [first, last) in another one, which fits there."""
+    inside = order[first:last]
+    needs = {v: {p for p in graph.predecessors[v] if p in inside} for v in inside}
+
+    def extended(begun: tuple[int, ...]) -> tuple[int, ...] | None:
+        if len(begun) == len(inside):
+            return (*order[:first], *begun, *order[last:])
+        for v in inside:
+            if v in begun or not needs[v].issubset(begun) or asking.ended:
+                continue
+            rest = tuple(w for w in inside if w not in begun and w != v)
+            whole = (*order[:first], *begun, v, *rest, *order[last:])
+            end = first + len(begun) + 1
+            if profile(graph, whole).steps[end - 1] > asking.height:
+                continue
+            if asking.ask(live_ranges(graph, whole), first, end).fits is True:
+                found = extended((*begun, v))
+                if found is not None:
+                    return found
+        return None
+
+    return extended(())
