@@ -113,7 +113,7 @@ def types_of(kind: type[ComputeOp], made: Iterable[ComputeOp]) -> list[str]:
 
     def note(op: ComputeOp) -> None:
         ends = [element_kind(v) for v in (op.operands[0], op.results[0])]
-        types = " to ".join(dict.fromkeys(ends)).replace("i16", "s16")
+        types = " to ".join(dict.fromkeys(ends))
         if types not in known and evaluates(op):
             known.add(types)
 

@@ -15,7 +15,8 @@ from memopt.dialects.stored import rounding_of
 from memopt.dialects.tensors import AnyTensor, element_bits, encoding_of, shape_of
 
 SCRATCH_ALIGNMENT = 4  # bytes: what any element of a kernel's needs
-C_TYPES = {"s8": "int8_t", "f32": "float", "u8": "uint8_t"}
+C_TYPES = {"s8": "int8_t", "f32": "float", "u8": "uint8_t", "s16": "int16_t"}
+KINDS = {"i8": "s8", "si8": "s8", "ui8": "u8", "i16": "s16", "si16": "s16"}
 
 Array = Any  # numpy.ndarray: numpy is imported only where code is written
 
@@ -73,13 +74,13 @@ def refuse(op: Operation, text: str) -> MemoptError:
 
 
 def element_kind(value: SSAValue) -> str:
-    """`s8`, `f32`, or the element type as text for anything without kernels."""
+    """`s8`, `u8`, `s16`, `f32`, or the element type as text."""
     type_ = cast("TensorType[Attribute]", value.type)
     element = type_.element_type
     if isinstance(element, Float32Type):
         return "f32"
     name = str(element)
-    return "s8" if name in ("i8", "si8") else name
+    return KINDS.get(name, name)
 
 
 def per_tensor(op: Operation, value: SSAValue) -> tuple[float, int]:

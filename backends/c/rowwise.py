@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.call import KernelCall, Rows, Table, split_rows
 from memopt.dialects.operators.unary import UnaryOp
+from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import bytes_of, shape_of
 
 Fields = tuple[tuple[str, Any], ...]
@@ -47,9 +48,12 @@ def rowwise(op: UnaryOp, kernel: str, fields: Fields = ()) -> KernelCall:
 
 
 def lookup(op: UnaryOp) -> KernelCall:
-    """An operation of one int8 as a table of 256: what it evaluates to. Raises MemoptError where
-    its numbers have no meaning."""
+    """An operation of one byte, signed or not, as a table of 256: what it evaluates to. Kernels
+    read the bytes as int8. Raises MemoptError where its numbers have no meaning."""
     import numpy as np
 
-    (table,) = op.evaluate([np.arange(-128, 128).astype(np.int8)])
-    return rowwise(op, "lookup_s8", (("table", Table("int8_t", table)),))
+    every = np.arange(-128, 128).astype(np.int8).view(dtype_of(op.input))
+    (table,) = op.evaluate([every])
+    if table.itemsize == 1:
+        return rowwise(op, "lookup_s8", (("table", Table("int8_t", table.view(np.int8))),))
+    return rowwise(op, "lookup_s8_s16", (("table", Table("int16_t", table)),))

@@ -171,6 +171,13 @@ def unary(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, {"rounding": rounding(node)})
 
 
+def quantize(node: Node, kind: Kind) -> Operation:
+    """Both runtimes round twice, also to uint8 (reference/requantize.h)."""
+    twice = RoundingAttr.new((StringAttr("tflm_double"),))
+    properties = {"rounding": twice if is_quantized(node.result) else None}
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
 def softmax(node: Node, kind: Kind) -> Operation:
     axis = axis_of(-1, len(node.shape(0)))
     beta = node.options["beta"]
@@ -322,7 +329,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "MINIMUM": Entry(binary, MinimumOp),
     "MUL": Entry(binary, MulOp),
     "PAD": Entry(pad, PadOp),
-    "QUANTIZE": Entry(unary, QuantizeOp),
+    "QUANTIZE": Entry(quantize, QuantizeOp),
     "RELU": Entry(unary, ReluOp),
     "RELU6": Entry(unary, Relu6Op),
     "RESHAPE": Entry(reshape, ReshapeOp),

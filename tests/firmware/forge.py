@@ -10,12 +10,25 @@ import numpy as np
 schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
 flatbuffer_utils: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils")
 
-INT8, INT32, FLOAT32 = (
+INT8, UINT8, INT16, INT32, FLOAT32 = (
     schema.TensorType.INT8,
+    schema.TensorType.UINT8,
+    schema.TensorType.INT16,
     schema.TensorType.INT32,
     schema.TensorType.FLOAT32,
 )
-DTYPES = {INT8: np.int8, INT32: np.int32, FLOAT32: np.float32}
+DTYPES = {INT8: np.int8, UINT8: np.uint8, INT16: np.int16, INT32: np.int32, FLOAT32: np.float32}
+TFLM_QUANTIZES = (
+    (FLOAT32, INT8),
+    (FLOAT32, INT16),
+    (INT8, INT8),
+    (INT8, UINT8),
+    (INT8, INT16),
+    (UINT8, INT8),
+    (INT16, INT8),
+    (INT16, INT16),
+)
+LITERT_QUANTIZES = ((FLOAT32, UINT8), (UINT8, UINT8), (UINT8, INT16))  # what LiteRT alone has
 ACTIVATIONS = (0, 1, 2, 3)  # none, relu, relu_n1_to_1, relu6
 SAME, VALID = 0, 1
 
@@ -73,6 +86,17 @@ class Forge:
             return self.tensor(shape, INT8, None, old.scale, old.zeroPoint)
         zero = int(self.rng.integers(-128, 128))
         return self.tensor(shape, INT8, None, [self.scale()], [zero])
+
+    def stored(self, shape: Sequence[int], type_: int) -> int:
+        """A tensor of any type, with a random quantization that int8 could have, finer for int16
+        and as float32 without."""
+        if type_ == FLOAT32:
+            return self.tensor(shape, FLOAT32)
+        if type_ == INT16:
+            return self.tensor(shape, INT16, None, [self.scale() / 256], [0])
+        low = -128 if type_ == INT8 else 0
+        zero = int(self.rng.integers(low, low + 256))
+        return self.tensor(shape, type_, None, [self.scale()], [zero])
 
     def input(self, shape: Sequence[int]) -> int:
         index = self.activation(shape)
@@ -268,24 +292,26 @@ def add_unary(forge: Forge, code: int) -> None:
     forge.operator(code, [source], result, None, schema.BuiltinOptions.NONE)
 
 
-def add_quantize(forge: Forge) -> None:
-    """int8 to int8; from and to float32 only where the float32 side is an input or output."""
+def add_quantize(forge: Forge, pairs: Sequence[tuple[int, int]] = TFLM_QUANTIZES) -> None:
+    """An operator for each pair of types."""
+    options = schema.BuiltinOptions.QuantizeOptions
     shape = random_shape(forge)
-    builtin, options = schema.BuiltinOperator, schema.BuiltinOptions
-    which = forge.pick("requantize", "quantize", "dequantize")
-    if which == "quantize":
-        source = forge.tensor(shape, FLOAT32)
-        forge.graph.inputs.append(source)
-    else:
-        source = forge.input(shape)
-    if which == "dequantize":
-        result = forge.tensor(shape, FLOAT32)
-        kind: Any = schema.DequantizeOptionsT()
-        forge.operator(builtin.DEQUANTIZE, [source], result, kind, options.DequantizeOptions)
-    else:
-        kind = schema.QuantizeOptionsT()
-        result = forge.activation(shape)
-        forge.operator(builtin.QUANTIZE, [source], result, kind, options.QuantizeOptions)
+    for source, result in pairs:
+        x, y = forge.stored(shape, source), forge.stored(shape, result)
+        forge.graph.inputs.append(x)
+        code = schema.BuiltinOperator.QUANTIZE
+        forge.operator(code, [x], y, schema.QuantizeOptionsT(), options)
+
+
+def add_dequantize(forge: Forge) -> None:
+    """An operator for each type."""
+    options = schema.BuiltinOptions.DequantizeOptions
+    shape = random_shape(forge)
+    for source in (INT8, UINT8, INT16):
+        x, y = forge.stored(shape, source), forge.tensor(shape, FLOAT32)
+        forge.graph.inputs.append(x)
+        code = schema.BuiltinOperator.DEQUANTIZE
+        forge.operator(code, [x], y, schema.DequantizeOptionsT(), options)
 
 
 def add_concat(forge: Forge) -> None:
@@ -403,6 +429,12 @@ def add_quotient(forge: Forge) -> None:
     add_binary(forge, schema.BuiltinOperator.DIV, schema.DivOptionsT(), options)
 
 
+def add_of_litert(forge: Forge) -> None:
+    """What LiteRT has and TFLM has not, one of each kind of stored integers."""
+    if forge.quantized:
+        add_quantize(forge, LITERT_QUANTIZES)
+
+
 def add_random(forge: Forge) -> None:
     """One random operator of those that the C backend has kernels for."""
     builtin = schema.BuiltinOperator
@@ -428,6 +460,7 @@ def add_random(forge: Forge) -> None:
         lambda: add_unary(forge, builtin.RELU6),
         lambda: add_unary(forge, builtin.LOGISTIC),
         lambda: add_quantize(forge) if forge.quantized else add_quotient(forge),
+        lambda: add_dequantize(forge) if forge.quantized else add_quotient(forge),
         lambda: add_concat(forge),
         lambda: add_pad(forge),
         lambda: add_transpose(forge),

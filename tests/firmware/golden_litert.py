@@ -1,6 +1,7 @@
-"""Runs LiteRT's builtin kernels without XNNPACK and writes every tensor that was asked for.
+"""Runs LiteRT's builtin kernels without XNNPACK, or its reference kernels where `reference` says
+so, and writes every tensor that was asked for.
 
-A script with the jobs of golden_tflm.py, in a process of its own for the same reason.
+A script with the jobs of golden_tflm.py otherwise, in a process of its own for the same reason.
 """
 
 import importlib
@@ -14,9 +15,11 @@ litert: Any = importlib.import_module("ai_edge_litert.interpreter")
 
 
 def run(job: dict[str, Any]) -> None:
+    kinds = litert.OpResolverType
+    optimised = kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = litert.Interpreter(
         job["model"],
-        experimental_op_resolver_type=litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+        experimental_op_resolver_type=kinds.BUILTIN_REF if job["reference"] else optimised,
         experimental_preserve_all_tensors=True,
     )
     interpreter.allocate_tensors()

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.backends.c.call import element_kind
+from memopt.backends.c.kernels import kernel_files
 from memopt.backends.c.layout import layout_of
 from memopt.backends.c.project import write_project
 from memopt.dialects.attributes import SourceAttr
@@ -106,6 +107,17 @@ def random_inputs(module: ModuleOp, runs: int, seed: int) -> list[Array]:
     return arrays
 
 
+def row_kernels(quantized: bool) -> set[str]:
+    """The kernels that compute rows of whole operators of stored integers, or of floats alone."""
+    found = {f.removeprefix("memopt_").removesuffix(".c") for f in kernel_files() if ".c" in f}
+    found = {k for k in found if "_even_" not in k}  # of ONNX: test_c_onnx.py
+    found = {k for k in found if "_in_place_" not in k}  # whole: test_c_row_networks.py
+    found = {k for k in found if "_sum_" not in k}  # of several operators: test_c_sums.py
+    found.discard("pulled")  # calls others: test_c_pulled.py
+    integers = {"s8", "u8", "s16"}
+    return {k for k in found if k == "copy" or bool(integers & set(k.split("_"))) == quantized}
+
+
 def whole_rows(trace: dict[int, list[bytes]], runs: int) -> dict[int, list[bytes]]:
     """Of each tensor its bytes in every run, from those of its rows, which are traced in order."""
     found: dict[int, list[bytes]] = {}
@@ -168,7 +180,8 @@ def read_trace(data: bytes) -> dict[int, list[bytes]]:
 def golden(
     oracle: str, model: Path, inputs: Sequence[Array], tensors: Sequence[int], work: Path
 ) -> dict[int, Array]:
-    """Tensor index -> [runs, ...], computed by golden_<oracle>.py in another process."""
+    """Tensor index -> [runs, ...], computed by golden_<oracle>.py in another process; `litert_ref`
+    are LiteRT's reference kernels, which round as they are written, on any machine."""
     work.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, Any] = {f"input_{i}": a for i, a in enumerate(inputs)}
     np.savez(work / "inputs.npz", **arrays)
@@ -177,8 +190,9 @@ def golden(
         "inputs": str(work / "inputs.npz"),
         "tensors": list(tensors),
         "output": str(work / "golden.npz"),
+        "reference": oracle == "litert_ref",
     }
-    oracle_process.run(HERE / f"golden_{oracle}.py", job)
+    oracle_process.run(HERE / f"golden_{oracle.removesuffix('_ref')}.py", job)
     with np.load(work / "golden.npz") as found:
         return {int(k.removeprefix("tensor_")): found[k] for k in found.files}
 

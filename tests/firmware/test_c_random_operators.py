@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memopt.backends.c.kernels import kernel_files
-
 OPERATORS = 40  # per model
 
 
-def forged(lab: Any, seed: int, quantized: bool, path: Path) -> Path:
+def forged(lab: Any, seed: int, quantized: bool, path: Path, all_types: bool = False) -> Path:
+    """Operators that TFLM has, with `all_types` also those that LiteRT alone has."""
     forge = lab.forge.Forge(np.random.default_rng(seed), quantized)
     for _ in range(OPERATORS):
         lab.forge.add_random(forge)
+    if all_types:
+        lab.forge.add_of_litert(forge)
     return forge.save(path)
 
 
@@ -28,6 +29,22 @@ def test_int8_operators_equal_tflm(fuzz: float, tmp_path: Path, lab: Any) -> Non
         inputs = lab.random_inputs(module, 2, seed)
         want = lab.golden("tflm", path, inputs, lab.tensors_of(module), work / "golden")
         assert len(want) == len(lab.tensors_of(module)) >= OPERATORS
+        run = lab.run_project(lab.write(module, work / "c", "net", "host"), inputs, lab.SANITIZE)
+        assert run.code == 0, run.messages
+        assert lab.unequal_tensors(run, want) == [], f"seed {seed}"
+
+
+def test_operators_of_litert_alone_equal_it(fuzz: float, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    for seed in range(max(4, int(40 * fuzz))):
+        work = tmp_path / str(seed)
+        forge = lab.forge.Forge(np.random.default_rng(seed), True)
+        lab.forge.add_of_litert(forge)
+        work.mkdir()
+        path = forge.save(work / "random.tflite")
+        module = lab.plan(lab.read_model(path), schedule="source")
+        inputs = lab.random_inputs(module, 2, seed)
+        want = lab.golden("litert_ref", path, inputs, lab.tensors_of(module), work / "golden")
         run = lab.run_project(lab.write(module, work / "c", "net", "host"), inputs, lab.SANITIZE)
         assert run.code == 0, run.messages
         assert lab.unequal_tensors(run, want) == [], f"seed {seed}"
@@ -72,7 +89,7 @@ def test_row_by_row_equals_the_whole_tensor(
     for seed in range(max(4, int(40 * fuzz))):
         work = tmp_path / str(seed)
         work.mkdir()
-        path = forged(lab, 81 + seed, quantized, work / "random.tflite")
+        path = forged(lab, 81 + seed, quantized, work / "random.tflite", all_types=True)
         module = lab.plan(lab.read_model(path), schedule="source")
         inputs = lab.random_inputs(module, 1, 4)
         directory = lab.write(module, work / "c", "net", "host")
@@ -82,14 +99,7 @@ def test_row_by_row_equals_the_whole_tensor(
         rows = lab.run_project(directory, inputs, lab.SANITIZE, build="rows")
         assert rows.code == 0, rows.messages
         assert rows.trace == whole.trace, f"seed {seed}"
-    kernels = {
-        name.split(".")[0].removeprefix("memopt_") for name in kernel_files() if ".c" in name
-    }
-    kernels = {k for k in kernels if "_even_" not in k}  # of ONNX: test_c_onnx.py
-    kernels = {k for k in kernels if "_in_place_" not in k}  # whole: test_c_row_networks.py
-    kernels = {k for k in kernels if "_sum_" not in k}  # of several operators: test_c_sums.py
-    kernels.discard("pulled")  # calls others: test_c_pulled.py
-    assert ran == {k for k in kernels if k == "copy" or ("_s8" in k) == quantized}
+    assert ran == lab.row_kernels(quantized)
 
 
 def test_row_by_row_on_cortex_m4(tmp_path: Path, lab: Any) -> None:

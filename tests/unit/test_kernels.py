@@ -54,10 +54,10 @@ def test_the_best_instruction_set_wins() -> None:
 
 @pytest.mark.usefixtures("registered")
 def test_no_match_lists_what_would() -> None:
-    kernel(HardSwishOp, "ui8", isa="mve")(lower)  # type: ignore[arg-type]
+    kernel(HardSwishOp, "u8", isa="mve")(lower)  # type: ignore[arg-type]
     with pytest.raises(MemoptError) as refused:
         matching(operation("hard_swish", "ui8"), ("dsp", "c"))
-    text = "no kernel for memgraph.hard_swish on ui8, only on f32, s8, ui8 (mve)"
+    text = "no kernel for memgraph.hard_swish on u8, only on f32, s8, u8 (mve)"
     assert text in str(refused.value)
     with pytest.raises(MemoptError, match=r"no kernel for memgraph\.tanh on i32, only on f32, s8$"):
         matching(operation("tanh", "i32"), ("c",))

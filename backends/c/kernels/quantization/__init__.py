@@ -1,32 +1,64 @@
-"""QUANTIZE and DEQUANTIZE."""
+"""QUANTIZE and DEQUANTIZE: every pair that TensorFlow Lite Micro or LiteRT has."""
 
 from memopt.backends.c.call import (
     Constants,
     KernelCall,
+    element_kind,
     per_tensor,
 )
+from memopt.backends.c.int8 import WIDE
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import lookup, rowwise
+from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.unary import requantizer
+from memopt.dialects.stored import limits_of
+
+BOTH = ("tflm_double", "onnx_even")
 
 
-@kernel(QuantizeOp, "f32 to s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
+@kernel(QuantizeOp, "f32 to s8", rounding=BOTH, rows=own_rows)
+@kernel(QuantizeOp, "f32 to u8", rounding=BOTH, rows=own_rows)
+@kernel(QuantizeOp, "f32 to s16", rounding=BOTH, rows=own_rows)
 def quantize_float(op: QuantizeOp, constants: Constants) -> KernelCall:
     scale, zero = per_tensor(op, op.result)
     fields = (("scale", scale), ("zero_point", zero), ("ties_even", int(rounds_even(op))))
-    return rowwise(op, "quantize_f32_s8", fields)
+    return rowwise(op, f"quantize_f32_{element_kind(op.result)}", fields)
 
 
-@kernel(QuantizeOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
+@kernel(QuantizeOp, "s8", rounding=BOTH, rows=own_rows)
+@kernel(QuantizeOp, "u8", rounding=BOTH, rows=own_rows)
+@kernel(QuantizeOp, "s8 to u8", rounding=BOTH, rows=own_rows)
+@kernel(QuantizeOp, "u8 to s8", rounding=BOTH, rows=own_rows)
+@kernel(QuantizeOp, "s8 to s16", rounding=BOTH, rows=own_rows)
+@kernel(QuantizeOp, "u8 to s16", rounding=BOTH, rows=own_rows)
 def requantize(op: QuantizeOp, constants: Constants) -> KernelCall:
-    """Between int8 types."""
+    """Of bytes, of which there are no more than 256."""
     return lookup(op)
 
 
+@kernel(QuantizeOp, "s16", rounding="tflm_double", rows=own_rows)
+@kernel(QuantizeOp, "s16 to s8", rounding="tflm_double", rows=own_rows)
+def requantize_s16(op: QuantizeOp, constants: Constants) -> KernelCall:
+    (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    limits = limits_of(op, op.result)
+    requantizer(op, limits_of(op, op.input), *limits)  # refuses what has no meaning
+    multiplier, shift = quantize_multiplier(in_scale / out_scale)
+    fields = (
+        ("input_zero_point", in_zero),
+        ("output_zero_point", out_zero),
+        ("multiplier", multiplier),
+        ("shift", shift + WIDE if shift >= 0 else shift),
+    )
+    return rowwise(op, f"requantize_s16_{element_kind(op.result)}", fields)
+
+
 @kernel(DequantizeOp, "s8 to f32", rows=own_rows)
+@kernel(DequantizeOp, "u8 to f32", rows=own_rows)
+@kernel(DequantizeOp, "s16 to f32", rows=own_rows)
 def dequantize(op: DequantizeOp, constants: Constants) -> KernelCall:
     scale, zero = per_tensor(op, op.input)
     fields = (("scale", scale), ("zero_point", zero))
-    return rowwise(op, "dequantize_s8_f32", fields)
+    return rowwise(op, f"dequantize_{element_kind(op.input)}_f32", fields)

@@ -1,7 +1,5 @@
-/* QUANTIZE, float32 to int8: round(x / scale) + zero point, ties away from zero, or to even. */
-#include "memopt_common.h"
-
-#include <math.h>
+/* QUANTIZE, float32 to int8. */
+#include "memopt_quantize_f32.h"
 
 typedef struct {
   int32_t row_n;
@@ -21,11 +19,7 @@ MEMOPT_KERNEL void memopt_quantize_f32_s8(const void *params, const memopt_rows 
     int8_t *output = memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->row_n; ++i) {
-      const float ratio = input[i] / p->scale;
-      const float steps = even ? rintf(ratio) : roundf(ratio);
-      /* Clamped before the conversion, which is undefined for what an int32 cannot hold. */
-      const int32_t value = (int32_t)memopt_clamp_f32(steps, -1024.0f, 1024.0f) + p->zero_point;
-      output[i] = (int8_t)memopt_clamp(value, -128, 127);
+      output[i] = (int8_t)memopt_quantized(input[i], p->scale, p->zero_point, even, -128, 127);
     }
   }
 }
