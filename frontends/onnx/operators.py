@@ -28,11 +28,18 @@ from memopt.dialects.operators.normalization import BatchNormalizationOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
+from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
-from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
+from memopt.dialects.operators.unary import (
+    HardSwishOp,
+    LogisticOp,
+    Relu6Op,
+    ReluOp,
+    TanhOp,
+)
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
 from memopt.frontends.core.windows import start_of
@@ -74,6 +81,19 @@ def quotient(node: Node, kind: Kind) -> Operation:
 def unary(node: Node, kind: Kind) -> Operation:
     plain(node)
     return build(kind, (node.operand(0),), (node.result,), {})
+
+
+def elu(node: Node, kind: Kind) -> Operation:
+    """Elu, where it goes to -1."""
+    need(node.get("alpha", 1.0) == 1.0)
+    return unary(node, kind)
+
+
+def leaky_relu(node: Node, kind: Kind) -> Operation:
+    plain(node)
+    alpha = node.get("alpha", 0.01)
+    need(0 <= alpha < math.inf)
+    return build(kind, (node.operand(0),), (node.result,), {"alpha": real(alpha)})
 
 
 def clip(node: Node, relu: Kind, relu6: Kind) -> Operation:
@@ -268,12 +288,14 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "DequantizeLinear": Entry(dequantize, DequantizeOp),
     "Div": Entry(quotient, DivOp),
     "Dropout": Entry(dropout, ReshapeOp),
+    "Elu": Entry(elu, EluOp),
     "Flatten": Entry(reshape, ReshapeOp),
     "Gemm": Entry(gemm, FullyConnectedOp),
     "GlobalAveragePool": Entry(windows.global_average_pool, AveragePool2DOp),
     "GlobalMaxPool": Entry(windows.global_max_pool, MaxPool2DOp),
     "HardSwish": Entry(unary, HardSwishOp),
     "Identity": Entry(reshape, ReshapeOp),
+    "LeakyRelu": Entry(leaky_relu, LeakyReluOp),
     "MatMul": Entry(matmul, FullyConnectedOp),
     "Max": Entry(binary, MaximumOp),
     "MaxPool": Entry(windows.max_pool, MaxPool2DOp),

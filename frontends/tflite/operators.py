@@ -26,11 +26,18 @@ from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
+from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
-from memopt.dialects.operators.unary import HardSwishOp, LogisticOp, Relu6Op, ReluOp, TanhOp
+from memopt.dialects.operators.unary import (
+    HardSwishOp,
+    LogisticOp,
+    Relu6Op,
+    ReluOp,
+    TanhOp,
+)
 from memopt.frontends.core import node as core
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
@@ -178,6 +185,13 @@ def quantize(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
+def leaky_relu(node: Node, kind: Kind) -> Operation:
+    alpha = node.options["alpha"]
+    need(0 <= alpha < float("inf"))
+    properties = {"alpha": real(alpha), "rounding": rounding(node)}
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
 def softmax(node: Node, kind: Kind) -> Operation:
     axis = axis_of(-1, len(node.shape(0)))
     beta = node.options["beta"]
@@ -319,9 +333,11 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "DEPTH_TO_SPACE": Entry(depth_to_space, DepthToSpaceOp),
     "DEQUANTIZE": Entry(unary, DequantizeOp),
     "DIV": Entry(quotient, DivOp),
+    "ELU": Entry(unary, EluOp),
     "EXPAND_DIMS": Entry(reshape, ReshapeOp),
     "FULLY_CONNECTED": Entry(fully_connected, FullyConnectedOp),
     "HARD_SWISH": Entry(unary, HardSwishOp),
+    "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
     "LOGISTIC": Entry(unary, LogisticOp),
     "MAXIMUM": Entry(binary, MaximumOp),
     "MAX_POOL_2D": Entry(pool, MaxPool2DOp),

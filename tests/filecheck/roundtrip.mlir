@@ -42,7 +42,9 @@ func.func @compute(%x: !act, %y: !act) -> !act {
   %12 = memgraph.tanh %11 : (!act) -> !act
   // CHECK: memgraph.hard_swish
   %13 = memgraph.hard_swish %12 : (!act) -> !act
-  func.return %13 : !act
+  // CHECK: memgraph.leaky_relu %{{.*}} alpha 2.500000e-01 :
+  %14 = memgraph.leaky_relu %13 alpha 0.25 : (!act) -> !act
+  func.return %14 : !act
 }
 // CHECK: // -----
 // -----

@@ -128,7 +128,11 @@ class Forge:
         if code not in self.codes:
             entry: Any = schema.OperatorCodeT()
             builtin = schema.BuiltinOperator
-            version = 1 if code in (builtin.HARD_SWISH, builtin.DIV) else 3
+            version = (
+                1
+                if code in (builtin.HARD_SWISH, builtin.DIV, builtin.ELU, builtin.LEAKY_RELU)
+                else 3
+            )
             entry.builtinCode, entry.deprecatedBuiltinCode = code, min(code, 127)
             entry.version = version
             self.codes[code] = len(self.model.operatorCodes)
@@ -276,7 +280,7 @@ def random_shape(forge: Forge, rank: int = 4, limit: int = 7) -> list[int]:
 
 
 def add_unary(forge: Forge, code: int) -> None:
-    """RELU, RELU6, LOGISTIC, TANH or HARD_SWISH."""
+    """RELU, RELU6, LOGISTIC, TANH, HARD_SWISH or ELU."""
     shape = random_shape(forge, int(forge.rng.integers(1, 5)))
     source = forge.input(shape)
     fixed = {
@@ -290,6 +294,15 @@ def add_unary(forge: Forge, code: int) -> None:
         same = code in (schema.BuiltinOperator.RELU6, schema.BuiltinOperator.HARD_SWISH)
         result = forge.activation(shape, like=source if same else None)
     forge.operator(code, [source], result, None, schema.BuiltinOptions.NONE)
+
+
+def add_leaky_relu(forge: Forge) -> None:
+    shape = random_shape(forge, int(forge.rng.integers(1, 5)))
+    options = schema.LeakyReluOptionsT()
+    options.alpha = float(forge.rng.choice((0.0, 0.01, 0.3, 1.5)))
+    source, result = forge.input(shape), forge.activation(shape)
+    which = schema.BuiltinOptions.LeakyReluOptions
+    forge.operator(schema.BuiltinOperator.LEAKY_RELU, [source], result, options, which)
 
 
 def add_quantize(forge: Forge, pairs: Sequence[tuple[int, int]] = TFLM_QUANTIZES) -> None:
@@ -469,5 +482,7 @@ def add_random(forge: Forge) -> None:
         lambda: add_split(forge),
         lambda: add_unary(forge, builtin.TANH),
         lambda: add_unary(forge, builtin.HARD_SWISH),
+        lambda: add_unary(forge, builtin.ELU),
+        lambda: add_leaky_relu(forge),
     )
     choices[int(forge.rng.integers(len(choices)))]()

@@ -86,6 +86,11 @@ def unary(name: str, rng: Rng) -> Any:
     return made(name, [source], [stored if name == "quantize" else tensor(shape)])
 
 
+def leaky_relu(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    return made(name, [value(shape)], [tensor(shape)], alpha=real(float(rng.choice((0.0, 0.3)))))
+
+
 def softmax(name: str, rng: Rng) -> Any:
     shape, axis = (1, *(int(v) for v in rng.integers(2, 7, 3))), int(rng.integers(1, 4))
     return made(name, [value(shape)], [tensor(shape)], axis=number(axis), beta=real(1.0))
@@ -259,6 +264,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("resize_bilinear", "resize_nearest"), resize),
     "transpose_conv_2d": transposed,
     "depth_to_space": depth_to_space,
+    "leaky_relu": leaky_relu,
     "softmax": softmax,
     "mean": mean,
     "concat": concat,

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from row_text import STORED, Tensor, Text
 
+FUNCTIONS = ("relu", "relu6", "logistic", "tanh", "hard_swish", "softmax", "elu", "leaky_relu")
+MORE = {"softmax": " axis 3 beta 1.0", "leaky_relu": " alpha 2.5e-01"}
 EXACT = {  # what a function's result must be stored as
     "logistic": "scale = [3.90625e-03], zero_point = [-128]",
     "softmax": "scale = [3.90625e-03], zero_point = [-128]",
@@ -77,9 +79,9 @@ def border(net: Text) -> None:
 def function(net: Text) -> None:
     """A function of each element, back in the network's quantization."""
     name, shape = net.last
-    kind = net.pick("relu", "relu6", "logistic", "tanh", "hard_swish", "softmax")
+    kind = net.pick(*FUNCTIONS)
     rounding = "" if kind == "softmax" else net.rounding
-    text = f"{kind} {name}{' axis 3 beta 1.0' if kind == 'softmax' else ''}{rounding}"
+    text = f"{kind} {name}{MORE.get(kind, '')}{rounding}"
     if kind not in EXACT or not net.quantized:
         net.add(text, [net.last], shape)
         return

@@ -145,6 +145,7 @@ def models(bits: int) -> dict[str, bytes]:
         ),
         "transpose": one("TRANSPOSE", bits, (X,), (1, 7, 5, 6), ([0, 2, 1, 3],), None, (A,)),
         "requantize": one("QUANTIZE", bits, (X,), X),
+        "leaky": one("LEAKY_RELU", bits, (X,), X, options=("LeakyRelu", {"alpha": 0.3})),
     }
     if bits == 16:
         narrow = weights((4, 3, 3, 6), 4, 0, np.int32)
@@ -178,6 +179,11 @@ def int8_models() -> dict[str, bytes]:
         for end in ([UNIT[op]] if op in UNIT else [(0.031, -100), (0.09, -3)])
         for scale, zero in ((0.03, 5), (0.07, -128), (0.0043, 127))
     }
+    for alpha, scale in ((0.0, 0.03), (1.7, 0.011), (0.01, 0.2)):
+        numbers, options = ((scale, 3), (0.031, -100)), ("LeakyRelu", {"alpha": alpha})
+        found[f"leaky {alpha}"] = one(
+            "LEAKY_RELU", 8, (FULL,), FULL, options=options, numbers=numbers
+        )
     for corners, half in ((False, False), (True, False), (False, True)):
         flags = {"alignCorners": corners, "halfPixelCenters": half}
         for size in ((9, 5), (3, 20), (5, 7), (1, 1)):

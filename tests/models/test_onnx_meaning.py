@@ -192,6 +192,8 @@ CASES: dict[str, NODE] = {  # name: operator, shape of x, other inputs, attribut
     "clip": ("Clip", X, [np.float32(0)], {}, "relu"),
     "sigmoid": ("Sigmoid", X, [], {}, "logistic"),
     "tanh": ("Tanh", X, [], {}, "tanh"),
+    "elu": ("Elu", X, [], {}, "elu"),
+    "leaky relu": ("LeakyRelu", X, [], {"alpha": 0.3}, "leaky_relu"),
     "hard swish": ("HardSwish", X, [], {}, "hard_swish"),
     "softmax": ("Softmax", X, [], {"axis": 1}, "softmax"),
     "softmax last": ("Softmax", (3, 5), [], {}, "softmax"),

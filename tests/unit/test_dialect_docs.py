@@ -85,7 +85,8 @@ def test_every_operation_and_attribute_has_a_golden_round_trip() -> None:
     shown = [op for op in MEMGRAPH.operations if f"{op.name} " in GOLDEN]
     functions = [op for op in MEMGRAPH.operations if issubclass(op, FunctionOp)]
     assert len(set(shown) & set(functions)) >= 5
-    assert {op.assembly_format for op in functions} == {FunctionOp.assembly_format}
+    alike = {op.assembly_format for op in functions if op not in shown}
+    assert alike <= {FunctionOp.assembly_format}
     drawn = [KINDS[name] for name in GENERATORS]
     missing = [op.name for op in MEMGRAPH.operations if op not in (*shown, *drawn)]
     short = {"memgraph.window", "memgraph.activation", "memgraph.rounding"}  # printed without name

@@ -117,11 +117,15 @@ def test_elements_that_share_a_byte_are_not_moved(bits: int, axis: int) -> None:
         lower_op(op, lambda _: None, ("c",))
 
 
+ALPHA = {"leaky_relu": " alpha 3.0e-01"}
+
+
 def of_every_int8(kind: str, before: str, after: str) -> FunctionOp:
     """A function of 256 values in these numbers."""
     types = [f"tensor<256xsi8, #memgraph.encoding<{n}>>" for n in (before, after)]
     text = (
-        f"func.func @main(%x: {types[0]}) -> {types[1]} {{\n  %0 = memgraph.{kind} %x"
+        f"func.func @main(%x: {types[0]}) -> {types[1]} {{\n"
+        f"  %0 = memgraph.{kind} %x{ALPHA.get(kind, '')}"
         f" rounding<tflm_double> : ({types[0]}) -> {types[1]}\n  func.return %0 : {types[1]}\n}}\n"
     )
     op = only_function(load_text(new_context(True), text, "in")).body.block.first_op

@@ -132,6 +132,8 @@ CASES: dict[str, Case] = {
     "ClipLow": ("relu", plain("Clip", "a", constants={"a": F(0)})),
     "Sigmoid": ("logistic", plain("Sigmoid")),
     "Tanh": ("tanh", plain("Tanh")),
+    "Elu": ("elu", plain("Elu", alpha=1.0)),
+    "LeakyRelu": ("leaky_relu", plain("LeakyRelu", alpha=0.25)),
     "Softmax": ("softmax", plain("Softmax", axis=-1)),
     "Concat": ("concat", plain("Concat", "x", axis=1)),
     "Slice": (

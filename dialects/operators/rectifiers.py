@@ -1,0 +1,90 @@
+"""Functions of one number that leave what is above zero as it is."""
+
+from collections.abc import Callable
+from math import copysign, floor, isfinite
+
+from xdsl.dialects.builtin import Float32Type, FloatAttr
+from xdsl.irdl import irdl_op_definition, prop_def
+
+from memopt.dialects.arithmetic import (
+    INT32_MAX,
+    float32,
+    multiply,
+    quantize_multiplier,
+    saturate,
+)
+from memopt.dialects.operators.base import ROUNDING, TYPES
+from memopt.dialects.operators.unary import FunctionOp
+from memopt.dialects.stored import Array, limits_of, per_tensor, unknown
+
+
+@irdl_op_definition
+class EluOp(FunctionOp):
+    """x, below zero exp(x) - 1, element-wise."""
+
+    name = "memgraph.elu"
+
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        wide = x.astype(np.float64)
+        return np.maximum(wide, 0) + np.expm1(np.minimum(wide, 0))
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """elu.cc: reals, rounded to float32 in each step, half away from zero at last."""
+        import numpy as np
+
+        if bits != 8:
+            raise unknown(self, "an elu of int16")
+        (in_scale, in_zero), (out_scale, out_zero) = (
+            per_tensor(self, v) for v in (self.input, self.result)
+        )
+        scale, inverse = np.float32(in_scale), np.float32(1) / np.float32(out_scale)
+
+        def function(x: int) -> int:
+            real = scale * np.float32(x - in_zero)
+            if real < 0:
+                real = np.float32(np.exp(np.float64(real))) - np.float32(1)
+            wanted = float(real * inverse)
+            return saturate(int(copysign(floor(abs(wanted) + 0.5), wanted)) + out_zero)
+
+        return function
+
+
+@irdl_op_definition
+class LeakyReluOp(FunctionOp):
+    """x, below zero times `alpha`, element-wise."""
+
+    name = "memgraph.leaky_relu"
+    alpha = prop_def(FloatAttr[Float32Type])
+    assembly_format = "$input `alpha` $alpha" + ROUNDING + " " + TYPES
+
+    def verify_(self) -> None:
+        super().verify_()
+        alpha = self.alpha.value.data
+        self.require(isfinite(alpha) and alpha >= 0, f"alpha {alpha} is no slope from 0 on")
+
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        return np.maximum(x, 0) + np.minimum(x, 0) * x.dtype.type(self.alpha.value.data)
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """leaky_relu.h: QuantizeLeakyRelu, one multiplier for each sign."""
+        (in_scale, in_zero), (out_scale, out_zero) = (
+            per_tensor(self, v) for v in (self.input, self.result)
+        )
+        low, high = limits_of(self, self.result)
+        slopes = float32(in_scale * float32(self.alpha.value.data)), float32(in_scale)
+        below, above = (quantize_multiplier(float32(s / float32(out_scale))) for s in slopes)
+        largest = max(abs(v - in_zero) for v in values)
+        if largest << max(below[1], above[1], 0) > INT32_MAX:
+            raise unknown(self, "an output scale so small that the product could overflow")
+
+        def function(x: int) -> int:
+            value = x - in_zero
+            return saturate(
+                multiply(value, *(above if value >= 0 else below)) + out_zero, low, high
+            )
+
+        return function
