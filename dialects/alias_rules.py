@@ -3,7 +3,8 @@
     #memgraph.alias<operand = 0, kind = slice, byte_offset = 32>
 
 A `memgraph.conv_2d` is never a view, a `memgraph.slice` starts where its `starts` say. Of opaque
-and foreign operations the sizes are all that can be checked.
+and foreign operations the sizes are all that can be checked. A row may be gathered where its
+operator may be, of rows: operand 0 is the operator.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.interface import Alias
 from memopt.dialects.names import place_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.rows import RowOp
 from memopt.dialects.tensors import bytes_of, shape_of
 
 
@@ -23,6 +25,8 @@ def check_alias(op: Operation, alias: Alias, strided: bool) -> None:
     fault = _size_fault(op, alias, strided)
     if fault is None and isinstance(op, ComputeOp):
         fault = _kind_fault(op, alias)
+    if fault is None and isinstance(op, RowOp) and alias.kind == "gather":
+        fault = _row_fault(op, alias)
     if fault is not None:
         raise MemoptError(f"memgraph.alias: {fault}", place_of(op))
 
@@ -34,8 +38,9 @@ def check_gathered(op: Operation, aliases: Sequence[Alias]) -> frozenset[int]:
     for result in gathered:
         its = [a for a in aliases if a.result == result]
         by_reader = _by_reader(op)
-        read = 1 if by_reader else len(op.operands)  # its weights are known before
-        if any(a.kind != "gather" for a in its) or [a.operand for a in its] != list(range(read)):
+        first = 1 if isinstance(op, RowOp) else 0
+        read = range(first, 1 if by_reader else len(op.operands))  # its weights are known before
+        if any(a.kind != "gather" for a in its) or [a.operand for a in its] != list(read):
             text = f"memgraph.alias: result {result} is gathered of all operands or of none"
             raise MemoptError(text, place_of(op))
         if by_reader:
@@ -101,9 +106,18 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
     )
 
 
+def _row_fault(op: RowOp, alias: Alias) -> str | None:
+    """A row of what readers may make is made by them too, of rows; a sum over rows is none."""
+    whole = op.whole
+    taken = whole.GATHERS or whole.is_function or _takes(op, alias.result)
+    by_rows = not whole.accumulates and not whole.is_made_by_reader
+    return None if taken and by_rows else f"rows of {whole.name} are no rows of its operands"
+
+
 def _takes(op: Operation, result: int) -> bool:
     """Whether a result is some elements of operand 0, of which it is known where they lie."""
-    return isinstance(op, ComputeOp) and op.lies_at(result, 0) is not None
+    whole = op.whole if isinstance(op, RowOp) else op
+    return isinstance(whole, ComputeOp) and whole.lies_at(result, 0) is not None
 
 
 def _by_reader(op: Operation) -> bool:

@@ -2,11 +2,18 @@
 
 Which rows a row reads is asked of the operations (`rows_needed`), so an operator that has rows is
 cut without a word here.
+
+    %c0 = memgraph.row %concat[0] (%a0, %b0) {memgraph.alias = [[... gather, ... gather]]}
+    %y0 = memgraph.row %conv[0] (%c0, %c1)            // reads rows 0 and 1 of both parts
+
+Rows of what is no buffer are none either. They are no choice: whoever is cut and reads them has
+them, and whoever is not reads the whole, which costs no more.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -16,10 +23,10 @@ from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_value
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.model_attributes import AliasAttr, ModelAttr
 from memopt.dialects.names import is_named, name_of, operator_kind, place_of, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.dialects.plan import drop_plan, is_gathered, model_of
+from memopt.dialects.plan import ALIAS, drop_plan, is_gathered, is_pulled, model_of, pulled_by
 from memopt.dialects.rows import (
     JoinOp,
     RowOp,
@@ -32,6 +39,7 @@ from memopt.dialects.rows import (
 )
 from memopt.dialects.structure import YieldOp
 from memopt.dialects.tensors import encoding_of, rows_of, shape_of
+from memopt.passes.scratch import ask_scratch, forget_scratch
 from memopt.rewrites import erase_unread
 from memopt.targets.core.kernels import computes_rows
 from memopt.targets.core.planned_for import target_of
@@ -97,28 +105,32 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
     computes them; their positions."""
     found, target = computing(func), target_of(func)
     for op in found:
-        if is_gathered(op):
-            text = "memgraph-expand-rows: gathered by its readers, which read no rows of parts"
+        if is_gathered(op) and op.is_made_by_reader:
+            text = "memgraph-expand-rows: sums of products made by readers, which make no rows"
             raise MemoptError(text, place_of(op))
         if op.SUMS_UP:
             text = "memgraph-expand-rows: adds up operands in place, which are no rows"
             raise MemoptError(text, place_of(op))
-    asked = {k: found[k] for k in sorted(positions)}
+    asked = {k: found[k] for k in sorted(positions) if not is_gathered(found[k])}
+    if gathers := any(map(is_gathered, found)):
+        forget_scratch(func)  # who reads them in rows makes rows of them in scratch
     for op in asked.values():
         if computes_rows(op, target):
             _read_image(op)
     chosen = {k: _with_rows(op, target) for k, op in asked.items() if op.parent}
     _expand(func, [op for made in chosen.values() for op in made])
     _drop_image(func)
+    if gathers:
+        ask_scratch(func)
     return tuple(k for k, made in chosen.items() if made)
 
 
 def _with_rows(op: ComputeOp, target: Target) -> list[ComputeOp]:
     """The operation, or those that take its place, if they have rows that kernels compute."""
     if steps_of(op) is not None:
-        return [op] if computes_rows(op, target) else []
+        return [op] if _can_be_cut(op, target) else []
     made = op.one_by_one()
-    if not made or not all(computes_rows(one, target) for one in made):
+    if not made or not all(_can_be_cut(one, target) for one in made):
         for one in made:
             one.drop_all_references()
         return []
@@ -132,6 +144,15 @@ def _with_rows(op: ComputeOp, target: Target) -> list[ComputeOp]:
             rename(one, {0: name_of(old)})
     Rewriter.replace_op(op, list(made), [one.results[0] for one in made])
     return list(made)
+
+
+def _can_be_cut(op: ComputeOp, target: Target) -> bool:
+    """Whether kernels compute its rows, and what it reads that is no buffer has rows too."""
+    made = [value.op for value in pulled_by(op)]
+    rows = (
+        isinstance(m, ComputeOp) and steps_of(m) is not None and not m.accumulates for m in made
+    )
+    return computes_rows(op, target) and all(rows)
 
 
 def _drop_image(func: FuncOp) -> None:
@@ -153,7 +174,10 @@ def _expand(func: FuncOp, cut: Sequence[ComputeOp]) -> None:
     rows = _Rows(frozenset(cut), model_of(func))
     for op in cut:
         _cut(op, rows)
-    for op in reversed(cut):
+    for op in reversed(computing(func)):
+        unread = is_gathered(op) and not any(r.first_use for r in op.results)
+        if op not in rows.cut and not unread:
+            continue
         known = [v for v in op.operands if is_constant_expression(v, rows.model)]
         Rewriter.erase_op(op)
         erase_unread(known, Rewriter.erase_op)
@@ -174,31 +198,8 @@ def _read_image(op: ComputeOp) -> None:
 
 def _cut(op: ComputeOp, rows: _Rows) -> None:
     """Replace one operation by its rows."""
-    made = _row_op(op, rows.model)
-    _insert(op, made)
-    whole = made.computed
-    steps = steps_of(whole)
-    assert steps is not None
-    sums = whole.rows_mode == "part"
-    types = [v.type if sums else row_type(v.type) for v in whole.results]
-    parts: list[list[SSAValue]] = [[] for _ in op.results]
-    before: SSAValue | None = None
-    outside = [(k, op.operands[k]) for k, _ in activations(whole)]
-    for r in steps:
-        inputs: list[SSAValue] = []
-        for k, value in outside:
-            needed = whole.rows_needed(k, r)
-            inputs += [value] if needed is None else [_rows_of(value, op, rows)[n] for n in needed]
-        if before is not None:
-            inputs.append(before)
-        unfinished = sums and r != steps[-1]
-        row = RowOp(made.operator, r, inputs, [whole.accumulator] if unfinished else types)
-        _insert(op, row)
-        if sums:
-            before = row.outputs[0]
-        for result, part in zip(parts, row.outputs, strict=True):
-            result.append(part)
-    if sums:
+    parts = _made_rows(op, op, rows)
+    if op.rows_mode == "part":
         for old, part in zip(op.results, parts, strict=True):
             part[-1].name_hint = old.name_hint
             old.replace_all_uses_with(part[-1])
@@ -209,13 +210,50 @@ def _cut(op: ComputeOp, rows: _Rows) -> None:
         if any(_reads_whole(use, rows) for use in old.uses):
             join = JoinOp(found, old.type)
             join.result.name_hint = old.name_hint
+            rows.of_value[join.result] = found
             _insert(op, join)
             old.replace_uses_with_if(join.result, lambda use: _reads_whole(use, rows))
+
+
+def _made_rows(op: ComputeOp, before: Operation, rows: _Rows) -> list[list[SSAValue]]:
+    """The rows of each result of an operation, of a sum over rows its parts, made before another
+    one; they are no buffers where the operation's results are none."""
+    made = _row_op(op, rows.model)
+    _insert(before, made)
+    whole = made.computed
+    steps = steps_of(whole)
+    assert steps is not None
+    sums = whole.rows_mode == "part"
+    types = [v.type if sums else row_type(v.type) for v in whole.results]
+    parts: list[list[SSAValue]] = [[] for _ in op.results]
+    last: SSAValue | None = None
+    outside = [(k, op.operands[k]) for k, _ in activations(whole)]
+    for r in steps:
+        inputs: list[SSAValue] = []
+        for k, value in outside:
+            needed = whole.rows_needed(k, r)
+            found = [value] if needed is None else _rows_of(value, before, rows)
+            inputs += found if needed is None else [found[n] for n in needed]
+        if last is not None:
+            inputs.append(last)
+        unfinished = sums and r != steps[-1]
+        row = RowOp(made.operator, r, inputs, [whole.accumulator] if unfinished else types)
+        if is_gathered(op):
+            its = ArrayAttr([AliasAttr(k, "gather") for k in range(1, len(row.operands))])
+            row.attributes[ALIAS] = ArrayAttr([its] * len(types))
+        _insert(before, row)
+        if sums:
+            last = row.outputs[0]
+        for result, part in zip(parts, row.outputs, strict=True):
+            result.append(part)
+    return parts
 
 
 def _reads_whole(use: Use, rows: _Rows) -> bool:
     """Whether a tensor is read as a whole here: by what is not cut, or by each row of what is."""
     reader = use.operation
+    if is_gathered(reader):
+        return any(_reads_whole(other, rows) for r in reader.results for other in r.uses)
     if reader not in rows.cut or not isinstance(reader, ComputeOp):
         return True
     steps = steps_of(reader)
@@ -251,6 +289,10 @@ def _rows_of(value: SSAValue, reader: Operation, rows: _Rows) -> list[SSAValue]:
     if value not in rows.of_value:
         if (received := received_rows(value)) is not None:
             rows.of_value[value] = received
+        elif isinstance(op := value.owner, ComputeOp) and is_pulled(value):
+            for result, parts in zip(op.results, _made_rows(op, reader, rows), strict=True):
+                name_rows(result, parts)
+                rows.of_value[result] = parts
         elif rows_of(value) == 1:
             rows.of_value[value] = [value]
         else:
@@ -276,6 +318,8 @@ def _row_op(op: ComputeOp, model: ModelAttr) -> RowOpOp:
         else:
             operands.append(_copied(value, block, inside))
     whole = op.clone()
+    if is_gathered(whole):
+        del whole.attributes[ALIAS]  # its rows have it
     whole.operands = operands
     block.add_ops([whole, YieldOp(list(whole.results))])
     made = RowOpOp(Region(block))

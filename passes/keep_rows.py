@@ -12,8 +12,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, has_kind
-from memopt.dialects.names import is_named, name_of, rename
-from memopt.dialects.plan import drop_plan
+from memopt.dialects.names import is_named, name_of, place_of, rename
+from memopt.dialects.plan import drop_plan, is_gathered
 from memopt.dialects.rows import ReceiveOp, RowOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.passes.kept_rows import Kept, Row, kept_rows_in, rows_in
@@ -26,6 +26,10 @@ def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
     block, place = body_of(func), f"@{func.sym_name.data}"
     if has_kind(block.ops, StateOp):
         raise MemoptError("memgraph-slide: rows are kept from run to run already", place)
+    for op in block.ops:
+        if isinstance(op, RowOp) and is_gathered(op):
+            text = "memgraph-slide: a row that is no buffer, made by its readers, is not kept"
+            raise MemoptError(text, place_of(op))
     kept, row = kept_rows_in(func, rows), rows_in(func)
     recalled = least_work(choosing(func, row, kept), most, place)
     if not recalled.rows:

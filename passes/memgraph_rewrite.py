@@ -8,7 +8,8 @@ After:
 
 Each rule is described in its own file. Those that are proven not to raise the least peak are
 applied wherever they are legal; then, one after the other, those that may raise it, each where the
-least peak of whole operators does not rise, by the function's memory model (rewrite_search.py).
+least peak of whole operators, or with `rows` that of all operators in rows, does not rise, by the
+function's memory model (rewrite_search.py).
 What was done stands in `memgraph.rewrites`. A function that a rule changed loses its plan, and what
 was changed loses its `memgraph.source`: it is not what stands in the file, so a writer that copies
 operators from there refuses it.
@@ -60,6 +61,7 @@ class MemgraphRewritePass(ModulePass):
     )
     channel_multiple: int = option(1, "channels of tensors that get narrower: a multiple of it")
     time_limit: int | float | None = option(None, "seconds for rules that are applied by search")
+    rows: bool = option(False, "rules that are applied by search count the peak of rows")
 
     def __post_init__(self) -> None:
         check_seconds(self.time_limit)
@@ -77,7 +79,7 @@ class MemgraphRewritePass(ModulePass):
             did = apply_at_once(
                 func, [r for r in rules if r not in searched], self.channel_multiple
             )
-            did += apply_by_search(func, searched, clock.left(deadline))
+            did += apply_by_search(func, searched, clock.left(deadline), self.rows)
             if any(done.sites.data for done in did):
                 drop_plan(func)
                 if has_claims(func):  # it trusts nobody, whoever made them

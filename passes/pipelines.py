@@ -21,7 +21,7 @@ from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
-from memopt.rewrites import NO_RULES, SEARCH, SETS, named_rules, rule_of
+from memopt.rewrites import NO_RULES, SEARCH, SETS, Rule, named_rules, rule_of
 from memopt.targets.core.registry import target_names
 
 ROWS_ALIGNMENT = 4
@@ -53,11 +53,6 @@ class Choices:
     @property
     def in_rows(self) -> bool:
         return self.rows != (NONE,)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether operators stay whole, in one memory."""
-        return not self.in_rows and self.memory is None
 
 
 @dataclass(frozen=True)
@@ -102,11 +97,13 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     inside = Step("rewrite", pads, "before rows, of which those that are padding are no operands")
     turn = MemgraphRewritePass(("frames-as-rows",))
     frames = Step("rewrite", turn, "before rows, which are frames where a window slides")
-    at_once, searched = rules_of(chosen.rewrite, chosen.is_whole)
+    at_once, searched, by_rows = rules_of(chosen)
     asked = Step("rewrite", MemgraphRewritePass(at_once), "before rows, which take it on")
     images = Step("rewrite", MemgraphNhwcIoPass(), "once all that can is channels last")
     search = MemgraphRewritePass(searched, time_limit=limit)
     counted = Step("rewrite", search, "after the model, by which it counts, and before rows")
+    tried = MemgraphRewritePass(by_rows, time_limit=limit, rows=True)
+    in_rows = Step("rewrite", tried, "after all others, for it tries out the rows")
     return (
         *((border,) if chosen.int8_io else ()),
         *((asked,) if at_once else ()),
@@ -115,6 +112,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
         *((inside,) if chosen.in_rows else ()),
         Step("", model, "first, for every other pass counts by it"),
         *((counted,) if searched else ()),
+        *((in_rows,) if by_rows else ()),
         *((cut,) if chosen.in_rows else ()),
         *slide,
         *((contract,) if chosen.fuse and not chosen.in_rows else ()),
@@ -124,15 +122,26 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     )
 
 
-def rules_of(wanted: tuple[str, ...], whole: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The rules that are asked for: those applied at once, and those applied by search. Of a set of
-    them only those that leave what can be planned otherwise than `whole`, in one memory, unless it
-    is."""
+def rules_of(chosen: Choices) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The rules that are asked for: those applied at once, those applied by search, and those
+    searched with operators in rows. Of a set of them only those that leave what can be planned so.
+    """
+    wanted = chosen.rewrite
     names = named_rules(wanted)
     if len(wanted) == 1 and wanted[0] in SETS:
-        names = tuple(n for n in names if whole or not rule_of(n).whole_only)
+        names = tuple(n for n in names if _is_planned(rule_of(n), chosen))
     searched = tuple(name for name in names if rule_of(name).applied == SEARCH)
-    return tuple(name for name in names if name not in searched), searched
+    by_rows = tuple(n for n in searched if chosen.in_rows and rule_of(n).unbuffered)
+    at_once = tuple(name for name in names if name not in searched)
+    return at_once, tuple(n for n in searched if n not in by_rows), by_rows
+
+
+def _is_planned(rule: type[Rule], chosen: Choices) -> bool:
+    """Whether what a rule leaves can be planned so: rows that are no buffers are not kept from run
+    to run, and neither they nor whole tensors are put into several memories."""
+    if rule.unbuffered:
+        return chosen.memory is None and chosen.slide is None
+    return not rule.whole_only or (chosen.memory is None and not chosen.in_rows)
 
 
 def _sliding(rows: int, kept: int | None) -> Step:

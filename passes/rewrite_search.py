@@ -10,6 +10,8 @@ and kept if no rule after the other gets as low.
 
 What a rule adds up part by part it may add in any order. Reals are rounded, so their order is part
 of what is computed: it is the one that was found, and the operands get it.
+
+Where operators will be cut into rows, the peak that counts may be that of all of them in rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +26,7 @@ from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.plan import drop_plan, model_of, pulled_by
 from memopt.dialects.rewrite_attributes import RewrittenAttr
 from memopt.dialects.stored import is_stored
+from memopt.passes.expand_rows import computing, cut
 from memopt.passes.extract import extract
 from memopt.passes.scratch import ask_scratch, forget_scratch
 from memopt.rewrites import Sites, apply_rules, rule_of
@@ -42,15 +45,19 @@ Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
 WORK = 40_000
 """Operators, of one order after the other, that are tried without a time limit."""
 
+STATES = 20_000  # of the search for one order of rows
+
 
 @dataclass
 class _Search:
     """The sites that are taken of each rule in a function, with which `best` is its schedule; what
-    the rules found so far did, and the work that is left without a time limit."""
+    the rules found so far did, and the work that is left without a time limit. `rows`: the peak is
+    that of rows."""
 
     func: FuncOp
     deadline: float | None
     best: Schedule
+    rows: bool
     work: int = WORK
     taken: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     did: list[RewrittenAttr] = field(default_factory=list[RewrittenAttr])
@@ -77,7 +84,7 @@ class _Search:
             return
         self.work -= len(self.best.order)
         trial = {**self.taken, rule: change(self.taken[rule], sites)}
-        found = ordered(self.func, trial, self.deadline)
+        found = ordered(self.func, trial, self.deadline, self.rows)
         if found.peak <= self.best.peak:
             self.best, self.taken = found, trial
         elif len(sites) > 1 and not whole:
@@ -87,23 +94,24 @@ class _Search:
 
 
 def apply_by_search(
-    func: FuncOp, rules: Sequence[str], time_limit: float | None
+    func: FuncOp, rules: Sequence[str], time_limit: float | None, rows: bool = False
 ) -> list[RewrittenAttr]:
-    """Apply rules, each wherever it is legal and the peak of whole operators, of the least that is
-    found within `time_limit` seconds, does not rise with it. What each did that is legal anywhere.
+    """Apply rules, each wherever it is legal and the peak of whole operators, or of all in `rows`,
+    of the least that is found within `time_limit` seconds, does not rise with it. What each did
+    that is legal anywhere. Raises MemoptError where operators cannot be cut into rows.
     """
     deadline = clock.deadline(time_limit)
     everywhere = runnable(func, dict.fromkeys(rules))
     if not any(everywhere.values()):
         return []
-    before = ordered(func, {}, deadline)
-    together = _together(func, everywhere, before, deadline)
-    found = _Search(func, deadline, before)
+    before = ordered(func, {}, deadline, rows)
+    together = _together(func, everywhere, before, deadline, rows)
+    found = _Search(func, deadline, before, rows)
     for rule in rules:
         found.add(rule)
     if together is not None and together.best.peak < found.best.peak:
         found = together
-    if any(applied(func, found.taken).values()):
+    if any(applied(func, found.taken).values()) and not rows:
         _settle_sums(func, found.best.order)
     return found.did
 
@@ -125,6 +133,7 @@ def _together(
     everywhere: Mapping[str, frozenset[int]],
     before: Schedule,
     deadline: float | None,
+    rows: bool,
 ) -> _Search | None:
     """All rules at all of their sites, in half of the time that is left, then without those that
     the peak does not need; None if there is but one of them, or the peak does not fall."""
@@ -133,10 +142,10 @@ def _together(
         return None
     left = clock.left(deadline)
     half = clock.deadline(None if left is None else left / 2)
-    best = ordered(func, taken, half)
+    best = ordered(func, taken, half, rows)
     if best.peak >= before.peak:
         return None
-    search = _Search(func, half, best, taken=dict(taken))
+    search = _Search(func, half, best, rows, taken=dict(taken))
     costly = [rule for rule in reversed(taken) if rule_of(rule).only_lower]
     for rule in costly:
         search.change(rule, frozenset[int].difference, sorted(taken[rule]), whole=True)
@@ -193,10 +202,14 @@ def runnable(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
         allowed = {rule: its - sites for rule, its in found.items()}
 
 
-def ordered(func: FuncOp, allowed: Allowed, deadline: float | None) -> Schedule:
-    """The order of least peak that is found until then of a function with rules applied, of which
-    nothing changes."""
+def ordered(func: FuncOp, allowed: Allowed, deadline: float | None, rows: bool = False) -> Schedule:
+    """The order of least peak that is found until then of a function with rules applied, and then
+    all operators in `rows`, of which nothing changes."""
     copy = copy_of(func)
     drop_plan(copy)
     applied(copy, allowed)
-    return schedule(extract(copy, any_order=True).graph, "auto", clock.left(deadline))
+    left = clock.left(deadline)
+    if not rows:
+        return schedule(extract(copy, any_order=True).graph, "auto", left)
+    cut(copy, range(len(computing(copy))))
+    return schedule(extract(copy).graph, "auto", left, max_states=STATES)

@@ -10,6 +10,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.functions import body_of
+from memopt.dialects.plan import is_gathered
 from memopt.dialects.rows import RowOp, RowOpOp, RowsOp, steps_of
 from memopt.passes.expand_rows import computing, cut
 from memopt.passes.extract import Extracted, extract
@@ -75,6 +76,7 @@ def in_rows(func: FuncOp, positions: Collection[int]) -> InRows:
     several = [1 if steps_of(op) is not None else len(op.results) for op in running]
     done = cut(copy, positions)
     made = [op for op in body_of(copy).ops if isinstance(op, RowOpOp) and op not in there]
+    made = [op for op in made if not any(is_gathered(use.operation) for use in op.operator.uses)]
     number: dict[Operation, int] = {op: k for k, op in enumerate(running)}
     number |= zip(made, (k for k in done for _ in range(several[k])), strict=True)
     extracted = extract(copy)

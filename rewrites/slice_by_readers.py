@@ -109,7 +109,7 @@ class SliceByReaders(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    whole_only: ClassVar[bool] = True
+    unbuffered: ClassVar[bool] = True
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ComputeOp, rewriter: PatternRewriter) -> None:

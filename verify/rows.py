@@ -2,9 +2,11 @@
 
 It trusts neither `rows_needed` nor the pass that cut the operator. From the attributes alone it
 derives which rows of which tensor row r needs, and looks where the operands of `memgraph.row` come
-from. Where rows stay from run to run, what is recalled need not be computed.
+from. Where rows stay from run to run, what is recalled need not be computed. Rows that are no
+buffers are rows of what they are made of as any others are, but no steps, so they have no order.
 """
 
+from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -14,6 +16,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import has_kind
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.plan import is_gathered
 from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.state import RecallOp, StateOp
 from memopt.dialects.tensors import rows_of
@@ -114,9 +117,12 @@ def _check_row(op: RowOp, walk: Walk) -> None:
         reader = walk.readers[operator] = reader_of(op.whole)
     whole, r = reader.whole, op.index.data
     done = walk.done.setdefault(operator, [])
-    if done and r <= done[-1]:
+    if is_gathered(op):  # no step: its readers make it, whenever they run
+        if r in done:
+            raise MemoptError(f"row {r} of {whole.name} is there twice", place_of(op))
+    elif done and r <= done[-1]:
         raise MemoptError(f"row {r} of {whole.name} runs after row {done[-1]}", place_of(op))
-    done.append(r)
+    insort(done, r)
     waiting = iter(inputs)
     for k, operand in enumerate(whole.operands):
         if isinstance(operand, OpResult):  # made inside, from constants

@@ -147,7 +147,9 @@ def own_workspace(op: Operation, isa: tuple[str, ...]) -> int:
 
 def computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
     """Whether the kernel that would run an operation computes single rows, in no scratch; also if
-    there is no kernel: a plan is made all the same."""
+    there is no kernel: a plan is made all the same. Not of what it reads that is no buffer."""
+    if pulls(op):
+        return False
     best = _best(op, kernels_of(type(op)), isa)
     return best is None or (best.rows is not None and not (best.workspace and best.workspace(op)))
 
