@@ -21,8 +21,8 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
     """Raise MemoptError at the first operation that runs and has no kernel."""
     for op in body_of(func).ops:
         if is_gathered(op):
-            matching(op, isa)
-        elif pulls(op):
+            matching(op.whole if isinstance(op, RowOp) else op, isa)
+        elif pulls(op) and not isinstance(op, RowOp):
             pulling_of(op, partial(own_workspace, isa=isa))
     for op, _ in executing(body_of(func), model_of(func)):
         if not isinstance(op, (ReceiveOp, *MOVING)):

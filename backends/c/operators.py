@@ -73,7 +73,9 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
     above = {MOVE: len(operators), RECEIVE: len(operators) + bool(moves)}
     numbered = [(above[n] if isinstance(n, str) else n, groups) for n, groups in calls]
     widths = add_row_program(out, operators, numbered, moves)
-    out.row_kernels += [o.call.call.kernel for o in operators]
+    for o in operators:
+        out.row_kernels += o.pulled.kernels if o.pulled is not None else ()
+        out.row_kernels.append(o.call.call.kernel)
     if out.layout.received is not None:
         out.calls = guarded(out.calls, stretches)
         return Program(stream=Stream(widths, len(operators) + bool(moves)))

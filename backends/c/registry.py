@@ -19,10 +19,13 @@ from xdsl.ir import Operation
 
 from memopt.backends.c import kernels
 from memopt.backends.c.call import Lower, element_kind, need_layout, need_rounding, refuse
+from memopt.backends.c.pulled_rows import can_make, row_scratch
 from memopt.backends.c.pulling import Pulling, pulling_of, pulls
 from memopt.backends.c.row_calls import RowForm
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.rows import RowOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
 
@@ -118,6 +121,8 @@ def _best(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> Kerne
 def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
     """Bytes of scratch in which an operation would run, what it makes of what it reads included; 0
     if it needs none or there is no kernel: a plan is made all the same."""
+    if isinstance(op, RowOp):
+        return row_scratch(op)
     if pulls(op):
         pulling = _pulling(op, isa)
         return 0 if pulling is None else pulling.scratch
@@ -147,9 +152,13 @@ def own_workspace(op: Operation, isa: tuple[str, ...]) -> int:
 
 def computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
     """Whether the kernel that would run an operation computes single rows, in no scratch; also if
-    there is no kernel: a plan is made all the same. Not of what it reads that is no buffer."""
-    if pulls(op):
-        return False
+    there is no kernel: a plan is made all the same. Of what is no buffer it makes rows itself."""
+    if isinstance(op, ComputeOp) and pulls(op):
+        return can_make(op, partial(_computes_rows, isa=isa))
+    return _computes_rows(op, isa)
+
+
+def _computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
     best = _best(op, kernels_of(type(op)), isa)
     return best is None or (best.rows is not None and not (best.workspace and best.workspace(op)))
 

@@ -7,7 +7,8 @@ from math import gcd
 
 from memopt.backends.c.call import refuse
 from memopt.backends.c.layout import Address
-from memopt.backends.c.row_program import Move, Places, RowOperator
+from memopt.backends.c.row_places import Places
+from memopt.backends.c.row_program import Move, RowOperator
 
 
 @dataclass(frozen=True)

@@ -11,20 +11,20 @@ from xdsl.ir import SSAValue
 from memopt.backends.c.call import Constants, refuse
 from memopt.backends.c.layout import Address, Layout
 from memopt.backends.c.lowering import lower_rows
+from memopt.backends.c.pulled_row_calls import PulledRows, pulled_rows
+from memopt.backends.c.pulled_rows import makes_operands
 from memopt.backends.c.row_calls import ConstantRows, RowCall
+from memopt.backends.c.row_places import Places, numbered
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import ReceiveOp, RowOp, RowsOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
-
-Places = tuple[Address, ...]
-"""Where the rows of a tensor lie."""
 
 
 @dataclass(frozen=True)
 class RowOperator:
     """One kernel call of all `rows` of an operator, or of those that are not kept from the run
     before: where the rows lie that it reads and writes, and whether it is the last one that writes
-    into them."""
+    into them. `pulled`: what it makes of `operands` first."""
 
     prefix: str
     call: RowCall
@@ -32,6 +32,7 @@ class RowOperator:
     operands: tuple[Places | ConstantRows, ...]
     results: Places
     completes: bool
+    pulled: PulledRows | None = None
 
     @property
     def whole(self) -> ComputeOp:
@@ -45,7 +46,8 @@ class RowOperator:
     @property
     def places(self) -> list[Places]:
         """What needs a table."""
-        return [p for p in (*self.operands, self.results) if isinstance(p, tuple)]
+        scratch = self.pulled.scratch if self.pulled is not None else ()
+        return [p for p in (*self.operands, self.results, scratch) if isinstance(p, tuple)]
 
 
 def rows_of_operators(layout: Layout) -> dict[SSAValue, list[RowOp]]:
@@ -67,16 +69,19 @@ def row_operators(
     for number, made in enumerate(calls):
         call = made.call
         made_rows = {r.index.data: r.outputs[call.result] for r in rows}
-        results = _numbered(layout, made_rows, call.out_offset)
-        operands = tuple(
-            operand
-            if isinstance(operand, ConstantRows)
-            else _numbered(layout, _values(made, operand, rows), call.in_offset)
-            for operand in made.operands
-        )
+        results = numbered(layout, made_rows, call.out_offset)
+        read = [o if isinstance(o, ConstantRows) else _values(made, o, rows) for o in made.operands]
+        pulled: PulledRows | None = None
+        if any(map(makes_operands, rows)):
+            operands, pulled = pulled_rows(layout, constants, isa, made, read, rows)
+        else:
+            operands = tuple(
+                o if isinstance(o, ConstantRows) else numbered(layout, o, call.in_offset)
+                for o in read
+            )
         name = prefix if len(calls) == 1 else f"{prefix}_{number}"
         completes = all(c.call.result != call.result for c in calls[number + 1 :])
-        found.append(RowOperator(name, made, rows, operands, results, completes))
+        found.append(RowOperator(name, made, rows, operands, results, completes, pulled))
     return found
 
 
@@ -131,25 +136,6 @@ def received_in_order(argument: SSAValue) -> list[SSAValue]:
     found = (use.operation for use in argument.uses)
     rows = sorted((o for o in found if isinstance(o, ReceiveOp)), key=lambda o: o.index.data)
     return [o.result for o in rows]
-
-
-def places_of(layout: Layout, values: Sequence[SSAValue]) -> Places:
-    """Where these lie."""
-    return _moved(layout, values, 0)
-
-
-def _numbered(layout: Layout, values: Mapping[int, SSAValue], by: int) -> Places:
-    """Where rows lie, by their numbers; of a row that is not there nobody asks."""
-    if not values:
-        return ()
-    last = max(values)
-    some = next(iter(values.values()))
-    return _moved(layout, [values.get(r, some) for r in range(last + 1)], by)
-
-
-def _moved(layout: Layout, values: Sequence[SSAValue], by: int) -> Places:
-    addresses = (layout.addresses[v] for v in values)
-    return tuple(replace(a, offset=a.offset + by) for a in addresses)
 
 
 @dataclass(frozen=True)

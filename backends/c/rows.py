@@ -12,13 +12,13 @@ from memopt.backends.c.call import Table
 from memopt.backends.c.calls import Source, add_parameters, table_name, tensor_text
 from memopt.backends.c.header import bytes_in
 from memopt.backends.c.live_rows import live_text
+from memopt.backends.c.pulled_row_calls import KERNEL, add_pulled_row
 from memopt.backends.c.row_calls import ConstantRows
 from memopt.backends.c.row_numbers import Numbers, numbers_of
+from memopt.backends.c.row_places import Places, places_of
 from memopt.backends.c.row_program import (
     Move,
-    Places,
     RowOperator,
-    places_of,
     received_in_order,
 )
 from memopt.backends.c.sliding import move_table
@@ -37,13 +37,16 @@ typedef struct {
   const void *params;
   const row_place *in_at[@operands@]; /* where the rows of each operand lie */
   const row_place *out_at;   /* and those of the result */
-@constant_field@@numbers_field@  row_number operands, step, before, size, in_rows, out_rows;
+@more_fields@  row_number operands, step, before, size, in_rows, out_rows;
   int32_t in_stride, out_stride;
 } row_operator;
 """
 
 CONSTANT_FIELD = """  const void *constant; /* the operand without places, if there is one */
   int32_t constant_row; /* bytes from its row to its row */
+"""
+
+SCRATCH_FIELD = """  const row_place *scratch_at; /* where each row works, if it does */
 """
 
 NUMBERS_FIELD = """  const row_number *rows; /* those that are made, the others stay from before */
@@ -67,7 +70,7 @@ static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) 
         *pointer++ = @operand@;
       }
     }
-    o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), NULL);
+    o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), @scratch@);
     TRACE_ROW(calls[call], row, ROW_AT(o->out_at[row]));
   }
 @answer@}
@@ -90,6 +93,8 @@ STREAMED = {
 
 ROW = "next[calls[call]]++"
 SLIDING_ROW = "o->rows[next[calls[call]]++]"
+SCRATCH = """
+              o->scratch_at != NULL ? ROW_AT(o->scratch_at[row]) : NULL"""
 OPERAND = "ROW_AT(o->in_at[k][rows.in_first + r])"
 WITH_CONSTANTS = f"""o->in_at[k] != NULL
             ? {OPERAND}
@@ -130,7 +135,8 @@ def add_row_program(
     slides = bool(moves)
     has_constants = any(isinstance(p, ConstantRows) for o in operators for p in o.operands)
     out.data.append(_types(numbers, operators, has_constants, slides))
-    entries = "".join(_entry(out, o, numbers, has_constants, slides) for o in operators)
+    has = has_constants, _works(operators), slides
+    entries = "".join(_entry(out, o, numbers, *has) for o in operators)
     out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
     out.data.append(_calls(out, calls, numbers))
     if received is not None:
@@ -146,6 +152,7 @@ def add_row_program(
     out.data.append(filled(TRACED, {"traced": traced}))
     how = WHOLE if received is None else STREAMED
     how = {**how, "moving": MOVING if slides else "", "row": SLIDING_ROW if slides else ROW}
+    how["scratch"] = SCRATCH if _works(operators) else "NULL"
     out.data.append(_loop(numbers, operators, has_constants, how))
     return numbers
 
@@ -161,10 +168,20 @@ def _types(
         "place": f"uint{numbers.place_bits}_t",
         "number": f"int{numbers.row_bits}_t",
         "operands": str(max(len(o.operands) for o in operators)),
-        "constant_field": CONSTANT_FIELD if has_constants else "",
-        "numbers_field": NUMBERS_FIELD if slides else "",
+        "more_fields": "".join(
+            (
+                CONSTANT_FIELD if has_constants else "",
+                SCRATCH_FIELD if _works(operators) else "",
+                NUMBERS_FIELD if slides else "",
+            )
+        ),
     }
     return filled(TYPES, values)
+
+
+def _works(operators: Sequence[RowOperator]) -> bool:
+    """Whether a row works in scratch."""
+    return any(o.pulled is not None for o in operators)
 
 
 def _numbered(places: Places, numbers: Numbers) -> Array:
@@ -177,9 +194,16 @@ def _table(out: Source, places: Places, name: str, numbers: Numbers) -> str:
     return table_name(out, Table("row_place", _numbered(places, numbers)), name)
 
 
-def _entry(out: Source, o: RowOperator, numbers: Numbers, has_constants: bool, slides: bool) -> str:
+def _entry(
+    out: Source, o: RowOperator, numbers: Numbers, has_constants: bool, works: bool, slides: bool
+) -> str:
     call, window = o.call.call, o.call.window
-    add_parameters(out, call, o.prefix)
+    scratch = "NULL"
+    if o.pulled is None:
+        add_parameters(out, call, o.prefix)
+    else:
+        add_pulled_row(out, call, o.pulled, o.prefix)
+        scratch = _table(out, o.pulled.scratch, f"{o.prefix}_scratch_at", numbers)
     result = _table(out, o.results, f"{o.prefix}_out_at", numbers)
     operands: list[str] = []
     constant = ("NULL", "0")
@@ -192,13 +216,14 @@ def _entry(out: Source, o: RowOperator, numbers: Numbers, has_constants: bool, s
             operands.append(_table(out, operand, f"{o.prefix}_in_at_{k}", numbers))
     rows = next((len(p) for p in o.operands if isinstance(p, tuple)), o.end)
     own = (len(o.operands), 1, 0, 1, rows, call.rows.end)
-    under = window and (1, window.step, window.before, window.size, rows, 1)
+    under = window and (len(o.operands), window.step, window.before, window.size, rows, 1)
     words = [
-        f"memopt_{call.kernel}",
+        f"memopt_{call.kernel if o.pulled is None else KERNEL}",
         f"&{o.prefix}_params",
         "{" + ", ".join(operands) + "}",
         result,
         *(constant if has_constants else ()),
+        *((scratch,) if works else ()),
         *((_row_numbers(out, o),) if slides else ()),
         *map(int_literal, under or own),
         str(call.rows.in_stride),

@@ -27,6 +27,10 @@ RULES = (
 )
 
 
+ROW_RULES = ("slice-by-readers", "function-by-readers", "gather")
+"""Those of which operators in rows make rows."""
+
+
 def joined(net: Text) -> None:
     """Two or three tensors beside one another, perhaps joined themselves, and what reads them."""
     side_by_side(net)

@@ -1,4 +1,4 @@
-/* A kernel as a step of memopt_pulled.c, called row by row. */
+/* Kernels as steps of memopt_pulled.c and memopt_pulled_row.c, called row by row. */
 #ifndef MEMOPT_PULL_H
 #define MEMOPT_PULL_H
 
@@ -18,6 +18,18 @@ typedef struct {
   int32_t to;      /* where in scratch it writes row `first` of the window, */
   int32_t advance; /* and how many bytes further the next */
 } memopt_pull_step;
+
+/* A kernel as a step of memopt_pulled_row.c. */
+typedef struct {
+  memopt_kernel *kernel;
+  const void *params;
+  const int32_t *from; /* of each operand: where in scratch its rows lie, or -1 - its number */
+  int32_t operands;
+  int32_t rows; /* of the kernel that are one row here */
+  int32_t in_stride, out_stride;
+  int32_t to;      /* where in scratch it writes the first row, */
+  int32_t advance; /* and how many bytes further the next */
+} memopt_pulled_row_step;
 
 #define MEMOPT_PULL_WHOLE (-1) /* a tensor in `in`, with a row for each row */
 #define MEMOPT_PULL_SAME (-2)  /* the same for all rows */

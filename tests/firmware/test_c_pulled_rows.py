@@ -1,0 +1,89 @@
+"""Rows that are no buffers, made by the rows that read them in scratch: random networks as C, the
+same bits as the whole network's."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from c_programs import Program, compiled
+from row_networks import cut_some, image_of
+from unbuffered_networks import ROW_RULES, planned, text_of
+
+from memopt.backends.c.pulled_rows import makes_operands
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.plan import is_gathered, pulled_by
+from memopt.dialects.rows import RowOp
+from memopt.dialects.tensors import bytes_of
+from memopt.driver import load_text, new_context
+
+FULL = 1_000  # networks
+LEAST = 50  # of each way of making rows, in the full count
+PROGRAM = 25  # networks
+
+
+def ways(func: Any) -> Counter[str]:
+    """The operators of which rows make others first, and of which rows are made so."""
+    found: dict[tuple[str, Any], None] = {}
+    for op in body_of(func).ops:
+        if isinstance(op, RowOp) and makes_operands(op):
+            found["reader", op.operator] = None
+            for value in pulled_by(op):
+                assert isinstance(value.op, RowOp)
+                found[value.op.whole.name.removeprefix("memgraph."), op.operator] = None
+            several = any(is_gathered(v.owner) for m in pulled_by(op) for v in m.op.operands[1:])
+            if several:
+                found["several", op.operator] = None
+            if len(op.inputs) > 1:
+                found["window", op.operator] = None
+    return Counter(kind for kind, _ in found)
+
+
+@pytest.fixture(scope="module")
+def flags(lab: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    lab.need_tools("host")
+    return compiled(tmp_path_factory.mktemp("objects"), lab.SANITIZE)
+
+
+def test_random_networks_compute_the_same_bits(
+    fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path, record_property: Any
+) -> None:
+    """Concatenations, slices and functions that are no buffers, all that has rows cut or some of
+    it, in place or not, inputs and outputs in the arena or the caller's, one or two outputs."""
+    seen = Counter[str]()
+    count = max(50, int(FULL * fuzz))
+    for start in range(0, count, PROGRAM):
+        program, given, want = Program(tmp_path / str(start)), b"", list[tuple[int, int]]()
+        for seed in range(start, min(start + PROGRAM, count)):
+            rng = np.random.default_rng([seed, 91])
+            text = text_of(rng, seed % 3 != 1, 2 if seed % 4 == 3 else 1)
+            module = load_text(new_context(), text, "net.mlir")
+            rules = tuple(r for r in ROW_RULES if rng.random() < 0.8)
+
+            def change(func: Any, seed: int = seed, rng: Any = rng) -> None:
+                cut_some(func, seed, rng)
+
+            made = ways(planned(module, seed, rules, change))
+            if not made:
+                continue
+            seen += made
+            whole = load_text(new_context(), text, "net.mlir")
+            planned(whole, seed, ())
+            func = only_function(whole)
+            image, last = image_of(func, rng), func.get_return_op()
+            assert last is not None
+            sizes = [bytes_of(v.type) or 0 for v in last.operands]
+            given += image.tobytes()
+            want.append((seed, sum(sizes)))
+            program.add(whole, f"whole{seed}", [image.nbytes, *sizes])
+            program.add(module, f"rows{seed}", [image.nbytes, *sizes])
+        output = program.run(flags[0], given, flags[1])
+        for seed, size in want:
+            before, after, output = output[:size], output[size : 2 * size], output[2 * size :]
+            assert before == after, seed
+        assert not output
+    record_property("rows made in C", dict(seen))
+    assert all(seen[way] for way in ("reader", "window", "several", "concat")), seen
+    rare = ("window", "several", "concat", "slice", "split", "relu")
+    assert fuzz < 1 or all(seen[way] >= LEAST for way in rare), seen
