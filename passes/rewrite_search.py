@@ -45,19 +45,21 @@ Change = Callable[[frozenset[int], Sequence[int]], frozenset[int]]
 WORK = 40_000
 """Operators, of one order after the other, that are tried without a time limit."""
 
-STATES = 20_000  # of the search for one order of rows
+STATES = 20_000  # of the search for one order of rows,
+FIRST = 200_000  # and for that of the function as it came, with which all others compare
 
 
 @dataclass
 class _Search:
     """The sites that are taken of each rule in a function, with which `best` is its schedule; what
     the rules found so far did, and the work that is left without a time limit. `rows`: the peak is
-    that of rows."""
+    that of rows. `most`: what a peak may be that has not risen."""
 
     func: FuncOp
     deadline: float | None
     best: Schedule
     rows: bool
+    most: int
     work: int = WORK
     taken: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     did: list[RewrittenAttr] = field(default_factory=list[RewrittenAttr])
@@ -85,8 +87,8 @@ class _Search:
         self.work -= len(self.best.order)
         trial = {**self.taken, rule: change(self.taken[rule], sites)}
         found = ordered(self.func, trial, self.deadline, self.rows)
-        if found.peak <= self.best.peak:
-            self.best, self.taken = found, trial
+        if found.peak <= self.most:
+            self.best, self.most, self.taken = found, found.peak, trial
         elif len(sites) > 1 and not whole:
             half = len(sites) // 2
             self.change(rule, change, sites[:half])
@@ -104,9 +106,9 @@ def apply_by_search(
     everywhere = runnable(func, dict.fromkeys(rules))
     if not any(everywhere.values()):
         return []
-    before = ordered(func, {}, deadline, rows)
+    before = ordered(func, {}, deadline, rows, FIRST)
     together = _together(func, everywhere, before, deadline, rows)
-    found = _Search(func, deadline, before, rows)
+    found = _Search(func, deadline, before, rows, _proven(before, rows))
     for rule in rules:
         found.add(rule)
     if together is not None and together.best.peak < found.best.peak:
@@ -114,6 +116,12 @@ def apply_by_search(
     if any(applied(func, found.taken).values()) and not rows:
         _settle_sums(func, found.best.order)
     return found.did
+
+
+def _proven(before: Schedule, rows: bool) -> int:
+    """The peak that no change may raise: of rows, whose orders are harder to find, that which no
+    order has less than."""
+    return before.lower_bound if rows else before.peak
 
 
 def _settle_sums(func: FuncOp, order: Sequence[int]) -> None:
@@ -143,9 +151,9 @@ def _together(
     left = clock.left(deadline)
     half = clock.deadline(None if left is None else left / 2)
     best = ordered(func, taken, half, rows)
-    if best.peak >= before.peak:
+    if best.peak >= _proven(before, rows):
         return None
-    search = _Search(func, half, best, rows, taken=dict(taken))
+    search = _Search(func, half, best, rows, best.peak, taken=dict(taken))
     costly = [rule for rule in reversed(taken) if rule_of(rule).only_lower]
     for rule in costly:
         search.change(rule, frozenset[int].difference, sorted(taken[rule]), whole=True)
@@ -202,9 +210,15 @@ def runnable(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
         allowed = {rule: its - sites for rule, its in found.items()}
 
 
-def ordered(func: FuncOp, allowed: Allowed, deadline: float | None, rows: bool = False) -> Schedule:
+def ordered(
+    func: FuncOp,
+    allowed: Allowed,
+    deadline: float | None,
+    rows: bool = False,
+    states: int = STATES,
+) -> Schedule:
     """The order of least peak that is found until then of a function with rules applied, and then
-    all operators in `rows`, of which nothing changes."""
+    all operators in `rows`, with a search of so many states; nothing of the function changes."""
     copy = copy_of(func)
     drop_plan(copy)
     applied(copy, allowed)
@@ -212,4 +226,4 @@ def ordered(func: FuncOp, allowed: Allowed, deadline: float | None, rows: bool =
     if not rows:
         return schedule(extract(copy, any_order=True).graph, "auto", left)
     cut(copy, range(len(computing(copy))))
-    return schedule(extract(copy).graph, "auto", left, max_states=STATES)
+    return schedule(extract(copy).graph, "auto", left, max_states=states)
