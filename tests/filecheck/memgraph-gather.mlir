@@ -4,14 +4,12 @@
 // RUN: memopt-opt -p "memgraph-rewrite{rules=gather},memgraph-model{alignment=1},memgraph-schedule" %s | memopt-opt -p "memgraph-place{method=exact},memgraph-verify-plan{placed=true}" | filecheck %s
 // RUN: memopt-opt -p "memgraph-rewrite{rules=gather},memgraph-model{target=host},memgraph-schedule,memgraph-place" -t c %s | filecheck %s --check-prefix=C
 // RUN: not memopt-opt -p "memgraph-rewrite{rules=gather},memgraph-schedule,memgraph-memory{banks=a:1K,b:1K}" %s 2>&1 | filecheck %s --check-prefix=BANKS
-// RUN: not memopt-opt -p "memgraph-rewrite{rules=gather},memgraph-model{target=host},memgraph-expand-rows" %s 2>&1 | filecheck %s --check-prefix=ROWS
 // RUN: memopt-opt -p "memgraph-rewrite{rules=gather},memgraph-model{alignment=1},memgraph-fuse,memgraph-schedule" %s | filecheck %s
 
 // C: {memopt_average_pool_2d_f32, &op2_2_params,
 // C: AVERAGE_POOL_2D
 // C: memopt_pulled(&op2_params, NULL, in, arena + {{[0-9]+}}, arena + {{[0-9]+}});
 // BANKS: memgraph-memory: c is gathered by its readers, which is not modelled
-// ROWS: memgraph-expand-rows: gathered by its readers, which read no rows of parts
 !h = tensor<1x4x4x2xf32, #memgraph.encoding<nhwc>>
 !c = tensor<1x4x4x4xf32, #memgraph.encoding<nhwc>>
 !y = tensor<1x2x2x4xf32, #memgraph.encoding<nhwc>>
