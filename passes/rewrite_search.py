@@ -69,10 +69,13 @@ class _Search:
         legal = runnable(self.func, {**self.taken, rule: None})[rule]
         if not legal:
             return
-        before = self.best
+        before, most = self.best, self.most
         self.taken[rule] = frozenset()
         self.change(rule, frozenset[int].union, sorted(legal))
-        if rule_of(rule).only_lower:
+        only_lower = rule_of(rule).only_lower
+        if only_lower and self.best.peak == before.peak:  # nothing is won with any of them
+            self.best, self.most, self.taken[rule] = before, most, frozenset()
+        elif only_lower:
             self.change(rule, frozenset[int].difference, sorted(self.taken[rule]))
         done = applied(copy_of(self.func), self.taken)[rule]
         self.did.append(summary(rule, done, legal, before, self.best))
