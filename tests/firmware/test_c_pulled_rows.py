@@ -13,7 +13,7 @@ from unbuffered_networks import ROW_RULES, planned, text_of
 
 from memopt.backends.c.pulled_rows import makes_operands
 from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.plan import is_gathered, pulled_by
+from memopt.dialects.plan import is_pulled, pulled_by
 from memopt.dialects.rows import RowOp
 from memopt.dialects.tensors import bytes_of
 from memopt.driver import load_text, new_context
@@ -32,7 +32,7 @@ def ways(func: Any) -> Counter[str]:
             for value in pulled_by(op):
                 assert isinstance(value.op, RowOp)
                 found[value.op.whole.name.removeprefix("memgraph."), op.operator] = None
-            several = any(is_gathered(v.owner) for m in pulled_by(op) for v in m.op.operands[1:])
+            several = any(is_pulled(v) for m in pulled_by(op) for v in m.op.operands[1:])
             if several:
                 found["several", op.operator] = None
             if len(op.inputs) > 1:

@@ -165,3 +165,36 @@ def test_wrong_rows_of_parts_are_refused(change: Callable[[str], str], text: str
         module = load_text(new_context(), change(expanded()), "net.mlir")
         module.verify()
         plan(module)
+
+
+READERS = """
+!t = tensor<1x4x2x2xf32, #memgraph.encoding<nhwc>>
+!c = tensor<1x4x2x4xf32, #memgraph.encoding<nhwc>>
+!h = tensor<1x8x2x4xf32, #memgraph.encoding<nhwc>>
+!m = tensor<1x4xf32>
+func.func @main(%x: !t) -> (!c, !h, !m, !c) {
+  %a = memgraph.relu %x : (!t) -> !t
+  %c = memgraph.concat %x, %a axis 3
+         {memgraph.alias = [[#memgraph.alias<operand = 0, kind = gather>,
+                             #memgraph.alias<operand = 1, kind = gather>]]} : (!t, !t) -> !c
+  %d = memgraph.max_pool_2d %c window<[2, 1], dilation = [2, 1], pad = [1, 0, 1, 0]>
+         : (!c) -> !c
+  %e = memgraph.concat %c, %d axis 1 : (!c, !c) -> !h
+  %m = memgraph.mean %c axes [1, 2] : (!c) -> !m
+  %r = memgraph.tanh %c : (!c) -> !c
+  func.return %d, %e, %m, %r : !c, !h, !m, !c
+}
+"""
+
+
+@pytest.mark.parametrize(("target", "cuts"), [("generic", (0, 2, 3, 4, 5)), ("host", (0, 5))])
+def test_what_kernels_do_not_make_row_by_row_stays_whole(
+    target: str, cuts: tuple[int, ...]
+) -> None:
+    """A window with holes, of which rows are not there, rows of several operands, a sum."""
+    module = load_text(new_context(), READERS, "net.mlir")
+    MemgraphModelPass(target, alignment=4).apply(Context(), module)
+    func = only_function(module)
+    assert cut(func, range(6)) == cuts
+    module.verify()
+    check_rows(body_of(func))
