@@ -42,11 +42,12 @@ class ConstantRows:
 class RowCall:
     """The call that a row is, or one of several. `operands` are numbers of what `memgraph.row`
     takes, or constants. With a window the one operand is a tensor of whose rows row r reads those;
-    else they are what row r takes."""
+    else they are what row r takes; a row that takes fewer may take its last operand again."""
 
     call: KernelCall
     operands: tuple[int | ConstantRows, ...]
     window: Window | None = None
+    takes_last_again: bool = False
 
 
 Lowered = Callable[[Operation, Constants], list[KernelCall]]

@@ -90,6 +90,8 @@ def _values(made: RowCall, number: int, rows: Sequence[RowOp]) -> Mapping[int, S
     takes."""
     if made.window is not None:
         return _tensor_under(rows)
+    if made.takes_last_again:
+        return {r.index.data: r.inputs[min(number, len(r.inputs) - 1)] for r in rows}
     if len(rows[-1].inputs) <= number:
         raise refuse(rows[0].whole, "rows that do not all take as many operands")
     found = {r.index.data: r.inputs[number] for r in rows if len(r.inputs) > number}

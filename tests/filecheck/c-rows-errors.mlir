@@ -2,8 +2,8 @@
 // RUN: not memopt-opt -p "memgraph-model{target=host alignment=4},memgraph-expand-rows,memgraph-schedule,memgraph-place" -t c %t.pad3.mlir 2>&1 | filecheck %s --check-prefix=PAD
 // RUN: sed -n '/^func.func @joined/,/^}/p' %s > %t.joined.mlir
 // RUN: not memopt-opt -p "memgraph-model{target=host alignment=4},memgraph-expand-rows,memgraph-schedule,memgraph-place" -t c %t.joined.mlir 2>&1 | filecheck %s --check-prefix=JOINED
-// RUN: sed -n '/^func.func @resized/,/^}/p' %s > %t.resized.mlir
-// RUN: not memopt-opt -p "memgraph-model{target=host alignment=4},memgraph-expand-rows,memgraph-schedule,memgraph-place" -t c %t.resized.mlir 2>&1 | filecheck %s --check-prefix=RESIZED
+// RUN: sed -n '/^func.func @deep/,/^}/p' %s > %t.deep.mlir
+// RUN: not memopt-opt -p "memgraph-model{target=host alignment=4},memgraph-expand-rows,memgraph-schedule,memgraph-place" -t c %t.deep.mlir 2>&1 | filecheck %s --check-prefix=DEEP
 // RUN: not memopt-opt -p "memgraph-model{target=host alignment=1},memgraph-expand-rows,memgraph-schedule,memgraph-place" -t c %t.pad3.mlir 2>&1 | filecheck %s --check-prefix=ALIGNED
 
 // What computes no rows in C is refused where it stands, by name.
@@ -21,9 +21,9 @@ func.func @joined(%x: tensor<1x3x4x1xf32>) -> tensor<1x4x4x1xf32> {
   func.return %y : tensor<1x4x4x1xf32>
 }
 
-// RESIZED: resized.mlir:2:{{[0-9]+}}: error: C backend: no kernel for memgraph.resize_nearest
-func.func @resized(%x: tensor<1x3x4x1xf32>) -> tensor<1x6x8x1xf32> {
-  %y = memgraph.resize_nearest %x : (tensor<1x3x4x1xf32>) -> tensor<1x6x8x1xf32>
+// DEEP: deep.mlir:2:{{[0-9]+}}: error: C backend: no kernel for memgraph.depth_to_space
+func.func @deep(%x: tensor<1x3x4x4xf32>) -> tensor<1x6x8x1xf32> {
+  %y = memgraph.depth_to_space %x block 2 : (tensor<1x3x4x4xf32>) -> tensor<1x6x8x1xf32>
   func.return %y : tensor<1x6x8x1xf32>
 }
 

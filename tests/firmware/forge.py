@@ -1,7 +1,7 @@
 """Makes .tflite files of random operators, so that kernels meet shapes that no real model has."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -351,6 +351,8 @@ def add_concat(forge: Forge) -> None:
 def add_pad(forge: Forge) -> None:
     shape = random_shape(forge)
     widths = forge.rng.integers(0, 3, (4, 2))
+    if forge.rng.random() < 0.8:
+        widths[0] = 0  # of images, so that one has rows
     source = forge.input(shape)
     amounts = forge.tensor([4, 2], INT32, widths)
     out = [int(s + w.sum()) for s, w in zip(shape, widths, strict=True)]
@@ -437,6 +439,22 @@ def add_mean(forge: Forge) -> None:
     )
 
 
+def add_resize(forge: Forge, code: int) -> None:
+    """To another height and width, smaller or larger."""
+    shape = random_shape(forge)
+    out = [shape[0], *(int(v) for v in forge.rng.integers(1, 12, 2)), shape[3]]
+    source = forge.input(shape)
+    size = forge.tensor([2], INT32, out[1:3])
+    bilinear = code == schema.BuiltinOperator.RESIZE_BILINEAR
+    kinds = schema.BuiltinOptions
+    options: Any = (
+        schema.ResizeBilinearOptionsT() if bilinear else schema.ResizeNearestNeighborOptionsT()
+    )
+    options.alignCorners, options.halfPixelCenters = forge.pick((0, 0), (1, 0), (0, 1))
+    kind = kinds.ResizeBilinearOptions if bilinear else kinds.ResizeNearestNeighborOptions
+    forge.operator(code, [source, size], forge.activation(out, like=source), options, kind)
+
+
 def add_quotient(forge: Forge) -> None:
     options = schema.BuiltinOptions.DivOptions
     add_binary(forge, schema.BuiltinOperator.DIV, schema.DivOptionsT(), options)
@@ -450,8 +468,20 @@ def add_of_litert(forge: Forge) -> None:
 
 def add_random(forge: Forge) -> None:
     """One random operator of those that the C backend has kernels for."""
+    kinds = kinds_of(forge)
+    kinds[int(forge.rng.integers(len(kinds)))]()
+
+
+def add_each(forge: Forge) -> None:
+    """A random operator of each kind."""
+    for add in kinds_of(forge):
+        add()
+
+
+def kinds_of(forge: Forge) -> tuple[Callable[[], None], ...]:
+    """What adds a random operator, by kind; of the large families more than once."""
     builtin = schema.BuiltinOperator
-    choices = (
+    return (
         lambda: add_convolution(forge, False),
         lambda: add_convolution(forge, False),
         lambda: add_convolution(forge, True),
@@ -480,9 +510,10 @@ def add_random(forge: Forge) -> None:
         lambda: add_mean(forge),
         lambda: add_slice(forge),
         lambda: add_split(forge),
+        lambda: add_resize(forge, builtin.RESIZE_BILINEAR),
+        lambda: add_resize(forge, builtin.RESIZE_NEAREST_NEIGHBOR),
         lambda: add_unary(forge, builtin.TANH),
         lambda: add_unary(forge, builtin.HARD_SWISH),
         lambda: add_unary(forge, builtin.ELU),
         lambda: add_leaky_relu(forge),
     )
-    choices[int(forge.rng.integers(len(choices)))]()

@@ -115,7 +115,9 @@ def row_kernels(quantized: bool) -> set[str]:
     found = {k for k in found if "_sum_" not in k}  # of several operators: test_c_sums.py
     found.discard("pulled")  # calls others: test_c_pulled.py
     integers = {"s8", "u8", "s16"}
-    return {k for k in found if k == "copy" or bool(integers & set(k.split("_"))) == quantized}
+    floats = {k for k in found if k.endswith("_f32") and not integers & set(k.split("_"))}
+    alike = {k for k in found if not {"f32", *integers} & set(k.split("_"))}  # any type
+    return found - floats if quantized else floats | alike
 
 
 def whole_rows(trace: dict[int, list[bytes]], runs: int) -> dict[int, list[bytes]]:

@@ -10,11 +10,13 @@ OPERATORS = 40  # per model
 
 
 def forged(lab: Any, seed: int, quantized: bool, path: Path, all_types: bool = False) -> Path:
-    """Operators that TFLM has, with `all_types` also those that LiteRT alone has."""
+    """Operators that TFLM has, with `all_types` one of each kind more and those
+    that LiteRT alone has."""
     forge = lab.forge.Forge(np.random.default_rng(seed), quantized)
     for _ in range(OPERATORS):
         lab.forge.add_random(forge)
     if all_types:
+        lab.forge.add_each(forge)
         lab.forge.add_of_litert(forge)
     return forge.save(path)
 

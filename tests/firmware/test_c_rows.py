@@ -33,7 +33,7 @@ MODELS = (
     "tinymaix_mnist_resnet_int8",
     "streaming_wakeword_int8",
 )
-OPERATORS = 40  # per random model
+OPERATORS = 15  # per random model, beside one of each kind
 STATIC = 8  # bytes of static RAM beside the arena, of main.c
 REFUSED = {"rows of a pad of 3 dimensions"}
 
@@ -114,8 +114,9 @@ def names_in_rows(module: ModuleOp) -> tuple[tuple[str, ...], set[str], set[str]
 
 
 def forged(lab: Any, seed: int, quantized: bool, path: Path) -> Path:
-    """Random operators, and some of an image that otherwise take vectors."""
+    """Random operators of all kinds, and some of an image that otherwise take vectors."""
     forge = lab.forge.Forge(np.random.default_rng(seed), quantized)
+    lab.forge.add_each(forge)
     for _ in range(OPERATORS):
         lab.forge.add_random(forge)
     for _ in range(3):

@@ -1,0 +1,81 @@
+"""RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR. Where rows and columns come from is in tables."""
+
+from dataclasses import replace
+
+from memopt.backends.c.call import (
+    Array,
+    Constants,
+    KernelCall,
+    Table,
+    bytes_per_element,
+    element_kind,
+    refuse,
+)
+from memopt.backends.c.registry import ANY, kernel
+from memopt.backends.c.row_calls import Lowered, RowCall
+from memopt.backends.c.rowwise import image_call
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.resize import ResizeBase, ResizeBilinearOp, ResizeNearestOp
+from memopt.dialects.stored import is_stored, need_same_numbers
+from memopt.dialects.tensors import shape_of
+
+
+def resized_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """The rows that a row lies between are its operands, one row of the result a call."""
+    operands = (0, 1) if isinstance(op, ResizeBilinearOp) else (0,)
+    return [
+        RowCall(
+            replace(call, fields=(*call.fields, ("by_rows", 1)), rows=replace(call.rows, end=1)),
+            operands,
+            takes_last_again=True,
+        )
+        for call in lowered(op, constants)
+    ]
+
+
+def _places(op: ResizeBase, values: Array) -> Table:
+    """A table of rows or columns of the operand."""
+    import numpy as np
+
+    if max(shape_of(op.input)) > np.iinfo(np.int16).max:
+        raise refuse(op, f"a resize of {max(shape_of(op.input))} rows or columns")
+    return Table("int16_t", values.astype(np.int16))
+
+
+@kernel(ResizeNearestOp, ANY, "nhwc", rows=resized_rows)
+def resize_nearest(op: ResizeNearestOp, constants: Constants) -> KernelCall:
+    need_same_numbers(op, op.input, op.result)
+    rows, columns = (_places(op, op.nearest(*size)) for size in op.sizes())
+    out = shape_of(op.result)
+    fields = (
+        ("out_w", out[2]),
+        ("pixel_bytes", out[3] * bytes_per_element(op, op.result)),
+        ("row_at", rows),
+        ("column_at", columns),
+    )
+    return image_call(op, "resize_nearest", fields)
+
+
+@kernel(ResizeBilinearOp, "s8", "nhwc", rows=resized_rows)
+@kernel(ResizeBilinearOp, "f32", "nhwc", rows=resized_rows)
+def resize_bilinear(op: ResizeBilinearOp, constants: Constants) -> KernelCall:
+    import numpy as np
+
+    need_same_numbers(op, op.input, op.result)
+    stored, out = is_stored(op.input), shape_of(op.result)
+    rule = op.neighbours_in_1024 if stored else op.neighbours
+    c_type, dtype = ("int16_t", np.int16) if stored else ("float", np.float32)
+    fields: list[tuple[str, int | Table]] = [("out_w", out[2]), ("channels", out[3])]
+    largest = 128
+    for name, size in zip(("row", "column"), op.sizes(), strict=True):
+        low, high, part = rule(*size)
+        high[part == 0] = low[part == 0]  # what has no part is not read
+        largest *= int((abs(1024 - part) + abs(part)).max())
+        fields += (
+            (f"{name}_low", _places(op, low)),
+            (f"{name}_high", _places(op, high)),
+            (f"{name}_part", Table(c_type, part.astype(dtype))),
+        )
+    if stored and largest >= 1 << 30:
+        raise refuse(op, "a resize to so many elements that its sums could overflow")
+    return image_call(op, f"resize_bilinear_{element_kind(op.input)}", tuple(fields))
