@@ -119,6 +119,18 @@ def add_binary(forge: Forge, code: int, options: Any, kind: int) -> None:
     forge.operator(code, inputs, forge.activation(shape), options, kind)
 
 
+def add_selection(forge: Forge, code: int) -> None:
+    """MAXIMUM or MINIMUM, of tensors of one quantization."""
+    shape = [1, *random_shape(forge, 3)]
+    first = forge.input(shape)
+    other = forge.activation(forge.pick(shape, [1, 1, 1, 1], [1, 1, 1, shape[3]]), like=first)
+    forge.graph.inputs.append(other)
+    inputs = forge.pick([first, other], [other, first])
+    kind = schema.BuiltinOptions.MaximumMinimumOptions
+    result = forge.activation(shape, like=first)
+    forge.operator(code, inputs, result, schema.MaximumMinimumOptionsT(), kind)
+
+
 def add_softmax(forge: Forge) -> None:
     shape = [int(forge.rng.integers(1, 4)), int(forge.rng.integers(1, 40))]
     source = forge.input(shape)
@@ -372,6 +384,8 @@ def kinds_of(forge: Forge) -> tuple[Callable[[], None], ...]:
         lambda: add_mean(forge),
         lambda: add_slice(forge),
         lambda: add_split(forge),
+        lambda: add_selection(forge, builtin.MAXIMUM),
+        lambda: add_selection(forge, builtin.MINIMUM),
         lambda: add_resize(forge, builtin.RESIZE_BILINEAR),
         lambda: add_resize(forge, builtin.RESIZE_NEAREST_NEIGHBOR),
         lambda: add_unary(forge, builtin.TANH),

@@ -1,4 +1,4 @@
-"""ADD, SUB, MUL and DIV."""
+"""ADD, SUB, MUL, DIV, MAXIMUM and MINIMUM."""
 
 import math
 
@@ -10,6 +10,7 @@ from memopt.backends.c.call import (
     KernelCall,
     Rows,
     Table,
+    activation_of,
     element_kind,
     per_tensor,
     refuse,
@@ -23,7 +24,18 @@ from memopt.dialects.arithmetic import (
     quantize_multiplier,
 )
 from memopt.dialects.even_rounding import rounds_even
-from memopt.dialects.operators.binary import AddOp, BinaryOp, DivOp, MulOp, SubOp, SumOp
+from memopt.dialects.operators.binary import (
+    AddOp,
+    BinaryOp,
+    DivOp,
+    MaximumOp,
+    MinimumOp,
+    MulOp,
+    SelectOp,
+    SubOp,
+    SumOp,
+)
+from memopt.dialects.stored import need_same_numbers
 from memopt.dialects.tensors import shape_of
 
 
@@ -128,6 +140,19 @@ def mul_s8(op: MulOp, constants: Constants) -> KernelCall:
         *int8_range(op, op.result),
     )
     return binary_call(op, constants, "mul_s8", fields)
+
+
+@kernel(MaximumOp, "s8", rows=own_rows)
+@kernel(MinimumOp, "s8", rows=own_rows)
+@kernel(MaximumOp, "f32", rows=own_rows)
+@kernel(MinimumOp, "f32", rows=own_rows)
+def selected(op: SelectOp, constants: Constants) -> KernelCall:
+    """One of two elements, as it is."""
+    need_same_numbers(op, op.lhs, op.rhs, op.result)
+    if activation_of(op):
+        raise refuse(op, "a fused activation")
+    kernel = f"{op.name.removeprefix('memgraph.')}_{element_kind(op.result)}"
+    return binary_call(op, constants, kernel, ())
 
 
 @kernel(AddOp, "f32", rows=own_rows)
