@@ -12,7 +12,9 @@ from memopt.backends.c.registry import all_kernels
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.unary import FunctionOp
 from memopt.driver import check_module
+from memopt.frontends.core.typed import real
 
+PROPERTIES = {"memgraph.leaky_relu": {"alpha": real(0.3)}}
 TYPE = TensorType(Float32Type(), [1, 4, 5, 8])
 
 
@@ -22,7 +24,12 @@ def test_functions_of_one_real_number(tmp_path: Path, lab: Any) -> None:
     kinds = [op for op in operations() if issubclass(op, FunctionOp) and op in known]
     assert len(kinds) >= 5
     block = Block(arg_types=[TYPE])
-    made = [kind.create(operands=[block.args[0]], result_types=[TYPE]) for kind in kinds]
+    made = [
+        kind.create(
+            operands=[block.args[0]], result_types=[TYPE], properties=PROPERTIES.get(kind.name, {})
+        )
+        for kind in kinds
+    ]
     block.add_ops([*made, ReturnOp(*(op.results[0] for op in made))])
     func = FuncOp("main", ([TYPE], [TYPE] * len(made)), Region(block))
     module = ModuleOp([func])
