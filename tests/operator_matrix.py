@@ -125,7 +125,8 @@ def types_of(kind: type[ComputeOp], made: Iterable[ComputeOp]) -> list[str]:
             for others in (8, 16):
                 for numbers in NUMBERS:
                     note(retyped(op, bits, others, numbers))
-    kernels = {k.types for k in kernels_of(kind) if k.isa == "c"}
+    portable = (k for k in kernels_of(kind) if k.isa == "c")
+    kernels = {k.types for k in portable if kind.INTEGERS or k.types == "f32"}
     computed = known if ANY in kernels else kernels
     return [f"**{t}**" if t in computed else t for t in sorted(known | computed)]
 

@@ -20,7 +20,7 @@ from memopt.frontends.onnx.operators import OPERATORS
 
 ALSO_KEEP_DIMENSIONS: Final = frozenset(  # and become no operation that says so
     """
-    Abs Erf Exp HardSigmoid Identity Log Neg PRelu Pow Selu Sqrt
+    Erf HardSigmoid Identity PRelu Pow Selu
     """.split()  # noqa: SIM905 (a list of words reads better)
 )
 INTEGERS: Final = frozenset({2, 3, 4, 5, 6, 21, 22, 25, 26})  # TensorProto's, quantized ones

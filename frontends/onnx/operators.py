@@ -28,6 +28,16 @@ from memopt.dialects.operators.normalization import BatchNormalizationOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
+from memopt.dialects.operators.real_functions import (
+    AbsOp,
+    CeilOp,
+    ExpOp,
+    FloorOp,
+    LogOp,
+    NegOp,
+    RoundOp,
+    SqrtOp,
+)
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
@@ -276,10 +286,12 @@ def pad(node: Node, kind: Kind) -> Operation:
 
 
 OPERATORS: Final[Mapping[str, Entry]] = {
+    "Abs": Entry(unary, AbsOp),
     "Add": Entry(binary, AddOp),
     "AveragePool": Entry(windows.average_pool, AveragePool2DOp),
     "BatchNormalization": Entry(batch_normalization, BatchNormalizationOp),
     "Cast": Entry(cast, CastOp),
+    "Ceil": Entry(unary, CeilOp),
     "Clip": Entry(clip, ReluOp, Relu6Op),
     "Concat": Entry(concat, ConcatOp),
     "Conv": Entry(windows.convolution, Conv2DOp, DepthwiseConv2DOp),
@@ -289,28 +301,34 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Div": Entry(quotient, DivOp),
     "Dropout": Entry(dropout, ReshapeOp),
     "Elu": Entry(elu, EluOp),
+    "Exp": Entry(unary, ExpOp),
     "Flatten": Entry(reshape, ReshapeOp),
+    "Floor": Entry(unary, FloorOp),
     "Gemm": Entry(gemm, FullyConnectedOp),
     "GlobalAveragePool": Entry(windows.global_average_pool, AveragePool2DOp),
     "GlobalMaxPool": Entry(windows.global_max_pool, MaxPool2DOp),
     "HardSwish": Entry(unary, HardSwishOp),
     "Identity": Entry(reshape, ReshapeOp),
     "LeakyRelu": Entry(leaky_relu, LeakyReluOp),
+    "Log": Entry(unary, LogOp),
     "MatMul": Entry(matmul, FullyConnectedOp),
     "Max": Entry(binary, MaximumOp),
     "MaxPool": Entry(windows.max_pool, MaxPool2DOp),
     "Min": Entry(binary, MinimumOp),
     "Mul": Entry(binary, MulOp),
+    "Neg": Entry(unary, NegOp),
     "Pad": Entry(pad, PadOp),
     "QuantizeLinear": Entry(quantize, QuantizeOp),
     "ReduceMean": Entry(mean, MeanOp),
     "Relu": Entry(unary, ReluOp),
     "Reshape": Entry(reshape, ReshapeOp),
     "Resize": Entry(windows.resize, ResizeBilinearOp, ResizeNearestOp),
+    "Round": Entry(unary, RoundOp),
     "Sigmoid": Entry(unary, LogisticOp),
     "Slice": Entry(slice_, SliceOp),
     "Softmax": Entry(softmax, SoftmaxOp),
     "Split": Entry(split, SplitOp),
+    "Sqrt": Entry(unary, SqrtOp),
     "Squeeze": Entry(reshape, ReshapeOp),
     "Sub": Entry(binary, SubOp),
     "Tanh": Entry(unary, TanhOp),

@@ -26,6 +26,18 @@ from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
+from memopt.dialects.operators.real_functions import (
+    AbsOp,
+    CeilOp,
+    ExpOp,
+    FloorOp,
+    LogOp,
+    NegOp,
+    RoundOp,
+    RsqrtOp,
+    SqrtOp,
+    SquareOp,
+)
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
@@ -192,6 +204,12 @@ def leaky_relu(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
+def real_function(node: Node, kind: Kind) -> Operation:
+    """Of float32 alone."""
+    need(isinstance(node.element(0), Float32Type))
+    return unary(node, kind)
+
+
 def softmax(node: Node, kind: Kind) -> Operation:
     axis = axis_of(-1, len(node.shape(0)))
     beta = node.options["beta"]
@@ -323,9 +341,11 @@ def transpose_convolution(node: Node, kind: Kind) -> Operation:
 
 
 OPERATORS: Final[Mapping[str, Entry]] = {
+    "ABS": Entry(real_function, AbsOp),
     "ADD": Entry(binary, AddOp),
     "AVERAGE_POOL_2D": Entry(pool, AveragePool2DOp),
     "CAST": Entry(unary, CastOp),
+    "CEIL": Entry(real_function, CeilOp),
     "CONCATENATION": Entry(concat, ConcatOp),
     "CONV_2D": Entry(convolution(depthwise=False), Conv2DOp),
     "DENSIFY": Entry(densified, CopyOp),
@@ -334,16 +354,20 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "DEQUANTIZE": Entry(unary, DequantizeOp),
     "DIV": Entry(quotient, DivOp),
     "ELU": Entry(unary, EluOp),
+    "EXP": Entry(real_function, ExpOp),
     "EXPAND_DIMS": Entry(reshape, ReshapeOp),
+    "FLOOR": Entry(real_function, FloorOp),
     "FULLY_CONNECTED": Entry(fully_connected, FullyConnectedOp),
     "HARD_SWISH": Entry(unary, HardSwishOp),
     "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
+    "LOG": Entry(real_function, LogOp),
     "LOGISTIC": Entry(unary, LogisticOp),
     "MAXIMUM": Entry(binary, MaximumOp),
     "MAX_POOL_2D": Entry(pool, MaxPool2DOp),
     "MEAN": Entry(mean, MeanOp),
     "MINIMUM": Entry(binary, MinimumOp),
     "MUL": Entry(binary, MulOp),
+    "NEG": Entry(real_function, NegOp),
     "PAD": Entry(pad, PadOp),
     "QUANTIZE": Entry(quantize, QuantizeOp),
     "RELU": Entry(unary, ReluOp),
@@ -351,10 +375,14 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "RESHAPE": Entry(reshape, ReshapeOp),
     "RESIZE_BILINEAR": Entry(resize, ResizeBilinearOp),
     "RESIZE_NEAREST_NEIGHBOR": Entry(resize, ResizeNearestOp),
+    "ROUND": Entry(real_function, RoundOp),
+    "RSQRT": Entry(real_function, RsqrtOp),
     "SLICE": Entry(slice_, SliceOp),
     "SOFTMAX": Entry(softmax, SoftmaxOp),
     "SPLIT": Entry(split(data=1, axis=0), SplitOp),
     "SPLIT_V": Entry(split(data=0, axis=2), SplitOp),
+    "SQRT": Entry(real_function, SqrtOp),
+    "SQUARE": Entry(real_function, SquareOp),
     "SQUEEZE": Entry(reshape, ReshapeOp),
     "STRIDED_SLICE": Entry(strided_slice, SliceOp),
     "SUB": Entry(binary, SubOp),

@@ -1,6 +1,7 @@
 """Makes .tflite files of random operators, so that kernels meet shapes that no real model has."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -177,6 +178,22 @@ def add_leaky_relu(forge: Forge) -> None:
     source, result = forge.input(shape), forge.activation(shape)
     which = schema.BuiltinOptions.LeakyReluOptions
     forge.operator(schema.BuiltinOperator.LEAKY_RELU, [source], result, options, which)
+
+
+def add_real_function(forge: Forge, name: str) -> None:
+    """Of float32; roots and logarithms of the sigmoid's numbers, which are positive."""
+    shape = random_shape(forge)
+    source = forge.input(shape)
+    if name in ("SQRT", "RSQRT", "LOG"):
+        positive = forge.activation(shape)
+        logistic = schema.BuiltinOperator.LOGISTIC
+        forge.operator(logistic, [source], positive, None, schema.BuiltinOptions.NONE)
+        source = positive
+    code = getattr(schema.BuiltinOperator, name)
+    forge.operator(code, [source], forge.activation(shape), None, schema.BuiltinOptions.NONE)
+
+
+REAL_FUNCTIONS = ("ABS", "NEG", "SQUARE", "SQRT", "RSQRT", "EXP", "LOG", "FLOOR", "CEIL", "ROUND")
 
 
 def add_quantize(forge: Forge, pairs: Sequence[tuple[int, int]] = TFLM_QUANTIZES) -> None:
@@ -388,6 +405,11 @@ def kinds_of(forge: Forge) -> tuple[Callable[[], None], ...]:
         lambda: add_selection(forge, builtin.MINIMUM),
         lambda: add_resize(forge, builtin.RESIZE_BILINEAR),
         lambda: add_resize(forge, builtin.RESIZE_NEAREST_NEIGHBOR),
+        *(
+            ()
+            if forge.quantized
+            else (partial(add_real_function, forge, n) for n in REAL_FUNCTIONS)
+        ),
         lambda: add_unary(forge, builtin.TANH),
         lambda: add_unary(forge, builtin.HARD_SWISH),
         lambda: add_unary(forge, builtin.ELU),

@@ -18,6 +18,13 @@ INT8, UINT8, INT16, INT32, FLOAT32 = (
     schema.TensorType.FLOAT32,
 )
 DTYPES = {INT8: np.int8, UINT8: np.uint8, INT16: np.int16, INT32: np.int32, FLOAT32: np.float32}
+VERSION_1 = {
+    getattr(schema.BuiltinOperator, name)
+    for name in (
+        *("HARD_SWISH", "DIV", "ELU", "LEAKY_RELU", "CAST", "ABS", "NEG", "SQUARE", "SQRT"),
+        *("RSQRT", "EXP", "LOG", "FLOOR", "CEIL", "ROUND"),
+    )
+}
 ACTIVATIONS = (0, 1, 2, 3)  # none, relu, relu_n1_to_1, relu6
 SAME, VALID = 0, 1
 
@@ -116,14 +123,8 @@ class Forge:
         outputs = [output] if isinstance(output, int) else output
         if code not in self.codes:
             entry: Any = schema.OperatorCodeT()
-            builtin = schema.BuiltinOperator
-            version = (
-                1
-                if code in (builtin.HARD_SWISH, builtin.DIV, builtin.ELU, builtin.LEAKY_RELU)
-                else 3
-            )
             entry.builtinCode, entry.deprecatedBuiltinCode = code, min(code, 127)
-            entry.version = version
+            entry.version = 1 if code in VERSION_1 else 3
             self.codes[code] = len(self.model.operatorCodes)
             self.model.operatorCodes.append(entry)
         operator: Any = schema.OperatorT()

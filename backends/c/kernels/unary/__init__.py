@@ -5,6 +5,7 @@ from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import lookup, rowwise
 from memopt.dialects.arithmetic import FLOAT32_MAX
+from memopt.dialects.operators.real_functions import RealFunctionOp
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.unary import (
     FunctionOp,
@@ -31,6 +32,7 @@ def relu_f32(op: ReluOp | Relu6Op, constants: Constants) -> KernelCall:
 @kernel(LogisticOp, "f32", rows=own_rows)
 @kernel(TanhOp, "f32", rows=own_rows)
 @kernel(HardSwishOp, "f32", rows=own_rows)
+@kernel(RealFunctionOp, "f32", rows=own_rows)
 @kernel(EluOp, "f32", rows=own_rows)
 def function_f32(op: FunctionOp, constants: Constants) -> KernelCall:
     """The kernel of the operation's own name."""
