@@ -218,6 +218,25 @@ def add_dequantize(forge: Forge) -> None:
         forge.operator(code, [x], y, schema.DequantizeOptionsT(), options)
 
 
+CASTS = tuple(
+    (a, b) for a in (INT8, UINT8, INT32, FLOAT32) for b in (INT8, UINT8, INT32, FLOAT32) if a != b
+)
+
+
+def add_cast(
+    forge: Forge, pairs: Sequence[tuple[int, int]] = CASTS, shape: Sequence[int] = ()
+) -> None:
+    """An operator for each pair of types, without quantization."""
+    shape = shape or random_shape(forge)
+    for source, result in pairs:
+        x, y = forge.tensor(shape, source), forge.tensor(shape, result)
+        forge.graph.inputs.append(x)
+        options: Any = schema.CastOptionsT()
+        options.inDataType, options.outDataType = source, result
+        kind = schema.BuiltinOptions.CastOptions
+        forge.operator(schema.BuiltinOperator.CAST, [x], y, options, kind)
+
+
 def add_concat(forge: Forge) -> None:
     shape, axis = random_shape(forge), int(forge.rng.integers(0, 4))
     first = forge.input(shape)
@@ -355,6 +374,7 @@ def add_of_litert(forge: Forge) -> None:
     """What LiteRT has and TFLM has not, one of each kind of stored integers."""
     if forge.quantized:
         add_quantize(forge, LITERT_QUANTIZES)
+        add_cast(forge)
 
 
 def add_random(forge: Forge) -> None:

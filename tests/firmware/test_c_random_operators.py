@@ -52,6 +52,45 @@ def test_operators_of_litert_alone_equal_it(fuzz: float, tmp_path: Path, lab: An
         assert lab.unequal_tensors(run, want) == [], f"seed {seed}"
 
 
+def test_casts_equal_litert(tmp_path: Path, lab: Any) -> None:
+    """Of floats between what each type holds."""
+    lab.need_tools("host")
+    forge = lab.forge.Forge(np.random.default_rng(2), True)
+    for _ in range(3):
+        lab.forge.add_cast(forge)
+    path = forge.save(tmp_path / "random.tflite")
+    module = lab.plan(lab.read_model(path), schedule="source")
+    inputs = lab.random_inputs(module, 2, 2)
+    for (source, result), x in zip(3 * lab.forge.CASTS, inputs, strict=True):
+        if source == lab.forge.FLOAT32:
+            limits = np.iinfo(lab.forge.DTYPES[result])
+            x[:] = np.clip(300 * x, limits.min, limits.max)
+    want = lab.golden("litert_ref", path, inputs, lab.tensors_of(module), tmp_path / "golden")
+    run = lab.run_project(lab.write(module, tmp_path / "c", "net", "host"), inputs, lab.SANITIZE)
+    assert run.code == 0, run.messages
+    assert lab.unequal_tensors(run, want) == []
+
+
+def test_casts_of_what_no_integer_holds(tmp_path: Path, lab: Any) -> None:
+    """C leaves it open, so it is the nearest, and 0 of a NaN; with sanitizers."""
+    lab.need_tools("host")
+    kinds = ("INT8", "UINT8", "INT32")
+    forge, types = lab.forge.Forge(np.random.default_rng(2), True), lab.forge
+    types.add_cast(forge, [(types.FLOAT32, getattr(types, kind)) for kind in kinds], [1, 6])
+    module = lab.plan(lab.read_model(forge.save(tmp_path / "random.tflite")), schedule="source")
+    values = np.array([[[np.nan, np.inf, -np.inf, 3e9, -3e9, -7.9]]], np.float32)
+    directory = lab.write(module, tmp_path / "c", "net", "host")
+    run = lab.run_project(directory, [values] * 3, lab.SANITIZE)
+    assert run.code == 0, run.messages
+    ends = {k: np.iinfo(lab.forge.DTYPES[getattr(types, k)]) for k in kinds}
+    most = {k: (2147483520 if k == "INT32" else e.max) for k, e in ends.items()}
+    want = [
+        np.array([0, most[k], e.min, most[k], e.min, max(-7, e.min)]).astype(e.dtype)
+        for k, e in ends.items()
+    ]
+    assert run.output == b"".join(a.tobytes() for a in want)
+
+
 def test_int8_operators_equal_tflm_on_cortex_m4(tmp_path: Path, lab: Any) -> None:
     lab.need_tools("cortex-m4")
     path = forged(lab, 1000, True, tmp_path / "random.tflite")
