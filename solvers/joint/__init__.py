@@ -27,9 +27,9 @@ WITHOUT_SEARCH = 10_000  # operators of the orders that are placed without one, 
 MANY = 300  # operators
 # Above these the exact model seldom ends.
 EXACT_OPERATORS = 30
-# CP-SAT's deterministic time for each question about a calm order; more where that was too little,
-# and most for the order in hand, if there is a time limit.
-EAGER, PATIENT, LONG = 0.01, 0.03, 0.3
+# CP-SAT's deterministic time for each question about an order, and for the last one about the order
+# in hand, if there is a time limit.
+EAGER, LONG = 0.01, 0.3
 ASKED = 1_300_000  # squares of buffers in eager questions, without a time limit: some seconds
 OWN_ORDER = 1 / 6  # of the time, for the order in hand before others are looked for
 FAILURES = 3  # arenas that one order is not found to fit into
@@ -131,8 +131,8 @@ def _among_calm(
     """The best of these orders within `peak` bytes.
 
     Each is asked to fit into the peak, then, but for the order in hand, into less and less between
-    that and the best arena, if that is worth it; then all are asked for the peak again, with more
-    work and any offset, and at last repaired where they fail (`repair.py`).
+    that and the best arena, if that is worth it; then the order in hand for the peak again, with
+    more work and any offset, and at last all are repaired where they fail (`repair.py`).
     """
     coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
     spent = 0.0
@@ -164,9 +164,8 @@ def _among_calm(
             height = (least + best.placement.arena) // 2
         if best.placement.arena <= peak:
             return best
-    for order, work in [(own, LONG)] * (deadline is not None) + [(o, PATIENT) for o in calm]:
-        if best.placement.arena > peak:
-            best = asked(best, order, peak, work)
+    if best.placement.arena > peak and deadline is not None:
+        best = asked(best, own, peak, LONG)
     if best.placement.arena > peak:
         repair: Any = import_module(f"{__name__}.repair")
         found = repair.repaired(graph, calm, peak, deadline)

@@ -2,16 +2,16 @@
 
     order, placement = repaired(graph, orders, height=20_880)
 
-Rows are alike, so an order that fits nearly everywhere fails in a handful of steps: there are too
-many bytes in it, or the few that come free do not lie together. CP-SAT says so at once of a few
-steps, hardly ever of all. So the first steps that do not fit are found by doubling and halving,
-then how late they may begin; their operators (then a few more around them) are put into another
-order, one after the other, as long as what has begun fits. Then the next stretch.
+CP-SAT answers at once about a few steps, hardly ever about hundreds. So a window slides over them:
+what began before it stays where it was. Rows are alike, so an order that fits nearly everywhere
+fails in a handful of steps, whatever was before. The fewest of these are found by halving; their
+operators (then a few more around them) are put into another order, one after the other, as long as
+what has begun fits. Then the window starts again.
 
 That finds, and proves nothing: who is told that something does not fit just tries something else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memopt.solvers import clock
@@ -20,23 +20,25 @@ from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profi
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 from memopt.solvers.programs.cp_solver import Limit
 
-STEPS = 16  # the first question; then twice as many
+STRIDE = 32  # steps; a window is two of them, one further than the last one
+FAR = 256  # steps that a window goes back where nobody knows whether it fits
 MARGINS = (0, 2, 4, 8)  # operators before and behind a stretch that move, too
 REPAIRS = 20
 # CP-SAT's deterministic time for a question; more, with a time limit, where that was too little for
 # all orders. A tenth of it is about two seconds.
-PATIENCE = (0.1, 0.3)
+PATIENCE = (0.03, 0.1, 0.3)
 # The same of all questions without a time limit, with what it does not count: reading a question.
 LEFT, READING = 1.0, 5e-7  # for a square of pieces
 
 
 @dataclass
 class Asking:
-    """Questions to CP-SAT whether what is live fits below `height` bytes: until `deadline`
-    (`clock.now`), and while there is something `left` of all their work, if that is limited. Each
-    may take `work` in CP-SAT's deterministic time."""
+    """Questions to CP-SAT whether what is live fits below `height` bytes, at multiples of
+    `unit`: until `deadline` (`clock.now`), and while there is something `left` of all their work,
+    if that is limited. Each may take `work` in CP-SAT's deterministic time."""
 
     height: int
+    unit: int
     deadline: float | None = None
     left: float | None = None
     work: float = PATIENCE[0]
@@ -45,17 +47,21 @@ class Asking:
     def ended(self) -> bool:
         return clock.late(self.deadline) or (self.left is not None and self.left <= 0)
 
-    def ask(self, problem: PlacementProblem, lower: int, upper: int) -> coarse.Answer:
-        """Whether what is live in steps [lower, upper) fits there; not known when it has ended."""
-        items = [i for i in problem.items if i.pieces]
-        inside = narrowed(items, lower, upper)
-        if not inside:
+    def live(self, problem: PlacementProblem, lower: int, upper: int) -> list[Item]:
+        """What has bytes in steps [lower, upper), there."""
+        return narrowed([i for i in problem.items if i.pieces], lower, upper)
+
+    def ask(
+        self, items: Sequence[Item], pinned: Mapping[int, int] = coarse.ANYWHERE
+    ) -> coarse.Answer:
+        """Whether they fit, if some are `pinned` to offsets; not known when it has ended."""
+        if not items:
             return coarse.Answer(True, ())
-        pieces = sum(len(i.pieces) for i in inside)
+        pieces = sum(len(i.pieces) for i in items)
         if self.ended or pieces > coarse.MOST:
             return coarse.Answer(None)
         limit = Limit(clock.left(self.deadline), self.work, always=True)
-        answer = coarse.ask(inside, self.height, coarse.units(items)[-1], limit)
+        answer = coarse.ask(items, self.height, self.unit, limit, pinned)
         if self.left is not None:
             self.left -= pieces**2 * READING + self.work * (answer.fits is None)
         return answer
@@ -72,7 +78,9 @@ def repaired(
 
     Ends at `deadline` (`clock.now`); without one the work is bounded.
     """
-    asking = Asking(height, deadline, LEFT if deadline is None else None)
+    items = [i for i in live_ranges(graph, orders[0]).items if i.pieces]
+    unit = coarse.units(items)[-1] if items else 1
+    asking = Asking(height, unit, deadline, LEFT if deadline is None else None)
     for asking.work in PATIENCE if deadline is not None else PATIENCE[:1]:
         for order in orders:
             found = _repaired(graph, order, asking)
@@ -122,27 +130,49 @@ def narrowed(items: Sequence[Item], lower: int, upper: int) -> list[Item]:
 def _fitting(
     problem: PlacementProblem, steps: int, asking: Asking
 ) -> Placement | tuple[int, int] | None:
-    """A placement, or the first steps [lower, upper) that do not fit, as few as were found; None if
-    neither was found."""
-    fits, upper = 0, min(STEPS, steps)
-    answer = asking.ask(problem, 0, upper)
-    while answer.fits and upper < steps:
-        fits, upper = upper, min(2 * upper, steps)
-        answer = asking.ask(problem, 0, upper)
-    if answer.offsets is not None:
-        return coarse.placed(problem, answer.offsets)
-    if answer.fits is None:
-        return None
+    """A placement, or steps [lower, upper) that do not fit, as few as were found; None if neither
+    was found.
+
+    Two strides at a time: what began before the window stays where it was, and where that leaves no
+    room, further back is asked again.
+    """
+    at: dict[int, int] = {}
+    lower, upper, back = 0, min(2 * STRIDE, steps), STRIDE
+    while True:
+        items = asking.live(problem, lower, upper)
+        before = {i.index for i in problem.items if i.lower < lower}
+        pinned = {i.index: at[i.index] for i in items if i.index in before}
+        answer = asking.ask(items, pinned)
+        if answer.offsets is not None:
+            at |= zip([i.index for i in items], answer.offsets, strict=True)
+            if upper == steps:
+                return coarse.placed(problem, [at[i.index] for i in problem.items if i.pieces])
+            lower, upper, back = upper - STRIDE, min(upper + STRIDE, steps), STRIDE
+            continue
+        if back == STRIDE and (asking.ask(items) if pinned else answer).fits is False:
+            return _narrowest(problem, lower, upper, asking)
+        if asking.ended or lower == 0 or (answer.fits is None and back >= FAR):
+            return None
+        back *= 2
+        lower = max(0, upper - STRIDE - back)
+
+
+def _narrowest(
+    problem: PlacementProblem, lower: int, upper: int, asking: Asking
+) -> tuple[int, int]:
+    """Steps that do not fit, from `lower` to `upper`, but for those that are not needed for that.
+    What is not known is taken to fit, which leaves more."""
+    fits = lower
     while upper - fits > 1:
         middle = (fits + upper) // 2
-        if asking.ask(problem, 0, middle).fits is False:
+        if asking.ask(asking.live(problem, lower, middle)).fits is False:
             upper = middle
-        else:  # what is not known is taken to fit: the stretch gets longer
+        else:
             fits = middle
-    lower, late = 0, upper
+    late = upper
     while late - lower > 1:
         middle = (lower + late) // 2
-        if asking.ask(problem, middle, upper).fits is False:
+        if asking.ask(asking.live(problem, middle, upper)).fits is False:
             lower = middle
         else:
             late = middle
@@ -167,7 +197,7 @@ def _reordered(
             end = first + len(begun) + 1
             if profile(graph, whole).steps[end - 1] > asking.height:
                 continue
-            if asking.ask(live_ranges(graph, whole), first, end).fits is True:
+            if asking.ask(asking.live(live_ranges(graph, whole), first, end)).fits is True:
                 found = extended((*begun, v))
                 if found is not None:
                     return found

@@ -61,10 +61,10 @@ def test_what_fits_fits_at_any_time() -> None:
         graph = random_graph(random, 8)
         order = schedule(graph, "search").order
         problem = live_ranges(graph, order)
-        asking = repair.Asking(place(problem, "exact").arena)
+        asking = repair.Asking(place(problem, "exact").arena, 1)
         for lower in range(len(graph)):
             for upper in range(lower + 1, len(graph) + 1):
-                assert asking.ask(problem, lower, upper).fits is not False
+                assert asking.ask(asking.live(problem, lower, upper)).fits is not False
 
 
 def test_it_ends_with_the_time_and_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
