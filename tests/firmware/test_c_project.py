@@ -16,18 +16,8 @@ from memopt.dialects.model_attributes import AliasAttr
 from memopt.dialects.operators.convolution import Conv2DOp
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
-ALLOWED = {
-    "memcpy",
-    "memmove",
-    "memset",
-    "memcmp",
-    "expf",
-    "logf",
-    "rintf",
-    "roundf",
-    "sqrtf",
-    "tanhf",
-}
+LIBM = {f"{name}f" for name in ("ceil", "exp", "floor", "log", "rint", "round", "sqrt", "tanh")}
+ALLOWED = {"memcpy", "memmove", "memset", "memcmp", *LIBM}
 
 CALLER = """
 #include <stdio.h>
