@@ -56,7 +56,7 @@ def gathered(func: FuncOp) -> Counter[str]:
 
 def test_rows_are_the_whole_network(fuzz: float) -> None:
     seen = Counter[str]()
-    for seed in range(max(60, int(FULL * fuzz))):
+    for seed in range(max(30, int(FULL * fuzz))):
         rng = np.random.default_rng([seed, 18])
         text = text_of(rng, seed % 2 == 0, 2 if seed % 4 == 3 else 1)
         module = load_text(new_context(), text, "net.mlir")
@@ -87,7 +87,7 @@ def in_rows(module: ModuleOp) -> Schedule:
 def test_no_rule_raises_the_peak_of_rows(fuzz: float) -> None:
     """By scratch of the host's kernels too."""
     lower = compared = 0
-    for seed in range(max(24, int(SEARCHED * fuzz))):
+    for seed in range(max(12, int(SEARCHED * fuzz))):
         rng = np.random.default_rng([seed, 19])
         text = text_of(rng, seed % 2 == 0, 1)
         forms = [load_text(new_context(), text, "net.mlir") for _ in range(2)]
