@@ -20,8 +20,8 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 # Traced for what they cover, which takes up to thrice the time: unit tests, but for long searches,
 # what other processes do and what runs lines that are covered anyway, and of the others those that
 # reach further; of them what is marked `long` is not traced. They come first (tests/conftest.py).
-TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py gather.py local_search.py repair.py \
-	memories.py mutants_channels.py partition.py real_channels.py rewrite_search.py \
+TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py gather.py local_search.py \
+	memories.py mutants_channels.py partition.py real_channels.py repair.py rewrite_search.py \
 	segments.py) \
 	$(addprefix tests/firmware/test_c_, constants.py memories.py onnx.py pulled.py pulled_rows.py \
 	random_operators.py rows_command.py scratch.py sliding.py sums.py use.py) \
