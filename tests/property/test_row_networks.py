@@ -21,7 +21,7 @@ from memopt.solvers.scheduling import schedule
 from memopt.verify.rows import check_rows
 
 PARTS = 4  # that run side by side
-FULL = 2_000  # networks
+FULL = 2_400  # networks
 LEAST = 100  # of every operator, in the full count
 PLANNED = (
     "memgraph-model{{alignment=4 inplace={inplace}}},memgraph-schedule{{method=rpo}},"
