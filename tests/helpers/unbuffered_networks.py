@@ -27,7 +27,7 @@ RULES = (
 )
 
 
-ROW_RULES = ("slice-by-readers", "function-by-readers", "gather")
+ROW_RULES = ("kernel-wise", "slice-by-readers", "function-by-readers", "gather")
 """Those of which operators in rows make rows."""
 
 
