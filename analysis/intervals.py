@@ -29,7 +29,14 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.operators.base import ComputeOp, Range
 from memopt.dialects.operators.real_bounds import outwards
 from memopt.dialects.range_attribute import declared_ranges
-from memopt.dialects.stored import Array, dtype_of, element_of, integer_type, is_stored, rounds_once
+from memopt.dialects.stored import (
+    Array,
+    dtype_of,
+    element_of,
+    integer_type,
+    is_stored,
+    may_round_once,
+)
 from memopt.dialects.tensors import channel_axis, elements_of, encoding_of, is_buffer, shape_of
 
 ROUNDINGS = ("tflite_single", "tflm_double")
@@ -176,7 +183,7 @@ def _extremes(op: ComputeOp, least: Sequence[Array], most: Sequence[Array]) -> l
     """`extremes`, for each way in which the operation may be rounded."""
     import numpy as np
 
-    if not rounds_once(op):
+    if not may_round_once(op):
         return op.extremes(least, most)
     ends: list[list[Range] | None] = []
     for name in ROUNDINGS:

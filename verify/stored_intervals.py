@@ -29,7 +29,14 @@ from memopt.dialects.operators.resize import ResizeBase, ResizeBilinearOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.unary import UnaryOp
-from memopt.dialects.stored import Array, dtype_of, element_of, integer_type, is_stored, rounds_once
+from memopt.dialects.stored import (
+    Array,
+    dtype_of,
+    element_of,
+    integer_type,
+    is_stored,
+    may_round_once,
+)
 from memopt.dialects.tensors import channel_axis, encoding_of, shape_of
 from memopt.verify.real_intervals import (
     clamped,
@@ -430,7 +437,7 @@ def _binary(op: BinaryOp, reading: Reading) -> list[Known] | None:
 
 def evaluated(op: ComputeOp, arrays: Sequence[Array]) -> list[Array] | None:
     """The result of arrays; that of uint8 as it is rounded once and twice. None: nobody knows."""
-    kinds = ("tflite_single", "tflm_double") if rounds_once(op) else ("",)
+    kinds = ("tflite_single", "tflm_double") if may_round_once(op) else ("",)
     found: list[Array] = []
     for kind in kinds:
         properties = {**op.properties, **({"rounding": RoundingAttr(kind)} if kind else {})}

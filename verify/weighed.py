@@ -17,7 +17,7 @@ from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.constants import FoldIntoBiasOp
 from memopt.dialects.operators.weighing import WeighingOp
-from memopt.dialects.stored import Array, rounds_once
+from memopt.dialects.stored import Array, may_round_once
 from memopt.dialects.tensors import encoding_of, shape_of
 from memopt.verify.real_intervals import are_finite, clamped, is_real, rounded_sum
 from memopt.verify.requantizing import even_range, even_requantizer, requantizers
@@ -287,7 +287,7 @@ def _stored(
         single = matrix and len(weights.scales) == 1
         real = (float32(step * scale) if single else step * scale) / out
         try:
-            rules = requantizers(real, rounds_once(op))
+            rules = requantizers(real, may_round_once(op))
             if rounds_even(op):
                 rules = [even_requantizer(step, scale, out)]
             found = [[f(v) + zero for v in pair] for f in rules]

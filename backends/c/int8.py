@@ -39,6 +39,37 @@ def int8_weights(
     return array, encoding.scales
 
 
+def uint8_filters(
+    op: Operation,
+    weights: SSAValue,
+    bias: SSAValue | None,
+    channels: int,
+    axes: tuple[int, ...],
+    reals: Sequence[float],
+    constants: Constants,
+) -> Fields:
+    """The fields weights_zero_point, weights, bias, multiplier and shift of uint8 weights of one
+    quantization, summed over `axes`. Nothing is folded: kernels take zero points off as they go.
+    Refuses others, and what could overflow the int32 accumulator."""
+    import numpy as np
+
+    array, encoding = constants(weights), encoding_of(weights)
+    if array is None:
+        raise refuse(op, "weights that are only known at run time")
+    if str(array.dtype) != "uint8" or len(encoding.scales) != 1:
+        raise refuse(op, f"uint8 kernels need uint8 weights of one scale, not {array.dtype}")
+    zero = encoding.zero_points[0]
+    total = int32_bias(op, bias, channels, constants)
+    size = 255 * np.abs(array.astype(np.int64) - zero).sum(axis=axes)
+    need_int32(op, np.abs(total) + size)
+    return (
+        ("weights_zero_point", zero),
+        ("weights", Table("uint8_t", array)),
+        ("bias", Table("int32_t", total.astype(np.int32))),
+        *requantization(op, np.abs(total) + size, reals),
+    )
+
+
 EVEN = 127  # MEMOPT_EVEN in kernels/memopt_common.h
 WIDE = 64  # MEMOPT_WIDE in kernels/memopt_common.h
 

@@ -134,7 +134,7 @@ class MeanOp(ComputeOp):
         total = total - count * in_zero
         if rounds_even(self):
             return [quantized(self, total * in_scale / count, self.result).reshape(shape)]
-        stored_bits(self, self.input, self.result)
+        stored_bits(self, self.input, self.result, unsigned=True)
         need_double_rounding(self)
         return [
             self.stored(rescale(self, total, *divided(in_scale / out_scale, count))).reshape(shape)

@@ -64,6 +64,10 @@ class LeakyReluOp(FunctionOp):
         alpha = self.alpha.value.data
         self.require(isfinite(alpha) and alpha >= 0, f"alpha {alpha} is no slope from 0 on")
 
+    @property
+    def takes_bytes(self) -> bool:
+        return True
+
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 

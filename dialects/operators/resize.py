@@ -18,7 +18,14 @@ from xdsl.traits import Pure
 from memopt.dialects.operators.base import TYPES, ComputeOp, Range
 from memopt.dialects.operators.real_bounds import means_between
 from memopt.dialects.operators.window import as_laid_out, channels_last
-from memopt.dialects.stored import Array, is_stored, need_same_numbers, stored_bits, unknown
+from memopt.dialects.stored import (
+    Array,
+    is_stored,
+    is_unsigned,
+    need_same_numbers,
+    stored_bits,
+    unknown,
+)
 from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 
 
@@ -101,7 +108,7 @@ class ResizeBilinearOp(ResizeBase):
         return means_between(self, least[0], most[0], 4)
 
     def rows_read(self, operand: int, r: int) -> range | None:
-        rule = self.neighbours_in_1024 if is_stored(self.input) else self.neighbours
+        rule = self.neighbours_in_1024 if self.is_exact else self.neighbours
         low, high, part = (v[r] for v in rule(*self.sizes()[0]))
         return range(int(low), int(high if part else low) + 1)
 
@@ -111,10 +118,12 @@ class ResizeBilinearOp(ResizeBase):
 
         need_same_numbers(self, self.input, self.result)
         source, is_integer = channels_last(operands[0], self.input), is_stored(self.input)
-        if is_integer and stored_bits(self, self.input, self.result) != 8:
+        if is_integer and stored_bits(self, self.input, self.result, unsigned=True) != 8:
             raise unknown(self, "a bilinear resize of int16")
         if not is_integer and source.dtype.kind != "f":
             raise unknown(self, f"a bilinear resize of {source.dtype}")
+        if is_unsigned(self.input):
+            return [as_laid_out(self._of_bytes(source), self.result)]
         rule, one = (self.neighbours_in_1024, 1024) if is_integer else (self.neighbours, 1)
         source = source.astype(np.int64 if is_integer else np.float64)
         total = None
@@ -128,6 +137,24 @@ class ResizeBilinearOp(ResizeBase):
         if is_integer:
             total = np.sign(total) * ((np.abs(total) + (1 << 19)) >> 20)
         return [as_laid_out(total.astype(operands[0].dtype), self.result)]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether sums are of integers; uint8 are weighted as reals."""
+        return is_stored(self.input) and not is_unsigned(self.input)
+
+    def _of_bytes(self, source: Array) -> Array:
+        """The same of uint8, which are weighted as float32, one product after the other."""
+        import numpy as np
+
+        wide, one = source.astype(np.float32), np.float32(1)
+        (top, bottom, down), (left, right, across) = (self.neighbours(*n) for n in self.sizes())
+        down, across = down[:, None, None], across[None, :, None]
+        total = np.float32(0)
+        for columns, column_part in ((left, one - across), (right, across)):
+            for rows, row_part in ((top, one - down), (bottom, down)):
+                total = total + wide[:, rows][:, :, columns] * row_part * column_part
+        return np.trunc(total + np.float32(0.5)).astype(source.dtype)
 
 
 @irdl_op_definition

@@ -24,7 +24,15 @@ from memopt.dialects.fixed_point import by_table, high_mul, round_shift
 from memopt.dialects.operators.base import TYPES, ComputeOp, Range
 from memopt.dialects.operators.real_bounds import of_reals
 from memopt.dialects.operators.reordering import with_axis
-from memopt.dialects.stored import Array, is_stored, per_tensor, stored_bits, unknown
+from memopt.dialects.stored import (
+    Array,
+    dtype_of,
+    is_stored,
+    limits_of,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 
@@ -76,10 +84,12 @@ class SoftmaxOp(ComputeOp):
         """softmax.h, the integer Softmax: exponentials in Q0.31, their sum in Q12.19."""
         import numpy as np
 
-        if stored_bits(self, self.input, self.result) != 8:
+        if stored_bits(self, self.input, self.result, unsigned=True) != 8:
             raise unknown(self, "a softmax of int16")
-        if per_tensor(self, self.result) != (1.0 / 256.0, -128):
-            raise unknown(self, "an int8 softmax needs scale 1/256 and zero point -128 after it")
+        low, high = limits_of(self, self.result)
+        if per_tensor(self, self.result) != (1.0 / 256.0, low):
+            text = f"a softmax of bytes needs scale 1/256 and zero point {low} after it"
+            raise unknown(self, text)
         table = np.array(softmax_exponentials(beta, per_tensor(self, self.input)[0]), np.int64)
         below = x.max(-1, keepdims=True).astype(np.int64) - x
         exponential = np.where(below < len(table), table[np.minimum(below, len(table) - 1)], 0)
@@ -88,5 +98,6 @@ class SoftmaxOp(ComputeOp):
         scale = by_table((total << zeros) - (1 << 31), one_over_one_plus_x)
         bits = 12 - zeros + 31 - 8
         value = round_shift(high_mul(scale, exponential), np.minimum(bits, 40))
-        kept = np.where((below < len(table)) & (bits < 32), value - 128, -128)
-        return np.ascontiguousarray(np.moveaxis(np.clip(kept, -128, 127).astype(np.int8), -1, axis))
+        kept = np.where((below < len(table)) & (bits < 32), value + low, low)
+        made = np.clip(kept, low, high).astype(dtype_of(self.result))
+        return np.ascontiguousarray(np.moveaxis(made, -1, axis))

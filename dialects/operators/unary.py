@@ -2,7 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from math import copysign, floor
+from typing import Any, ClassVar
 
 from xdsl.irdl import (
     irdl_op_definition,
@@ -35,6 +36,7 @@ from memopt.dialects.stored import (
     Array,
     dtype_of,
     is_stored,
+    is_unsigned,
     limits_of,
     need_double_rounding,
     need_same_numbers,
@@ -76,7 +78,8 @@ class FunctionOp(UnaryOp):
             return [self.of_reals(operands[0]).astype(operands[0].dtype)]
         if rounds_even(self):
             return self.by_reals(operands)
-        bits, values = stored_bits(self, self.input, self.result), operands[0]
+        bits = stored_bits(self, self.input, self.result, unsigned=self.takes_bytes)
+        values = operands[0]
         need_double_rounding(self)
         ends = (int(values.min()), int(values.max())) if values.size else (0, 0)
         found = by_table(values, self.of_stored(bits, ends))
@@ -88,7 +91,8 @@ class FunctionOp(UnaryOp):
 
         if of_reals(self, (*least, *most)):
             return self.real_extremes(least[0], most[0])
-        if not is_stored(self.input) or stored_bits(self, self.input, self.result) != 8:
+        stored = is_stored(self.input)
+        if not stored or stored_bits(self, self.input, self.result, unsigned=self.takes_bytes) != 8:
             return None
         low, high = int(least[0].min()), int(most[0].max())
         table = self.evaluate([np.arange(low, high + 1).astype(dtype_of(self.input))])[0]
@@ -104,6 +108,11 @@ class FunctionOp(UnaryOp):
         return None
 
     ALSO: ClassVar[tuple[str, ...]] = ()  # kinds of numpy types other than floats
+
+    @property
+    def takes_bytes(self) -> bool:
+        """Whether a runtime has it of uint8."""
+        return False
 
     @abstractmethod
     def of_reals(self, x: Array) -> Array:
@@ -141,6 +150,10 @@ class ReluOp(FunctionOp):
     AS_ACTIVATION: ClassVar[str | None] = "relu"
     ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
 
+    @property
+    def takes_bytes(self) -> bool:
+        return True
+
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
@@ -164,6 +177,10 @@ class Relu6Op(FunctionOp):
     AS_ACTIVATION: ClassVar[str | None] = "relu6"
     ALSO: ClassVar[tuple[str, ...]] = ("i", "u")
 
+    @property
+    def takes_bytes(self) -> bool:
+        return True
+
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
@@ -183,6 +200,10 @@ class Relu6Op(FunctionOp):
 class SigmoidOp(FunctionOp):
     """Base of the functions that gemmlowp has of fixed-point numbers between -16 and 16."""
 
+    @property
+    def takes_bytes(self) -> bool:
+        return True
+
     def sigmoid(
         self, function: Callable[[int], int], shift: int, zero: int
     ) -> Callable[[int], int]:
@@ -198,6 +219,21 @@ class SigmoidOp(FunctionOp):
             if abs(value) >= radius:
                 return 127 if value > 0 else -128
             return saturate(round_shift(function(multiply(value, multiplier, left)), shift) + zero)
+
+        return of_one
+
+    def by_floats(self, real: Callable[[Any], Any]) -> Callable[[int], int]:
+        """The same of a uint8, by a function of float32 (integer_ops/lut.h: LUTPopulate)."""
+        import numpy as np
+
+        (in_scale, in_zero), (scale, zero) = (
+            per_tensor(self, v) for v in (self.input, self.result)
+        )
+        limits, inverse = limits_of(self, self.result), np.float32(1) / np.float32(scale)
+
+        def of_one(x: int) -> int:
+            steps = float(real(np.float32(in_scale) * np.float32(x - in_zero)) * inverse)
+            return saturate(int(copysign(floor(abs(steps) + 0.5), steps)) + zero, *limits)
 
         return of_one
 
@@ -224,6 +260,8 @@ class LogisticOp(SigmoidOp):
         """logistic.h of reference/integer_ops."""
         if bits != 8:
             raise unknown(self, "a logistic of int16")
+        if is_unsigned(self.result):
+            return self.by_floats(_logistic_of_float)
         if per_tensor(self, self.result) != (1.0 / 256.0, -128):
             raise unknown(self, "an int8 logistic needs scale 1/256 and zero point -128 after it")
         return self.sigmoid(logistic, 23, -128)
@@ -250,6 +288,8 @@ class TanhOp(SigmoidOp):
         """tanh.h of reference/integer_ops."""
         if bits != 8:
             raise unknown(self, "a tanh of int16")
+        if is_unsigned(self.result):
+            return self.by_floats(_tanh_of_float)
         if per_tensor(self, self.result) != (1.0 / 128.0, 0):
             raise unknown(self, "an int8 tanh needs scale 1/128 and zero point 0 after it")
         return self.sigmoid(tanh, 24, 0)
@@ -260,6 +300,10 @@ class HardSwishOp(FunctionOp):
     """x * relu6(x + 3) / 6, element-wise."""
 
     name = "memgraph.hard_swish"
+
+    @property
+    def takes_bytes(self) -> bool:
+        return True
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
@@ -291,6 +335,7 @@ class HardSwishOp(FunctionOp):
         if shift > 0:
             raise unknown(self, "a hard swish whose output scale is finer than its input's")
         relu_multiplier, relu_shift = _multiplier16(float32(fine / float32(3.0 / 32768.0)))
+        limits = limits_of(self, self.result)
 
         def function(x: int) -> int:
             hires = (x - in_zero) * 128
@@ -302,10 +347,25 @@ class HardSwishOp(FunctionOp):
                 factor = _saturate16(factor << 1)
             factor = round_shift(factor, max(-relu_shift, 0))
             product = ((factor + (1 << 15)) >> 1) * _high_mul16(hires, multiplier)
-            high = (abs(product) >> 15) * (1 if product > 0 else -1)
-            return saturate(round_shift(_saturate16(high), -shift) + out_zero)
+            top = (abs(product) >> 15) * (1 if product > 0 else -1)
+            return saturate(round_shift(_saturate16(top), -shift) + out_zero, *limits)
 
         return function
+
+
+def _logistic_of_float(x: Any) -> Any:
+    """Of a float32, each step rounded to one."""
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        return np.float32(1) / (np.float32(1) + np.float32(np.exp(-np.float64(x))))
+
+
+def _tanh_of_float(x: Any) -> Any:
+    """Of a float32, rounded to one."""
+    import numpy as np
+
+    return np.float32(np.tanh(np.float64(x)))
 
 
 def _multiplier16(real: float) -> tuple[int, int]:

@@ -79,11 +79,9 @@ def activation(node: Node) -> ActivationAttr | None:
 
 
 def rounding(node: Node) -> RoundingAttr | None:
-    """What a quantized result is computed with: int8 and int16 as TFLM does, uint8 as LiteRT."""
-    if not is_quantized(node.result):
-        return None
-    name = "tflite_single" if node.result.element_type == ELEMENTS["uint8"] else "tflm_double"
-    return RoundingAttr.new((StringAttr(name),))
+    """What a quantized result is computed with: as TFLM does, and LiteRT's reference kernels also
+    of uint8."""
+    return RoundingAttr.new((StringAttr("tflm_double"),)) if is_quantized(node.result) else None
 
 
 def same_arithmetic(node: Node, *indices: int) -> None:
@@ -188,13 +186,6 @@ def quotient(node: Node, kind: Kind) -> Operation:
 
 def unary(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, {"rounding": rounding(node)})
-
-
-def quantize(node: Node, kind: Kind) -> Operation:
-    """Both runtimes round twice, also to uint8 (reference/requantize.h)."""
-    twice = RoundingAttr.new((StringAttr("tflm_double"),))
-    properties = {"rounding": twice if is_quantized(node.result) else None}
-    return build(kind, (node.operand(0),), node.results, properties)
 
 
 def leaky_relu(node: Node, kind: Kind) -> Operation:
@@ -369,7 +360,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "MUL": Entry(binary, MulOp),
     "NEG": Entry(real_function, NegOp),
     "PAD": Entry(pad, PadOp),
-    "QUANTIZE": Entry(quantize, QuantizeOp),
+    "QUANTIZE": Entry(unary, QuantizeOp),
     "RELU": Entry(unary, ReluOp),
     "RELU6": Entry(unary, Relu6Op),
     "RESHAPE": Entry(reshape, ReshapeOp),

@@ -59,7 +59,9 @@ def add_convolution(forge: Forge, depthwise: bool) -> None:
     source = forge.input([batch, *size, channels])
     weights = forge.weights(shape, out_channels, axis, bool(forge.rng.random() < 0.7))
     # LiteRT insists on a bias, TFLM does not.
-    bias = forge.bias(source, weights, out_channels, needed=not forge.quantized)
+    bias = forge.bias(
+        source, weights, out_channels, needed=not forge.quantized or forge.element == UINT8
+    )
     if depthwise:
         options: Any = schema.DepthwiseConv2DOptionsT()
         options.depthMultiplier = out_channels // channels
@@ -138,7 +140,7 @@ def add_softmax(forge: Forge) -> None:
     options: Any = schema.SoftmaxOptionsT()
     options.beta = float(np.float32(forge.pick(1.0, 1.0, 0.3, 2.5)))
     if forge.quantized:
-        result = forge.tensor(shape, INT8, None, [1 / 256], [-128])
+        result = forge.tensor(shape, forge.element, None, [1 / 256], [forge.low])
     else:
         result = forge.activation(shape)
     forge.operator(
@@ -159,12 +161,12 @@ def add_unary(forge: Forge, code: int) -> None:
     shape = random_shape(forge, int(forge.rng.integers(1, 5)))
     source = forge.input(shape)
     fixed = {
-        schema.BuiltinOperator.LOGISTIC: (1 / 256, -128),
-        schema.BuiltinOperator.TANH: (1 / 128, 0),
+        schema.BuiltinOperator.LOGISTIC: (1 / 256, forge.low),
+        schema.BuiltinOperator.TANH: (1 / 128, forge.low + 128),
     }
     if code in fixed and forge.quantized:
         scale, zero_point = fixed[code]
-        result = forge.tensor(shape, INT8, None, [scale], [zero_point])
+        result = forge.tensor(shape, forge.element, None, [scale], [zero_point])
     else:
         same = code in (schema.BuiltinOperator.RELU6, schema.BuiltinOperator.HARD_SWISH)
         result = forge.activation(shape, like=source if same else None)
@@ -375,6 +377,32 @@ def add_of_litert(forge: Forge) -> None:
     if forge.quantized:
         add_quantize(forge, LITERT_QUANTIZES)
         add_cast(forge)
+        add_uint8(forge)
+
+
+def add_uint8(forge: Forge) -> None:
+    """One operator of each kind of uint8."""
+    builtin, kinds = schema.BuiltinOperator, schema.BuiltinOptions
+    forge.store_as(UINT8)
+    for depthwise in (False, True, False, True):
+        add_convolution(forge, depthwise)
+    add_fully_connected(forge)
+    for code in (builtin.AVERAGE_POOL_2D, builtin.MAX_POOL_2D):
+        add_pool(forge, code)
+    add_binary(forge, builtin.ADD, schema.AddOptionsT(), kinds.AddOptions)
+    add_binary(forge, builtin.SUB, schema.SubOptionsT(), kinds.SubOptions)
+    add_binary(forge, builtin.MUL, schema.MulOptionsT(), kinds.MulOptions)
+    for code in (builtin.RELU, builtin.RELU6, builtin.LOGISTIC, builtin.TANH, builtin.HARD_SWISH):
+        add_unary(forge, code)
+    for code in (builtin.MAXIMUM, builtin.MINIMUM):
+        add_selection(forge, code)
+    for code in (builtin.RESIZE_BILINEAR, builtin.RESIZE_NEAREST_NEIGHBOR):
+        add_resize(forge, code)
+    for add in (add_softmax, add_leaky_relu, add_mean, add_concat, add_pad, add_transpose):
+        add(forge)
+    for add in (add_slice, add_split):
+        add(forge)
+    forge.store_as(INT8)
 
 
 def add_random(forge: Forge) -> None:

@@ -30,11 +30,13 @@ SAME, VALID = 0, 1
 
 
 class Forge:
-    """One subgraph that grows operator by operator. Every operator gets inputs of its own."""
+    """One subgraph that grows operator by operator. Every operator gets inputs of its own.
+    Activations and weights are stored as `element`, if they are."""
 
-    def __init__(self, rng: np.random.Generator, quantized: bool) -> None:
+    def __init__(self, rng: np.random.Generator, quantized: bool, element: int = INT8) -> None:
         self.rng = rng
         self.quantized = quantized
+        self.store_as(element)
         self.model: Any = schema.ModelT()
         self.graph: Any = schema.SubGraphT()
         self.graph.name = "main"
@@ -44,6 +46,10 @@ class Forge:
         self.model.buffers = [schema.BufferT()]
         self.model.operatorCodes = []
         self.codes: dict[int, int] = {}
+
+    def store_as(self, element: int) -> None:
+        """What activations and weights are stored as from here on."""
+        self.element, self.low = element, 0 if element == UINT8 else -128
 
     def scale(self) -> float:
         return float(np.float32(self.rng.uniform(0.01, 0.4)))
@@ -79,9 +85,9 @@ class Forge:
             return self.tensor(shape, FLOAT32)
         if like is not None:
             old = self.graph.tensors[like].quantization
-            return self.tensor(shape, INT8, None, old.scale, old.zeroPoint)
-        zero = int(self.rng.integers(-128, 128))
-        return self.tensor(shape, INT8, None, [self.scale()], [zero])
+            return self.tensor(shape, self.element, None, old.scale, old.zeroPoint)
+        zero = int(self.rng.integers(self.low, self.low + 256))
+        return self.tensor(shape, self.element, None, [self.scale()], [zero])
 
     def stored(self, shape: Sequence[int], type_: int) -> int:
         """A tensor of any type, with a random quantization that int8 could have, finer for int16
@@ -102,6 +108,9 @@ class Forge:
     def weights(self, shape: Sequence[int], channels: int, axis: int, per_axis: bool) -> int:
         if not self.quantized:
             return self.tensor(shape, FLOAT32, self.rng.normal(size=shape))
+        if self.element == UINT8:  # of one scale, with a zero point
+            data, scale = self.rng.integers(0, 256, shape), float(np.float32(0.01))
+            return self.tensor(shape, UINT8, data, [scale], [int(self.rng.integers(0, 256))])
         data = self.rng.integers(-127, 128, shape)
         count = channels if per_axis else 1
         scales = [float(np.float32(self.rng.uniform(0.001, 0.02))) for _ in range(count)]

@@ -91,6 +91,11 @@ def binary_call(
     )
 
 
+def _kernel_of(op: BinaryOp) -> str:
+    """The kernel of its name and type."""
+    return f"{op.name.removeprefix('memgraph.')}_{element_kind(op.result)}"
+
+
 def _zero_points(op: BinaryOp) -> tuple[tuple[str, int], ...]:
     names = (("a", op.lhs), ("b", op.rhs), ("output", op.result))
     return tuple((f"{name}_zero_point", per_tensor(op, value)[1]) for name, value in names)
@@ -109,7 +114,9 @@ def _even_call(
 
 @kernel(AddOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
 @kernel(SubOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
-def sum_s8(op: SumOp, constants: Constants) -> KernelCall:
+@kernel(AddOp, "u8", rounding="tflm_double", rows=own_rows)
+@kernel(SubOp, "u8", rounding="tflm_double", rows=own_rows)
+def sum_stored(op: SumOp, constants: Constants) -> KernelCall:
     """Of two kernels, each with a sign of its own, or ONNX's, which takes any."""
     if rounds_even(op):
         return _even_call(op, constants, sign=op.SIGN)
@@ -122,11 +129,12 @@ def sum_s8(op: SumOp, constants: Constants) -> KernelCall:
         *((f"{name}_shift", n[1]) for name, n in zip(names, numbers, strict=True)),
         *int8_range(op, op.result),
     )
-    return binary_call(op, constants, f"{op.name.removeprefix('memgraph.')}_s8", fields)
+    return binary_call(op, constants, _kernel_of(op), fields)
 
 
 @kernel(MulOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
-def mul_s8(op: MulOp, constants: Constants) -> KernelCall:
+@kernel(MulOp, "u8", rounding="tflm_double", rows=own_rows)
+def mul_stored(op: MulOp, constants: Constants) -> KernelCall:
     if rounds_even(op):
         return _even_call(op, constants, is_product=True)
     a_scale, b_scale, out_scale = (per_tensor(op, v)[0] for v in (op.lhs, op.rhs, op.result))
@@ -139,11 +147,13 @@ def mul_s8(op: MulOp, constants: Constants) -> KernelCall:
         ("shift", shift + WIDE if shift >= 0 else shift),
         *int8_range(op, op.result),
     )
-    return binary_call(op, constants, "mul_s8", fields)
+    return binary_call(op, constants, _kernel_of(op), fields)
 
 
 @kernel(MaximumOp, "s8", rows=own_rows)
 @kernel(MinimumOp, "s8", rows=own_rows)
+@kernel(MaximumOp, "u8", rows=own_rows)
+@kernel(MinimumOp, "u8", rows=own_rows)
 @kernel(MaximumOp, "f32", rows=own_rows)
 @kernel(MinimumOp, "f32", rows=own_rows)
 def selected(op: SelectOp, constants: Constants) -> KernelCall:
@@ -151,8 +161,7 @@ def selected(op: SelectOp, constants: Constants) -> KernelCall:
     need_same_numbers(op, op.lhs, op.rhs, op.result)
     if activation_of(op):
         raise refuse(op, "a fused activation")
-    kernel = f"{op.name.removeprefix('memgraph.')}_{element_kind(op.result)}"
-    return binary_call(op, constants, kernel, ())
+    return binary_call(op, constants, _kernel_of(op), ())
 
 
 @kernel(AddOp, "f32", rows=own_rows)
@@ -161,5 +170,4 @@ def selected(op: SelectOp, constants: Constants) -> KernelCall:
 @kernel(DivOp, "f32", rows=own_rows)
 def binary_f32(op: BinaryOp, constants: Constants) -> KernelCall:
     """Their kernels are called as they are."""
-    kernel = f"{op.name.removeprefix('memgraph.')}_f32"
-    return binary_call(op, constants, kernel, float_result_range(op))
+    return binary_call(op, constants, _kernel_of(op), float_result_range(op))

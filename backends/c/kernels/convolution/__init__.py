@@ -9,14 +9,21 @@ from memopt.backends.c.call import (
     refuse,
 )
 from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
-from memopt.backends.c.int8 import accumulation, int8_range, int8_weights, need_int32, zero_points
+from memopt.backends.c.int8 import (
+    accumulation,
+    int8_range,
+    int8_weights,
+    need_int32,
+    uint8_filters,
+    zero_points,
+)
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import window_rows
 from memopt.backends.c.rowwise import image_call
 from memopt.backends.c.sums import part_of, real_part
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.products import convolution_reals
-from memopt.dialects.tensors import shape_of
+from memopt.dialects.tensors import encoding_of, shape_of
 
 Fields = tuple[tuple[str, int], ...]
 
@@ -95,6 +102,33 @@ def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
             *int8_range(op, op.result),
             ("weights", Table("int8_t", weights)),
             *accumulation(op, op.input, op.bias, weights, axes, reals, constants),
+        ),
+    )
+
+
+@kernel(Conv2DOp, "u8", "nhwc", rounding="tflm_double", rows=window_rows)
+@kernel(
+    DepthwiseConv2DOp,
+    "u8",
+    "nhwc",
+    rounding="tflm_double",
+    workspace=_kept,
+    rows=window_rows,
+)
+def conv_2d_u8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+    """Either convolution, with one multiplier, which kernels have per channel."""
+    depthwise = isinstance(op, DepthwiseConv2DOp)
+    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
+    channels, axes = shape_of(op.result)[3], (0, 1, 2) if depthwise else (1, 2, 3)
+    reals = convolution_reals(op, op.input, encoding_of(op.weights).scales[:1] * channels)
+    return image_call(
+        op,
+        _kernel(op, "u8"),
+        (
+            *_window_fields(op),
+            *zero_points(op, op.input, op.result),
+            *int8_range(op, op.result),
+            *uint8_filters(op, op.weights, op.bias, channels, axes, reals, constants),
         ),
     )
 

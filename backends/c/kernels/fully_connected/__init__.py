@@ -10,13 +10,19 @@ from memopt.backends.c.call import (
     size_of,
 )
 from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
-from memopt.backends.c.int8 import accumulation, int8_range, int8_weights
+from memopt.backends.c.int8 import (
+    accumulation,
+    int8_range,
+    int8_weights,
+    uint8_filters,
+    zero_points,
+)
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import summed_rows
 from memopt.backends.c.sums import real_part
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
-from memopt.dialects.tensors import shape_of
+from memopt.dialects.tensors import encoding_of, shape_of
 
 
 @kernel(FullyConnectedOp, "s8", rounding=("tflm_double", "onnx_even"), rows=summed_rows)
@@ -36,6 +42,26 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
             ("per_axis", int(len(scales) > 1)),
             ("weights", Table("int8_t", weights)),
             *accumulation(op, op.input, op.bias, weights, (1,), reals, constants),
+        ),
+        operands=(op.input,),
+        rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
+    )
+
+
+@kernel(FullyConnectedOp, "u8", rounding="tflm_double", rows=summed_rows)
+def fully_connected_u8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    out_n, in_n = shape_of(op.weights)
+    if 0 in (out_n, in_n):
+        raise refuse(op, "a tensor without elements")
+    reals = matrix_reals(op, op.input, encoding_of(op.weights).scales[:1])
+    return KernelCall(
+        kernel="fully_connected_u8",
+        fields=(
+            ("in_n", in_n),
+            ("out_n", out_n),
+            *zero_points(op, op.input, op.result),
+            *int8_range(op, op.result),
+            *uint8_filters(op, op.weights, op.bias, out_n, (1,), reals, constants),
         ),
         operands=(op.input,),
         rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),

@@ -6,6 +6,7 @@ from memopt.backends.c.call import (
     Constants,
     KernelCall,
     Rows,
+    element_kind,
     per_tensor,
     refuse,
 )
@@ -33,7 +34,8 @@ def _mean_shape(op: MeanOp) -> tuple[int, int, int]:
 
 
 @kernel(MeanOp, "s8", rounding=("tflm_double", "onnx_even"), rows=summed_rows)
-def mean_s8(op: MeanOp, constants: Constants) -> KernelCall:
+@kernel(MeanOp, "u8", rounding="tflm_double", rows=summed_rows)
+def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
     """With 1 / count folded into the multiplier."""
     outer, count, inner = _mean_shape(op)
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
@@ -41,7 +43,7 @@ def mean_s8(op: MeanOp, constants: Constants) -> KernelCall:
     if 255 * count << max(shift, 0) >= 1 << 30:
         raise refuse(op, f"a mean of {count} elements, the sum could overflow")
     return KernelCall(
-        kernel="mean_s8",
+        kernel=f"mean_{element_kind(op.input)}",
         fields=(
             ("count", count),
             ("inner", inner),

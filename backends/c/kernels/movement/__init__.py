@@ -35,6 +35,7 @@ def _transpose_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> li
 
 
 @kernel(TransposeOp, "s8", rows=_transpose_rows)
+@kernel(TransposeOp, "u8", rows=_transpose_rows)
 @kernel(TransposeOp, "f32", rows=_transpose_rows)
 def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
@@ -46,9 +47,9 @@ def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     sizes, in_n = four(out), 0
     if permutation[: len(shape) - 2] == tuple(range(len(shape) - 2)):  # rows of the same number
         in_n, strides = sizes[2] * sizes[3], (0, 0, *strides[2:])
-    kind = element_kind(op.input)
+    bits = element_kind(op.input)[1:]
     return KernelCall(
-        f"transpose_{kind}",
+        f"transpose_{'s8' if bits == '8' else 'f32'}",
         (
             ("size", "{" + ", ".join(map(str, sizes[1:])) + "}"),
             ("stride", "{" + ", ".join(map(str, strides)) + "}"),

@@ -3,6 +3,7 @@
 from memopt.backends.c.call import (
     Constants,
     KernelCall,
+    element_kind,
     per_tensor,
     refuse,
 )
@@ -49,7 +50,9 @@ def _pool_fields(op: PoolBase) -> str:
 
 @kernel(AveragePool2DOp, "s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=window_rows)
 @kernel(MaxPool2DOp, "s8", "nhwc", rows=window_rows)
-def pool_2d_s8(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
+@kernel(AveragePool2DOp, "u8", "nhwc", rounding="tflm_double", rows=window_rows)
+@kernel(MaxPool2DOp, "u8", "nhwc", rows=window_rows)
+def pool_2d_stored(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
     """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization; ONNX's means of two."""
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
     if isinstance(op, AveragePool2DOp) and rounds_even(op):
@@ -63,7 +66,8 @@ def pool_2d_s8(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> Kerne
         return image_call(op, "average_pool_2d_s8", fields)
     if abs(in_scale - out_scale) > 1.0e-6 or in_zero != out_zero:
         raise refuse(op, "an int8 pool needs the same quantization before and after")
-    kernel = "average_pool_2d_s8" if isinstance(op, AveragePool2DOp) else "max_pool_2d_s8"
+    kernel = "average_pool_2d" if isinstance(op, AveragePool2DOp) else "max_pool_2d"
+    kernel = f"{kernel}_{element_kind(op.input)}"
     return image_call(op, kernel, (("window", _pool_fields(op)), *int8_range(op, op.result)))
 
 

@@ -16,7 +16,7 @@ from memopt.backends.c.row_calls import Lowered, RowCall
 from memopt.backends.c.rowwise import image_call
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.resize import ResizeBase, ResizeBilinearOp, ResizeNearestOp
-from memopt.dialects.stored import is_stored, need_same_numbers
+from memopt.dialects.stored import need_same_numbers
 from memopt.dialects.tensors import shape_of
 
 
@@ -57,12 +57,13 @@ def resize_nearest(op: ResizeNearestOp, constants: Constants) -> KernelCall:
 
 
 @kernel(ResizeBilinearOp, "s8", "nhwc", rows=resized_rows)
+@kernel(ResizeBilinearOp, "u8", "nhwc", rows=resized_rows)
 @kernel(ResizeBilinearOp, "f32", "nhwc", rows=resized_rows)
 def resize_bilinear(op: ResizeBilinearOp, constants: Constants) -> KernelCall:
     import numpy as np
 
     need_same_numbers(op, op.input, op.result)
-    stored, out = is_stored(op.input), shape_of(op.result)
+    stored, out = op.is_exact, shape_of(op.result)
     rule = op.neighbours_in_1024 if stored else op.neighbours
     c_type, dtype = ("int16_t", np.int16) if stored else ("float", np.float32)
     fields: list[tuple[str, int | Table]] = [("out_w", out[2]), ("channels", out[3])]

@@ -5,6 +5,7 @@ from memopt.backends.c.call import (
     KernelCall,
     Rows,
     Table,
+    element_kind,
     per_tensor,
     refuse,
     size_of,
@@ -15,6 +16,7 @@ from memopt.dialects.arithmetic import (
     softmax_exponentials,
 )
 from memopt.dialects.operators.softmax import SoftmaxOp
+from memopt.dialects.stored import limits_of
 from memopt.dialects.tensors import shape_of
 
 
@@ -36,14 +38,17 @@ def _softmax_call(
 
 
 @kernel(SoftmaxOp, "s8", rows=own_rows)
-def softmax_s8(op: SoftmaxOp, constants: Constants) -> KernelCall:
+@kernel(SoftmaxOp, "u8", rows=own_rows)
+def softmax_of_bytes(op: SoftmaxOp, constants: Constants) -> KernelCall:
     import numpy as np
 
-    if per_tensor(op, op.result) != (1.0 / 256.0, -128):
-        raise refuse(op, "an int8 softmax needs scale 1/256 and zero point -128 after it")
+    low = limits_of(op, op.result)[0]
+    if per_tensor(op, op.result) != (1.0 / 256.0, low):
+        raise refuse(op, f"a softmax of bytes needs scale 1/256 and zero point {low} after it")
     numbers = softmax_exponentials(float(op.beta.value.data), per_tensor(op, op.input)[0])
     table = Table("int32_t", np.array(numbers, dtype=np.int32))
-    return _softmax_call(op, "softmax_s8", (("entries", len(numbers)), ("exponential", table)))
+    fields = (("entries", len(numbers)), ("exponential", table))
+    return _softmax_call(op, f"softmax_{element_kind(op.input)}", fields)
 
 
 @kernel(SoftmaxOp, "f32", rows=own_rows)

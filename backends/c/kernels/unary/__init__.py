@@ -18,7 +18,8 @@ from memopt.dialects.operators.unary import (
 
 
 @kernel(FunctionOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
-def function_s8(op: FunctionOp, constants: Constants) -> KernelCall:
+@kernel(FunctionOp, "u8", rounding="tflm_double", rows=own_rows)
+def function_of_byte(op: FunctionOp, constants: Constants) -> KernelCall:
     return lookup(op)
 
 
