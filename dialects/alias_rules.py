@@ -39,7 +39,8 @@ def check_gathered(op: Operation, aliases: Sequence[Alias]) -> frozenset[int]:
         its = [a for a in aliases if a.result == result]
         by_reader = _by_reader(op)
         first = 1 if isinstance(op, RowOp) else 0
-        read = range(first, 1 if by_reader else len(op.operands))  # its weights are known before
+        known = by_reader and isinstance(op, ComputeOp)  # the weights, which a row has inside
+        read = range(first, 1 if known else len(op.operands))
         if any(a.kind != "gather" for a in its) or [a.operand for a in its] != list(read):
             text = f"memgraph.alias: result {result} is gathered of all operands or of none"
             raise MemoptError(text, place_of(op))
@@ -109,9 +110,9 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
 def _row_fault(op: RowOp, alias: Alias) -> str | None:
     """A row of what readers may make is made by them too, of rows; a sum over rows is none."""
     whole = op.whole
-    taken = whole.GATHERS or whole.is_function or _takes(op, alias.result)
-    by_rows = not whole.accumulates and not whole.is_made_by_reader
-    return None if taken and by_rows else f"rows of {whole.name} are no rows of its operands"
+    taken = whole.GATHERS or whole.is_function or _takes(op, alias.result) or _by_reader(op)
+    by_rows = taken and not whole.accumulates
+    return None if by_rows else f"rows of {whole.name} are no rows of its operands"
 
 
 def _takes(op: Operation, result: int) -> bool:
@@ -121,8 +122,14 @@ def _takes(op: Operation, result: int) -> bool:
 
 
 def _by_reader(op: Operation) -> bool:
-    """Whether its result is made by what reads it, element by element."""
-    return isinstance(op, ComputeOp) and op.is_made_by_reader
+    """Whether its result is made by what reads it, element by element; of a row, by the row there
+    that alone reads it."""
+    if not isinstance(op, RowOp):
+        return isinstance(op, ComputeOp) and op.is_made_by_reader
+    readers = [use.operation for use in op.results[0].uses]
+    if len(readers) != 1 or not isinstance(reader := readers[0], RowOp):
+        return False
+    return reader.index == op.index and op.whole.may_be_made_by(reader.whole)
 
 
 def _bytes(op: ComputeOp, alias: Alias, elements: int) -> int:

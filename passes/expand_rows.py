@@ -105,9 +105,6 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
     computes them; their positions."""
     found, target = computing(func), target_of(func)
     for op in found:
-        if is_gathered(op) and op.is_made_by_reader:
-            text = "memgraph-expand-rows: sums of products made by readers, which make no rows"
-            raise MemoptError(text, place_of(op))
         if op.SUMS_UP:
             text = "memgraph-expand-rows: adds up operands in place, which are no rows"
             raise MemoptError(text, place_of(op))
@@ -148,11 +145,15 @@ def _with_rows(op: ComputeOp, target: Target) -> list[ComputeOp]:
 
 def _can_be_cut(op: ComputeOp, target: Target) -> bool:
     """Whether kernels compute its rows, and what it reads that is no buffer has rows too."""
-    made = [value.op for value in pulled_by(op)]
-    rows = (
-        isinstance(m, ComputeOp) and steps_of(m) is not None and not m.accumulates for m in made
-    )
-    return computes_rows(op, target) and all(rows)
+    return computes_rows(op, target) and all(_makes_rows(value.op) for value in pulled_by(op))
+
+
+def _makes_rows(op: Operation) -> bool:
+    """Whether each row of what is no buffer is made of rows, of which there are some."""
+    steps = steps_of(op) if isinstance(op, ComputeOp) and not op.accumulates else None
+    if not isinstance(op, ComputeOp) or steps is None:
+        return False
+    return all(any(op.rows_needed(k, r) for k in range(len(op.operands))) for r in steps)
 
 
 def _drop_image(func: FuncOp) -> None:

@@ -85,7 +85,7 @@ class ResidualEpilogue(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    whole_only: ClassVar[bool] = True
+    unbuffered: ClassVar[bool] = True
     only_lower: ClassVar[bool] = True
 
     @op_type_rewrite_pattern

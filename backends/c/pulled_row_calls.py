@@ -46,10 +46,15 @@ class PulledRows:
     steps: tuple[Step, ...]
     sources: tuple[int, ...]
     scratch: Places
+    kernel = KERNEL
 
     @property
     def kernels(self) -> list[str]:
         return [KERNEL, *(step.call.kernel for step in self.steps)]
+
+    def add(self, out: Source, reader: KernelCall, prefix: str) -> None:
+        """The parameters of a row operator, `<prefix>_params`."""
+        add_pulled_row(out, reader, self, prefix)
 
 
 def pulled_rows(
@@ -106,7 +111,7 @@ def pulled_rows(
                 steps.append(Step(call.call, tuple(found), slot, call.call.out_offset))
     if len(sources) > MOST_OPERANDS or any(len(s.sources) > MOST_OPERANDS for s in steps):
         raise refuse(rows[0].whole, f"memopt_{made.call.kernel} reads no row of no buffer")
-    return tuple(operands), PulledRows(tuple(steps), tuple(sources), _scratch(layout, rows))
+    return tuple(operands), PulledRows(tuple(steps), tuple(sources), scratch_of(layout, rows))
 
 
 def _row(value: OpResult) -> RowOp:
@@ -115,7 +120,7 @@ def _row(value: OpResult) -> RowOp:
     return value.op
 
 
-def _scratch(layout: Layout, rows: Sequence[RowOp]) -> Places:
+def scratch_of(layout: Layout, rows: Sequence[RowOp]) -> Places:
     """The scratch of each row. Refuses a plan with other scratch than it works in."""
     some = None
     for row in rows:

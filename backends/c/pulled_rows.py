@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from xdsl.ir import OpResult
 
 from memopt.backends.c.call import SCRATCH_ALIGNMENT
+from memopt.backends.c.epilogue_rows import can_be_epilogue, columns_bytes, made_sums
 from memopt.backends.c.row_calls import window_under
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
@@ -39,11 +40,13 @@ def makes_operands(row: RowOp) -> bool:
 
 def can_make(op: ComputeOp, computes: Callable[[ComputeOp], bool]) -> bool:
     """Whether rows of a whole operator can be computed that reads what is no buffer: each row of
-    that is made of one row of each operand, and the reader reads adjacent rows of it.
-    `computes` says it of the kernels of operators that read buffers."""
+    that is made of one row of each operand, and the reader reads adjacent rows of it; or it is sums
+    of products. `computes` says it of the kernels of operators that read buffers."""
     if op.accumulates or not computes(op):
         return False
     makers = [value.op for value in pulled_by(op)]
+    if made_sums(op.operands):
+        return can_be_epilogue(op) and all(isinstance(m, ComputeOp) and computes(m) for m in makers)
     if not all(isinstance(m, ComputeOp) and _has_one(m) and computes(m) for m in makers):
         return False
     read = [v for v in op.operands if not is_constant_expression(v, GENERIC)]
@@ -93,6 +96,8 @@ def row_scratch(row: RowOp) -> int:
     """Bytes in which a row makes what it reads, as many for all rows of its operator that do."""
     if not makes_operands(row):
         return 0
+    if made := made_sums(row.inputs):
+        return _round_up(columns_bytes(row.inputs[made[0]]))
     window = window_under(row.whole)
     rows = 1 if window is None else window.size
     return sum(

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from xdsl.ir import SSAValue
 
 from memopt.backends.c.call import Constants, refuse
+from memopt.backends.c.epilogue_row_calls import EpilogueRow, epilogue_row, makers_of
+from memopt.backends.c.epilogue_rows import made_sums
 from memopt.backends.c.layout import Address, Layout
 from memopt.backends.c.lowering import lower_rows
 from memopt.backends.c.pulled_row_calls import PulledRows, pulled_rows
@@ -24,7 +26,8 @@ from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 class RowOperator:
     """One kernel call of all `rows` of an operator, or of those that are not kept from the run
     before: where the rows lie that it reads and writes, and whether it is the last one that writes
-    into them. `pulled`: what it makes of `operands` first."""
+    into them. `pulled`: what it makes of `operands` first. The last `aligned` of these are read at
+    the row itself, whatever the window of the others is."""
 
     prefix: str
     call: RowCall
@@ -32,7 +35,8 @@ class RowOperator:
     operands: tuple[Places | ConstantRows, ...]
     results: Places
     completes: bool
-    pulled: PulledRows | None = None
+    pulled: PulledRows | EpilogueRow | None = None
+    aligned: int = 0
 
     @property
     def whole(self) -> ComputeOp:
@@ -71,7 +75,12 @@ def row_operators(
         made_rows = {r.index.data: r.outputs[call.result] for r in rows}
         results = numbered(layout, made_rows, call.out_offset)
         read = [o if isinstance(o, ConstantRows) else _values(made, o, rows) for o in made.operands]
-        pulled: PulledRows | None = None
+        pulled: PulledRows | EpilogueRow | None = None
+        if made_sums(rows[0].inputs):
+            under = _tensor_under(makers_of(rows))
+            made, operands, pulled = epilogue_row(layout, constants, isa, rows, under)
+            found.append(RowOperator(prefix, made, rows, operands, results, True, pulled, 1))
+            continue
         if any(map(makes_operands, rows)):
             operands, pulled = pulled_rows(layout, constants, isa, made, read, rows)
         else:

@@ -12,7 +12,6 @@ from memopt.backends.c.call import Table
 from memopt.backends.c.calls import Source, add_parameters, table_name, tensor_text
 from memopt.backends.c.header import bytes_in
 from memopt.backends.c.live_rows import live_text
-from memopt.backends.c.pulled_row_calls import KERNEL, add_pulled_row
 from memopt.backends.c.row_calls import ConstantRows
 from memopt.backends.c.row_numbers import Numbers, numbers_of
 from memopt.backends.c.row_places import Places, places_of
@@ -49,6 +48,9 @@ CONSTANT_FIELD = """  const void *constant; /* the operand without places, if th
 SCRATCH_FIELD = """  const row_place *scratch_at; /* where each row works, if it does */
 """
 
+ALIGNED_FIELD = """  row_number aligned; /* operands behind those, read at the row itself */
+"""
+
 NUMBERS_FIELD = """  const row_number *rows; /* those that are made, the others stay from before */
 """
 
@@ -70,7 +72,7 @@ static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) 
         *pointer++ = @operand@;
       }
     }
-    o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), @scratch@);
+@aligned@    o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), @scratch@);
     TRACE_ROW(calls[call], row, ROW_AT(o->out_at[row]));
   }
 @answer@}
@@ -90,6 +92,11 @@ STREAMED = {
     "condition": " && calls[call] != RECEIVE",
     "answer": "  return call;\n",
 }
+
+ALIGNED = """    for (k = 0; k < o->aligned; ++k) {
+      *pointer++ = ROW_AT(o->in_at[o->operands + k][row]);
+    }
+"""
 
 ROW = "next[calls[call]]++"
 SLIDING_ROW = "o->rows[next[calls[call]]++]"
@@ -135,7 +142,7 @@ def add_row_program(
     slides = bool(moves)
     has_constants = any(isinstance(p, ConstantRows) for o in operators for p in o.operands)
     out.data.append(_types(numbers, operators, has_constants, slides))
-    has = has_constants, _works(operators), slides
+    has = has_constants, _works(operators), _aligned(operators), slides
     entries = "".join(_entry(out, o, numbers, *has) for o in operators)
     out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
     out.data.append(_calls(out, calls, numbers))
@@ -173,6 +180,7 @@ def _types(
                 CONSTANT_FIELD if has_constants else "",
                 SCRATCH_FIELD if _works(operators) else "",
                 NUMBERS_FIELD if slides else "",
+                ALIGNED_FIELD if _aligned(operators) else "",
             )
         ),
     }
@@ -182,6 +190,11 @@ def _types(
 def _works(operators: Sequence[RowOperator]) -> bool:
     """Whether a row works in scratch."""
     return any(o.pulled is not None for o in operators)
+
+
+def _aligned(operators: Sequence[RowOperator]) -> bool:
+    """Whether a row reads something at the row, beside what is under a window."""
+    return any(o.aligned for o in operators)
 
 
 def _numbered(places: Places, numbers: Numbers) -> Array:
@@ -195,14 +208,20 @@ def _table(out: Source, places: Places, name: str, numbers: Numbers) -> str:
 
 
 def _entry(
-    out: Source, o: RowOperator, numbers: Numbers, has_constants: bool, works: bool, slides: bool
+    out: Source,
+    o: RowOperator,
+    numbers: Numbers,
+    has_constants: bool,
+    works: bool,
+    aligned: bool,
+    slides: bool,
 ) -> str:
     call, window = o.call.call, o.call.window
     scratch = "NULL"
     if o.pulled is None:
         add_parameters(out, call, o.prefix)
     else:
-        add_pulled_row(out, call, o.pulled, o.prefix)
+        o.pulled.add(out, call, o.prefix)
         scratch = _table(out, o.pulled.scratch, f"{o.prefix}_scratch_at", numbers)
     result = _table(out, o.results, f"{o.prefix}_out_at", numbers)
     operands: list[str] = []
@@ -216,15 +235,23 @@ def _entry(
             operands.append(_table(out, operand, f"{o.prefix}_in_at_{k}", numbers))
     rows = next((len(p) for p in o.operands if isinstance(p, tuple)), o.end)
     own = (len(o.operands), 1, 0, 1, rows, call.rows.end)
-    under = window and (len(o.operands), window.step, window.before, window.size, rows, 1)
+    under = window and (
+        len(o.operands) - o.aligned,
+        window.step,
+        window.before,
+        window.size,
+        rows,
+        1,
+    )
     words = [
-        f"memopt_{call.kernel if o.pulled is None else KERNEL}",
+        f"memopt_{(o.pulled or call).kernel}",
         f"&{o.prefix}_params",
         "{" + ", ".join(operands) + "}",
         result,
         *(constant if has_constants else ()),
         *((scratch,) if works else ()),
         *((_row_numbers(out, o),) if slides else ()),
+        *((str(o.aligned),) if aligned else ()),
         *map(int_literal, under or own),
         str(call.rows.in_stride),
         str(call.rows.out_stride),
@@ -272,7 +299,8 @@ def _loop(
     how: Mapping[str, str],
 ) -> str:
     sizes = [
-        len(o.operands) * (o.call.window.size if o.call.window is not None else 1)
+        (len(o.operands) - o.aligned) * (o.call.window.size if o.call.window is not None else 1)
+        + o.aligned
         for o in operators
     ]
     several = len(numbers.bases) > 1
@@ -286,6 +314,7 @@ def _loop(
         **how,
         "parameter": "uint8_t *const *memory" if several else "uint8_t *memory",
         "pointers": str(max(1, *sizes)),
+        "aligned": ALIGNED if _aligned(operators) else "",
         "operand": WITH_CONSTANTS if has_constants else OPERAND,
     }
     return f"#define ROW_AT(place) ((void *)({at}))\n\n" + filled(LOOP, values)

@@ -174,6 +174,12 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     def is_made_by_reader(self) -> bool:
         """Whether what alone reads the only result, element by element, can make each element of it
         as it goes, so that it need not be a buffer."""
+        uses = list(self.results[0].uses)
+        reader = uses[0].operation if len(uses) == 1 else None
+        return isinstance(reader, ComputeOp) and self.may_be_made_by(reader)
+
+    def may_be_made_by(self, reader: "ComputeOp") -> bool:
+        """Whether that is so of an operation that reads the result, if nobody else does."""
         return False
 
     def reads_parts(self, operand: int) -> bool:

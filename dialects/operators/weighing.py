@@ -19,18 +19,13 @@ class WeighingOp(ComputeOp):
         source, weights, *bias = self.operands
         return source, weights, bias[0] if bias else None
 
-    @property
-    def is_made_by_reader(self) -> bool:
+    def may_be_made_by(self, reader: ComputeOp) -> bool:
         """Sums are made once each, so one operation of two tensors may make them as it reads them.
         What is known before run time is no buffer."""
-        result = self.results[0]
-        uses = list(result.uses)
-        if len(uses) != 1 or not all(map(is_constant_value, self.operands[1:])):
+        if not reader.ELEMENTWISE or reader.is_function:
             return False
-        reader = uses[0].operation
-        if not isinstance(reader, ComputeOp) or not reader.ELEMENTWISE or reader.is_function:
-            return False
-        return shape_of(reader.results[0]) == shape_of(result)
+        alike = shape_of(reader.results[0]) == shape_of(self.results[0])
+        return alike and all(map(is_constant_value, self.operands[1:]))
 
     @property
     @abstractmethod

@@ -11,6 +11,7 @@ from c_programs import Program, compiled
 from row_networks import cut_some, image_of
 from unbuffered_networks import ROW_RULES, planned, text_of
 
+from memopt.backends.c.epilogue_rows import made_sums
 from memopt.backends.c.pulled_rows import makes_operands
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.plan import is_pulled, pulled_by
@@ -35,7 +36,9 @@ def ways(func: Any) -> Counter[str]:
             several = any(is_pulled(v) for m in pulled_by(op) for v in m.op.operands[1:])
             if several:
                 found["several", op.operator] = None
-            if len(op.inputs) > 1:
+            if made_sums(op.inputs):
+                found["epilogue", op.operator] = None
+            elif len(op.inputs) > 1:
                 found["window", op.operator] = None
     return Counter(kind for kind, _ in found)
 
@@ -49,8 +52,9 @@ def flags(lab: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, lis
 def test_random_networks_compute_the_same_bits(
     fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path, record_property: Any
 ) -> None:
-    """Concatenations, slices and functions that are no buffers, all that has rows cut or some of
-    it, in place or not, inputs and outputs in the arena or the caller's, one or two outputs."""
+    """Concatenations, slices, functions and sums of products that are no buffers, all that has rows
+    cut or some of it, in place or not, inputs and outputs in the arena or the caller's, one or two
+    outputs."""
     seen = Counter[str]()
     count = max(25, int(FULL * fuzz))
     for start in range(0, count, PROGRAM):
@@ -84,6 +88,6 @@ def test_random_networks_compute_the_same_bits(
             assert before == after, seed
         assert not output
     record_property("rows made in C", dict(seen))
-    assert all(seen[way] for way in ("reader", "window", "several", "concat")), seen
-    rare = ("window", "several", "concat", "slice", "split", "relu")
+    assert all(seen[way] for way in ("reader", "window", "several", "concat", "epilogue")), seen
+    rare = ("window", "several", "concat", "slice", "split", "relu", "epilogue")
     assert fuzz < 1 or all(seen[way] >= LEAST for way in rare), seen

@@ -27,7 +27,13 @@ RULES = (
 )
 
 
-ROW_RULES = ("kernel-wise", "slice-by-readers", "function-by-readers", "gather")
+ROW_RULES = (
+    "kernel-wise",
+    "slice-by-readers",
+    "function-by-readers",
+    "gather",
+    "residual-epilogue",
+)
 """Those of which operators in rows make rows."""
 
 

@@ -2,7 +2,8 @@
 
 `<family>/memopt_<kernel>.c` is a kernel, its parameters' type at the top; what several kernels
 include are headers beside them. A family's `__init__.py` registers which operators its kernels run.
-`memopt_pulled.c` and `memopt_pulled_row.c`, of no family, call kernels of all of them.
+`memopt_pulled.c`, `memopt_pulled_row.c` and `memopt_epilogue_row.c`, of no family, call kernels of
+all of them.
 """
 
 import re

@@ -1,4 +1,4 @@
-/* Kernels as steps of memopt_pulled.c and memopt_pulled_row.c, called row by row. */
+/* Kernels as steps of memopt_pulled.c, memopt_pulled_row.c and memopt_epilogue_row.c. */
 #ifndef MEMOPT_PULL_H
 #define MEMOPT_PULL_H
 
@@ -30,6 +30,14 @@ typedef struct {
   int32_t to;      /* where in scratch it writes the first row, */
   int32_t advance; /* and how many bytes further the next */
 } memopt_pulled_row_step;
+
+/* Some columns of a row as a step of memopt_epilogue_row.c. */
+typedef struct {
+  const void *maker, *reader;    /* their parameters */
+  int32_t rows;                  /* of the reader's kernel that are one row of so many columns */
+  int32_t in_stride, out_stride; /* of these */
+  int32_t read_at, out_at;       /* where they begin in rows of the other tensor and the result */
+} memopt_epilogue_part;
 
 #define MEMOPT_PULL_WHOLE (-1) /* a tensor in `in`, with a row for each row */
 #define MEMOPT_PULL_SAME (-2)  /* the same for all rows */
