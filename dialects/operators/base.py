@@ -97,6 +97,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     `GATHERS`: the result is its operands one beside the other, so it need not be a buffer.
     `ALIKE`: each row of results is the same function of the rows that it reads.
     `INTEGERS`: stored integers may be its operands and results.
+    `WHOLE`: each element of the results may take all of the operands, so that there are no rows.
     `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
 
     What is asked where a source names no layouts: `IS_SPATIAL`: operand 0 and result 0 are images.
@@ -116,6 +117,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     IS_VIEW: ClassVar[bool] = False
     AS_ACTIVATION: ClassVar[str | None] = None
     INTEGERS: ClassVar[bool] = True
+    WHOLE: ClassVar[bool] = False
     APPLIES_ACTIVATION: ClassVar[bool] = True
     IS_SPATIAL: ClassVar[bool] = False
     WEIGHTS: ClassVar[Mapping[str, str]] = {}

@@ -21,6 +21,11 @@ from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp,
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.hybrid import (
+    HybridConv2DOp,
+    HybridDepthwiseConv2DOp,
+    HybridFullyConnectedOp,
+)
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
@@ -112,9 +117,17 @@ def window_of(node: Node, kernel: Sequence[int]) -> WindowAttr:
     return WindowAttr(kernel, stride, dilation, (*before, *after))
 
 
-def convolution(depthwise: bool) -> Builder:
-    def builder(node: Node, kind: Kind) -> Operation:
-        same_arithmetic(node, 0, 1)
+def is_hybrid(node: Node) -> bool:
+    """Whether reals are multiplied with stored weights."""
+    reals = all(isinstance(t.element_type, Float32Type) for t in (node.type(0), node.result))
+    return reals and node.element(1) == ELEMENTS["int8"]
+
+
+def convolution(depthwise: bool) -> Callable[[Node, Kind, Kind], Operation]:
+    def builder(node: Node, plain: Kind, hybrid: Kind) -> Operation:
+        kind = hybrid if is_hybrid(node) else plain
+        if kind is plain:
+            same_arithmetic(node, 0, 1)
         source, weights = node.shape(0), node.shape(1)
         need(len(source) == len(weights) == 4 and len(node.types) <= 3)
         channels, inner, outer = source[3], weights[3], node.result.get_shape()[3]
@@ -152,16 +165,19 @@ def pool(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
-def fully_connected(node: Node, kind: Kind) -> Operation:
-    same_arithmetic(node, 0, 1)
-    o = node.options
+def fully_connected(node: Node, plain: Kind, hybrid: Kind) -> Operation:
+    o, kind = node.options, hybrid if is_hybrid(node) else plain
     need(o["weightsFormat"] == 0 and len(node.types) <= 3)
+    if kind is plain:
+        same_arithmetic(node, 0, 1)
+    is_asymmetric = kind is hybrid and o.get("asymmetricQuantizeInputs")
     return build(
         kind,
         (node.operand(0), node.operand(1), node.optional(2)),
         node.results,
         {
             "keep_dims": UnitAttr() if o["keepNumDims"] else None,
+            "asymmetric": UnitAttr() if is_asymmetric else None,
             "activation": activation(node),
             "rounding": rounding(node),
         },
@@ -338,9 +354,11 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "CAST": Entry(unary, CastOp),
     "CEIL": Entry(real_function, CeilOp),
     "CONCATENATION": Entry(concat, ConcatOp),
-    "CONV_2D": Entry(convolution(depthwise=False), Conv2DOp),
+    "CONV_2D": Entry(convolution(depthwise=False), Conv2DOp, HybridConv2DOp),
     "DENSIFY": Entry(densified, CopyOp),
-    "DEPTHWISE_CONV_2D": Entry(convolution(depthwise=True), DepthwiseConv2DOp),
+    "DEPTHWISE_CONV_2D": Entry(
+        convolution(depthwise=True), DepthwiseConv2DOp, HybridDepthwiseConv2DOp
+    ),
     "DEPTH_TO_SPACE": Entry(depth_to_space, DepthToSpaceOp),
     "DEQUANTIZE": Entry(unary, DequantizeOp),
     "DIV": Entry(quotient, DivOp),
@@ -348,7 +366,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "EXP": Entry(real_function, ExpOp),
     "EXPAND_DIMS": Entry(reshape, ReshapeOp),
     "FLOOR": Entry(real_function, FloorOp),
-    "FULLY_CONNECTED": Entry(fully_connected, FullyConnectedOp),
+    "FULLY_CONNECTED": Entry(fully_connected, FullyConnectedOp, HybridFullyConnectedOp),
     "HARD_SWISH": Entry(unary, HardSwishOp),
     "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
     "LOG": Entry(real_function, LogOp),

@@ -57,7 +57,8 @@ def add_convolution(forge: Forge, depthwise: bool) -> None:
             channels, out_channels = channels * groups, out_channels * groups
         shape, axis = [out_channels, *kernel, channels // groups], 0
     source = forge.input([batch, *size, channels])
-    weights = forge.weights(shape, out_channels, axis, bool(forge.rng.random() < 0.7))
+    per_axis = bool(forge.rng.random() < 0.7) or (forge.hybrid and (depthwise or groups > 1))
+    weights = forge.weights(shape, out_channels, axis, per_axis)
     # LiteRT insists on a bias, TFLM does not.
     bias = forge.bias(
         source, weights, out_channels, needed=not forge.quantized or forge.element == UINT8

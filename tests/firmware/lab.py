@@ -111,6 +111,7 @@ def row_kernels(quantized: bool) -> set[str]:
     """The kernels that compute rows of whole operators of stored integers, or of floats alone."""
     found = {f.removeprefix("memopt_").removesuffix(".c") for f in kernel_files() if ".c" in f}
     found = {k for k in found if "_even_" not in k}  # of ONNX: test_c_onnx.py
+    found = {k for k in found if "hybrid_" not in k}  # of whole images: test_c_hybrid.py
     found = {k for k in found if "_in_place_" not in k}  # whole: test_c_row_networks.py
     found = {k for k in found if "_sum_" not in k}  # of several operators: test_c_sums.py
     found -= {"pulled", "pulled_row", "epilogue_row"}  # call others: test_c_pulled.py

@@ -1,6 +1,7 @@
 """The files that the C backend leaves: self-contained, deterministic, without libc, or none."""
 
 import io
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -110,7 +111,10 @@ def test_every_kernel_is_strict_c99(tmp_path: Path) -> None:
             warnings = STRICT if compiler[0] == "cc" else STRICT[:5]
             run(*compiler, *warnings, "-O2", "-c", str(source), "-o", "k.o", cwd=tmp_path)
             lines = run("nm", "-u", "k.o", cwd=tmp_path).splitlines()
-            assert {line.split()[-1] for line in lines} <= ALLOWED | {"_GLOBAL_OFFSET_TABLE_"}
+            names = {line.split()[-1] for line in lines} - {"_GLOBAL_OFFSET_TABLE_"}
+            if source.name.startswith("memopt_hybrid_"):  # scales at run time, as LiteRT's double
+                names = {name for name in names if not re.match(r"__aeabi_(d|f2d|i2d)", name)}
+            assert names <= ALLOWED
 
 
 def test_run_checks_its_arena_and_copies(planned: Any, tmp_path: Path, lab: Any) -> None:
@@ -174,7 +178,6 @@ def test_refusals_name_operator_and_place(planned: Any, tmp_path: Path) -> None:
     cases = {
         "keyword_scrambled_int8": "SVDF",
         "dtln_noise_suppression": "UNIDIRECTIONAL_SEQUENCE_LSTM",
-        "dscnn_kws_float": "CONV_2D",  # hybrid
         "person_detect_vela_plan": "never written",
     }
     for name, operator in cases.items():

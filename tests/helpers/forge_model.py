@@ -36,6 +36,7 @@ class Forge:
     def __init__(self, rng: np.random.Generator, quantized: bool, element: int = INT8) -> None:
         self.rng = rng
         self.quantized = quantized
+        self.hybrid = False  # whether weights are stored where activations are not
         self.store_as(element)
         self.model: Any = schema.ModelT()
         self.graph: Any = schema.SubGraphT()
@@ -106,7 +107,7 @@ class Forge:
         return index
 
     def weights(self, shape: Sequence[int], channels: int, axis: int, per_axis: bool) -> int:
-        if not self.quantized:
+        if not self.quantized and not self.hybrid:
             return self.tensor(shape, FLOAT32, self.rng.normal(size=shape))
         if self.element == UINT8:  # of one scale, with a zero point
             data, scale = self.rng.integers(0, 256, shape), float(np.float32(0.01))

@@ -68,6 +68,27 @@ def convolution(name: str, rng: Rng) -> Any:
     return op
 
 
+def filters(shape: Sequence[int], layout: str) -> SSAValue:
+    """int8 weights of one scale."""
+    return create_ssa_value(TensorType(i8, shape, EncodingAttr(layout, (0.05,), (0,))))
+
+
+def hybrid_convolution(name: str, rng: Rng) -> Any:
+    attribute, shape, out = window(rng)
+    kernel, deep = attribute.sizes[0], "depthwise" in name
+    weights = filters((1, *kernel, 2), "ihwo") if deep else filters((3, *kernel, 2), "ohwi")
+    properties = {"window": attribute, "groups": number(2 if deep else 1)}
+    result = tensor((1, *out, 2 if deep else 3))
+    return made(name, [value(shape), weights], [result], **properties)
+
+
+def hybrid_matrix(name: str, rng: Rng) -> Any:
+    rows, depth, columns = (int(v) for v in rng.integers(1, 7, 3))
+    asymmetric = UnitAttr() if rng.random() < 0.5 else None
+    operands = [value((rows, depth), ""), filters((columns, depth), "")]
+    return made(name, operands, [tensor((rows, columns), "")], asymmetric=asymmetric)
+
+
 def pool(name: str, rng: Rng) -> Any:
     attribute, shape, out = window(rng)
     return made(name, [value(shape)], [tensor((1, *out, 2))], window=attribute)
@@ -260,6 +281,8 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
     **dict.fromkeys(("quantize", "dequantize", "cast", "copy", "reciprocal"), unary),
     **dict.fromkeys(("conv_2d", "depthwise_conv_2d"), convolution),
+    **dict.fromkeys(("hybrid_conv_2d", "hybrid_depthwise_conv_2d"), hybrid_convolution),
+    "hybrid_fully_connected": hybrid_matrix,
     **dict.fromkeys(("average_pool_2d", "max_pool_2d"), pool),
     **dict.fromkeys(("resize_bilinear", "resize_nearest"), resize),
     "transpose_conv_2d": transposed,

@@ -89,14 +89,20 @@ def test_windows_are_explicit(
     assert per_axis + "zero_point = [0], axis = 0>" in text
 
 
-def test_hybrid_arithmetic_stays_opaque() -> None:
-    """Float activations on int8 weights are quantised at run time: no typed operation does that."""
+def test_hybrid_arithmetic_is_typed() -> None:
+    """Float activations on int8 weights are quantised at run time; of one kind of arithmetic only
+    one operand of which stays opaque."""
     weights = np.ones((3, 8), np.int8)
     tensors = [
         T("x", [1, 8], "FLOAT32"),
         T("w", [3, 8], data=weights, scale=(0.1,)),
         T("y", [1, 3], "FLOAT32"),
     ]
+    options = ("FullyConnected", {"asymmetricQuantizeInputs": True})
+    model = [Op("FULLY_CONNECTED", [0, 1, -1], [2], options)]
+    op = one(build(Graph(tensors, model, [0], [2])))
+    assert op.name == "memgraph.hybrid_fully_connected" and "asymmetric" in str(op)
+    tensors[1] = T("w", [3, 8], "UINT8", weights.astype(np.uint8), scale=(0.1,))
     op = one(build(Graph(tensors, [Op("FULLY_CONNECTED", [0, 1, -1], [2])], [0], [2])))
     assert isinstance(op, OpaqueOp) and op.op_name.data == "FULLY_CONNECTED"
     assert op.options is not None and str(op.options.data["absent"]) == "[2 : i64]"
@@ -289,7 +295,6 @@ def test_memory_that_an_operator_works_in_has_a_value() -> None:
 # -- real models --------------------------------------------------------------------------------
 
 TYPED = {  # operators of the real models that have to stay opaque, all others are typed
-    "dscnn_kws_float": {"CONV_2D": 5},  # hybrid
     "dtln_noise_suppression": {"UNIDIRECTIONAL_SEQUENCE_LSTM": 2},
     "keyword_scrambled_int8": {"SVDF": 7},
     "person_detect_vela_plan": {"CUSTOM:ethos-u": 1, "UNINITIALIZED": 2},

@@ -22,13 +22,15 @@ from memopt.backends.c.row_calls import window_rows
 from memopt.backends.c.rowwise import image_call
 from memopt.backends.c.sums import part_of, real_part
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.hybrid import HybridConv2DOp, HybridDepthwiseConv2DOp
 from memopt.dialects.operators.products import convolution_reals
 from memopt.dialects.tensors import encoding_of, shape_of
 
 Fields = tuple[tuple[str, int], ...]
+Filtering = Conv2DOp | DepthwiseConv2DOp | HybridConv2DOp | HybridDepthwiseConv2DOp
 
 
-def _window_fields(op: Conv2DOp | DepthwiseConv2DOp) -> Fields:
+def window_fields(op: Filtering) -> Fields:
     """The shape fields of a convolution's parameters, in the order of its struct."""
     shape, out, weights = shape_of(op.input), shape_of(op.result), shape_of(op.weights)
     if len(shape) != 4:
@@ -37,11 +39,11 @@ def _window_fields(op: Conv2DOp | DepthwiseConv2DOp) -> Fields:
         raise refuse(op, "a tensor without elements")
     kernel, stride, dilation, pad = op.window.sizes
     groups = op.groups.value.data
-    if isinstance(op, DepthwiseConv2DOp):
+    if isinstance(op, DepthwiseConv2DOp | HybridDepthwiseConv2DOp):
         if groups != shape[3] or out[3] % shape[3] or weights[0] != 1 or weights[3] != out[3]:
             raise refuse(op, f"weights {weights} of a depthwise convolution {shape} -> {out}")
         last = ("depth_multiplier", out[3] // shape[3])
-        if op.in_place is not None:
+        if isinstance(op, DepthwiseConv2DOp) and op.in_place is not None:
             last = ("span", op.span)
         channels: Fields = (("out_w", out[2]), last)
         kernel_fields: Fields = (("k_h", kernel[0]), ("k_w", kernel[1]))
@@ -97,7 +99,7 @@ def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
         op,
         _kernel(op, "s8"),
         (
-            *_window_fields(op),
+            *window_fields(op),
             *zero_points(op, op.input, op.result),
             *int8_range(op, op.result),
             ("weights", Table("int8_t", weights)),
@@ -125,7 +127,7 @@ def conv_2d_u8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
         op,
         _kernel(op, "u8"),
         (
-            *_window_fields(op),
+            *window_fields(op),
             *zero_points(op, op.input, op.result),
             *int8_range(op, op.result),
             *uint8_filters(op, op.weights, op.bias, channels, axes, reals, constants),
@@ -144,7 +146,7 @@ def conv_2d_f32(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kerne
         op,
         _kernel(op, "f32"),
         (
-            *_window_fields(op),
+            *window_fields(op),
             *float_result_range(op),
             ("weights", Table("float", float_weights(op, op.weights, constants))),
             ("bias", float_bias(op, op.bias, channels, constants)),
@@ -157,7 +159,7 @@ def _partial_fields(op: Conv2DOp) -> Fields:
     need_layout(op, op.weights, "ohwi")
     if op.bias is not None or op.groups.value.data != 1:
         raise refuse(op, "a partial sum with a bias, or of channels in groups")
-    return _window_fields(op)
+    return window_fields(op)
 
 
 @kernel(Conv2DOp, "s8 to i32", "nhwc", rounding=("tflm_double", "onnx_even"), sums=True)

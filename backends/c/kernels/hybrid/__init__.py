@@ -1,0 +1,87 @@
+"""CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED of float32 with int8 weights."""
+
+import math
+from typing import Any
+
+from memopt.backends.c.call import Constants, KernelCall, Rows, Table, need_layout, refuse, size_of
+from memopt.backends.c.float32 import float_bias, float_result_range
+from memopt.backends.c.kernels.convolution import window_fields
+from memopt.backends.c.registry import kernel
+from memopt.backends.c.rowwise import image_call
+from memopt.dialects.operators.hybrid import (
+    HybridConv2DOp,
+    HybridDepthwiseConv2DOp,
+    HybridFullyConnectedOp,
+    HybridOp,
+)
+from memopt.dialects.tensors import shape_of
+
+Fields = tuple[tuple[str, Any], ...]
+
+
+def _image(op: HybridConv2DOp | HybridDepthwiseConv2DOp) -> int:
+    """Bytes of one image, quantized."""
+    return math.prod(shape_of(op.input)[1:])
+
+
+def _row(op: HybridFullyConnectedOp) -> int:
+    return shape_of(op.weights)[1]
+
+
+def _filters(op: HybridOp, channels: int, constants: Constants) -> Fields:
+    """The fields weights, scale and bias. Refuses weights of run time, and sums that overflow."""
+    import numpy as np
+
+    weights = constants(op.weights)
+    if weights is None:
+        raise refuse(op, "weights that are only known at run time")
+    if 255 * 128 * weights.size // channels >= 1 << 31:
+        raise refuse(op, "the int32 accumulator could overflow")
+    return (
+        ("weights", Table("int8_t", weights)),
+        ("scale", Table("float", np.array(op.scales, np.float32))),
+        ("bias", float_bias(op, op.bias, channels, constants)),
+    )
+
+
+@kernel(HybridConv2DOp, "f32", "nhwc", workspace=_image)
+@kernel(HybridDepthwiseConv2DOp, "f32", "nhwc", workspace=_image)
+def hybrid_conv_2d(
+    op: HybridConv2DOp | HybridDepthwiseConv2DOp, constants: Constants
+) -> KernelCall:
+    """Images one after the other, in the same scratch."""
+    depthwise = isinstance(op, HybridDepthwiseConv2DOp)
+    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
+    channels = shape_of(op.result)[3]
+    if depthwise and len(op.scales) != channels:
+        raise refuse(op, "weights of one scale, which LiteRT takes of no depthwise convolution")
+    return image_call(
+        op,
+        f"{op.name.removeprefix('memgraph.')}_f32",
+        (
+            *window_fields(op),
+            *float_result_range(op),
+            ("symmetric", int(op.is_symmetric)),
+            *_filters(op, channels, constants),
+        ),
+    )
+
+
+@kernel(HybridFullyConnectedOp, "f32", workspace=_row)
+def hybrid_fully_connected(op: HybridFullyConnectedOp, constants: Constants) -> KernelCall:
+    out_n, in_n = shape_of(op.weights)
+    if 0 in (out_n, in_n):
+        raise refuse(op, "a tensor without elements")
+    return KernelCall(
+        "hybrid_fully_connected_f32",
+        (
+            ("in_n", in_n),
+            ("out_n", out_n),
+            *float_result_range(op),
+            ("symmetric", int(op.asymmetric is None)),
+            ("scale_step", int(len(op.scales) > 1)),
+            *_filters(op, out_n, constants),
+        ),
+        (op.input,),
+        Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
+    )

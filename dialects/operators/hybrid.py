@@ -1,0 +1,222 @@
+"""Products of reals with stored weights: the input is quantized at run time, as LiteRT does."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, IntegerAttr, IntegerType, UnitAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from memopt.dialects.attributes import ActivationAttr, WindowAttr
+from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp
+from memopt.dialects.operators.convolution import Conv2DOp, ConvBase, DepthwiseConv2DOp
+from memopt.dialects.operators.products import whole_products
+from memopt.dialects.operators.window import WindowedOp, as_laid_out
+from memopt.dialects.stored import Array, element_of, unknown
+from memopt.dialects.tensors import AnyTensor, channels_of, elements_of, encoding_of, shape_of
+
+
+def symmetric(values: Array) -> tuple[Array, Array, int]:
+    """(int8, scale, zero point) of reals: 0 stays 0, the largest size is 127
+    (PortableSymmetricQuantizeFloats)."""
+    import numpy as np
+
+    size = np.float32(np.abs(values).max(initial=0))
+    if size == 0:
+        return np.zeros(values.shape, np.int64), np.float32(1), 0
+    steps = (values * (np.float32(127) / size)).astype(np.float64)
+    return np.clip(_away(steps), -127, 127), size / np.float32(127), 0
+
+
+def asymmetric(values: Array) -> tuple[Array, Array, int]:
+    """(int8, scale, zero point) of reals: the least is -128, the largest 127, and 0 is a whole
+    number (PortableAsymmetricQuantizeFloats)."""
+    import numpy as np
+
+    ends = values.min(initial=0), values.max(initial=0)
+    low, high = (float(v) for v in ends)
+    if low == high:
+        return np.zeros(values.shape, np.int64), np.float32(1), 0
+    scale = float(np.float32(ends[1]) - np.float32(ends[0])) / 255  # a float32's difference
+    from_low, from_high = -128 - low / scale, 127 - high / scale
+    nearer = from_low if 128 + abs(low / scale) < 127 + abs(high / scale) else from_high
+    zero = int(_away(np.float64(min(max(nearer, -128.0), 127.0))))
+    inverse = np.float32(1) / np.float32(scale)
+    steps = (np.float32(zero) + values * inverse).astype(np.float64)
+    return np.clip(_away(steps), -128, 127), np.float32(scale), zero
+
+
+def _away(values: Array) -> Array:
+    """Whole numbers, halves away from zero."""
+    import numpy as np
+
+    return np.copysign(np.floor(np.abs(values) + 0.5), values).astype(np.int64)
+
+
+class HybridOp(ComputeOp):
+    """Base: float32, with int8 weights of one scale or of one per channel."""
+
+    WHOLE: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    weights = operand_def(AnyTensor)
+    bias = opt_operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    activation = opt_prop_def(ActivationAttr)
+    traits = traits_def(Pure())
+
+    def need_stored_weights(self, channels: int) -> None:
+        encoding = encoding_of(self.weights)
+        self.require(
+            element_of(self.weights) == IntegerType(8)
+            and len(encoding.scales) in (1, channels)
+            and not any(encoding.zero_points),
+            "weights must be int8 with a scale, or one per channel, and no zero point",
+        )
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        return encoding_of(self.weights).scales
+
+    def with_bias(self, values: Array, operands: Sequence[Array]) -> Array:
+        """float32 values, channels last, plus bias, activated."""
+        total = values + operands[2].reshape(-1) if len(operands) > 2 else values
+        return self.activated(total)
+
+
+class HybridConvBase(HybridOp, WindowedOp):
+    """`SAME`: the operation of one type, which does the products."""
+
+    ALIKE: ClassVar[bool] = False
+    SAME: ClassVar[type[ConvBase]]
+    window = prop_def(WindowAttr)
+    groups = prop_def(IntegerAttr[I64])
+    assembly_format = (
+        "$input `,` $weights (`,` $bias^)? `window` `` $window `groups` $groups"
+        + ACTIVATION
+        + " "
+        + TYPES
+    )
+
+    def verify_(self) -> None:
+        same = self._same()
+        try:
+            same.verify_()
+        finally:
+            same.drop_all_references()
+        self.need_stored_weights(channels_of(self.result))
+
+    def _same(self) -> ConvBase:
+        return self.SAME.create(
+            operands=self.operands, result_types=self.result_types, properties=self.properties
+        )
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether 0 of the input stays 0: with one scale for all filters."""
+        return len(self.scales) == 1
+
+    def macs(self) -> int:
+        filters = max(channels_of(self.result), 1)
+        return elements_of(self.result) * (elements_of(self.weights) // filters)
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        """conv.cc, depthwise_conv.cc: EvalHybrid, EvalHybridPerChannel; each image by itself."""
+        import numpy as np
+
+        if str(operands[0].dtype) != "float32":
+            raise unknown(self, f"{operands[0].dtype} with stored weights")
+        rule = symmetric if self.is_symmetric else asymmetric
+        images = [rule(image) for image in operands[0]]
+        shifted = np.stack([q - zero for q, _, zero in images])
+        same = self._same()
+        try:
+            sums = same.sums(shifted, operands[1].astype(np.int64), real=False)
+        finally:
+            same.drop_all_references()
+        steps = np.array([scale for _, scale, _ in images], np.float32)
+        steps = steps.reshape(-1, *[1] * (sums.ndim - 1))
+        found = self.scaled(sums.astype(np.float32), steps, np.array(self.scales, np.float32))
+        return [as_laid_out(self.with_bias(found, operands), self.result).astype(np.float32)]
+
+    def scaled(self, sums: Array, steps: Array, scales: Array) -> Array:
+        """The sums of images of these scales with weights of those."""
+        return sums * (steps * scales) if self.is_symmetric else sums * scales * steps
+
+
+@irdl_op_definition
+class HybridConv2DOp(HybridConvBase):
+    """Convolution of reals with int8 weights; each image is quantized as it comes."""
+
+    name = "memgraph.hybrid_conv_2d"
+    SAME: ClassVar[type[ConvBase]] = Conv2DOp
+    WEIGHTS: ClassVar[Mapping[str, str]] = {"nhwc": "ohwi"}
+
+
+@irdl_op_definition
+class HybridDepthwiseConv2DOp(HybridConvBase):
+    """The same of each channel by itself."""
+
+    name = "memgraph.hybrid_depthwise_conv_2d"
+    SAME: ClassVar[type[ConvBase]] = DepthwiseConv2DOp
+    WEIGHTS: ClassVar[Mapping[str, str]] = {"nhwc": "ihwo"}
+
+    @property
+    def is_symmetric(self) -> bool:
+        return False
+
+    def scaled(self, sums: Array, steps: Array, scales: Array) -> Array:
+        return sums * (scales * steps)
+
+
+@irdl_op_definition
+class HybridFullyConnectedOp(HybridOp):
+    """input (rows of `weights`' last dimension) times transposed int8 weights, plus bias; each row
+    is quantized as it comes, with `asymmetric` between its least and its largest number."""
+
+    name = "memgraph.hybrid_fully_connected"
+    keep_dims = opt_prop_def(UnitAttr)
+    asymmetric = opt_prop_def(UnitAttr)
+    assembly_format = (
+        "$input `,` $weights (`,` $bias^)? (`keep_dims` $keep_dims^)? (`asymmetric` $asymmetric^)?"
+        + ACTIVATION
+        + " "
+        + TYPES
+    )
+
+    def verify_(self) -> None:
+        weights = shape_of(self.weights)
+        self.require(len(weights) == 2 and weights[1] > 0, "weights must have two dimensions")
+        size, out = elements_of(self.input), elements_of(self.result)
+        self.require(
+            size % weights[1] == 0 and out == size // weights[1] * weights[0],
+            f"{size} elements times weights {weights} are not {out}",
+        )
+        bias = weights[0] if self.bias is None else elements_of(self.bias)
+        self.require(bias == weights[0], f"a bias of {bias} for {weights[0]} columns")
+        self.need_stored_weights(weights[0])
+
+    def macs(self) -> int:
+        return elements_of(self.result) * shape_of(self.weights)[1]
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        """fully_connected.cc: EvalHybrid; the products are added to the bias."""
+        import numpy as np
+
+        if str(operands[0].dtype) != "float32":
+            raise unknown(self, f"{operands[0].dtype} with stored weights")
+        rule = symmetric if self.asymmetric is None else asymmetric
+        weights = operands[1].astype(np.int64)
+        rows = [rule(row) for row in operands[0].reshape(-1, weights.shape[1])]
+        sums = whole_products(np.stack([q - zero for q, _, zero in rows]), weights)
+        steps = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
+        scales = steps * np.array(self.scales, np.float32)
+        made = self.with_bias(sums.astype(np.float32) * scales, operands)
+        return [made.reshape(shape_of(self.result)).astype(np.float32)]
