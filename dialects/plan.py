@@ -21,6 +21,7 @@ from memopt.dialects.quick import array, number
 from memopt.dialects.structure import HyperNode
 
 ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
+FAST = "memgraph.fast"  # its kernel may work in scratch to be faster
 
 
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"

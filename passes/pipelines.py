@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from memopt.passes.memgraph_expand_rows import AUTO, NONE, MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
+from memopt.passes.memgraph_kernels import RAM, MemgraphKernelsPass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_nhwc_io import MemgraphNhwcIoPass
@@ -21,6 +22,7 @@ from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
+from memopt.passes.share import METHODS as SHARED_OBJECTS
 from memopt.rewrites import NO_RULES, SEARCH, SETS, Rule, named_rules, rule_of
 from memopt.targets.core.registry import target_names
 
@@ -32,7 +34,8 @@ ROWS_ALIGNMENT = 4
 class Choices:
     """How to plan: methods as on the command line, seconds for the whole plan; `rows` and
     `stream_input` as of memgraph-expand-rows, `fit` too, bytes, which needs rows=auto; `slide` as
-    rows of memgraph-slide, which needs `stream_input`, and `kept`, bytes, which needs `slide`."""
+    rows of memgraph-slide, which needs `stream_input`, and `kept`, bytes, which needs `slide`;
+    `optimize` as of memgraph-kernels, for targets whose kernels are ours."""
 
     schedule: str = "auto"
     place: str = "joint"
@@ -49,6 +52,7 @@ class Choices:
     slide: int | None = None
     kept: int | None = None
     rewrite: tuple[str, ...] = (NO_RULES,)
+    optimize: str = RAM
 
     @property
     def in_rows(self) -> bool:
@@ -92,6 +96,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     else:
         memory = MemgraphMemoryPass(chosen.memory, time_limit=limit)
         places = Step("place", memory, "after the order, to which it adds copies between memories")
+    order = Step("schedule", schedule, "before the places, for live ranges follow from the order")
     border = Step("rewrite", MemgraphInt8IoPass(), "before all else, for it changes the operators")
     pads = MemgraphRewritePass(("pad-into-window",))
     inside = Step("rewrite", pads, "before rows, of which those that are padding are no operands")
@@ -116,10 +121,20 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
         *((cut,) if chosen.in_rows else ()),
         *slide,
         *((contract,) if chosen.fuse and not chosen.in_rows else ()),
-        Step("schedule", schedule, "before the places, for live ranges follow from the order"),
+        order,
         places,
+        *(_fast_kernels(chosen, order, places) if compiled and chosen.memory is None else ()),
         Step("", MemgraphVerifyPlanPass(placed=True), "last, and it trusts none of the others"),
     )
+
+
+def _fast_kernels(chosen: Choices, order: Step, places: Step) -> tuple[Step, ...]:
+    """Kernels that are fast, and what has to be found again with their scratch."""
+    if chosen.place in SHARED_OBJECTS:
+        return ()
+    kernels = MemgraphKernelsPass(chosen.optimize)
+    fast = Step("place", kernels, "after the places, between which there is room for scratch")
+    return (fast,) if chosen.optimize == RAM else (fast, order, places)
 
 
 def rules_of(chosen: Choices) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

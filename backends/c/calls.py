@@ -62,7 +62,7 @@ def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:
     lines: list[str] = []
     for key, value in call.fields:
         if isinstance(value, Table):
-            text = table_name(out, value, f"{prefix}_{key}")
+            text = table_name(out, value, f"{prefix}_{key.replace('.', '_')}")
         elif isinstance(value, float):
             text = float_literal(value)
         elif isinstance(value, int):

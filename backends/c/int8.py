@@ -92,14 +92,28 @@ def accumulation(
     """
     import numpy as np
 
-    wide = weights.astype(np.int64)
-    total = -per_tensor(op, source)[1] * wide.sum(axis=axes)
-    total = total + int32_bias(op, bias, total.size, constants)
-    largest = np.abs(total) + 128 * np.abs(wide).sum(axis=axes)
+    total = folded_bias(op, source, bias, weights, axes, constants)
+    largest = np.abs(total) + 128 * np.abs(weights.astype(np.int64)).sum(axis=axes)
     return (
         ("bias", Table("int32_t", total.astype(np.int32))),
         *requantization(op, largest, reals),
     )
+
+
+def folded_bias(
+    op: Operation,
+    source: SSAValue,
+    bias: SSAValue | None,
+    weights: Array,
+    axes: tuple[int, ...],
+    constants: Constants,
+) -> Array:
+    """bias - zero_point * sum(weights over axes) in 64 bits: what sums of products with the stored
+    values begin with."""
+    import numpy as np
+
+    total = -per_tensor(op, source)[1] * weights.astype(np.int64).sum(axis=axes)
+    return total + int32_bias(op, bias, total.size, constants)
 
 
 def int32_bias(op: Operation, bias: SSAValue | None, count: int, constants: Constants) -> Array:
@@ -125,6 +139,12 @@ def need_int32(op: Operation, largest: Array) -> None:
 def requantization(op: Operation, largest: Array, reals: Sequence[float]) -> Fields:
     """The fields multiplier and shift of the real multipliers `reals`, one or per channel, of sums
     whose absolute values are up to `largest`, in 64 bits."""
+    multiplier, shift = codes(op, largest, reals)
+    return (("multiplier", Table("int32_t", multiplier)), ("shift", Table("int8_t", shift)))
+
+
+def codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array, Array]:
+    """The same as arrays, as memopt_requantize takes them: int32 multipliers, int8 shifts."""
     import numpy as np
 
     even = rounds_even(op)
@@ -138,10 +158,7 @@ def requantization(op: Operation, largest: Array, reals: Sequence[float]) -> Fie
     multiplier = np.array([m for m, _ in pairs], dtype=np.int32)
     if even:
         code, multiplier = np.full_like(code, EVEN), np.array(reals, np.float32).view(np.int32)
-    return (
-        ("multiplier", Table("int32_t", multiplier)),
-        ("shift", Table("int8_t", code.astype(np.int8))),
-    )
+    return multiplier, code.astype(np.int8)
 
 
 def even_steps(op: Operation) -> tuple[tuple[str, float], ...]:

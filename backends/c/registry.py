@@ -25,6 +25,7 @@ from memopt.backends.c.row_calls import RowForm
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.plan import FAST
 from memopt.dialects.rows import RowOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
@@ -41,7 +42,9 @@ class Kernel:
     s8` where they change), with the first operand in `layout` and with one of the `roundings`
     (none: it does not matter), on a core that has `isa`. `lower` makes its calls; `workspace` says
     the bytes of scratch that they need; `rows`, how it computes a row, None if it cannot. `sums`
-    are for results that are added up in one buffer, all others for those that are not."""
+    are for results that are added up in one buffer, all others for those that are not. A `fast` one
+    is for operations that are marked with `memgraph.fast`: its scratch, of which it needs some
+    wherever it fits, buys speed."""
 
     op: type[Operation]
     types: str
@@ -52,6 +55,7 @@ class Kernel:
     workspace: Workspace | None
     rows: RowForm | None
     sums: bool
+    fast: bool
 
     def __str__(self) -> str:
         return self.types if self.isa == "c" else f"{self.types} ({self.isa})"
@@ -69,12 +73,15 @@ def kernel(
     workspace: Workspace | None = None,
     rows: RowForm | None = None,
     sums: bool = False,
+    fast: bool = False,
 ) -> Callable[[Lower], Lower]:
     """Registers the function below as what lowers `op` to a kernel, see Kernel."""
     roundings = (rounding,) if isinstance(rounding, str) else rounding
 
     def register(lower: Lower) -> Lower:
-        _REGISTERED.append(Kernel(op, types, lower, layout, roundings, isa, workspace, rows, sums))
+        _REGISTERED.append(
+            Kernel(op, types, lower, layout, roundings, isa, workspace, rows, sums, fast)
+        )
         return lower
 
     return register
@@ -112,10 +119,33 @@ def _kinds(values: Iterable[Any]) -> str:
 
 
 def _best(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> Kernel | None:
-    types, sums = _types(op), sum_of(op) is not None
-    found = [k for k in known if k.types in (types, ANY) and k.isa in isa and k.sums is sums]
+    may_be_fast = FAST in op.attributes
+    found = [k for k in _fitting(op, known, isa) if may_be_fast or not k.fast]
     order = type(op).mro()
-    return min(found, key=lambda k: (isa.index(k.isa), order.index(k.op)), default=None)
+    return min(found, key=lambda k: (not k.fast, isa.index(k.isa), order.index(k.op)), default=None)
+
+
+def _fitting(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> list[Kernel]:
+    """The kernels that compute an operation, fast ones only where they have a use for scratch."""
+    types, sums = _types(op), sum_of(op) is not None
+    return [
+        k
+        for k in known
+        if k.types in (types, ANY)
+        and k.isa in isa
+        and k.sums is sums
+        and (not k.fast or bool(k.workspace and k.workspace(op)))
+    ]
+
+
+def fast_workspace(op: Operation, isa: tuple[str, ...]) -> int:
+    """Bytes of scratch of the fast kernel for an operation, 0 if there is none, or if it reads what
+    is no buffer, which is made in scratch."""
+    if pulls(op):
+        return 0
+    fast = [k for k in kernels_of(type(op)) if k.fast]
+    best = min(_fitting(op, fast, isa), key=lambda k: isa.index(k.isa), default=None)
+    return best.workspace(op) if best is not None and best.workspace is not None else 0
 
 
 def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:

@@ -30,6 +30,12 @@ def _c_pulls(op: "Operation", isa: tuple[str, ...]) -> bool:
     return runs_pulling(op, isa)
 
 
+def _c_fast(op: "Operation", isa: tuple[str, ...]) -> int:
+    from memopt.backends.c.registry import fast_workspace
+
+    return fast_workspace(op, isa)
+
+
 def connect() -> None:
     """Say which backend knows the kernels of which targets."""
-    connect_kernels("c", Asked(_c_workspace, _c_rows, _c_pulls))
+    connect_kernels("c", Asked(_c_workspace, _c_rows, _c_pulls, _c_fast))

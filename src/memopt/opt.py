@@ -25,6 +25,7 @@ from memopt.driver import (
 )
 from memopt.frontends.core.registry import listed
 from memopt.outputs import Target, is_binary, model_name, target_text
+from memopt.passes.memgraph_kernels import HOW
 from memopt.passes.option import choices, texts
 from memopt.plugin import PASSES
 from memopt.rewrites import RULES
@@ -132,6 +133,11 @@ def build_parser() -> argparse.ArgumentParser:
             f"or several objects instead of an arena: {', '.join(SHARED)}",
         ),
         "--memory": MEMORY,
+        "--optimize": (
+            "|".join(HOW),
+            "kernels that take scratch to be faster: where there is room for it, where a sixteenth "
+            "more makes room, or all; after the last two order and places have to be found again",
+        ),
     }
     for flag, (metavar, text) in methods.items():
         dest = flag[2:].replace("-", "_")

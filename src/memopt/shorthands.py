@@ -7,6 +7,7 @@ from memopt.formats.sizes import parse_size
 from memopt.frontends.core.registry import all_frontends
 from memopt.frontends.core.shapes import Shapes
 from memopt.passes.memgraph_input_range import parse_range, parse_ranges
+from memopt.passes.memgraph_kernels import HOW
 from memopt.rewrites import RULES
 from memopt.usage import UsageError
 
@@ -46,6 +47,10 @@ def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) ->
                 raise UsageError(f"--slide={value}: a number of rows, from 1 on")
             parts.append("memgraph-expand-rows{stream-input=true}")
             parts.append(f"memgraph-slide{{rows={value}}}")
+        elif flag == "optimize":
+            if value not in HOW:  # --optimize in.mlir
+                raise UsageError(f"--optimize={value}: {', '.join(HOW[:-1])} or {HOW[-1]}")
+            parts.append(f"memgraph-kernels{{optimize={value}}}")
         elif flag == "partition":
             parts.append(f"memgraph-partition{{k={value}}}")
         elif flag == "input_range":

@@ -23,6 +23,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import plan_of
 from memopt.dialects.rows import RowOp, RowOpOp, family_of, steps_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
+from memopt.targets.core.registry import target_named
 
 MODELS = (
     "dscnn_kws_int8",
@@ -104,7 +105,7 @@ def names_in_rows(module: ModuleOp) -> tuple[tuple[str, ...], set[str], set[str]
     cuts = [op for op in only_function(module).body.block.ops if isinstance(op, RowOpOp)]
     for name, cut in zip(taken, cuts, strict=True):
         try:
-            calls = lower_rows(cut.computed, constants, ("dsp", "c"))
+            calls = lower_rows(cut.computed, constants, target_named("host").isa)
         except MemoptError as error:
             refusals.add(str(error).rpartition("C backend: ")[2])
             continue

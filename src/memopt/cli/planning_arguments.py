@@ -26,6 +26,7 @@ from memopt.driver import (
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.memgraph_input_range import declare_ranges
+from memopt.passes.memgraph_kernels import HOW, RAM
 from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.planning import Seconds
 from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
@@ -90,6 +91,13 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="8K",
         help="of a window that slides at most so many bytes stay for the next; what does not is "
         "computed again (with --slide)",
+    )
+    parser.add_argument(
+        "--optimize",
+        choices=HOW,
+        default=RAM,
+        help="what kernels that take scratch to be faster may cost: no RAM (ram, default), a "
+        "sixteenth of the arena (balanced), or any (speed) (C targets)",
     )
     parser.add_argument(
         "--int8-io",
@@ -167,6 +175,7 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         slide,
         _kept(args),
         rewrite,
+        args.optimize,
     )
 
 

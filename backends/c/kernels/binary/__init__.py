@@ -17,12 +17,10 @@ from memopt.backends.c.call import (
     split_rows,
 )
 from memopt.backends.c.float32 import float_result_range
-from memopt.backends.c.int8 import WIDE, int8_range
+from memopt.backends.c.int8 import WIDE, Fields, int8_range
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
-from memopt.dialects.arithmetic import (
-    quantize_multiplier,
-)
+from memopt.dialects.arithmetic import multiply, quantize_multiplier
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.binary import (
     AddOp,
@@ -58,9 +56,7 @@ def _steps(shape: tuple[int, ...], out: tuple[int, ...]) -> tuple[int, int, int]
     return None
 
 
-def binary_call(
-    op: BinaryOp, constants: Constants, kernel: str, fields: tuple[tuple[str, int | float], ...]
-) -> KernelCall:
+def binary_call(op: BinaryOp, constants: Constants, kernel: str, fields: Fields) -> KernelCall:
     """An element-wise operator of two operands, row by row.
 
     Refuses broadcasts other than of one element or along leading dimensions.
@@ -112,11 +108,7 @@ def _even_call(
     return binary_call(op, constants, "binary_even_s8", fields)
 
 
-@kernel(AddOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
-@kernel(SubOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
-@kernel(AddOp, "u8", rounding="tflm_double", rows=own_rows)
-@kernel(SubOp, "u8", rounding="tflm_double", rows=own_rows)
-def sum_stored(op: SumOp, constants: Constants) -> KernelCall:
+def _sum(op: SumOp, constants: Constants) -> KernelCall:
     """Of two kernels, each with a sign of its own, or ONNX's, which takes any."""
     if rounds_even(op):
         return _even_call(op, constants, sign=op.SIGN)
@@ -130,6 +122,49 @@ def sum_stored(op: SumOp, constants: Constants) -> KernelCall:
         *int8_range(op, op.result),
     )
     return binary_call(op, constants, _kernel_of(op), fields)
+
+
+@kernel(AddOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
+@kernel(SubOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
+@kernel(AddOp, "u8", rounding="tflm_double", rows=own_rows)
+@kernel(SubOp, "u8", rounding="tflm_double", rows=own_rows)
+def sum_stored(op: SumOp, constants: Constants) -> KernelCall:
+    return _sum(op, constants)
+
+
+@kernel(AddOp, "s8", rounding=("tflm_double", "onnx_even"), isa="dsp", rows=own_rows)
+@kernel(SubOp, "s8", rounding=("tflm_double", "onnx_even"), isa="dsp", rows=own_rows)
+def table_sum_s8(op: SumOp, constants: Constants) -> KernelCall:
+    """By tables of what each operand adds, where the rounding can be one: the sum of two numbers
+    below 2**28 is small, and the last shift is to the right unless the scales are far apart."""
+    left_shift, (a, b, output) = op.common_scale(bits=8)
+    ends = int8_range(op, op.result)
+    zero_point = per_tensor(op, op.result)[1]
+    base = (2 * zero_point + 1) << max(0, -output[1] - 1)
+    if rounds_even(op) or output[1] >= 0 or abs(base) >= 1 << 30:
+        return _sum(op, constants)
+    fields = (
+        ("multiplier", output[0]),
+        ("shift", -output[1] - 1),
+        ("base", base),
+        *ends,
+        ("full", int([end for _, end in ends] == [-128, 127])),
+        ("a", _added(op.lhs, op, left_shift, a, 1)),
+        ("b", _added(op.rhs, op, left_shift, b, op.SIGN)),
+    )
+    return binary_call(op, constants, "table_sum_s8", fields)
+
+
+def _added(
+    value: SSAValue, op: SumOp, left_shift: int, number: tuple[int, int], sign: int
+) -> Table:
+    """Twice what each stored value adds, the bytes of the negative ones last."""
+    import numpy as np
+
+    zero_point = per_tensor(op, value)[1]
+    stored = [*range(128), *range(-128, 0)]
+    added = [2 * sign * multiply((x - zero_point) << left_shift, *number) for x in stored]
+    return Table("int32_t", np.array(added, np.int64).astype(np.int32))
 
 
 @kernel(MulOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)

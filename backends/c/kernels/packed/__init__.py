@@ -1,0 +1,133 @@
+"""Convolutions and FULLY_CONNECTED with packed weights, which work in scratch to be faster."""
+
+from math import prod
+
+from memopt.backends.c.call import Constants, KernelCall, Rows, need_layout, per_tensor, size_of
+from memopt.backends.c.int8 import folded_bias, int8_weights
+from memopt.backends.c.kernels.convolution import window_fields
+from memopt.backends.c.packing import BLOCK, column_bytes, pack, pack_columns, padded
+from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import window_rows
+from memopt.backends.c.rowwise import image_call
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.products import convolution_reals, matrix_reals
+from memopt.dialects.tensors import shape_of
+
+ROUNDINGS = ("tflm_double", "onnx_even")
+
+
+def _column(op: Conv2DOp) -> int:
+    """Two pixels widened, and their windows as bytes; 0 for channels in groups."""
+    taps = prod(shape_of(op.weights)[1:])
+    return 0 if op.groups.value.data != 1 else column_bytes(taps, 2) + 2 * padded(taps)
+
+
+@kernel(
+    Conv2DOp,
+    "s8",
+    "nhwc",
+    rounding=ROUNDINGS,
+    isa="dsp",
+    workspace=_column,
+    rows=window_rows,
+    fast=True,
+)
+def conv_2d_packed_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
+    """Weights packed for two pixels times four channels."""
+    need_layout(op, op.weights, "ohwi")
+    fields, channels = window_fields(op), shape_of(op.result)[3]
+    weights, scales = int8_weights(op, op.weights, channels, constants)
+    matrix = weights.reshape(channels, -1)
+    return image_call(
+        op,
+        "conv_2d_packed_s8",
+        (
+            *fields,
+            ("input_zero_point", per_tensor(op, op.input)[1]),
+            *pack(
+                op,
+                matrix,
+                folded_bias(op, op.input, op.bias, matrix, (1,), constants),
+                convolution_reals(op, op.input, scales),
+            ),
+        ),
+    )
+
+
+def _columns(op: DepthwiseConv2DOp) -> int:
+    """The columns of a row of four channels, packed by twos; 0 for what no such kernel computes."""
+    shape, out = shape_of(op.input), shape_of(op.result)
+    kernel, stride, dilation, _ = op.window.sizes
+    fits = (
+        (tuple(kernel), tuple(dilation)) == ((3, 3), (1, 1))
+        and stride[1] <= 2
+        and len(shape) == 4
+        and op.in_place is None
+        and shape[3] % BLOCK == 0
+        and out[3] == shape[3] == op.groups.value.data
+    )
+    twos = out[2] if stride[1] == 2 else (out[2] + 1) // 2
+    return 12 * BLOCK * (twos + 1) if fits else 0
+
+
+@kernel(
+    DepthwiseConv2DOp,
+    "s8",
+    "nhwc",
+    rounding=ROUNDINGS,
+    isa="dsp",
+    workspace=_columns,
+    rows=window_rows,
+    fast=True,
+)
+def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+    """Nine products in five instructions."""
+    need_layout(op, op.weights, "ihwo", "1hwo")
+    fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
+    weights, scales = int8_weights(op, op.weights, channels, constants)
+    matrix = weights.reshape(-1, channels).T
+    names = ("in_h", "in_w", "in_c", "out_w", "stride_h", "stride_w", "pad_top", "pad_left")
+    return image_call(
+        op,
+        "depthwise_3x3_packed_s8",
+        (
+            *((name, fields[name]) for name in names),
+            ("input_zero_point", per_tensor(op, op.input)[1]),
+            *pack_columns(
+                op,
+                matrix,
+                folded_bias(op, op.input, op.bias, matrix, (1,), constants),
+                convolution_reals(op, op.input, scales),
+            ),
+        ),
+    )
+
+
+def _row_column(op: FullyConnectedOp) -> int:
+    return column_bytes(shape_of(op.weights)[1], 1)
+
+
+@kernel(
+    FullyConnectedOp,
+    "s8",
+    rounding=ROUNDINGS,
+    isa="dsp",
+    workspace=_row_column,
+    fast=True,
+)
+def fully_connected_packed_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    """Weights packed for four channels."""
+    out_n, in_n = shape_of(op.weights)
+    weights, scales = int8_weights(op, op.weights, out_n, constants)
+    bias = folded_bias(op, op.input, op.bias, weights, (1,), constants)
+    return KernelCall(
+        kernel="fully_connected_packed_s8",
+        fields=(
+            ("in_n", in_n),
+            ("out_n", out_n),
+            *pack(op, weights, bias, matrix_reals(op, op.input, scales)),
+        ),
+        operands=(op.input,),
+        rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
+    )

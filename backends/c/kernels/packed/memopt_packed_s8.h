@@ -1,0 +1,333 @@
+/* Products of int8 with packed weights: two pixels times four channels at a time.
+ *
+ * Two channels share a halfword, h = 256 * w1 + w0. Multiplied with raw halfwords, S = 256 * A1 + A0
+ * adds up; with their low bytes, A0: one unpacked word serves two channels and two taps. A1 =
+ * (S - A0) >> 8, exact while |A1| < 2^23, which whoever packs proves of every channel.
+ *
+ * Taps come in fours, the missing ones with weights of zero. A column is two pixels widened to
+ * int16, `taps` words: of four taps (0, 2) of pixel 0, (0, 2) of pixel 1, (1, 3) of pixel 0, of
+ * pixel 1: bytes as SXTB16 takes them from a word. A last pixel alone has half as many words. A stream is, for every block of four channels,
+ * `taps` words of weights, of four taps (0, 2) of channels 0|1, of 2|3, (1, 3) of 0|1, of 2|3, and
+ * then three words for each channel: what `memopt_block_kind` says.
+ */
+#ifndef MEMOPT_PACKED_S8_H
+#define MEMOPT_PACKED_S8_H
+
+#include "memopt_common.h"
+#include "memopt_dsp_s8.h"
+
+#include <string.h>
+
+#define MEMOPT_BLOCK 4 /* channels */
+
+/* What stands in a stream. FUSED: {2 * bias, multiplier, shift to the right - 1}, and the result is
+ * sat8((r + (bias < 0 ? -1 : 0) + z * 2^(shift - 1)) >> shift), z = 2 * zero point + 1, which equals
+ * the double rounding of memopt_requantize if |sum| < 2^30, shift >= 1, and nothing overflows.
+ * PACKED: {bias, multiplier, shift as memopt_requantize takes it}. PLAIN: the same, and the weights
+ * of four taps are four words of int8, one per channel. */
+typedef enum { MEMOPT_FUSED, MEMOPT_PACKED, MEMOPT_PLAIN } memopt_block_kind;
+
+typedef struct {
+  int32_t taps; /* of a column, a multiple of 4 */
+  int32_t zero_point, act_min, act_max;
+  int32_t full;           /* act_min and act_max are those of int8 */
+  const uint32_t *stream;
+  const uint8_t *kinds;   /* of each block; null if all are fused */
+} memopt_packed;
+
+static inline int32_t memopt_low(uint32_t word) { return (int16_t)(word & 0xffffu); }
+static inline int32_t memopt_high(uint32_t word) { return (int16_t)(word >> 16); }
+
+#if MEMOPT_DOT_DSP
+static inline int32_t memopt_smlad(uint32_t a, uint32_t b, int32_t sum) {
+  return __smlad((int16x2_t)a, (int16x2_t)b, sum);
+}
+static inline uint32_t memopt_sxtb16(uint32_t word) { return (uint32_t)memopt_even_s8(word); }
+#else
+static inline int32_t memopt_smlad(uint32_t a, uint32_t b, int32_t sum) {
+  const uint32_t products = (uint32_t)(memopt_low(a) * memopt_low(b)) +
+                            (uint32_t)(memopt_high(a) * memopt_high(b));
+  return (int32_t)((uint32_t)sum + products);
+}
+static inline uint32_t memopt_sxtb16(uint32_t word) {
+  const uint32_t low = (word & 0xffu) ^ 0x80u;
+  const uint32_t high = (word >> 16 & 0xffu) ^ 0x80u;
+  return ((low - 0x80u) & 0xffffu) | (high - 0x80u) << 16;
+}
+#endif
+
+/* Twice the sum `sum2`, requantised and fused with the zero point, see MEMOPT_FUSED: base is
+ * z * 2^shift1, and shift1 one less than the shift. */
+static inline int32_t memopt_fused(int32_t sum2, int32_t multiplier, int32_t base, int32_t shift1) {
+#if MEMOPT_DOT_DSP
+  int32_t value;
+  __asm__("smmlar %0, %1, %2, %3"
+          : "=r"(value)
+          : "r"(sum2), "r"(multiplier), "r"(base + (sum2 >> 31)));
+  return __ssat((value >> shift1) >> 1, 8);
+#else
+  const int64_t product = (int64_t)sum2 * multiplier + ((int64_t)1 << 31);
+  const int32_t value = base - (sum2 < 0 ? 1 : 0) + (int32_t)memopt_shift_right_64(product, 32);
+  return memopt_clamp(memopt_shift_right(value, shift1 + 1), -128, 127);
+#endif
+}
+
+/* The sums of a block for one pixel of a column of `pixels`. */
+static inline void memopt_block_sums(const uint32_t *column, int32_t pixels, int32_t taps,
+                                     const uint32_t *w, int32_t plain,
+                                     int32_t sums[MEMOPT_BLOCK]) {
+  int32_t even0 = 0, even1 = 0, both0 = 0, both1 = 0;
+  if (plain) {
+    int32_t c;
+    for (c = 0; c < MEMOPT_BLOCK; ++c) {
+      const uint32_t *x = column;
+      int32_t i;
+      int32_t sum = 0;
+      for (i = c; i < taps; i += MEMOPT_BLOCK) {
+        sum = memopt_smlad(x[0], memopt_sxtb16(w[i]), sum);
+        sum = memopt_smlad(x[pixels], memopt_sxtb16(w[i] >> 8), sum);
+        x += 2 * pixels;
+      }
+      sums[c] = sum;
+    }
+    return;
+  }
+  for (; taps > 0; taps -= 2) {
+    const uint32_t x = *column;
+    both0 = memopt_smlad(x, w[0], both0);
+    both1 = memopt_smlad(x, w[1], both1);
+    even0 = memopt_smlad(x, memopt_sxtb16(w[0]), even0);
+    even1 = memopt_smlad(x, memopt_sxtb16(w[1]), even1);
+    column += pixels;
+    w += 2;
+  }
+  sums[0] = even0;
+  sums[1] = memopt_shift_right((int32_t)((uint32_t)both0 - (uint32_t)even0), 8);
+  sums[2] = even1;
+  sums[3] = memopt_shift_right((int32_t)((uint32_t)both1 - (uint32_t)even1), 8);
+}
+
+/* A block of any kind of one pixel. */
+static MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_t kind,
+                                             const uint32_t *column, int32_t pixels,
+                                             const uint32_t *w, int8_t *out) {
+  int32_t sums[MEMOPT_BLOCK];
+  int32_t c;
+  memopt_block_sums(column, pixels, p->taps, w, kind == MEMOPT_PLAIN, sums);
+  w += p->taps;
+  for (c = 0; c < MEMOPT_BLOCK; ++c) {
+    const int32_t bias = (int32_t)w[0];
+    const int32_t multiplier = (int32_t)w[1];
+    const int32_t shift = (int32_t)w[2];
+    if (kind == MEMOPT_FUSED) {
+      const int32_t base = memopt_shift_left(2 * p->zero_point + 1, shift);
+      out[c] = (int8_t)memopt_fused(2 * sums[c] + bias, multiplier, base, shift);
+    } else {
+      const int32_t value = memopt_requantize(bias + sums[c], multiplier, shift);
+      out[c] = (int8_t)memopt_clamp(value + p->zero_point, -128, 127);
+    }
+    w += 3;
+  }
+}
+
+#if MEMOPT_DOT_DSP && defined(__GNUC__) && defined(__thumb2__)
+#define MEMOPT_ASM_BLOCK 1
+/* Two sums of one channel: its three words are added, multiplied, shifted. */
+#define MEMOPT_ASM_CHANNEL(v0, v1)                                                            \
+  "ldr r10, [r1, #4]\n ldr r11, [r1, #8]\n ldr r12, [r1], #12\n"                              \
+  "add " v0 ", " v0 ", r12\n add " v1 ", " v1 ", r12\n lsl r12, r0, r11\n"                    \
+  "add lr, r12, " v0 ", asr #31\n smmlar " v0 ", " v0 ", r10, lr\n"                           \
+  "add lr, r12, " v1 ", asr #31\n smmlar " v1 ", " v1 ", r10, lr\n"                           \
+  "asr " v0 ", " v0 ", r11\n asr " v1 ", " v1 ", r11\n"                                       \
+  "ssat " v0 ", #8, " v0 ", asr #1\n ssat " v1 ", #8, " v1 ", asr #1\n"
+
+/* Fused blocks from the column to the bytes, one after the other. Sixteen steps of 56 bytes, entered
+ * where as many are left as do not fill a round. One LDR after the other costs a cycle where an
+ * LDRD costs three. GCC would spill: eight sums, four factors, three pointers. */
+__attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_2x4(
+    const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
+    const uint32_t *end __attribute__((unused)), int8_t *out0 __attribute__((unused)),
+    int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
+    int32_t blocks __attribute__((unused))) {
+  __asm__(
+      ".syntax unified\n push {r0, r2-r11, lr}\n"
+      "0:\n sub r10, r0, r2\n and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n"
+      "mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"
+      "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n .balign 4\n add pc, r10\n nop\n"
+      "1:\n .rept 16\n"
+      "ldr.w r11, [r0, #4]\n ldr.w lr, [r1, #4]\n ldr.w r10, [r0], #8\n ldr.w r12, [r1], #8\n"
+      "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16.w lr, lr\n"
+      "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16.w r12, r12\n"
+      "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"
+      "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
+      ".endr\n ldr r10, [sp, #4]\n cmp r0, r10\n bne.w 1b\n"
+      "ldr r0, [sp, #52]\n"
+      "sub r4, r4, r2\n asr r4, r4, #7\n sub r5, r5, r3\n asr r5, r5, #7\n"
+      "sub r8, r8, r6\n asr r8, r8, #7\n sub r9, r9, r7\n asr r9, r9, #7\n"
+      "lsl r2, r2, #1\n lsl r3, r3, #1\n lsl r6, r6, #1\n lsl r7, r7, #1\n"
+      MEMOPT_ASM_CHANNEL("r2", "r3") MEMOPT_ASM_CHANNEL("r4", "r5")
+      MEMOPT_ASM_CHANNEL("r6", "r7") MEMOPT_ASM_CHANNEL("r8", "r9")
+      "ldr r10, [sp, #48]\n ldr r11, [sp, #8]\n ldr r12, [sp, #56]\n ldr r0, [sp]\n"
+      "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"
+      "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"
+      "ldr r2, [sp, #4]\n str r10, [sp, #48]\n str r11, [sp, #8]\n"
+      "subs r12, r12, #1\n str r12, [sp, #56]\n bne.w 0b\n"
+      "add sp, sp, #12\n pop {r4-r11, pc}\n");
+}
+
+#define MEMOPT_ASM_CHANNEL_1(v)                                                               \
+  "ldr r10, [r1, #4]\n ldr r11, [r1, #8]\n ldr r12, [r1], #12\n"                              \
+  "add " v ", " v ", r12\n lsl r12, r0, r11\n add lr, r12, " v ", asr #31\n"                  \
+  "smmlar " v ", " v ", r10, lr\n asr " v ", " v ", r11\n ssat " v ", #8, " v ", asr #1\n"
+
+/* The same of one pixel, eight steps of 72 bytes and 16 products. */
+__attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_1x4(
+    const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
+    const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
+    int32_t z __attribute__((unused)), int32_t blocks __attribute__((unused))) {
+  __asm__(
+      ".syntax unified\n push {r0, r3-r11, lr}\n"
+      "0:\n sub r7, r0, r2\n and r7, r7, #56\n add r7, r7, r7, lsl #3\n"
+      "mov r3, #0\n mov r4, #0\n mov r5, #0\n mov r6, #0\n .balign 4\n add pc, r7\n nop\n"
+      "1:\n .rept 8\n"
+      "ldr.w r8, [r0, #4]\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
+      "ldr.w r7, [r0], #8\n ldr.w r9, [r1], #16\n"
+      "smlad r4, r7, r9, r4\n sxtb16.w r9, r9\n smlad r6, r7, r10, r6\n sxtb16.w r10, r10\n"
+      "smlad r3, r7, r9, r3\n smlad r5, r7, r10, r5\n"
+      "smlad r4, r8, r11, r4\n sxtb16.w r11, r11\n smlad r6, r8, r12, r6\n sxtb16.w r12, r12\n"
+      "smlad r3, r8, r11, r3\n smlad r5, r8, r12, r5\n"
+      ".endr\n cmp r0, r2\n bne.w 1b\n"
+      "ldr r0, [sp, #44]\n"
+      "sub r4, r4, r3\n asr r4, r4, #7\n sub r6, r6, r5\n asr r6, r6, #7\n"
+      "lsl r3, r3, #1\n lsl r5, r5, #1\n"
+      MEMOPT_ASM_CHANNEL_1("r3") MEMOPT_ASM_CHANNEL_1("r4")
+      MEMOPT_ASM_CHANNEL_1("r5") MEMOPT_ASM_CHANNEL_1("r6")
+      "ldr r11, [sp, #4]\n ldr r12, [sp, #48]\n ldr r0, [sp]\n"
+      "strb r4, [r11, #1]\n strb r5, [r11, #2]\n strb r6, [r11, #3]\n strb r3, [r11], #4\n"
+      "str r11, [sp, #4]\n subs r12, r12, #1\n str r12, [sp, #48]\n bne.w 0b\n"
+      "add sp, sp, #8\n pop {r4-r11, pc}\n");
+}
+#else
+#define MEMOPT_ASM_BLOCK 0
+#endif
+
+/* `blocks` of one kind, of two pixels, or of one if `out1` is null. */
+static inline void memopt_blocks(const memopt_packed *p, int32_t kind, const uint32_t *column,
+                                 const uint32_t *w, int32_t blocks, int8_t *out0, int8_t *out1) {
+  const int32_t pixels = out1 == 0 ? 1 : 2;
+#if MEMOPT_ASM_BLOCK
+  if (kind == MEMOPT_FUSED) {
+    const int32_t z = 2 * p->zero_point + 1;
+    if (out1 == 0) {
+      memopt_blocks_1x4(column, w, column + p->taps / 2, out0, z, blocks);
+    } else {
+      memopt_blocks_2x4(column, w, column + p->taps, out0, out1, z, blocks);
+    }
+    return;
+  }
+#endif
+  for (; blocks > 0; --blocks) {
+    memopt_any_block(p, kind, column, pixels, w, out0);
+    out0 += MEMOPT_BLOCK;
+    if (out1 != 0) {
+      memopt_any_block(p, kind, column + 1, pixels, w, out1);
+      out1 += MEMOPT_BLOCK;
+    }
+    w += p->taps + 3 * MEMOPT_BLOCK;
+  }
+}
+
+/* All `channels` of the pixels of a column, two or, if `out1` is null, one; not yet clamped. */
+static inline void memopt_pixels(const memopt_packed *p, const uint32_t *column, int32_t channels,
+                                 int8_t *out0, int8_t *out1) {
+  const uint32_t *w = p->stream;
+  const uint8_t *kind = p->kinds;
+  int32_t left = channels / MEMOPT_BLOCK;
+  while (left > 0) {
+    int32_t alike = left; /* blocks of one kind */
+    if (kind != 0) {
+      for (alike = 1; alike < left && kind[alike] == kind[0]; ++alike) {
+      }
+    }
+    memopt_blocks(p, kind == 0 ? MEMOPT_FUSED : *kind, column, w, alike, out0, out1);
+    left -= alike;
+    w += alike * (p->taps + 3 * MEMOPT_BLOCK);
+    out0 += alike * MEMOPT_BLOCK;
+    out1 += out1 == 0 ? 0 : alike * MEMOPT_BLOCK;
+    kind += kind == 0 ? 0 : alike;
+  }
+  left = channels % MEMOPT_BLOCK;
+  if (left > 0) {
+    int8_t last[2][MEMOPT_BLOCK];
+    memopt_blocks(p, kind == 0 ? MEMOPT_FUSED : *kind, column, w, 1, last[0],
+                  out1 == 0 ? 0 : last[1]);
+    memcpy(out0, last[0], (size_t)left);
+    if (out1 != 0) {
+      memcpy(out1, last[1], (size_t)left);
+    }
+  }
+}
+
+#if MEMOPT_DOT_DSP
+#define MEMOPT_EVEN_S8(word) ((uint32_t)memopt_even_s8(word))
+#define MEMOPT_ODD_S8(word) ((uint32_t)memopt_odd_s8(word))
+#else
+#define MEMOPT_EVEN_S8(word) memopt_sxtb16(word)
+#define MEMOPT_ODD_S8(word) memopt_sxtb16((word) >> 8)
+#endif
+
+static inline uint32_t memopt_word(const int8_t *from) {
+  uint32_t word;
+  memcpy(&word, from, sizeof word);
+  return word;
+}
+
+/* Four bytes of two pixels into a column. */
+static inline void memopt_widen_4(uint32_t *to, const int8_t *a, const int8_t *b) {
+  const uint32_t first = memopt_word(a);
+  const uint32_t second = memopt_word(b);
+  to[0] = MEMOPT_EVEN_S8(first);
+  to[1] = MEMOPT_EVEN_S8(second);
+  to[2] = MEMOPT_ODD_S8(first);
+  to[3] = MEMOPT_ODD_S8(second);
+}
+
+/* `n` bytes, a multiple of 4, of two pixels into a column, or of one if b is null. Returns what is
+ * behind them. */
+static inline uint32_t *memopt_widen(uint32_t *to, const int8_t *a, const int8_t *b, int32_t n) {
+  if (b == 0) {
+    for (; n > 0; n -= 4) {
+      const uint32_t word = memopt_word(a);
+      *to++ = MEMOPT_EVEN_S8(word);
+      *to++ = MEMOPT_ODD_S8(word);
+      a += 4;
+    }
+    return to;
+  }
+  for (; n >= 16; n -= 16) {
+    memopt_widen_4(to, a, b);
+    memopt_widen_4(to + 4, a + 4, b + 4);
+    memopt_widen_4(to + 8, a + 8, b + 8);
+    memopt_widen_4(to + 12, a + 12, b + 12);
+    to += 16;
+    a += 16;
+    b += 16;
+  }
+  for (; n > 0; n -= 4) {
+    memopt_widen_4(to, a, b);
+    to += 4;
+    a += 4;
+    b += 4;
+  }
+  return to;
+}
+
+/* Clamp `n` results to what an activation leaves. */
+static MEMOPT_NOINLINE void memopt_clamp_s8(int8_t *values, int32_t n, int32_t low, int32_t high) {
+  int8_t *const end = values + n;
+  for (; values != end; ++values) {
+    *values = (int8_t)memopt_clamp(*values, low, high);
+  }
+}
+
+#endif

@@ -1,0 +1,182 @@
+"""Kernels that take scratch to be faster (memgraph-kernels), and their packed weights."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.backends.c import packing
+from memopt.dialects.plan import FAST
+from memopt.passes.memgraph_kernels import MemgraphKernelsPass
+from memopt.targets.core import registry
+
+Array = NDArray[Any]
+OPERATORS = 40  # per model
+
+
+@pytest.fixture
+def host_as_dsp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that takes the kernels for the DSP extension, in portable C."""
+    host = registry.all_targets()["host"]
+    monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("dsp", "c")))
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> Counter[int]:
+    """Counts the blocks of each kind that are packed."""
+    found: Counter[int] = Counter()
+    words = packing.block_words
+
+    def counted(kind: int, block: Any) -> Array:
+        found[kind] += 1
+        return words(kind, block)
+
+    monkeypatch.setattr(packing, "block_words", counted)
+    return found
+
+
+def planned(lab: Any, path: Path, target: str) -> tuple[ModuleOp, int]:
+    """With all fast kernels that there are, and how many operators have one."""
+    module = lab.read_model(path)
+    lab.plan(module, schedule="source", target=target)
+    MemgraphKernelsPass("speed").apply(Context(), module)
+    lab.plan(module, schedule="source")
+    return module, sum(FAST in op.attributes for op in lab.main_of(module).body.block.ops)
+
+
+def extreme(lab: Any, rng: np.random.Generator) -> Any:
+    """A forge of weights at their ends, and of multipliers that shift to the left."""
+
+    class Extreme(lab.forge.Forge):  # type: ignore[name-defined, misc]
+        def weights(self, shape: Any, channels: int, axis: int, per_axis: bool) -> int:
+            way = int(self.rng.integers(4))
+            ends = self.rng.choice([-128, 127], shape)
+            data = (ends, np.full(shape, -128), np.full(shape, 127), np.sign(ends) * 127)[way]
+            largest = float(self.rng.choice([0.02, 4.0]))
+            count = channels if per_axis else 1
+            scales = [float(np.float32(self.rng.uniform(0.001, largest))) for _ in range(count)]
+            last = axis if per_axis else 0
+            return int(self.tensor(shape, lab.forge.INT8, data, scales, [0] * count, last))
+
+    return Extreme(rng, True)
+
+
+def extreme_inputs(module: ModuleOp, lab: Any) -> list[Array]:
+    """All at one end, all at the other, and random ones."""
+    found = lab.random_inputs(module, 3, 5)
+    for array in found:
+        array[0], array[1] = -128, 127
+    return found
+
+
+def add_deep(lab: Any, forge: Any) -> None:
+    """Products of so many taps that a sum leaves no room for another one in its word."""
+    for taps in (512, 516, 1030):
+        source = forge.input([1, 2, 3, taps])
+        weights = forge.weights([5, 1, 1, taps], 5, 0, True)
+        options: Any = lab.forge.schema.Conv2DOptionsT()
+        options.strideH = options.strideW = 1
+        forge.operator(
+            lab.forge.schema.BuiltinOperator.CONV_2D,
+            [source, weights],
+            forge.activation([1, 2, 3, 5]),
+            options,
+            lab.forge.schema.BuiltinOptions.Conv2DOptions,
+        )
+
+
+def add_depthwise(lab: Any, forge: Any) -> None:
+    """3x3, of channels in fours; images of one column and of one row, too."""
+    schema = lab.forge.schema
+    pick = forge.rng.integers
+    channels, padding = 4 * int(pick(1, 4)), int(pick(2))
+    stride = [int(pick(1, 4)), int(pick(1, 3))]
+    size = [int(v) for v in pick(1 if padding == lab.forge.SAME else 3, 10, 2)]
+    source = forge.input([int(pick(1, 3)), *size, channels])
+    weights = forge.weights([1, 3, 3, channels], channels, 3, bool(pick(2)))
+    bias = forge.bias(source, weights, channels, needed=False)
+    options: Any = schema.DepthwiseConv2DOptionsT()
+    options.depthMultiplier = 1
+    options.padding, (options.strideH, options.strideW) = padding, stride
+    options.fusedActivationFunction = int(pick(4))
+    out = lab.forge.spatial(size, [3, 3], stride, [1, 1], padding)
+    shape = [*forge.graph.tensors[source].shape[:1], *out, channels]
+    forge.operator(
+        schema.BuiltinOperator.DEPTHWISE_CONV_2D,
+        [source, weights] + ([bias] if bias >= 0 else []),
+        forge.activation(shape),
+        options,
+        schema.BuiltinOptions.DepthwiseConv2DOptions,
+    )
+
+
+def add_some(lab: Any, forge: Any) -> None:
+    """Random ones of those that have such kernels."""
+    for _ in range(OPERATORS // 2):
+        lab.forge.add_convolution(forge, depthwise=False)
+        lab.forge.add_fully_connected(forge)
+        add_depthwise(lab, forge)
+    for name in 2 * ("ADD", "SUB"):
+        code = getattr(lab.forge.schema.BuiltinOperator, name)
+        options = getattr(lab.forge.schema, f"{name.title()}OptionsT")()
+        kind = getattr(lab.forge.schema.BuiltinOptions, f"{name.title()}Options")
+        lab.forge.add_binary(forge, code, options, kind)
+
+
+def check(lab: Any, forge: Any, target: str, flags: str, work: Path) -> int:
+    """Every tensor of a forged network is as in TFLM; how many operators have fast kernels."""
+    work.mkdir()
+    path = forge.save(work / "random.tflite")
+    module, fast = planned(lab, path, target)
+    arrays = extreme_inputs(module, lab)
+    want = lab.golden("tflm", path, arrays, lab.tensors_of(module), work / "golden")
+    run = lab.run_project(lab.write(module, work / "c", "net", target), arrays, flags)
+    assert run.code == 0, run.messages
+    assert lab.unequal_tensors(run, want) == []
+    return fast
+
+
+@pytest.mark.usefixtures("host_as_dsp")
+def test_random_operators_equal_tflm(
+    fuzz: float, tmp_path: Path, lab: Any, kinds: Counter[int]
+) -> None:
+    lab.need_tools("host")
+    fast = 0
+    for seed in range(max(2, int(50 * fuzz))):
+        forge = lab.forge.Forge(np.random.default_rng(seed), True)
+        add_some(lab, forge)
+        fast += check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed))
+    assert fast >= 60
+    assert kinds[packing.FUSED] >= 60
+
+
+@pytest.mark.usefixtures("host_as_dsp")
+def test_extreme_operators_equal_tflm(
+    fuzz: float, tmp_path: Path, lab: Any, kinds: Counter[int]
+) -> None:
+    lab.need_tools("host")
+    for seed in range(max(2, int(50 * fuzz))):
+        forge = extreme(lab, np.random.default_rng(seed))
+        add_deep(lab, forge)
+        add_some(lab, forge)
+        check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed))
+    assert min(kinds[k] for k in (packing.FUSED, packing.PACKED, packing.PLAIN)) >= 20, kinds
+
+
+@pytest.mark.parametrize("flags", ["-O1", "-O2", "-O3", "-Os"])
+def test_on_the_board(flags: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """The instructions of the core, by random and extreme operators."""
+    for target in lab.cores_of(len(flags) + ord(flags[-1]), fuzz):
+        lab.need_tools(target)
+        usual = lab.forge.Forge(np.random.default_rng(7), True)
+        for number, forge in enumerate((usual, extreme(lab, np.random.default_rng(8)))):
+            add_deep(lab, forge)
+            add_some(lab, forge)
+            fast = check(lab, forge, target, flags, tmp_path / f"{target}{number}")
+            assert fast >= OPERATORS // 2
