@@ -67,6 +67,8 @@ def _poisoned(value: SSAValue, needed: range, rows: Sequence[Array]) -> Array:
     kind = np.dtype(dtype_of(value))
     count = elements_of(value) * kind.itemsize
     whole = np.full(count, POISON, np.uint8).view(kind).reshape(shape_of(value))
+    if kind == np.int32:  # sums are added up: they stay within
+        whole >>= 16
     for n, row in zip(needed, rows, strict=True):
         whole[:, n : n + 1] = row
     return whole

@@ -238,7 +238,7 @@ def block_memory(
                 gathered[result] = tuple(v for o in op.operands for v in gathered.get(o, (o,)))
             union.join(op, tied)
         if memory.sums:
-            sums.append(Sum(tuple(op.operands[: memory.sums]), memory.in_order))
+            sums.append(Sum(tuple(op.operands[k] for k in memory.sums), memory.in_order))
             union.overlay(sums[-1].values)
 
     groups = _groups(union, to_end)

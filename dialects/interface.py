@@ -51,8 +51,8 @@ class OperatorMemory:
 
     `results`: bytes per result, None where a result is no buffer (a scalar, a token, a constant).
     `inplace`: (result, operand) pairs that may share an address if the operand dies here, in the
-    order of preference. `sums`: so many of the first operands lie in one buffer, to which each is
-    added, in any order or, `in_order`, in theirs. `workspace`: bytes of each buffer of its own.
+    order of preference. `sums`: these operands lie in one buffer, to which each is added, in any
+    order or, `in_order`, in theirs. `workspace`: bytes of each buffer of its own.
     `effects`: operations that share an effect keep their mutual order; none means pure. `after`:
     what reads bytes that the operation overwrites, so it runs before. `hill`, the greatest level
     inside a hyper-node minus `level_in`, is -1 for ordinary operations.
@@ -61,7 +61,7 @@ class OperatorMemory:
     results: tuple[int | None, ...]
     aliases: tuple[Alias, ...] = ()
     inplace: tuple[tuple[int, int], ...] = ()
-    sums: int = 0
+    sums: range = range(0)
     in_order: bool = False
     workspace: tuple[int, ...] = ()
     executes: bool = True

@@ -17,6 +17,10 @@ tensor that is needed as a whole is one operand. Rows of one operator run in asc
 once. An operator that sums over rows (a mean over height) has a row per row of its operand 0: each
 takes what the one before it made, the last makes the result.
 
+    %p2 = memgraph.row %part[2] (%a2) : (!r) -> !i    // a row of each operand of a sum in one
+    %q2 = memgraph.row %other[2] (%b2) : (!r) -> !i   // buffer: whoever runs later adds to it
+    %y2 = memgraph.row %sum[2] (%p2, %q2) : (!i, !i) -> !s
+
     %x0 = memgraph.receive %x[0] : !t                 // a row that the caller hands over meanwhile
 
 takes the place of `memgraph.rows` where an argument is streamed: rows of it arrive in ascending
@@ -53,9 +57,11 @@ from memopt.dialects.attributes import OperatorType
 from memopt.dialects.functions import has_kind
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import alias_lists
 from memopt.dialects.plan_attributes import Family
+from memopt.dialects.row_text import parse_index, parse_tail, print_tail
 from memopt.dialects.structure import ConstantOp, HyperNode, NamesRows, Yielding, YieldOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, rows_of, shape_of
 
@@ -248,10 +254,11 @@ class JoinOp(IRDLOperation, MemoryInterface):
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         size = bytes_of(self.parts[0].type) or 0
-        alone = all(isinstance(v.owner, RowOp) for v in self.parts) and not _is_tied(self.result)
-        kind = "join" if alone else "slice"
-        rows = tuple(Alias(0, r, kind, -r * size) for r in range(len(self.parts)))
-        return OperatorMemory((bytes_of(self.result.type),), rows, executes=False)
+        makers = [v.owner for v in self.parts]
+        alone = all(isinstance(op, RowOp) and not op.shows_sums for op in makers)
+        kind = "join" if alone and not _is_tied(self.result) else "slice"
+        parts = tuple(Alias(0, r, kind, -r * size) for r in range(len(self.parts)))
+        return OperatorMemory((bytes_of(self.result.type),), parts, executes=False)
 
     def verify_(self) -> None:
         if rows_of(self.result) != len(self.parts) or not self.parts:
@@ -321,8 +328,27 @@ class RowOp(IRDLOperation, MemoryInterface):
             raise VerifyException(f"{self.name}: results are not those of row {r} of {whole.name}")
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
+        if isinstance(whole := self.whole, AccumulateOp):
+            return self._added_up(whole, model)
         results = tuple([bytes_of(r.type) for r in self.results])
         return OperatorMemory(results, (), self._inplace(model), effects=(self.operands[0],))
+
+    @property
+    def shows_sums(self) -> bool:
+        """Whether it is no step, but what its operands have added up in one buffer."""
+        return isinstance(whole := self.whole, AccumulateOp) and whole.is_finished_by_last
+
+    def _added_up(self, whole: AccumulateOp, model: ModelAttr) -> OperatorMemory:
+        """A row of what its operands, rows of partial sums, add up in one buffer."""
+        results = (bytes_of(self.outputs[0].type),)
+        for v in self.inputs:
+            whole.check_partial(self, v, v.owner.whole if isinstance(v.owner, RowOp) else v.owner)
+        sums = range(1, len(self.operands))
+        if whole.is_finished_by_last:
+            views = tuple(Alias(0, k, "view") for k in sums)
+            return OperatorMemory(results, views, executes=False, sums=sums, in_order=True)
+        place = ((0, 1),) if model.has_inplace else ()
+        return OperatorMemory(results, (), place, sums, effects=(self.operands[0],))
 
     def _inplace(self, model: ModelAttr) -> tuple[tuple[int, int], ...]:
         """A sum takes the place of the one before it; what is element-wise, as the model says, that
@@ -441,37 +467,12 @@ def received_rows(value: SSAValue) -> list[SSAValue] | None:
     return parts if all(isinstance(v.owner, ReceiveOp) for v in parts) else None
 
 
-def parse_index(parser: Parser) -> int:
-    """`[5]`."""
-    parser.parse_punctuation("[")
-    index = parser.parse_integer(allow_boolean=False, allow_negative=False)
-    parser.parse_punctuation("]")
-    return index
-
-
-def parse_tail(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
-    """`{attributes} : type`, the latter of a tensor that has rows."""
-    attributes = parser.parse_optional_attr_dict()
-    parser.parse_punctuation(":")
-    start = parser.pos
-    found = parser.parse_type()
-    if not isinstance(found, TensorType) or len(cast("AnyTensor", found).get_shape()) < 3:
-        parser.raise_error("expected the type of a tensor that has rows", start)
-    return attributes, cast("AnyTensor", found)
-
-
-def print_tail(printer: Printer, op: Operation, whole: Attribute) -> None:
-    printer.print_op_attributes(op.attributes)
-    printer.print_string(" : ")
-    printer.print_attribute(whole)
-
-
 def _is_read_in_rows_only(value: SSAValue, model: ModelAttr) -> bool:
     """Whether the only reader of a tensor, and of what it is a view of, takes its rows. Those of a
-    joined tensor are there before it is."""
+    joined tensor are there before it is, and what is added up in one buffer is there in one."""
     while value.has_one_use():
         op = value.owner
-        if isinstance(op, JoinOp):
+        if isinstance(op, JoinOp) or (isinstance(op, AccumulateOp) and op.is_finished_by_last):
             return False
         if not (isinstance(op, ComputeOp) and op.IS_VIEW and model.has_views):
             return isinstance(op, Block) or not _has_aliases(op)

@@ -37,12 +37,10 @@ from memopt.dialects.attributes import StateType, parse_int_list
 from memopt.dialects.interface import MemoryInterface, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import INTS
+from memopt.dialects.row_text import parse_index, parse_tail, print_tail
 from memopt.dialects.rows import (
     JoinOp,
     RowOpOp,
-    parse_index,
-    parse_tail,
-    print_tail,
     row_type,
 )
 from memopt.dialects.structure import NamesRows

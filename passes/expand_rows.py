@@ -24,7 +24,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_value
 from memopt.dialects.model_attributes import AliasAttr, ModelAttr
-from memopt.dialects.names import is_named, name_of, operator_kind, place_of, rename
+from memopt.dialects.names import is_named, name_of, operator_kind, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import ALIAS, drop_plan, is_gathered, is_pulled, model_of, pulled_by
 from memopt.dialects.rows import (
@@ -104,11 +104,9 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
     """Cut those of `computing` at these positions that have rows, and a kernel of the target that
     computes them; their positions."""
     found, target = computing(func), target_of(func)
-    for op in found:
-        if op.SUMS_UP:
-            text = "memgraph-expand-rows: adds up operands in place, which are no rows"
-            raise MemoptError(text, place_of(op))
     asked = {k: found[k] for k in sorted(positions) if not is_gathered(found[k])}
+    together = _cut_together(found, frozenset(asked.values()), target)
+    asked = {k: op for k, op in asked.items() if op not in together}
     if gathers := any(map(is_gathered, found)):
         forget_scratch(func)  # who reads them in rows makes rows of them in scratch
     for op in asked.values():
@@ -141,6 +139,25 @@ def _with_rows(op: ComputeOp, target: Target) -> list[ComputeOp]:
             rename(one, {0: name_of(old)})
     Rewriter.replace_op(op, list(made), [one.results[0] for one in made])
     return list(made)
+
+
+def _cut_together(
+    found: Sequence[ComputeOp], asked: Collection[ComputeOp], target: Target
+) -> frozenset[ComputeOp]:
+    """What stays whole because others do: who adds up a buffer and what is added up has rows if all
+    of them have."""
+    whole: set[ComputeOp] = set()
+    for op in found:
+        if not op.SUMS_UP:
+            continue
+        its = [op, *(v.owner for v in op.operands if not is_constant_value(v))]
+        if not all(isinstance(m, ComputeOp) and m in asked and _is_cut(m, target) for m in its):
+            whole.update(m for m in its if isinstance(m, ComputeOp))
+    return frozenset(whole)
+
+
+def _is_cut(op: ComputeOp, target: Target) -> bool:
+    return not op.accumulates and steps_of(op) is not None and _can_be_cut(op, target)
 
 
 def _can_be_cut(op: ComputeOp, target: Target) -> bool:

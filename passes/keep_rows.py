@@ -30,6 +30,9 @@ def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
         if isinstance(op, RowOp) and is_gathered(op):
             text = "memgraph-slide: a row that is no buffer, made by its readers, is not kept"
             raise MemoptError(text, place_of(op))
+        if isinstance(op, RowOp) and op.whole.SUMS_UP:
+            text = "memgraph-slide: a row that several operators add up is not kept"
+            raise MemoptError(text, place_of(op))
     kept, row = kept_rows_in(func, rows), rows_in(func)
     recalled = least_work(choosing(func, row, kept), most, place)
     if not recalled.rows:

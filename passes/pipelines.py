@@ -154,9 +154,7 @@ def rules_of(chosen: Choices) -> tuple[tuple[str, ...], tuple[str, ...], tuple[s
 def _is_planned(rule: type[Rule], chosen: Choices) -> bool:
     """Whether what a rule leaves can be planned so: rows that are no buffers are not kept from run
     to run, and neither they nor whole tensors are put into several memories."""
-    if rule.unbuffered:
-        return chosen.memory is None and chosen.slide is None
-    return not rule.whole_only or (chosen.memory is None and not chosen.in_rows)
+    return not rule.unbuffered or (chosen.memory is None and chosen.slide is None)
 
 
 def _sliding(rows: int, kept: int | None) -> Step:

@@ -68,9 +68,8 @@ class Rule(RewritePattern, ABC):
     `applied`: by `--rewrite=safe` and `all`, if it is exact to the bit and proven not to raise the
     least peak (safe); by `all`, if it gives operators a form that kernels have (kernels), whatever
     that costs, or where the least peak does not rise (search); or only by its name.
-    `whole_only`: whether what it leaves is neither cut into rows nor put into several memories.
-    `unbuffered`: whether it leaves values that are no buffers, or is for their sake: they are not
-    put into several memories, and with operators in rows are worth what they are in rows.
+    `unbuffered`: whether it leaves values that are no buffers alone, or is for their sake: they are
+    not put into several memories, and with operators in rows are worth what they are in rows.
     `claims`: whether it says in the IR what it knows of channels that it leaves out.
     `keeps_claims`: whether what is said of channels stays true; a rule of which that is not so is
     not applied where something is said.
@@ -81,7 +80,6 @@ class Rule(RewritePattern, ABC):
 
     exact: ClassVar[Exact]
     applied: ClassVar[Applied] = "named"
-    whole_only: ClassVar[bool] = False
     unbuffered: ClassVar[bool] = False
     claims: ClassVar[bool] = False
     keeps_claims: ClassVar[bool] = True

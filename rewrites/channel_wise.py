@@ -251,7 +251,7 @@ class ChannelWise(Rule):
 
     exact: ClassVar[Exact] = "bits"
     applied: ClassVar[Applied] = "search"
-    whole_only: ClassVar[bool] = True
+    unbuffered: ClassVar[bool] = True
     only_lower: ClassVar[bool] = True
 
     @op_type_rewrite_pattern

@@ -204,7 +204,7 @@ def read_function(func: FuncOp, model: ModelAttr) -> Reading:
     for op in block.ops:
         memory = behaviour_of(op, model)
         if memory.sums:
-            addends = op.operands[: memory.sums]
+            addends = [op.operands[k] for k in memory.sums]
             found.added.update(dict.fromkeys(addends, op))
             check_addends(op, addends, memory.in_order)
             pieces.heap(addends)

@@ -117,7 +117,7 @@ def _check_row(op: RowOp, walk: Walk) -> None:
         reader = walk.readers[operator] = reader_of(op.whole)
     whole, r = reader.whole, op.index.data
     done = walk.done.setdefault(operator, [])
-    if is_gathered(op):  # no step: its readers make it, whenever they run
+    if is_gathered(op) or op.shows_sums:  # no step: others make it, whenever they run
         if r in done:
             raise MemoptError(f"row {r} of {whole.name} is there twice", place_of(op))
     elif done and r <= done[-1]:

@@ -3,13 +3,14 @@
 from functools import partial
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.function_memory import executing
 from memopt.backends.c.call import Constants, KernelCall, refuse
 from memopt.backends.c.pulling import pulling_of, pulls
 from memopt.backends.c.registry import Kernel, matching, own_workspace
 from memopt.backends.c.row_calls import RowCall
+from memopt.backends.c.sums import computed
 from memopt.dialects.functions import body_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import is_gathered, model_of
@@ -24,9 +25,14 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
             matching(op.whole if isinstance(op, RowOp) else op, isa)
         elif pulls(op) and not isinstance(op, RowOp):
             pulling_of(op, partial(own_workspace, isa=isa))
+    seen: set[SSAValue] = set()
     for op, _ in executing(body_of(func), model_of(func)):
-        if not isinstance(op, (ReceiveOp, *MOVING)):
-            matching(op.whole if isinstance(op, RowOp) else op, isa)
+        if isinstance(op, RowOp):
+            if op.operator not in seen:
+                matching(computed(op), isa)
+            seen.add(op.operator)
+        elif not isinstance(op, (ReceiveOp, *MOVING)):
+            matching(op, isa)
 
 
 def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[KernelCall]:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import SSAValue
-
 from memopt.backends.c.calls import Source
 from memopt.backends.c.row_program import (
     Move,
@@ -15,6 +13,7 @@ from memopt.backends.c.row_program import (
 )
 from memopt.backends.c.rows import add_row_program, run_rows, start_rows
 from memopt.backends.c.streaming import Stream, guarded
+from memopt.backends.c.sums import overwriting
 from memopt.backends.c.whole import add_operator
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.rows import ReceiveOp, RowOp
@@ -35,7 +34,7 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
     """Add everything that runs. `live` are the groups that are in memory during each operation.
     Raises MemoptError if something has no kernel."""
     of_operator = rows_of_operators(out.layout)
-    numbers: dict[SSAValue, range] = {}
+    numbers: dict[RowOp, range] = {}
     operators: list[RowOperator] = []
     calls: list[tuple[int | str, Sequence[int]]] = []
     moves: list[Move] = []
@@ -46,16 +45,16 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
             add_operator(out, op, index, groups)
             index += 1
             continue
-        if isinstance(op, RowOp) and op.operator not in numbers:
-            rows = of_operator[op.operator]
+        for rows in overwriting(of_operator.pop(op.operator, ())) if isinstance(op, RowOp) else ():
             made = row_operators(out.layout, out.constants, out.isa, rows, f"op{index}")
-            numbers[op.operator] = range(len(operators), len(operators) + len(made))
+            its_numbers = range(len(operators), len(operators) + len(made))
+            numbers |= dict.fromkeys(rows, its_numbers)
             operators += made
             index += 1
         first = len(calls)
         its: Sequence[int | str] = (RECEIVE,)
         if isinstance(op, RowOp):
-            its = numbers[op.operator]
+            its = numbers[op]
         elif not isinstance(op, ReceiveOp):
             found = moves_of(out.layout, op)
             moves += found

@@ -98,6 +98,12 @@ def summed_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[R
     ]
 
 
+def sum_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """Rows that several operators have added up, all in one buffer: row r is where that of the
+    first one is."""
+    return [RowCall(call, (0,), Window(1, 0, 1)) for call in lowered(op, constants)]
+
+
 def own_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
     """Row r of every operand: the calls of the operator on tensors of one row."""
     return changed_rows(op, constants, lowered, {})

@@ -17,6 +17,7 @@ from memopt.backends.c.pulled_row_calls import PulledRows, pulled_rows
 from memopt.backends.c.pulled_rows import makes_operands
 from memopt.backends.c.row_calls import ConstantRows, RowCall
 from memopt.backends.c.row_places import Places, numbered
+from memopt.backends.c.sums import computed, sum_row_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import ReceiveOp, RowOp, RowsOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
@@ -48,6 +49,11 @@ class RowOperator:
         return self.rows[-1].index.data + 1
 
     @property
+    def is_dense(self) -> bool:
+        """Whether the rows are all from the first on."""
+        return self.end == len(self.rows)
+
+    @property
     def places(self) -> list[Places]:
         """What needs a table."""
         scratch = self.pulled.scratch if self.pulled is not None else ()
@@ -68,7 +74,8 @@ def row_operators(
 ) -> list[RowOperator]:
     """The calls of an operator of which all rows are given. Raises MemoptError if no kernel
     computes them."""
-    calls = lower_rows(rows[0].whole, constants, isa)
+    calls = lower_rows(computed(rows[0]), constants, isa)
+    is_part = not rows[0].whole.SUMS_UP and sum_row_of(rows[0]) is not None
     found: list[RowOperator] = []
     for number, made in enumerate(calls):
         call = made.call
@@ -89,7 +96,8 @@ def row_operators(
                 for o in read
             )
         name = prefix if len(calls) == 1 else f"{prefix}_{number}"
-        completes = all(c.call.result != call.result for c in calls[number + 1 :])
+        later = calls[number + 1 :]
+        completes = not is_part and all(c.call.result != call.result for c in later)
         found.append(RowOperator(name, made, rows, operands, results, completes, pulled))
     return found
 

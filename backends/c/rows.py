@@ -51,7 +51,7 @@ SCRATCH_FIELD = """  const row_place *scratch_at; /* where each row works, if it
 ALIGNED_FIELD = """  row_number aligned; /* operands behind those, read at the row itself */
 """
 
-NUMBERS_FIELD = """  const row_number *rows; /* those that are made, the others stay from before */
+NUMBERS_FIELD = """  const row_number *rows; /* those that are made */
 """
 
 LOOP = """/* Calls `from` to `to` - 1; `next` has the row that each operator makes next.@stops@ */
@@ -99,7 +99,7 @@ ALIGNED = """    for (k = 0; k < o->aligned; ++k) {
 """
 
 ROW = "next[calls[call]]++"
-SLIDING_ROW = "o->rows[next[calls[call]]++]"
+PICKED_ROW = "o->rows[next[calls[call]]++]"
 SCRATCH = """
               o->scratch_at != NULL ? ROW_AT(o->scratch_at[row]) : NULL"""
 OPERAND = "ROW_AT(o->in_at[k][rows.in_first + r])"
@@ -140,9 +140,10 @@ def add_row_program(
     places = () if received is None else places_of(out.layout, received_in_order(received))
     numbers = numbers_of(operators, places, moves)
     slides = bool(moves)
+    picks = slides or not all(o.is_dense for o in operators)
     has_constants = any(isinstance(p, ConstantRows) for o in operators for p in o.operands)
-    out.data.append(_types(numbers, operators, has_constants, slides))
-    has = has_constants, _works(operators), _aligned(operators), slides
+    out.data.append(_types(numbers, operators, has_constants, picks))
+    has = has_constants, _works(operators), _aligned(operators), picks
     entries = "".join(_entry(out, o, numbers, *has) for o in operators)
     out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
     out.data.append(_calls(out, calls, numbers))
@@ -158,14 +159,14 @@ def add_row_program(
     traced = "".join(_traced(o) for o in operators)
     out.data.append(filled(TRACED, {"traced": traced}))
     how = WHOLE if received is None else STREAMED
-    how = {**how, "moving": MOVING if slides else "", "row": SLIDING_ROW if slides else ROW}
+    how = {**how, "moving": MOVING if slides else "", "row": PICKED_ROW if picks else ROW}
     how["scratch"] = SCRATCH if _works(operators) else "NULL"
     out.data.append(_loop(numbers, operators, has_constants, how))
     return numbers
 
 
 def _types(
-    numbers: Numbers, operators: Sequence[RowOperator], has_constants: bool, slides: bool
+    numbers: Numbers, operators: Sequence[RowOperator], has_constants: bool, picks: bool
 ) -> str:
     several = len(numbers.bases) > 1
     memory = "the memory that its highest bits say" if several else f"`{numbers.bases[0]}`"
@@ -179,7 +180,7 @@ def _types(
             (
                 CONSTANT_FIELD if has_constants else "",
                 SCRATCH_FIELD if _works(operators) else "",
-                NUMBERS_FIELD if slides else "",
+                NUMBERS_FIELD if picks else "",
                 ALIGNED_FIELD if _aligned(operators) else "",
             )
         ),
@@ -214,7 +215,7 @@ def _entry(
     has_constants: bool,
     works: bool,
     aligned: bool,
-    slides: bool,
+    picks: bool,
 ) -> str:
     call, window = o.call.call, o.call.window
     scratch = "NULL"
@@ -250,7 +251,7 @@ def _entry(
         result,
         *(constant if has_constants else ()),
         *((scratch,) if works else ()),
-        *((_row_numbers(out, o),) if slides else ()),
+        *((_row_numbers(out, o),) if picks else ()),
         *((str(o.aligned),) if aligned else ()),
         *map(int_literal, under or own),
         str(call.rows.in_stride),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     opt_prop_def,
@@ -91,27 +91,31 @@ class AccumulateOp(ComputeOp):
         """Reals: the last operand to be added finishes the sum, which is the result. Integers, of
         four bytes each, are finished by themselves."""
         for value in self.sums:
-            self._check_partial(value)
-        results = (bytes_of(self.result.type),)
-        count = len(self.sums)
-        if not is_stored(self.result):
-            views = tuple(Alias(0, k, "view") for k in range(count))
-            return OperatorMemory(results, views, executes=False, sums=count, in_order=True)
-        return OperatorMemory(results, inplace=self._inplace(model), sums=count)
+            self.check_partial(self, value, value.owner)
+        results, sums = (bytes_of(self.result.type),), range(len(self.sums))
+        if self.is_finished_by_last:
+            views = tuple(Alias(0, k, "view") for k in sums)
+            return OperatorMemory(results, views, executes=False, sums=sums, in_order=True)
+        return OperatorMemory(results, inplace=self._inplace(model), sums=sums)
 
     def may_overwrite(self, operand: int) -> bool:
         """One buffer has all partial sums, those of integers four bytes each."""
         return operand == 0 and is_stored(self.result)
 
-    def _check_partial(self, value: SSAValue) -> None:
-        """Raise MemoptError for a value that nobody could add up in place."""
-        owner = value.owner
-        if not isinstance(owner, WeighingOp | MeanOp) or owner.activation_name:
+    @property
+    def is_finished_by_last(self) -> bool:
+        """Whether the last operand to be added leaves the result."""
+        return not is_stored(self.result)
+
+    def check_partial(self, op: Operation, value: SSAValue, maker: Operation | Block) -> None:
+        """Raise MemoptError for an operand of `op`, this operation or a row of it, that nobody
+        could add up in place; `maker` is what makes it, or a row of it."""
+        if not isinstance(maker, WeighingOp | MeanOp) or maker.activation_name:
             text = "an operand is no sum, which could be added to what is there"
-            raise MemoptError(f"{self.name}: {text}", place_of(self))
-        if len(list(owner.results[0].uses)) > 1:
-            text = f"{name_of(owner.results[0])} is read elsewhere too, but it is no buffer alone"
-            raise MemoptError(f"{self.name}: {text}", place_of(self))
+            raise MemoptError(f"{self.name}: {text}", place_of(op))
+        if not value.has_one_use():
+            text = f"{name_of(value)} is read elsewhere too, but it is no buffer alone"
+            raise MemoptError(f"{self.name}: {text}", place_of(op))
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """Reals in the order of the operands, each of which is rounded."""

@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from c_programs import Program, compiled
-from channel_networks import bottleneck
 from row_networks import image_of
-from row_steps import convolution, function, side_by_side
-from row_text import Rng, Text
-from unbuffered_networks import RULES, STEPS, planned, text_of
+from row_text import Rng
+from sum_networks import INT8, REAL, assert_alike, expected, numbers
+from unbuffered_networks import RULES, planned, text_of
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from memopt.analysis.evaluation import evaluate
-from memopt.analysis.weights import Weights
 from memopt.backends.c.emit import emit
 from memopt.backends.c.pulling import pulls
 from memopt.backends.c.sums import part_of
@@ -27,50 +24,13 @@ from memopt.cli import main
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.operators.accumulation import AccumulateOp, sum_of
-from memopt.dialects.stored import dtype_of, is_stored
-from memopt.dialects.tensors import bytes_of, shape_of
+from memopt.dialects.stored import is_stored
 from memopt.driver import load_text, new_context
 from memopt.rewrites import named_rules
 
 FULL = 2_000  # networks
 LEAST = 100  # of each way of adding up, in the full count
 PROGRAM = 25  # networks
-CLOSE = 1e-5  # of the largest, for reals, which are added in another order
-
-
-def added(net: Text) -> None:
-    """What reads all channels of tensors beside one another, perhaps joined themselves or of a
-    function."""
-    if net.pick(False, True):
-        net.pick(side_by_side, function)(net)
-    side_by_side(net)
-    convolution(net)
-
-
-def matrix(net: Text) -> None:
-    """The same as a matrix over channels."""
-    side_by_side(net)
-    name, shape = net.last
-    out = int(net.rng.integers(1, 6))
-    constants, types = net.weights((out, shape[3]), "", out)
-    text = f"fully_connected {name}, {constants} keep_dims{net.activation()}{net.rounding}"
-    made = (*shape[:3], out)
-    (name,) = net.line(text, [net.type_of(shape), types], [net.type_of(made)])
-    net.made.append((name, made))
-
-
-def stacked(net: Text) -> None:
-    """The mean over tensors below one another."""
-    alike = [m for m in net.made if m[1] == net.last[1]]
-    parts = [net.last, *(net.pick(*alike) for _ in range(net.pick(1, 2)))]
-    (one, h, w, c), names = net.last[1], ", ".join(name for name, _ in parts)
-    net.add(f"concat {names} axis 1", parts, (one, h * len(parts), w, c))
-    axes, made = net.pick(("[1, 2]", (one, 1, 1, c)), ("[1]", (one, 1, w, c)))
-    net.add(f"mean {net.last[0]} axes {axes} keep_dims{net.rounding}", [net.last], made)
-
-
-INT8 = (*(added,) * 12, bottleneck, *STEPS)
-REAL = (*INT8, *(matrix, stacked) * 3)
 
 
 def mixed_up(func: FuncOp, rng: Rng) -> None:
@@ -100,34 +60,6 @@ def ways(func: FuncOp) -> Counter[str]:
             found["three or more"] += len(op.sums) > 2
             found["even"] += "onnx_even" in str(op.properties.get("rounding"))
     return found
-
-
-def numbers(func: FuncOp, data: bytes) -> list[Any]:
-    """Its results, one after the other."""
-    last, found = func.get_return_op(), list[Any]()
-    assert last is not None
-    for value in last.operands:
-        size = bytes_of(value.type) or 0
-        found.append(np.frombuffer(data[:size], dtype_of(value)).reshape(shape_of(value)))
-        data = data[size:]
-    assert not data
-    return found
-
-
-def expected(module: ModuleOp, image: Any) -> list[Any]:
-    func = only_function(module)
-    values, last = evaluate(func, Weights({}), [image]), func.get_return_op()
-    assert last is not None
-    return [values[v] for v in last.operands]
-
-
-def assert_alike(found: Any, want: Any, seed: int) -> None:
-    """int8 to the bit, reals but for the order in which they are added."""
-    assert found.dtype == want.dtype
-    if found.dtype == np.int8:
-        assert (found == want).all(), seed
-    else:
-        np.testing.assert_allclose(found, want, rtol=CLOSE, atol=CLOSE * np.abs(want).max())
 
 
 @pytest.fixture(scope="module")
@@ -236,12 +168,18 @@ def convolved(
 
 
 @pytest.mark.parametrize(
-    ("quantized", "before", "after"),
-    [(True, 32_976, 23_616), (False, 131_904, 58_176)],
-    ids=["int8", "real"],
+    ("quantized", "rows", "before", "after"),
+    [
+        (True, "none", 32_976, 23_616),
+        (False, "none", 131_904, 58_176),
+        (True, "all", 9_720, 6_696),
+        (False, "all", 38_880, 32_832),
+    ],
+    ids=["int8", "real", "int8 in rows", "real in rows"],
 )
 def test_a_pyramid_of_dilations_takes_less_ram(
     quantized: bool,
+    rows: str,
     before: int,
     after: int,
     tmp_path: Path,
@@ -257,13 +195,12 @@ def test_a_pyramid_of_dilations_takes_less_ram(
     others = ",".join(rule for rule in named_rules(("all",)) if rule != "channel-wise")
     for rules, peak in ((others, before), ("all", after)):
         folder = tmp_path / str(peak)
-        how = ("--target=cortex-m4", f"--rewrite={rules}", "--rows=none", "-o", str(folder))
+        how = ("--target=cortex-m4", f"--rewrite={rules}", f"--rows={rows}", "-o", str(folder))
         assert main(["compile", str(path), *how]) == 0
         said, report = capsys.readouterr().out, json.loads((folder / "report.json").read_text())
+        adds = "adds to" if rows == "none" else "memopt_conv_2d_sum_"
         assert (
-            ("channel-wise" in said)
-            == ("adds to" in (folder / "net.c").read_text())
-            == (rules == "all")
+            ("channel-wise" in said) == (adds in (folder / "net.c").read_text()) == (rules == "all")
         )
         assert report["plan"]["peak"] == peak and report["plan"]["optimal"]
         ram.append(report["target"]["ram"])

@@ -11,12 +11,13 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.int8 import int8_range, int8_weights, int32_bias, need_int32, requantization
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import sum_rows
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.tensors import shape_of
 
 
-@kernel(AccumulateOp, "i32 to s8", "nhwc", rounding=("tflm_double", "onnx_even"))
+@kernel(AccumulateOp, "i32 to s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=sum_rows)
 def finish_sum_s8(op: AccumulateOp, constants: Constants) -> KernelCall:
     """With bias and multiplier of each channel; beside the sums or, element by element, over them.
 

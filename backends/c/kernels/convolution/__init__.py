@@ -162,7 +162,14 @@ def _partial_fields(op: Conv2DOp) -> Fields:
     return window_fields(op)
 
 
-@kernel(Conv2DOp, "s8 to i32", "nhwc", rounding=("tflm_double", "onnx_even"), sums=True)
+@kernel(
+    Conv2DOp,
+    "s8 to i32",
+    "nhwc",
+    rounding=("tflm_double", "onnx_even"),
+    rows=window_rows,
+    sums=True,
+)
 def conv_2d_sum_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     """Sums of products, which others add to."""
     import numpy as np
@@ -185,7 +192,7 @@ def conv_2d_sum_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     )
 
 
-@kernel(Conv2DOp, "f32", "nhwc", sums=True)
+@kernel(Conv2DOp, "f32", "nhwc", rows=window_rows, sums=True)
 def conv_2d_sum_f32(op: Conv2DOp, constants: Constants) -> KernelCall:
     """The same of reals."""
     fields = _partial_fields(op)
