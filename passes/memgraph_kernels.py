@@ -34,6 +34,7 @@ from memopt.dialects.plan import (
     offsets_of,
     plan_of,
 )
+from memopt.dialects.rows import RowOp
 from memopt.dialects.write_plan import Facts
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.option import check_choices, option
@@ -66,13 +67,14 @@ class MemgraphKernelsPass(PlanningPass):
             raise PassFailedException(f"{text}; run --place first")
         facts, extracted = planned.facts, planned.extracted
         sites = _sites(extracted)
-        if self.optimize == RAM or _all_fit(sites, facts.peak, facts.arena):
-            sites = [s for s in sites if s.fits(facts.peak, facts.arena)]
+        fitting = _fitting(sites, facts.peak, facts.arena)
+        if self.optimize == RAM or len(fitting) == len(sites):
+            sites = fitting
             _mark(sites, [s.offset for s in sites])
             return Planned(extract(func), facts) if sites else planned
         if self.optimize == BALANCED:
             peak, arena = (size + size // SHARE for size in (facts.peak, facts.arena))
-            sites = [s for s in sites if s.fits(peak, arena)]
+            sites = _fitting(sites, peak, arena)
         model = extracted.model
         drop_plan(func)
         func.attributes[MODEL] = model
@@ -96,9 +98,11 @@ def _in_one_arena(facts: Facts) -> bool:
 @dataclass(frozen=True)
 class Site:
     """An operation whose fast kernel works in so many bytes, the lowest place for them among what
-    lies in the arena while it runs, and the level with them."""
+    lies in the arena while it runs, and the level with them. `marked` is the operator itself, or
+    the whole one that it is a row of, all rows of which have the same kernel."""
 
     op: Operation
+    marked: Operation
     bytes: int
     offset: int
     held: int
@@ -108,8 +112,10 @@ class Site:
         return self.level <= peak and self.offset + self.held <= arena
 
 
-def _all_fit(sites: Sequence[Site], peak: int, arena: int) -> bool:
-    return all(site.fits(peak, arena) for site in sites)
+def _fitting(sites: Sequence[Site], peak: int, arena: int) -> list[Site]:
+    """Those of operators all of whose sites fit."""
+    left = {site.marked for site in sites if not site.fits(peak, arena)}
+    return [site for site in sites if site.marked not in left]
 
 
 def _sites(extracted: Extracted) -> list[Site]:
@@ -126,7 +132,8 @@ def _sites(extracted: Extracted) -> list[Site]:
         if size and not memory.memory[t].workspace:
             held = rounded(size, alignment)
             there = [spans[g] for g, live in enumerate(lives) if t in live and g in spans]
-            found.append(Site(op, size, lowest_gap(there, held), held, level[t] + held))
+            marked = op.whole if isinstance(op, RowOp) else op
+            found.append(Site(op, marked, size, lowest_gap(there, held), held, level[t] + held))
     return found
 
 
@@ -135,7 +142,7 @@ def _spans(extracted: Extracted) -> dict[int, Span]:
     func, memory = extracted.func, extracted.memory
     places: dict[SSAValue, Place | None] = {}
     places.update(zip(body_of(func).args, argument_offsets(func), strict=True))
-    for op in memory.operations:
+    for op in body_of(func).ops:  # parts of tensors are results of what does not run
         places.update(zip(op.results, offsets_of(op) or (), strict=False))
     found: dict[int, Span] = {}
     for number, group in enumerate(memory.groups):
@@ -158,5 +165,5 @@ def lowest_gap(spans: Sequence[Span], size: int) -> int:
 
 def _mark(sites: Sequence[Site], offsets: Sequence[int]) -> None:
     for site, offset in zip(sites, offsets, strict=True):
-        site.op.attributes[FAST] = UnitAttr()
+        site.marked.attributes[FAST] = UnitAttr()
         site.op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(site.bytes, offset)])

@@ -19,9 +19,9 @@ from memopt.backends.c.calls import Source, add_parameters
 from memopt.backends.c.epilogue_rows import columns_of, made_sums
 from memopt.backends.c.layout import Layout
 from memopt.backends.c.lowering import lower, lower_rows
-from memopt.backends.c.pulled_row_calls import scratch_of
+from memopt.backends.c.pulled_rows import row_scratch
 from memopt.backends.c.row_calls import RowCall
-from memopt.backends.c.row_places import Places, numbered
+from memopt.backends.c.row_places import Places, numbered, scratch_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import RowOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, shape_of
@@ -106,7 +106,7 @@ def epilogue_row(
         ]
         parts.append(Part(_narrowed(whole, maker.call, columns), reader, *at))
     operands = numbered(layout, under, 0), numbered(layout, other, 0)
-    return maker, operands, EpilogueRow(tuple(parts), made, scratch_of(layout, rows))
+    return maker, operands, EpilogueRow(tuple(parts), made, scratch_of(layout, rows, row_scratch))
 
 
 def _narrowed(op: ComputeOp, call: KernelCall, columns: range) -> KernelCall:

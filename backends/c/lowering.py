@@ -47,7 +47,7 @@ def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> lis
     kernel = matching(op, isa)
     if kernel.rows is None:
         raise refuse(op, f"the kernel of {op.name} computes no rows, only the whole tensor")
-    if kernel.workspace is not None and kernel.workspace(op):
+    if kernel.workspace is not None and kernel.workspace(op) and not kernel.fast:
         raise refuse(op, f"the kernel of {op.name} computes no rows: it works in scratch")
     return kernel.rows(op, constants, partial(_calls, kernel))
 

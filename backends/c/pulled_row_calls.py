@@ -19,7 +19,7 @@ from memopt.backends.c.lowering import lower_rows
 from memopt.backends.c.pulled_rows import Slot, made_for, makes_operands, row_scratch, slots_of
 from memopt.backends.c.pulling import MOST_OPERANDS
 from memopt.backends.c.row_calls import ConstantRows, RowCall
-from memopt.backends.c.row_places import Places, numbered
+from memopt.backends.c.row_places import Places, numbered, scratch_of
 from memopt.dialects.plan import is_pulled
 from memopt.dialects.rows import RowOp
 
@@ -111,28 +111,15 @@ def pulled_rows(
                 steps.append(Step(call.call, tuple(found), slot, call.call.out_offset))
     if len(sources) > MOST_OPERANDS or any(len(s.sources) > MOST_OPERANDS for s in steps):
         raise refuse(rows[0].whole, f"memopt_{made.call.kernel} reads no row of no buffer")
-    return tuple(operands), PulledRows(tuple(steps), tuple(sources), scratch_of(layout, rows))
+    return tuple(operands), PulledRows(
+        tuple(steps), tuple(sources), scratch_of(layout, rows, row_scratch)
+    )
 
 
 def _row(value: OpResult) -> RowOp:
     if not isinstance(value.op, RowOp):
         raise refuse(value.op, "no row, and no buffer")
     return value.op
-
-
-def scratch_of(layout: Layout, rows: Sequence[RowOp]) -> Places:
-    """The scratch of each row. Refuses a plan with other scratch than it works in."""
-    some = None
-    for row in rows:
-        planned, place = layout.scratch.get(row, (0, None))
-        if planned != (needed := row_scratch(row)):
-            text = f"planned with {planned} B of scratch, it makes what it reads in {needed} B"
-            raise refuse(row, f"{text}; memgraph-model with the target, before rows, says it")
-        some = some or place
-    assert some is not None
-    last = rows[-1].index.data
-    at = {row.index.data: layout.scratch[row][1] for row in rows if row in layout.scratch}
-    return tuple(at.get(r, some) for r in range(last + 1))
 
 
 def add_pulled_row(out: Source, reader: KernelCall, pulled: PulledRows, prefix: str) -> None:

@@ -25,7 +25,7 @@ from memopt.backends.c.row_calls import RowForm
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.plan import FAST
+from memopt.dialects.plan import FAST, is_gathered
 from memopt.dialects.rows import RowOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
@@ -141,9 +141,15 @@ def _fitting(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> li
 def fast_workspace(op: Operation, isa: tuple[str, ...]) -> int:
     """Bytes of scratch of the fast kernel for an operation, 0 if there is none, or if it reads what
     is no buffer, which is made in scratch."""
-    if pulls(op):
+    if isinstance(op, RowOp):
+        if is_gathered(op) or row_scratch(op):
+            return 0
+        fast = [k for k in kernels_of(type(op.whole)) if k.fast and k.rows is not None]
+        op = op.whole
+    elif pulls(op):
         return 0
-    fast = [k for k in kernels_of(type(op)) if k.fast]
+    else:
+        fast = [k for k in kernels_of(type(op)) if k.fast]
     best = min(_fitting(op, fast, isa), key=lambda k: isa.index(k.isa), default=None)
     return best.workspace(op) if best is not None and best.workspace is not None else 0
 
@@ -152,11 +158,17 @@ def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
     """Bytes of scratch in which an operation would run, what it makes of what it reads included; 0
     if it needs none or there is no kernel: a plan is made all the same."""
     if isinstance(op, RowOp):
-        return row_scratch(op)
+        return row_scratch(op) or _fast_row(op, isa)
     if pulls(op):
         pulling = _pulling(op, isa)
         return 0 if pulling is None else pulling.scratch
     return own_workspace(op, isa)
+
+
+def _fast_row(row: RowOp, isa: tuple[str, ...]) -> int:
+    """Bytes in which the fast kernel of a row works, if its operator is marked."""
+    runs = FAST in row.whole.attributes and not is_gathered(row)
+    return own_workspace(row.whole, isa) if runs else 0
 
 
 def runs_pulling(op: Operation, isa: tuple[str, ...]) -> bool:

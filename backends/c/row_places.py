@@ -1,11 +1,13 @@
 """Where the rows of a tensor lie, by their numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
+from memopt.backends.c.call import refuse
 from memopt.backends.c.layout import Address, Layout
+from memopt.dialects.rows import RowOp
 
 Places = tuple[Address, ...]
 """Where the rows of a tensor lie."""
@@ -24,3 +26,18 @@ def numbered(layout: Layout, values: Mapping[int, SSAValue], by: int) -> Places:
     last = max(values)
     some = next(iter(values.values()))
     return places_of(layout, [values.get(r, some) for r in range(last + 1)], by)
+
+
+def scratch_of(layout: Layout, rows: Sequence[RowOp], needed_by: Callable[[RowOp], int]) -> Places:
+    """The scratch of each row. Refuses a plan with other scratch than what it works in."""
+    some = None
+    for row in rows:
+        planned, place = layout.scratch.get(row, (0, None))
+        if planned != (needed := needed_by(row)):
+            text = f"planned with {planned} B of scratch, it works in {needed} B"
+            raise refuse(row, f"{text}; memgraph-model with the target, before rows, says it")
+        some = some or place
+    assert some is not None
+    last = rows[-1].index.data
+    at = {row.index.data: layout.scratch[row][1] for row in rows if row in layout.scratch}
+    return tuple(at.get(r, some) for r in range(last + 1))

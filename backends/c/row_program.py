@@ -5,6 +5,7 @@ Nothing is decided here either: rows and their places are the plan's.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from xdsl.ir import SSAValue
 
@@ -15,10 +16,12 @@ from memopt.backends.c.layout import Address, Layout
 from memopt.backends.c.lowering import lower_rows
 from memopt.backends.c.pulled_row_calls import PulledRows, pulled_rows
 from memopt.backends.c.pulled_rows import makes_operands
+from memopt.backends.c.registry import workspace_of
 from memopt.backends.c.row_calls import ConstantRows, RowCall
-from memopt.backends.c.row_places import Places, numbered
+from memopt.backends.c.row_places import Places, numbered, scratch_of
 from memopt.backends.c.sums import computed, sum_row_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.plan import FAST
 from memopt.dialects.rows import ReceiveOp, RowOp, RowsOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 
@@ -38,6 +41,7 @@ class RowOperator:
     completes: bool
     pulled: PulledRows | EpilogueRow | None = None
     aligned: int = 0
+    scratch: Places = ()
 
     @property
     def whole(self) -> ComputeOp:
@@ -56,8 +60,12 @@ class RowOperator:
     @property
     def places(self) -> list[Places]:
         """What needs a table."""
-        scratch = self.pulled.scratch if self.pulled is not None else ()
-        return [p for p in (*self.operands, self.results, scratch) if isinstance(p, tuple)]
+        return [p for p in (*self.operands, self.results, self.works_at) if isinstance(p, tuple)]
+
+    @property
+    def works_at(self) -> Places:
+        """Where the scratch of each row is; nothing if it has none."""
+        return self.scratch if self.pulled is None else self.pulled.scratch
 
 
 def rows_of_operators(layout: Layout) -> dict[SSAValue, list[RowOp]]:
@@ -98,7 +106,11 @@ def row_operators(
         name = prefix if len(calls) == 1 else f"{prefix}_{number}"
         later = calls[number + 1 :]
         completes = not is_part and all(c.call.result != call.result for c in later)
-        found.append(RowOperator(name, made, rows, operands, results, completes, pulled))
+        fast = FAST in rows[0].whole.attributes
+        scratch = scratch_of(layout, rows, partial(workspace_of, isa=isa)) if fast else ()
+        found.append(
+            RowOperator(name, made, rows, operands, results, completes, pulled, scratch=scratch)
+        )
     return found
 
 

@@ -190,7 +190,7 @@ def _types(
 
 def _works(operators: Sequence[RowOperator]) -> bool:
     """Whether a row works in scratch."""
-    return any(o.pulled is not None for o in operators)
+    return any(o.works_at for o in operators)
 
 
 def _aligned(operators: Sequence[RowOperator]) -> bool:
@@ -223,7 +223,8 @@ def _entry(
         add_parameters(out, call, o.prefix)
     else:
         o.pulled.add(out, call, o.prefix)
-        scratch = _table(out, o.pulled.scratch, f"{o.prefix}_scratch_at", numbers)
+    if o.works_at:
+        scratch = _table(out, o.works_at, f"{o.prefix}_scratch_at", numbers)
     result = _table(out, o.results, f"{o.prefix}_out_at", numbers)
     operands: list[str] = []
     constant = ("NULL", "0")

@@ -26,7 +26,7 @@
 // C-NEXT: {memopt_epilogue_row, &op1_params, {op0_out_at, op0_in_at_0}, {{op[a-z0-9_]+}}, op1_scratch_at, 1, 1, 1, 1, 3, 6, 1, 32, 32},
 // LEFT-NOT: rewritten
 // LEFT: memgraph.row %y[5]
-// NO-SCRATCH: mlir:26:5: error: C backend: planned with 0 B of scratch, it makes what it reads in 16 B
+// NO-SCRATCH: mlir:26:5: error: C backend: planned with 0 B of scratch, it works in 16 B
 // SLIDE: memgraph-slide: a row that is no buffer, made by its readers, is not kept
 // MEMORY: b is gathered by its readers, which is not modelled
 // CHECK: rewritten<"residual-epilogue", sites = 1, peak = [296, 264] proven>

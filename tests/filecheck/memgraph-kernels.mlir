@@ -21,11 +21,11 @@
 
 // CHECK-LABEL: @main
 // RAM-SAME: peak = 192, {{.*}}arena = 192
-// SPEED-SAME: peak = 240, {{.*}}arena = 240
+// SPEED-SAME: peak = 224, {{.*}}arena = 224
 // RAM: memgraph.conv_2d %x, {{.*}} {memgraph.order = 0 :
 // RAM: memgraph.conv_2d %a, {{.*}} {memgraph.order = 1 :
-// RAM: memgraph.conv_2d %b, {{.*}}memgraph.fast{{.*}}memgraph.scratch = [#memgraph.scratch<24, {{[0-9]+}}>]
-// SPEED-COUNT-3: memgraph.conv_2d {{.*}}memgraph.fast{{.*}}memgraph.scratch = [#memgraph.scratch<{{24|48}}, {{[0-9]+}}>]
+// RAM: memgraph.conv_2d %b, {{.*}}memgraph.fast{{.*}}memgraph.scratch = [#memgraph.scratch<16, {{[0-9]+}}>]
+// SPEED-COUNT-3: memgraph.conv_2d {{.*}}memgraph.fast{{.*}}memgraph.scratch = [#memgraph.scratch<{{16|32}}, {{[0-9]+}}>]
 
 // DROPPED-LABEL: @main
 // DROPPED-NOT: memgraph.plan

@@ -7,17 +7,29 @@ from typing import Any
 
 import numpy as np
 import pytest
+from c_programs import Program, compiled
 from numpy.typing import NDArray
+from row_networks import cut_some, image_of, network
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
 from memopt.backends.c import packing
+from memopt.dialects.functions import only_function
 from memopt.dialects.plan import FAST
-from memopt.passes.memgraph_kernels import MemgraphKernelsPass
+from memopt.dialects.rows import RowOp
+from memopt.driver import load_text, new_context
+from memopt.passes.memgraph_kernels import HOW, RAM, MemgraphKernelsPass
+from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.passes.memgraph_place import MemgraphPlacePass
+from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.targets.core import registry
 
 Array = NDArray[Any]
 OPERATORS = 40  # per model
+FULL = 500  # networks
+PROGRAM = 25  # networks
 
 
 @pytest.fixture
@@ -180,3 +192,46 @@ def test_on_the_board(flags: str, fuzz: float, tmp_path: Path, lab: Any) -> None
             add_some(lab, forge)
             fast = check(lab, forge, target, flags, tmp_path / f"{target}{number}")
             assert fast >= OPERATORS // 2
+
+
+def network_of(text: str, seed: int, how: str) -> ModuleOp:
+    """In rows, two of three networks, with fast kernels."""
+    module, context = load_text(new_context(), text, "net.mlir"), Context()
+    MemgraphModelPass(target="host", alignment=4, inplace="on" if seed % 2 else "off").apply(
+        context, module
+    )
+    if seed % 3:
+        cut_some(only_function(module), seed, np.random.default_rng(seed))
+    order, place = MemgraphSchedulePass(method="rpo"), MemgraphPlacePass("greedy-by-size")
+    for step in (order, place, MemgraphKernelsPass(how), *((order, place) if how != RAM else ())):
+        step.apply(context, module)
+    return module
+
+
+@pytest.mark.usefixtures("host_as_dsp")
+def test_networks_compute_the_same_bits(fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """As `evaluate` says, in rows and whole; no plan of less RAM lays scratch over anything."""
+    lab.need_tools("host")
+    (tmp_path / "objects").mkdir()
+    objects, flags = compiled(tmp_path / "objects", lab.SANITIZE)
+    whole = in_rows = 0
+    for start in range(0, max(2 * PROGRAM, int(FULL * fuzz)), PROGRAM):
+        program = Program(tmp_path / str(start))
+        given, want = b"", b""
+        for seed in range(start, start + PROGRAM):
+            rng = np.random.default_rng(20_000 + seed)
+            text = network(rng, True, branch=seed % 2 == 1)
+            func = only_function(load_text(new_context(), text, "net.mlir"))
+            image = image_of(func, rng)
+            last = func.get_return_op()
+            assert last is not None
+            result = evaluate(func, Weights({}), [image])[last.operands[0]].tobytes()
+            module = network_of(text, seed, HOW[seed % len(HOW)])
+            program.add(module, f"whole{seed}", [image.nbytes, len(result)])
+            given, want = given + image.tobytes(), want + result
+            for op in lab.main_of(module).body.block.ops:
+                whole += FAST in op.attributes
+                in_rows += isinstance(op, RowOp) and FAST in op.whole.attributes
+        assert program.run(objects, given, flags) == want, start
+    assert whole >= 2
+    assert in_rows >= 10

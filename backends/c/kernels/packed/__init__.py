@@ -18,9 +18,11 @@ ROUNDINGS = ("tflm_double", "onnx_even")
 
 
 def _column(op: Conv2DOp) -> int:
-    """Two pixels widened, and their windows as bytes; 0 for channels in groups."""
+    """Two pixels widened, and where the channels are no words a window as bytes; 0 for channels in
+    groups."""
     taps = prod(shape_of(op.weights)[1:])
-    return 0 if op.groups.value.data != 1 else column_bytes(taps, 2) + 2 * padded(taps)
+    bytes_ = padded(taps) if shape_of(op.input)[-1] % 4 else 0
+    return 0 if op.groups.value.data != 1 else column_bytes(taps, 2) + bytes_
 
 
 @kernel(

@@ -1,8 +1,7 @@
 /* CONV_2D, int8, NHWC, weights packed for two pixels times four channels, see memopt_packed_s8.h.
  *
  * The windows of two neighbours are widened into a column in scratch, which all channels read.
- * Where not all of both is inside, or the channels of a tap are no words, the bytes are put
- * together in scratch first, padding as the zero point.
+ * Where the channels of a tap are no words, its bytes are put together in scratch first.
  */
 #include "memopt_common.h"
 #include "memopt_packed_s8.h"
@@ -15,7 +14,7 @@ typedef struct {
   int32_t dilation_h, dilation_w;
   int32_t pad_top, pad_left;
   int32_t input_zero_point;
-  memopt_packed packed; /* its column and two windows of bytes are the scratch */
+  memopt_packed packed; /* its column is the scratch, behind it a window whose channels are no words */
 } memopt_conv_2d_packed_s8_params;
 
 #define CONV_2D_PACKED_ROWS 16 /* of a window, whose places are looked up once */
@@ -49,94 +48,116 @@ static inline int8_t *conv_2d_packed_copy(int8_t *to, const int8_t *from, int32_
   return end;
 }
 
-static inline int8_t *conv_2d_packed_fill(int8_t *to, uint32_t words, int32_t n) {
-  int8_t *const end = to + n;
-  for (; n >= 4; n -= 4) {
-    memcpy(to, &words, 4);
-    to += 4;
-  }
-  while (to != end) {
-    *to++ = (int8_t)(words & 0xffu);
+static inline int8_t *conv_2d_packed_fill(int8_t *to, int32_t value, int32_t n) {
+  for (; n > 0; --n) {
+    *to++ = (int8_t)value;
   }
   return to;
 }
 
-/* The bytes of a window from column ix on, of which some may be padding. */
+/* `n` bytes of padding, a multiple of 4, into every `pixels`th word of a column. */
+static inline uint32_t *conv_2d_packed_pad(uint32_t *to, int32_t pixels, int32_t value, int32_t n) {
+  const uint32_t word = memopt_sxtb16(0x00010001u * (uint8_t)value);
+  for (; n > 0; n -= 2) {
+    *to = word;
+    to += pixels;
+  }
+  return to;
+}
+
+/* A window from column ix on, of which some may be padding, into every `pixels`th word of a column.
+ * Channels that are no words are put together as bytes first. */
 static MEMOPT_NOINLINE void conv_2d_packed_border(const memopt_conv_2d_packed_s8_params *p,
                                                   const conv_2d_packed_at *at, int32_t ix,
-                                                  int8_t *to) {
-  const uint32_t zero = 0x01010101u * (uint8_t)p->input_zero_point;
+                                                  uint32_t *to, int32_t pixels, int8_t *bytes) {
+  const int32_t zero = p->input_zero_point;
   const int32_t c = p->in_c;
-  const int32_t run = p->k_w * c;
+  const int32_t in_words = c % 4 == 0;
   const int32_t step = p->dilation_w * c;
+  int8_t *byte = bytes;
   int32_t iy = at->iy;
-  int32_t begin, end, ky, kx;
+  int32_t begin, end, alike, ky, kx;
   memopt_valid_taps(ix, at->width, p->k_w, p->dilation_w, &begin, &end);
   for (ky = 0; ky < p->k_h; ++ky) {
-    if (iy < 0 || iy >= p->in_h || begin == end) {
-      to = conv_2d_packed_fill(to, zero, run);
+    const int32_t there = iy >= 0 && iy < p->in_h;
+    const int32_t first = there ? begin : 0;
+    const int32_t last = there ? end : 0;
+    const int8_t *from = 0;
+    if (first < last) {
+      from = (const int8_t *)memopt_in_row(at->rows, at->in, 0, iy) + ix * c + first * step;
+    }
+    if (in_words) {
+      to = conv_2d_packed_pad(to, pixels, zero, first * c);
     } else {
-      const int8_t *from = memopt_in_row(at->rows, at->in, 0, iy);
-      from += ix * c + begin * step;
-      to = conv_2d_packed_fill(to, zero, begin * c);
-      if (step == c) {
-        to = conv_2d_packed_copy(to, from, (end - begin) * c);
+      byte = conv_2d_packed_fill(byte, zero, first * c);
+    }
+    for (kx = first; kx < last; kx += alike) {
+      const int32_t n = step == c ? (last - first) * c : c; /* neighbours are one run */
+      alike = step == c ? last - first : 1;
+      if (in_words) {
+        to = memopt_widen_1(to, pixels, from, n);
       } else {
-        for (kx = begin; kx < end; ++kx) {
-          to = conv_2d_packed_copy(to, from, c);
-          from += step;
-        }
+        byte = conv_2d_packed_copy(byte, from, n);
       }
-      to = conv_2d_packed_fill(to, zero, run - end * c);
+      from += step;
+    }
+    if (in_words) {
+      to = conv_2d_packed_pad(to, pixels, zero, (p->k_w - last) * c);
+    } else {
+      byte = conv_2d_packed_fill(byte, zero, (p->k_w - last) * c);
     }
     iy += p->dilation_h;
   }
+  if (!in_words) {
+    memopt_widen_1(to, pixels, bytes, p->packed.taps);
+  }
 }
 
-/* The bytes of a window without padding, `from` the start of each row on. */
+/* A window without padding of channels that are no words, `from` the start of each row on. */
 static inline void conv_2d_packed_window(const memopt_conv_2d_packed_s8_params *p,
-                                         const conv_2d_packed_at *at, int32_t from, int32_t run,
-                                         int8_t *to) {
+                                         const conv_2d_packed_at *at, int32_t from, uint32_t *to,
+                                         int32_t pixels, int8_t *bytes) {
+  const int32_t run = p->k_w * p->in_c;
+  int8_t *byte = bytes;
   int32_t ky;
   for (ky = 0; ky < p->k_h; ++ky) {
-    to = conv_2d_packed_copy(to, at->row[ky] + from, run);
+    byte = conv_2d_packed_copy(byte, at->row[ky] + from, run);
   }
+  memopt_widen_1(to, pixels, bytes, p->packed.taps);
 }
 
 /* One row of the result, of `width` pixels. */
 static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
                                const conv_2d_packed_at *at, int32_t width, int8_t *out,
                                void *scratch) {
-  const int32_t taps = p->packed.taps;
-  const int32_t run = p->k_w * p->in_c;
   const int32_t apart = p->stride_w * p->in_c;
   const int32_t inside = at->inside && p->dilation_w == 1;
   uint32_t *const column = scratch;
-  int8_t *const bytes = (int8_t *)(column + taps);
+  int8_t *const bytes = (int8_t *)(column + p->packed.taps);
   int32_t ix = -p->pad_left;
   int32_t left;
   for (left = width; left > 0; left -= 2) {
-    const int32_t second = left > 1 ? p->stride_w : 0;
+    const int32_t pixels = left > 1 ? 2 : 1;
     const int32_t from = ix * p->in_c;
-    const int32_t whole = inside && ix >= 0 && ix + second + p->k_w <= at->width;
+    const int32_t whole =
+        inside && ix >= 0 && ix + (pixels - 1) * p->stride_w + p->k_w <= at->width;
+    int32_t i;
     if (whole && p->in_c % 4 == 0) {
       uint32_t *to = column;
-      int32_t ky;
-      for (ky = 0; ky < p->k_h; ++ky) {
-        const int8_t *const row = at->row[ky] + from;
-        to = memopt_widen(to, row, left > 1 ? row + apart : 0, run);
+      for (i = 0; i < p->k_h; ++i) {
+        const int8_t *const row = at->row[i] + from;
+        to = memopt_widen(to, row, pixels == 2 ? row + apart : 0, p->k_w * p->in_c);
       }
     } else {
-      if (whole) {
-        conv_2d_packed_window(p, at, from, run, bytes);
-        conv_2d_packed_window(p, at, left > 1 ? from + apart : from, run, bytes + taps);
-      } else {
-        conv_2d_packed_border(p, at, ix, bytes);
-        conv_2d_packed_border(p, at, ix + second, bytes + taps);
+      for (i = 0; i < pixels; ++i) {
+        if (whole) {
+          conv_2d_packed_window(p, at, from + i * apart, column + i, pixels, bytes);
+        } else {
+          conv_2d_packed_border(p, at, ix + i * p->stride_w, column + i, pixels, bytes);
+        }
       }
-      memopt_widen(column, bytes, left > 1 ? bytes + taps : 0, taps);
     }
-    memopt_pixels(&p->packed, column, p->out_c, out, left > 1 ? out + p->out_c : 0);
+    memopt_pixels(&p->packed, column, p->out_c, out, pixels == 2 ? out + p->out_c : 0);
     out += 2 * p->out_c;
     ix += 2 * p->stride_w;
   }

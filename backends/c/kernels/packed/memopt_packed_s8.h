@@ -292,17 +292,24 @@ static inline void memopt_widen_4(uint32_t *to, const int8_t *a, const int8_t *b
   to[3] = MEMOPT_ODD_S8(second);
 }
 
-/* `n` bytes, a multiple of 4, of two pixels into a column, or of one if b is null. Returns what is
+/* `n` bytes, a multiple of 4, of one pixel, into every `pixels`th word of a column. Returns what is
  * behind them. */
+static inline uint32_t *memopt_widen_1(uint32_t *to, int32_t pixels, const int8_t *from,
+                                       int32_t n) {
+  for (; n > 0; n -= 4) {
+    const uint32_t word = memopt_word(from);
+    to[0] = MEMOPT_EVEN_S8(word);
+    to[pixels] = MEMOPT_ODD_S8(word);
+    to += 2 * pixels;
+    from += 4;
+  }
+  return to;
+}
+
+/* The same of two pixels, or of one if b is null. */
 static inline uint32_t *memopt_widen(uint32_t *to, const int8_t *a, const int8_t *b, int32_t n) {
   if (b == 0) {
-    for (; n > 0; n -= 4) {
-      const uint32_t word = memopt_word(a);
-      *to++ = MEMOPT_EVEN_S8(word);
-      *to++ = MEMOPT_ODD_S8(word);
-      a += 4;
-    }
-    return to;
+    return memopt_widen_1(to, 1, a, n);
   }
   for (; n >= 16; n -= 16) {
     memopt_widen_4(to, a, b);
