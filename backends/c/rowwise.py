@@ -5,7 +5,7 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.call import KernelCall, Rows, Table, split_rows
+from memopt.backends.c.call import Array, KernelCall, Rows, Table, split_rows
 from memopt.dialects.operators.unary import UnaryOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import bytes_of, shape_of
@@ -33,6 +33,13 @@ def copy_call(
 ) -> KernelCall:
     """`rows` stretches of `row_bytes` bytes, from and to `strides` bytes apart."""
     return KernelCall("copy", (("row_n", row_bytes),), (operand,), Rows(rows, *strides))
+
+
+def as_bytes(array: Array) -> Array:
+    """What moves bytes reads of a constant."""
+    import numpy as np
+
+    return np.frombuffer(array.tobytes(), np.uint8)
 
 
 def moved(call: KernelCall, in_offset: int, out_offset: int, result: int = 0) -> KernelCall:

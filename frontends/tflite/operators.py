@@ -21,6 +21,7 @@ from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp,
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.gathering import GatherAlongOp
 from memopt.dialects.operators.hybrid import (
     HybridConv2DOp,
     HybridDepthwiseConv2DOp,
@@ -47,6 +48,8 @@ from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
+from memopt.dialects.operators.stacking import PackOp, UnpackOp
+from memopt.dialects.operators.strided import StridedOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.unary import (
     HardSwishOp,
@@ -60,6 +63,7 @@ from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import same_padding, start_of
+from memopt.frontends.tflite import walks
 
 ACTIVATIONS = {1: "relu", 2: "relu_n1_to_1", 3: "relu6", 4: "tanh", 5: "sign_bit"}
 
@@ -275,18 +279,75 @@ def slice_(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
-def strided_slice(node: Node, kind: Kind) -> Operation:
+def strided_slice(node: Node, kind: Kind, other: Kind) -> Operation:
     o, shape = node.options, node.shape(0)
-    need(not (o["ellipsisMask"] or o["newAxisMask"] or o["shrinkAxisMask"] or o.get("offset")))
-    begin, strides = node.constant(1), node.constant(3)
-    node.constant(2)
-    need(len(begin) == len(strides) == len(shape) and all(s > 0 for s in strides))
+    need(not o.get("offset"))
+    begin, end, strides = node.constant(1), node.constant(2), node.constant(3)
+    need(len(begin) == len(end) == len(strides))
+    plain = not (o["ellipsisMask"] or o["newAxisMask"] or o["shrinkAxisMask"])
+    if not plain or len(begin) != len(shape) or min(strides) < 0:
+        spec = list(zip(begin, end, strides, strict=True))
+        return walked(node, other, walks.strided_slice(shape, spec, o))
     starts = [
         0 if o["beginMask"] >> i & 1 else start_of(b, n)
         for i, (b, n) in enumerate(zip(begin, shape, strict=True))
     ]
     properties = {"starts": integer_list(starts), "strides": integer_list(strides)}
     return build(kind, (node.operand(0),), node.results, properties)
+
+
+def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
+    start, sizes, steps = walk
+    properties = {
+        "start": number(start),
+        "sizes": integer_list(sizes),
+        "steps": integer_list(steps),
+    }
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def tile(node: Node, kind: Kind) -> Operation:
+    return walked(node, kind, walks.tile(node.shape(0), node.constant(1)))
+
+
+def broadcast_to(node: Node, kind: Kind) -> Operation:
+    need(tuple(node.constant(1)) == node.result.get_shape())
+    return walked(node, kind, walks.broadcast(node.shape(0), node.result.get_shape()))
+
+
+def reverse(node: Node, kind: Kind) -> Operation:
+    axes = [axis_of(a, len(node.shape(0))) for a in node.constant(1)]
+    return walked(node, kind, walks.reverse(node.shape(0), axes))
+
+
+def batches(walk: Callable[[Sequence[int], Sequence[int]], walks.Walk]) -> Builder:
+    """Between images and pixels; operand 2 is what is padded or cut off."""
+
+    def builder(node: Node, kind: Kind) -> Operation:
+        need(not any(node.constant(2)))
+        return walked(node, kind, walk(node.shape(0), node.constant(1)))
+
+    return builder
+
+
+def stack(node: Node, kind: Kind) -> Operation:
+    """PACK, and UNPACK the other way round: the tensor of more dimensions says the axis."""
+    rank = max(len(t.get_shape()) for t in (node.type(0), node.results[0]))
+    properties = {"axis": number(axis_of(node.options["axis"], rank))}
+    return build(kind, node.operands, node.results, properties)
+
+
+def gather(node: Node, kind: Kind) -> Operation:
+    need(node.element(1) == IntegerType(32) and not node.options.get("batchDims"))
+    properties = {"axis": number(axis_of(node.options["axis"], len(node.shape(0))))}
+    return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
+
+
+def embedding_lookup(node: Node, kind: Kind) -> Operation:
+    """Of a table of the result's type."""
+    need(node.element(0) == IntegerType(32) and node.element(1) == node.result.element_type)
+    operands = (node.operand(1), node.operand(0))
+    return build(kind, operands, node.results, {"axis": number(0)})
 
 
 def pad(node: Node, kind: Kind) -> Operation:
@@ -351,6 +412,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "ABS": Entry(real_function, AbsOp),
     "ADD": Entry(binary, AddOp),
     "AVERAGE_POOL_2D": Entry(pool, AveragePool2DOp),
+    "BATCH_TO_SPACE_ND": Entry(batches(walks.batch_to_space), StridedOp),
+    "BROADCAST_TO": Entry(broadcast_to, StridedOp),
     "CAST": Entry(unary, CastOp),
     "CEIL": Entry(real_function, CeilOp),
     "CONCATENATION": Entry(concat, ConcatOp),
@@ -363,10 +426,12 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "DEQUANTIZE": Entry(unary, DequantizeOp),
     "DIV": Entry(quotient, DivOp),
     "ELU": Entry(unary, EluOp),
+    "EMBEDDING_LOOKUP": Entry(embedding_lookup, GatherAlongOp),
     "EXP": Entry(real_function, ExpOp),
     "EXPAND_DIMS": Entry(reshape, ReshapeOp),
     "FLOOR": Entry(real_function, FloorOp),
     "FULLY_CONNECTED": Entry(fully_connected, FullyConnectedOp, HybridFullyConnectedOp),
+    "GATHER": Entry(gather, GatherAlongOp),
     "HARD_SWISH": Entry(unary, HardSwishOp),
     "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
     "LOG": Entry(real_function, LogOp),
@@ -377,6 +442,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "MINIMUM": Entry(binary, MinimumOp),
     "MUL": Entry(binary, MulOp),
     "NEG": Entry(real_function, NegOp),
+    "PACK": Entry(stack, PackOp),
     "PAD": Entry(pad, PadOp),
     "QUANTIZE": Entry(unary, QuantizeOp),
     "RELU": Entry(unary, ReluOp),
@@ -384,19 +450,23 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "RESHAPE": Entry(reshape, ReshapeOp),
     "RESIZE_BILINEAR": Entry(resize, ResizeBilinearOp),
     "RESIZE_NEAREST_NEIGHBOR": Entry(resize, ResizeNearestOp),
+    "REVERSE_V2": Entry(reverse, StridedOp),
     "ROUND": Entry(real_function, RoundOp),
     "RSQRT": Entry(real_function, RsqrtOp),
     "SLICE": Entry(slice_, SliceOp),
     "SOFTMAX": Entry(softmax, SoftmaxOp),
+    "SPACE_TO_BATCH_ND": Entry(batches(walks.space_to_batch), StridedOp),
     "SPLIT": Entry(split(data=1, axis=0), SplitOp),
     "SPLIT_V": Entry(split(data=0, axis=2), SplitOp),
     "SQRT": Entry(real_function, SqrtOp),
     "SQUARE": Entry(real_function, SquareOp),
     "SQUEEZE": Entry(reshape, ReshapeOp),
-    "STRIDED_SLICE": Entry(strided_slice, SliceOp),
+    "STRIDED_SLICE": Entry(strided_slice, SliceOp, StridedOp),
     "SUB": Entry(binary, SubOp),
+    "TILE": Entry(tile, StridedOp),
     "TANH": Entry(unary, TanhOp),
     "TRANSPOSE": Entry(transpose, TransposeOp),
     "TRANSPOSE_CONV": Entry(transpose_convolution, TransposeConv2DOp),
+    "UNPACK": Entry(stack, UnpackOp),
 }
 """LiteRT's operator -> what it becomes."""

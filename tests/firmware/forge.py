@@ -298,13 +298,13 @@ def add_transpose(forge: Forge) -> None:
 
 
 def add_slice(forge: Forge) -> None:
-    """A part of one dimension."""
+    """A part of one dimension, or of the image's three."""
     shape = random_shape(forge)
-    axis = int(forge.rng.integers(4))
-    begin = [0, 0, 0, 0]
-    begin[axis] = int(forge.rng.integers(shape[axis]))
-    out = list(shape)
-    out[axis] = int(forge.rng.integers(1, shape[axis] - begin[axis] + 1))
+    begin, out = [0, 0, 0, 0], list(shape)
+    axes: tuple[int, ...] = forge.pick((0,), (1,), (2,), (3,), (1, 2, 3))
+    for axis in axes:
+        begin[axis] = int(forge.rng.integers(shape[axis]))
+        out[axis] = int(forge.rng.integers(1, shape[axis] - begin[axis] + 1))
     source = forge.input(shape)
     starts, sizes = forge.tensor([4], INT32, begin), forge.tensor([4], INT32, out)
     forge.operator(

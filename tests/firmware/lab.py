@@ -116,6 +116,7 @@ def row_kernels(quantized: bool) -> set[str]:
     found = {k for k in found if "_sum_" not in k}  # of several operators: test_c_sums.py
     found -= {"pulled", "pulled_row", "epilogue_row"}  # call others: test_c_pulled.py
     found -= {k for k in found if "_packed_" in k or "table_" in k}  # of no host: test_c_fast.py
+    found -= {"gather", "strided"}  # whole: test_c_moves.py
     integers = {"s8", "u8", "s16", "i32"}
     floats = {k for k in found if k.endswith("_f32") and not integers & set(k.split("_"))}
     alike = {k for k in found if not {"f32", *integers} & set(k.split("_"))}  # any type

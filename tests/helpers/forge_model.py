@@ -22,7 +22,7 @@ VERSION_1 = {
     getattr(schema.BuiltinOperator, name)
     for name in (
         *("HARD_SWISH", "DIV", "ELU", "LEAKY_RELU", "CAST", "ABS", "NEG", "SQUARE", "SQRT"),
-        *("RSQRT", "EXP", "LOG", "FLOOR", "CEIL", "ROUND"),
+        *("RSQRT", "EXP", "LOG", "FLOOR", "CEIL", "ROUND", "TILE", "DEPTH_TO_SPACE", "REVERSE_V2"),
     )
 }
 ACTIVATIONS = (0, 1, 2, 3)  # none, relu, relu_n1_to_1, relu6

@@ -276,6 +276,33 @@ def normalization(name: str, rng: Rng) -> Any:
     return made(name, [value(shape, ""), *statistics], [tensor(shape, "")], **properties)
 
 
+def strided(name: str, rng: Rng) -> Any:
+    """Twice an image, one above the other, or an image upside down."""
+    n, h, w, c = image(rng)
+    twice = 0, (n, 2, h, w * c), (0, 0, w * c, 1)
+    start, sizes, steps = ((h - 1) * w * c, (n, h, w * c), (0, -w * c, 1))
+    if rng.random() < 0.5:
+        start, sizes, steps = twice
+    result = tensor((n, 2 * h if len(sizes) == 4 else h, w, c))
+    ways = {"sizes": integer_list(sizes), "steps": integer_list(steps)}
+    return made(name, [value((n, h, w, c))], [result], start=number(start), **ways)
+
+
+def stacked(name: str, rng: Rng) -> Any:
+    shape, axis, count = image(rng), int(rng.integers(5)), int(rng.integers(1, 4))
+    whole, parts = (*shape[:axis], count, *shape[axis:]), [shape] * count
+    if name == "pack":
+        return made(name, [value(s) for s in parts], [tensor(whole, "")], axis=number(axis))
+    return made(name, [value(whole, "")], [tensor(s) for s in parts], axis=number(axis))
+
+
+def gathered(name: str, rng: Rng) -> Any:
+    shape, axis = image(rng), int(rng.integers(4))
+    at = tuple(int(v) for v in rng.integers(1, 4, int(rng.integers(1, 3))))
+    result = tensor((*shape[:axis], *at, *shape[axis + 1 :]), "")
+    return made(name, [value(shape), value(at, "", i32)], [result], axis=number(axis))
+
+
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum"), binary),
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
@@ -285,6 +312,9 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "hybrid_fully_connected": hybrid_matrix,
     **dict.fromkeys(("average_pool_2d", "max_pool_2d"), pool),
     **dict.fromkeys(("resize_bilinear", "resize_nearest"), resize),
+    "strided": strided,
+    **dict.fromkeys(("pack", "unpack"), stacked),
+    "gather_along": gathered,
     "transpose_conv_2d": transposed,
     "depth_to_space": depth_to_space,
     "leaky_relu": leaky_relu,

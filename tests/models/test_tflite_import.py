@@ -166,7 +166,8 @@ def test_an_operator_that_does_more_than_the_typed_one_is_opaque() -> None:
         T("step", [2], "INT32", np.ones(2, np.int32)),
         T("y", [5], "FLOAT32"),
     ]
-    op = Op("STRIDED_SLICE", [0, 1, 2, 3], [4], ("StridedSlice", {"shrinkAxisMask": 1}))
+    options = {"shrinkAxisMask": 1, "offset": True}
+    op = Op("STRIDED_SLICE", [0, 1, 2, 3], [4], ("StridedSlice", options))
     module = read(build(Graph(tensors, [op], [0], [4])))
     assert "options {beginMask = 0 : i64" in str(module)
     assert [o.name for o in operations(module)] == ["memgraph.constant"] * 3 + ["memgraph.opaque"]

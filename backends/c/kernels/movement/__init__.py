@@ -1,20 +1,31 @@
-"""RESHAPE and COPY where they move bytes, and TRANSPOSE."""
+"""RESHAPE and COPY where they move bytes, TRANSPOSE, and what takes elements at steps."""
 
 import math
 
+from xdsl.ir import SSAValue
+
 from memopt.backends.c.call import (
+    C_TYPES,
     Constants,
     KernelCall,
     Rows,
+    Table,
+    bytes_per_element,
     element_kind,
     four,
     refuse,
 )
 from memopt.backends.c.registry import ANY, kernel
 from memopt.backends.c.row_calls import Lowered, RowCall, own_rows
-from memopt.backends.c.rowwise import copy_call
+from memopt.backends.c.rowwise import as_bytes, copy_call, moved
+from memopt.backends.c.strided import strided_call
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
+from memopt.dialects.operators.gathering import GatherAlongOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
+from memopt.dialects.operators.stacking import PackOp, UnpackOp
+from memopt.dialects.operators.strided import StridedOp
+from memopt.dialects.stored import need_same_numbers
 from memopt.dialects.tensors import bytes_of, rows_of, shape_of
 
 
@@ -34,15 +45,79 @@ def _transpose_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> li
     return own_rows(op, constants, lowered)
 
 
+@kernel(StridedOp, ANY)
+def strided(op: StridedOp, constants: Constants) -> KernelCall:
+    need_same_numbers(op, op.input, op.result)
+    return strided_call(op, op.input, *op.places)
+
+
+@kernel(DepthToSpaceOp, ANY, "nhwc")
+def depth_to_space(op: DepthToSpaceOp, constants: Constants) -> KernelCall:
+    """A block of pixels from the channels of one."""
+    need_same_numbers(op, op.input, op.result)
+    if len(shape_of(op.input)) != 4:
+        raise refuse(op, f"images of {len(shape_of(op.input))} dimensions")
+    (n, h, w, c), block = shape_of(op.input), op.block.value.data
+    out = c // (block * block)
+    each, pixel = (block * block, 1) if op.by_channel is not None else (1, out)
+    sizes = (n, h, block, w, block, out)
+    return strided_call(op, op.input, 0, sizes, (h * w * c, w * c, block * pixel, c, pixel, each))
+
+
+@kernel(PackOp, ANY)
+def pack(op: PackOp, constants: Constants) -> list[KernelCall]:
+    """A copy per operand."""
+    need_same_numbers(op, *op.inputs, op.result)
+    count, elements = op.stretches
+    size, calls = elements * bytes_per_element(op, op.result), list[KernelCall]()
+    for number, value in enumerate(op.inputs):
+        array = constants(value)
+        operand = value if array is None else Table("uint8_t", as_bytes(array))
+        copy = copy_call(operand, count, size, (size, size * len(op.inputs)))
+        calls.append(moved(copy, 0, number * size))
+    return calls if size * count else []
+
+
+@kernel(UnpackOp, ANY)
+def unpack(op: UnpackOp, constants: Constants) -> list[KernelCall]:
+    """A copy per result."""
+    need_same_numbers(op, op.input, *op.parts)
+    count, elements = op.stretches
+    size = elements * bytes_per_element(op, op.input)
+    copy = copy_call(op.input, count, size, (size * len(op.parts), size))
+    return [moved(copy, k * size, 0, k) for k in range(len(op.parts)) if size * count]
+
+
+@kernel(GatherAlongOp, ANY)
+def gather(op: GatherAlongOp, constants: Constants) -> KernelCall:
+    """Of a tensor or a table in flash."""
+    need_same_numbers(op, op.input, op.result)
+    outer, length, inner, count = op.sizes
+    if element_kind(op.indices) != "i32":
+        raise refuse(op, f"indices of {element_kind(op.indices)}")
+    if not (outer and inner and count):
+        raise refuse(op, "a tensor without elements")
+    size = inner * bytes_per_element(op, op.input)
+    operands: list[SSAValue | Table] = []
+    for value in (op.input, op.indices):
+        array = constants(value)
+        kind = "int32_t" if value is op.indices else C_TYPES.get(element_kind(value), "")
+        if array is not None and not kind:
+            raise refuse(op, f"a constant of {element_kind(value)}")
+        operands.append(value if array is None else Table(kind, array))
+    fields = (("outer", outer), ("length", length), ("count", count), ("bytes", size))
+    return KernelCall("gather", fields, tuple(operands), Rows(1, 0, outer * count * size))
+
+
 @kernel(TransposeOp, "s8", rows=_transpose_rows)
 @kernel(TransposeOp, "u8", rows=_transpose_rows)
 @kernel(TransposeOp, "f32", rows=_transpose_rows)
 def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
-    if len(shape) > 4:
-        raise refuse(op, f"a transpose of {len(shape)} dimensions")
     steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
     permutation = tuple(int(v) for v in op.permutation.get_values())
+    if len(shape) > 4:
+        return strided_call(op, op.input, 0, out, tuple(steps[v] for v in permutation))
     strides = four(tuple(steps[v] for v in permutation), 0)
     sizes, in_n = four(out), 0
     if permutation[: len(shape) - 2] == tuple(range(len(shape) - 2)):  # rows of the same number

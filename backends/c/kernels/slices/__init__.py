@@ -6,7 +6,6 @@ from dataclasses import replace
 from xdsl.dialects.builtin import DenseArrayBase, i64
 
 from memopt.backends.c.call import (
-    Array,
     Constants,
     KernelCall,
     Table,
@@ -15,7 +14,8 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.registry import ANY, kernel
 from memopt.backends.c.row_calls import Lowered, RowCall, changed_rows, own_rows
-from memopt.backends.c.rowwise import copy_call, moved
+from memopt.backends.c.rowwise import as_bytes, copy_call, moved
+from memopt.backends.c.strided import strided_call
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.rows import activations, row_type
@@ -51,17 +51,11 @@ def concat(op: ConcatOp, constants: Constants) -> list[KernelCall]:
             raise refuse(op, "a concatenation of different quantizations")
         size = shape_of(value)[axis] * inner
         array = constants(value)
-        operand = value if array is None else Table("uint8_t", _as_bytes(array))
+        operand = value if array is None else Table("uint8_t", as_bytes(array))
         if size:
             calls.append(moved(copy_call(operand, rows, size, (size, out[axis] * inner)), 0, at))
         at += size
     return calls
-
-
-def _as_bytes(array: Array) -> Array:
-    import numpy as np
-
-    return np.frombuffer(array.tobytes(), np.uint8)
 
 
 @kernel(SplitOp, ANY, rows=own_rows)
@@ -92,13 +86,14 @@ def slice_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[Ro
 
 @kernel(SliceOp, ANY, rows=slice_rows)
 def slice_(op: SliceOp, constants: Constants) -> KernelCall:
-    """A slice along one axis, every element of it."""
+    """Stretches of bytes, if it is along one axis; else elements at steps."""
     shape, out = shape_of(op.input), shape_of(op.result)
     starts = [int(v) for v in op.starts.get_values()]
     strides = [int(v) for v in op.strides.get_values()]
     axes = [i for i in range(len(shape)) if shape[i] != out[i]] or [len(shape) // 2]
     if len(axes) != 1 or strides[axes[0]] != 1:
-        raise refuse(op, "a slice along several axes or with a stride")
+        start, steps = op.lies_at(0, 0) or (0, ())
+        return strided_call(op, op.input, start, out, steps)
     axis = axes[0]
     inner = math.prod(shape[axis + 1 :]) * bytes_per_element(op, op.input)
     size = out[axis] * inner

@@ -1,0 +1,52 @@
+"""What an operand of indices says to take."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, IntegerAttr
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, is_stored, need_same_numbers, unknown
+from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+
+
+@irdl_op_definition
+class GatherAlongOp(ComputeOp):
+    """Of the first operand what stands at each index of the second along `axis`; an index that it
+    does not have, which runtimes refuse, is the nearest that it has."""
+
+    name = "memgraph.gather_along"
+    WHOLE: ClassVar[bool] = True
+    FOLDS: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    indices = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure())
+    assembly_format = "$input `,` $indices `axis` $axis " + TYPES
+
+    def verify_(self) -> None:
+        axis, shape = self.axis.value.data, shape_of(self.input)
+        self.require(0 <= axis < len(shape) and shape[axis] > 0, f"axis {axis} out of range")
+        made = (*shape[:axis], *shape_of(self.indices), *shape[axis + 1 :])
+        self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        need_same_numbers(self, self.input, self.result)
+        if operands[1].dtype.kind not in "iu" or is_stored(self.indices):
+            raise unknown(self, f"indices of {operands[1].dtype}")
+        axis = self.axis.value.data
+        at = np.clip(operands[1].astype(np.int64), 0, shape_of(self.input)[axis] - 1)
+        return [np.take(operands[0], at, axis=axis)]
+
+    @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Before the axis, along it, behind it, and indices."""
+        axis, shape = self.axis.value.data, shape_of(self.input)
+        behind = prod(shape[axis + 1 :])
+        return prod(shape[:axis]), shape[axis], behind, elements_of(self.indices)

@@ -1,0 +1,95 @@
+"""Tensors stacked along a new dimension, and taken apart."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, IntegerAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, need_same_numbers
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+
+def _between(shape: tuple[int, ...], axis: int, count: int) -> tuple[int, ...]:
+    return (*shape[:axis], count, *shape[axis:])
+
+
+@irdl_op_definition
+class PackOp(ComputeOp):
+    """Operands of one shape one after the other along a new dimension, `axis`."""
+
+    name = "memgraph.pack"
+    WHOLE: ClassVar[bool] = True
+    MOVES: ClassVar[bool] = True
+    FOLDS: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
+    inputs = var_operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure())
+    assembly_format = "$inputs `axis` $axis " + TYPES
+
+    def verify_(self) -> None:
+        axis, out = self.axis.value.data, shape_of(self.result)
+        self.require(0 <= axis < len(out) and bool(self.inputs), f"axis {axis} out of range")
+        for value in self.inputs:
+            made = _between(shape_of(value), axis, len(self.inputs))
+            self.require(made == out, f"operands make {made}, not {out}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        need_same_numbers(self, *self.inputs, self.result)
+        return [np.stack(operands, axis=self.axis.value.data)]
+
+    @property
+    def stretches(self) -> tuple[int, int]:
+        """(how many, elements in each) of what every operand gives in one piece."""
+        axis, out = self.axis.value.data, shape_of(self.result)
+        return prod(out[:axis]), prod(out[axis + 1 :])
+
+
+@irdl_op_definition
+class UnpackOp(ComputeOp):
+    """Each index of dimension `axis` of the operand, which is left out."""
+
+    name = "memgraph.unpack"
+    WHOLE: ClassVar[bool] = True
+    MOVES: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    parts = var_result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure())
+    assembly_format = "$input `axis` $axis " + TYPES
+
+    def verify_(self) -> None:
+        axis, whole = self.axis.value.data, shape_of(self.input)
+        self.require(0 <= axis < len(whole) and bool(self.parts), f"axis {axis} out of range")
+        for value in self.parts:
+            made = _between(shape_of(value), axis, len(self.parts))
+            self.require(made == whole, f"parts make {made}, not {whole}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        need_same_numbers(self, self.input, *self.parts)
+        found = np.moveaxis(operands[0], self.axis.value.data, 0)
+        return [np.ascontiguousarray(part) for part in found]
+
+    @property
+    def stretches(self) -> tuple[int, int]:
+        """(how many, elements in each) of what every part takes in one piece."""
+        axis, whole = self.axis.value.data, shape_of(self.input)
+        return prod(whole[:axis]), prod(whole[axis + 1 :])
