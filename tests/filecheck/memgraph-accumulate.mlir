@@ -8,7 +8,6 @@
 // RUN: memopt-opt %t.mlir -p "memgraph-model{target=host},memgraph-schedule,memgraph-place" -t c | filecheck %s --check-prefix=C
 // RUN: not memopt-opt %t.mlir -p "memgraph-memory{banks=a:1K,b:1K}" 2>&1 | filecheck %s --check-prefix=BANKS
 // RUN: not memopt-opt %t.mlir -p "memgraph-traffic{on-chip=1K}" 2>&1 | filecheck %s --check-prefix=TRAFFIC
-// RUN: not memopt-opt %t.mlir -p "memgraph-model{target=host},memgraph-expand-rows" 2>&1 | filecheck %s --check-prefix=ROWS
 
 // C: static const memopt_conv_2d_sum_f32_params op1_params = {
 // C: .adds = 0,
@@ -25,7 +24,6 @@
 // C-NEXT: TRACE({{.*}}, "y",
 // BANKS: memgraph-memory: {{.*}} is added to in place, which is not modelled
 // TRAFFIC: memgraph-traffic: {{.*}} is added to in place, not modelled
-// ROWS: memgraph-expand-rows: adds up operands in place, which are no rows
 !x = tensor<1x4x4x1xf32, #memgraph.encoding<nhwc>>
 !h = tensor<1x4x4x4xf32, #memgraph.encoding<nhwc>>
 !c = tensor<1x4x4x8xf32, #memgraph.encoding<nhwc>>
