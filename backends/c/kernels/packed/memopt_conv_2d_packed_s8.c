@@ -26,7 +26,7 @@ typedef struct {
   const void *const *in;
   int32_t iy;
   int32_t width;  /* of an input row */
-  int32_t inside; /* all rows are there, and known */
+  int32_t known;  /* there is room for all rows */
   const int8_t *row[CONV_2D_PACKED_ROWS];
 } conv_2d_packed_at;
 
@@ -113,7 +113,8 @@ static MEMOPT_NOINLINE void conv_2d_packed_border(const memopt_conv_2d_packed_s8
   }
 }
 
-/* A window without padding of channels that are no words, `from` the start of each row on. */
+/* A window without padding beside it of channels that are no words, `from` the start of each row
+ * on. */
 static inline void conv_2d_packed_window(const memopt_conv_2d_packed_s8_params *p,
                                          const conv_2d_packed_at *at, int32_t from, uint32_t *to,
                                          int32_t pixels, int8_t *bytes) {
@@ -121,7 +122,11 @@ static inline void conv_2d_packed_window(const memopt_conv_2d_packed_s8_params *
   int8_t *byte = bytes;
   int32_t ky;
   for (ky = 0; ky < p->k_h; ++ky) {
-    byte = conv_2d_packed_copy(byte, at->row[ky] + from, run);
+    if (at->row[ky] == 0) {
+      byte = conv_2d_packed_fill(byte, p->input_zero_point, run);
+    } else {
+      byte = conv_2d_packed_copy(byte, at->row[ky] + from, run);
+    }
   }
   memopt_widen_1(to, pixels, bytes, p->packed.taps);
 }
@@ -130,8 +135,9 @@ static inline void conv_2d_packed_window(const memopt_conv_2d_packed_s8_params *
 static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
                                const conv_2d_packed_at *at, int32_t width, int8_t *out,
                                void *scratch) {
+  const int32_t run = p->k_w * p->in_c;
   const int32_t apart = p->stride_w * p->in_c;
-  const int32_t inside = at->inside && p->dilation_w == 1;
+  const int32_t known = at->known && p->dilation_w == 1;
   uint32_t *const column = scratch;
   int8_t *const bytes = (int8_t *)(column + p->packed.taps);
   int32_t ix = -p->pad_left;
@@ -140,13 +146,17 @@ static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
     const int32_t pixels = left > 1 ? 2 : 1;
     const int32_t from = ix * p->in_c;
     const int32_t whole =
-        inside && ix >= 0 && ix + (pixels - 1) * p->stride_w + p->k_w <= at->width;
+        known && ix >= 0 && ix + (pixels - 1) * p->stride_w + p->k_w <= at->width;
     int32_t i;
     if (whole && p->in_c % 4 == 0) {
       uint32_t *to = column;
       for (i = 0; i < p->k_h; ++i) {
-        const int8_t *const row = at->row[i] + from;
-        to = memopt_widen(to, row, pixels == 2 ? row + apart : 0, p->k_w * p->in_c);
+        const int8_t *const row = at->row[i];
+        if (row == 0) {
+          to = conv_2d_packed_pad(to, 1, p->input_zero_point, pixels * run);
+        } else {
+          to = memopt_widen(to, row + from, pixels == 2 ? row + from + apart : 0, run);
+        }
       }
     } else {
       for (i = 0; i < pixels; ++i) {
@@ -168,10 +178,10 @@ static void conv_2d_packed_find(const memopt_conv_2d_packed_s8_params *p, conv_2
                                 int32_t iy) {
   int32_t ky;
   at->iy = iy;
-  at->inside = p->k_h <= CONV_2D_PACKED_ROWS && iy >= 0 &&
-               iy + (p->k_h - 1) * p->dilation_h < p->in_h;
-  for (ky = 0; at->inside && ky < p->k_h; ++ky) {
-    at->row[ky] = memopt_in_row(at->rows, at->in, 0, iy + ky * p->dilation_h);
+  at->known = p->k_h <= CONV_2D_PACKED_ROWS;
+  for (ky = 0; at->known && ky < p->k_h; ++ky) {
+    at->row[ky] = iy < 0 || iy >= p->in_h ? 0 : memopt_in_row(at->rows, at->in, 0, iy);
+    iy += p->dilation_h;
   }
 }
 
