@@ -68,6 +68,11 @@ class KernelCall:
 Lower = Callable[[Any, Constants], "KernelCall | list[KernelCall]"]
 
 
+def scratch_rounded(size: int) -> int:
+    """Bytes of scratch rounded up, so that what lies behind them is aligned."""
+    return -(-size // SCRATCH_ALIGNMENT) * SCRATCH_ALIGNMENT
+
+
 def refuse(op: Operation, text: str) -> MemoptError:
     """The error for an operator that the C backend cannot write."""
     return MemoptError(f"C backend: {text}", place_of(op))

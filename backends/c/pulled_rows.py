@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import OpResult
 
-from memopt.backends.c.call import SCRATCH_ALIGNMENT
+from memopt.backends.c.call import scratch_rounded
 from memopt.backends.c.epilogue_rows import can_be_epilogue, columns_bytes, made_sums
 from memopt.backends.c.row_calls import window_under
 from memopt.dialects.model_attributes import GENERIC
@@ -77,6 +77,11 @@ def made_for(value: OpResult) -> list[OpResult]:
 def slots_of(row: RowOp) -> dict[int, list[Slot]]:
     """Of each operand that a row makes, by its number among those from outside, where it makes
     that, each value behind those that it is made of."""
+    return _slots(row)[0]
+
+
+def _slots(row: RowOp) -> tuple[dict[int, list[Slot]], int]:
+    """The slots, and where they end."""
     found: dict[int, list[Slot]] = {}
     at = 0
     window = window_under(row.whole)
@@ -87,9 +92,9 @@ def slots_of(row: RowOp) -> dict[int, list[Slot]]:
             is_read = made is value
             its.append(Slot(at, size if is_read else 0))
             rows = window.size if is_read and window is not None else 1
-            at += _round_up(size * rows)
+            at += scratch_rounded(size * rows)
         found[number] = its
-    return found
+    return found, at
 
 
 def row_scratch(row: RowOp) -> int:
@@ -97,14 +102,8 @@ def row_scratch(row: RowOp) -> int:
     if not makes_operands(row):
         return 0
     if made := made_sums(row.inputs):
-        return _round_up(columns_bytes(row.inputs[made[0]]))
-    window = window_under(row.whole)
-    rows = 1 if window is None else window.size
-    return sum(
-        _round_up((bytes_of(made.type) or 0) * (rows if made is value else 1))
-        for _, value in _operands(row)
-        for made in made_for(value)
-    )
+        return scratch_rounded(columns_bytes(row.inputs[made[0]]))
+    return _slots(row)[1]
 
 
 def _operands(row: RowOp) -> list[tuple[int, OpResult]]:
@@ -119,7 +118,3 @@ def _operands(row: RowOp) -> list[tuple[int, OpResult]]:
             found.append((number, value))
         at += count
     return found
-
-
-def _round_up(size: int) -> int:
-    return -(-size // SCRATCH_ALIGNMENT) * SCRATCH_ALIGNMENT

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from memopt.backends.c.call import SCRATCH_ALIGNMENT, refuse
+from memopt.backends.c.call import refuse, scratch_rounded
 from memopt.backends.c.row_calls import Window, window_under
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
@@ -75,11 +75,11 @@ def pulling_of(op: Operation, workspace: Workspace) -> Pulling:
         rows, window = 1, WHOLE
     calls = 1 if window == WHOLE else _rows(op.results[0]) or 1
     made: list[Made] = []
-    at = _round_up(min(window.size, rows) * _row_bytes(read[0], rows))
+    at = scratch_rounded(min(window.size, rows) * _row_bytes(read[0], rows))
     for value, its in makers.items():
         size = _row_bytes(value, rows)
         made.append(Made(value, its, size, 0 if value is read[0] else at))
-        at += 0 if value is read[0] else _round_up(size)
+        at += 0 if value is read[0] else scratch_rounded(size)
     return Pulling(tuple(made), rows, calls, window, at)
 
 
@@ -127,7 +127,3 @@ def _rows(value: SSAValue) -> int | None:
 
 def _row_bytes(value: SSAValue, rows: int) -> int:
     return (bytes_of(value.type) or 0) // rows
-
-
-def _round_up(size: int) -> int:
-    return -(-size // SCRATCH_ALIGNMENT) * SCRATCH_ALIGNMENT
