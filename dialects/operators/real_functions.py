@@ -1,6 +1,6 @@
 """Functions of real numbers that no runtime of ours has of stored integers in one way."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from xdsl.irdl import (
@@ -16,6 +16,12 @@ class RealFunctionOp(FunctionOp):
 
     INTEGERS: ClassVar[bool] = False
 
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            return super().evaluate(operands)
+
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         raise unknown(self, "stored integers")
 
@@ -29,8 +35,7 @@ class AbsOp(RealFunctionOp):
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
-        with np.errstate(all="ignore"):
-            return np.abs(x)
+        return np.abs(x)
 
 
 @irdl_op_definition
@@ -62,8 +67,7 @@ class SqrtOp(RealFunctionOp):
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
-        with np.errstate(all="ignore"):
-            return np.sqrt(x)
+        return np.sqrt(x)
 
 
 @irdl_op_definition
@@ -75,8 +79,7 @@ class RsqrtOp(RealFunctionOp):
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
-        with np.errstate(all="ignore"):
-            return 1 / np.sqrt(x)
+        return 1 / np.sqrt(x)
 
 
 @irdl_op_definition
@@ -88,8 +91,7 @@ class ExpOp(RealFunctionOp):
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
-        with np.errstate(all="ignore"):
-            return np.exp(x.astype(np.float64))
+        return np.exp(x.astype(np.float64))
 
 
 @irdl_op_definition
@@ -101,8 +103,7 @@ class LogOp(RealFunctionOp):
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
-        with np.errstate(all="ignore"):
-            return np.log(x.astype(np.float64))
+        return np.log(x.astype(np.float64))
 
 
 @irdl_op_definition
@@ -114,8 +115,7 @@ class FloorOp(RealFunctionOp):
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
-        with np.errstate(all="ignore"):
-            return np.floor(x)
+        return np.floor(x)
 
 
 @irdl_op_definition
@@ -127,8 +127,7 @@ class CeilOp(RealFunctionOp):
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
-        with np.errstate(all="ignore"):
-            return np.ceil(x)
+        return np.ceil(x)
 
 
 @irdl_op_definition
@@ -140,5 +139,4 @@ class RoundOp(RealFunctionOp):
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
-        with np.errstate(all="ignore"):
-            return np.rint(x)
+        return np.rint(x)
