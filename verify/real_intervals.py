@@ -23,10 +23,10 @@ from memopt.dialects.operators.unary import (
 )
 from memopt.dialects.range_attribute import LARGEST
 from memopt.dialects.stored import Array, element_of, is_stored
+from memopt.verify.requantizing import ENDS
 
 MANY = 1 << 17
 EXTRA = 6  # a bias, a quotient, parts of a mean
-ENDS = {"": (None, None), "relu": (0, None), "relu6": (0, 6), "relu_n1_to_1": (-1, 1)}
 
 Ends = tuple[Array, Array]
 

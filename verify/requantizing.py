@@ -5,6 +5,9 @@ from collections.abc import Callable
 from memopt.dialects.arithmetic import multiply, quantize_multiplier
 from memopt.dialects.errors import MemoptError
 
+ENDS = {"": (None, None), "relu": (0, None), "relu6": (0, 6), "relu_n1_to_1": (-1, 1)}
+"""What an activation leaves of the real numbers; None for no end."""
+
 
 def even_range(
     activation: str, scale: float, zero_point: int, low: int, high: int
@@ -12,9 +15,7 @@ def even_range(
     """What an activation leaves of low .. high, where 6 and the like are rounded to even."""
     import numpy as np
 
-    least, most = {"": (None, None), "relu": (0, None), "relu6": (0, 6), "relu_n1_to_1": (-1, 1)}[
-        activation
-    ]
+    least, most = ENDS[activation]
 
     def of(real: int) -> int:
         return zero_point + round(float(np.float32(real) / np.float32(scale)))
