@@ -81,6 +81,10 @@ class MeanOp(ComputeOp):
         return 1 in self.axes.get_values() and rows_of(self.input) is not None
 
     def rows_read(self, operand: int, r: int) -> range | None:
+        """Without the images' dimension the rows of the result are others."""
+        drops_images = 0 in self.axes.get_values() and self.keep_dims is None
+        if drops_images and not self.accumulates:
+            return None
         return range(r, r + 1)
 
     def reads_stack(self, operand: int, axis: int) -> bool:

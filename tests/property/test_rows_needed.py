@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from operator_cases import GENERATORS, KINDS, Rng, unary
+from xdsl.dialects.builtin import DenseArrayBase, Float32Type, TensorType, i64
+from xdsl.ir import Block
 
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import rows_of, shape_of
 
@@ -90,3 +93,13 @@ def test_there_is_no_row_beyond() -> None:
     op = unary("relu", np.random.default_rng(1))
     with pytest.raises(IndexError, match="no row 100"):
         op.rows_needed(0, 100)
+
+
+def test_a_mean_without_images_has_other_rows() -> None:
+    image, rows = (TensorType(Float32Type(), shape) for shape in ((1, 1, 2, 2), (1, 2, 2)))
+    source = Block(arg_types=[image]).args[0]
+    axes = DenseArrayBase.from_list(i64, [0])
+    op = MeanOp.create(operands=[source], result_types=[rows], properties={"axes": axes})
+    op.verify()
+    assert op.rows_needed(0, 0) is None
+    assert op.rows_mode is None
