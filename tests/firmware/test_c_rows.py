@@ -123,6 +123,9 @@ def forged(lab: Any, seed: int, quantized: bool, path: Path) -> Path:
     for _ in range(3):
         add_of_an_image(forge, lab.forge.schema)
     lab.forge.add_of_litert(forge)
+    if quantized:
+        forge.store_as(lab.forge.UINT8)
+        add_of_an_image(forge, lab.forge.schema)
     found = forge.save(path)
     assert isinstance(found, Path)
     return found
@@ -147,7 +150,7 @@ def add_of_an_image(forge: Any, schema: Any) -> None:
     result = forge.activation(shape)
     if forge.quantized:
         quantization = forge.graph.tensors[result].quantization
-        quantization.scale, quantization.zeroPoint = [1 / 256], [-128]
+        quantization.scale, quantization.zeroPoint = [1 / 256], [forge.low]
     kind = schema.BuiltinOptions.SoftmaxOptions
     forge.operator(schema.BuiltinOperator.SOFTMAX, [forge.input(shape)], result, options, kind)
     source, order = forge.input(shape), forge.tensor([4], schema.TensorType.INT32, [0, 1, 3, 2])
@@ -190,7 +193,9 @@ def test_every_kernel_computes_rows(
         assert got.code == 0, got.messages
         assert got.output == want.output, f"seed {seed}"
         assert lab.whole_rows(got.trace, 2) == want.trace, f"seed {seed}"
-    assert ran == lab.row_kernels(quantized)
+    assert ran - {"strided"} == lab.row_kernels(
+        quantized
+    )  # which is whole but of some: test_c_moves.py
     assert refused <= REFUSED
 
 
