@@ -183,8 +183,11 @@ FOLDED = {
     "dequantize": f"memgraph.dequantize %i : (tensor<2x3xi8, {Q}>) -> tensor<2x3xf32>",
     "fold_into_bias": "memgraph.fold_into_bias %i, %b axis 1 values [1, 2, 3] :"
     f" (tensor<2x3xi8, {Q}>, tensor<2xi32>) -> tensor<2xi32>",
+    "gather_along": "memgraph.gather_along %f, %n axis 1 : (tensor<2x3xf32>, tensor<2xi32>)"
+    " -> tensor<2x2xf32>",
     "normalization_terms": "memgraph.normalization_terms %g, %g, %g, %g epsilon 0.5 :"
     f" ({PAIR}, {PAIR}, {PAIR}, {PAIR}) -> ({PAIR}, {PAIR})",
+    "pack": "memgraph.pack %f, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2x3xf32>",
     "pad": "memgraph.pad %f before [0, 1] after [1, 0] value 2.0 :"
     " (tensor<2x3xf32>) -> tensor<3x4xf32>",
     "quantize": f"memgraph.quantize %i : (tensor<2x3xi8, {Q}>) -> tensor<2x3xi8, {R}>",
@@ -193,6 +196,8 @@ FOLDED = {
     "shifted": f"memgraph.shifted %f, %g {PER_ROW}",
     "reshape": "memgraph.reshape %f : (tensor<2x3xf32>) -> tensor<6xf32>",
     "slice": "memgraph.slice %f starts [0, 2] strides [1, -2] :"
+    " (tensor<2x3xf32>) -> tensor<2x2xf32>",
+    "strided": "memgraph.strided %f start 2 sizes [2, 2] steps [3, -1] :"
     " (tensor<2x3xf32>) -> tensor<2x2xf32>",
     "take": "memgraph.take %f axis 1 kept [0, 2] : (tensor<2x3xf32>) -> tensor<2x2xf32>",
     "transpose": "memgraph.transpose %f permutation [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>",
@@ -210,6 +215,7 @@ def test_every_operation_that_folds_is_evaluated(tmp_path: Path, lab: Any) -> No
           %f = memgraph.constant dense<[[1.5, -2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
           %i = memgraph.constant dense<[[1, -2, 3], [4, 5, 127]]> : tensor<2x3xi8, {Q}>
           %b = memgraph.constant dense<[7, -8]> : tensor<2xi32>
+          %n = memgraph.constant dense<[2, 0]> : tensor<2xi32>
           %g = memgraph.constant dense<[0.5, 2.0]> : tensor<2xf32>
           {made} = {line}
           %2 = memgraph.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
