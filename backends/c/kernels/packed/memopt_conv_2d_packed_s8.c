@@ -14,7 +14,7 @@ typedef struct {
   int32_t dilation_h, dilation_w;
   int32_t pad_top, pad_left;
   int32_t input_zero_point;
-  memopt_packed packed; /* its column is the scratch, behind it a window whose channels are no words */
+  memopt_packed packed; /* scratch: its column, then a window whose channels are no words */
 } memopt_conv_2d_packed_s8_params;
 
 #define CONV_2D_PACKED_ROWS 16 /* of a window, whose places are looked up once */

@@ -6,7 +6,8 @@
  *
  * Taps come in fours, the missing ones with weights of zero. A column is two pixels widened to
  * int16, `taps` words: of four taps (0, 2) of pixel 0, (0, 2) of pixel 1, (1, 3) of pixel 0, of
- * pixel 1: bytes as SXTB16 takes them from a word. A last pixel alone has half as many words. A stream is, for every block of four channels,
+ * pixel 1: bytes as SXTB16 takes them from a word. A last pixel alone has half as many words. A
+ * stream is, for every block of four channels,
  * `taps` words of weights, of four taps (0, 2) of channels 0|1, of 2|3, (1, 3) of 0|1, of 2|3, and
  * then three words for each channel: what `memopt_block_kind` says.
  */
@@ -64,7 +65,9 @@ static inline int32_t memopt_fused(int32_t sum2, int32_t multiplier, int32_t bas
   __asm__("smmlar %0, %1, %2, %3"
           : "=r"(value)
           : "r"(sum2), "r"(multiplier), "r"(base + (sum2 >> 31)));
-  return __ssat((value >> shift1) >> 1, 8);
+  value >>= shift1;
+  __asm__("ssat %0, #8, %1, asr #1" : "=r"(value) : "r"(value));
+  return value;
 #else
   const int64_t product = (int64_t)sum2 * multiplier + ((int64_t)1 << 31);
   const int32_t value = base - (sum2 < 0 ? 1 : 0) + (int32_t)memopt_shift_right_64(product, 32);
