@@ -1,5 +1,5 @@
 /* MUL, int8. Rows and steps as in memopt_add_s8.c; shift as memopt_requantize takes it. */
-#include "memopt_common.h"
+#include "memopt_binary.h"
 
 typedef struct {
   int32_t row_n;
@@ -13,19 +13,10 @@ typedef struct {
 MEMOPT_KERNEL void memopt_mul_s8(const void *params, const memopt_rows *rows,
                                  const void *const *in, void *out, void *scratch) {
   const memopt_mul_s8_params *p = params;
-  int32_t row;
   (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *a = memopt_in_row(rows, in, 0, p->a_row_step ? row : rows->in_first);
-    const int8_t *b = memopt_in_row(rows, in, 1, p->b_row_step ? row : rows->in_first);
-    int8_t *output = memopt_out_row(rows, out, row);
-    int32_t i;
-    for (i = 0; i < p->row_n; ++i) {
-      const int32_t product =
-          (a[i * p->a_step] - p->a_zero_point) * (b[i * p->b_step] - p->b_zero_point);
-      const int32_t value =
-          memopt_requantize(product, p->multiplier, p->shift) + p->output_zero_point;
-      output[i] = (int8_t)memopt_clamp(value, p->act_min, p->act_max);
-    }
-  }
+  MEMOPT_BINARY(int8_t, p,
+                memopt_clamp(memopt_requantize((x - p->a_zero_point) * (y - p->b_zero_point),
+                                               p->multiplier, p->shift) +
+                                 p->output_zero_point,
+                             p->act_min, p->act_max));
 }

@@ -1,5 +1,5 @@
 /* SUB, float32. Rows and steps as in memopt_add_s8.c. */
-#include "memopt_common.h"
+#include "memopt_binary.h"
 
 typedef struct {
   int32_t row_n;
@@ -12,15 +12,6 @@ typedef struct {
 MEMOPT_KERNEL void memopt_sub_f32(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
   const memopt_sub_f32_params *p = params;
-  int32_t row;
   (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const float *a = memopt_in_row(rows, in, 0, p->a_row_step ? row : rows->in_first);
-    const float *b = memopt_in_row(rows, in, 1, p->b_row_step ? row : rows->in_first);
-    float *output = memopt_out_row(rows, out, row);
-    int32_t i;
-    for (i = 0; i < p->row_n; ++i) {
-      output[i] = memopt_clamp_f32(a[i * p->a_step] - b[i * p->b_step], p->act_min, p->act_max);
-    }
-  }
+  MEMOPT_BINARY(float, p, memopt_clamp_f32(x - y, p->act_min, p->act_max));
 }

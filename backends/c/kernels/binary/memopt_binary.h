@@ -1,0 +1,42 @@
+/* Operators of two operands: the walk over their rows and elements, for every type. */
+#ifndef MEMOPT_BINARY_H
+#define MEMOPT_BINARY_H
+
+#include "memopt_common.h"
+
+/* Each element of the result is `value` of `x` and `y`, one of each operand. p is the kernel's
+ * parameters, with `row_n` and the steps; rows, in and out its arguments. The result may take the
+ * place of an operand. */
+#define MEMOPT_BINARY(type, p, value)                                                         \
+  do {                                                                                        \
+    int32_t row;                                                                              \
+    for (row = rows->out_begin; row < rows->out_end; ++row) {                                 \
+      const type *a = memopt_in_row(rows, in, 0, (p)->a_row_step ? row : rows->in_first);     \
+      const type *b = memopt_in_row(rows, in, 1, (p)->b_row_step ? row : rows->in_first);     \
+      type *output = memopt_out_row(rows, out, row);                                          \
+      int32_t i;                                                                              \
+      for (i = 0; i < (p)->row_n; ++i) {                                                      \
+        const type x = *a;                                                                    \
+        const type y = *b;                                                                    \
+        output[i] = (type)(value);                                                            \
+        a += (p)->a_step;                                                                     \
+        b += (p)->b_step;                                                                     \
+      }                                                                                       \
+    }                                                                                         \
+  } while (0)
+
+/* An operand of a sum of stored integers, `side` a or b, brought to the common scale. */
+#define MEMOPT_SCALED(p, side, x)                                                             \
+  memopt_round_shift(                                                                         \
+      memopt_high_mul_30(memopt_shift_left((x) - (p)->side##_zero_point, (p)->left_shift),    \
+                         (p)->side##_multiplier),                                             \
+      -(p)->side##_shift)
+
+/* What such a sum is stored as. */
+#define MEMOPT_STORED_SUM(p, sum)                                                             \
+  memopt_clamp(memopt_round_shift(memopt_high_mul_30(sum, (p)->output_multiplier),            \
+                                  -(p)->output_shift) +                                       \
+                   (p)->output_zero_point,                                                    \
+               (p)->act_min, (p)->act_max)
+
+#endif
