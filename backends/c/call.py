@@ -64,6 +64,10 @@ class KernelCall:
     out_offset: int = 0
     result: int = 0
 
+    def serves_rows(self, number: int) -> bool:
+        """Whether each row reads one element of an operand, which lie one behind the other."""
+        return number < 2 and dict(self.fields).get(f"{'ab'[number]}_row_step") == -1
+
 
 Lower = Callable[[Any, Constants], "KernelCall | list[KernelCall]"]
 

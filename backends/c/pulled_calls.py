@@ -18,7 +18,6 @@ from memopt.dialects.names import name_of
 from memopt.dialects.tensors import bytes_of
 
 KERNEL = "pulled"
-ALL, SAME = "MEMOPT_PULL_WHOLE", "MEMOPT_PULL_SAME"
 
 
 def add_pulled(
@@ -89,7 +88,7 @@ def _step(
             continue
         if isinstance(value, SSAValue) and value not in out.layout.addresses:
             raise refuse(op, f"the operand {name_of(value)} is no buffer")
-        places.append(ALL if _bytes(value) == call.rows.end * call.rows.in_stride else SAME)
+        places.append(str(-1 - _stride(call, number)))
         pointers.append(operand_text(out, call, number, prefix))
     out.data.append(f"static const int32_t {prefix}_from[] = {{{', '.join(places)}}};\n")
     numbers = (
@@ -103,6 +102,14 @@ def _step(
     )
     text = ", ".join(map(str, numbers))
     return f"{{memopt_{call.kernel}, &{prefix}_params, {prefix}_from, {text}}}"
+
+
+def _stride(call: KernelCall, number: int) -> int:
+    """Bytes from a row of an operand to the next, 0 if one serves all."""
+    value = call.operands[number]
+    if call.serves_rows(number):
+        return _bytes(value) // call.rows.end
+    return call.rows.in_stride if _bytes(value) == call.rows.end * call.rows.in_stride else 0
 
 
 def _bytes(value: SSAValue | Table) -> int:

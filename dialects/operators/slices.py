@@ -26,7 +26,13 @@ from xdsl.traits import Pure
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp, Places
 from memopt.dialects.operators.reordering import with_axis, with_entries
-from memopt.dialects.stored import Array, need_same_numbers, unknown
+from memopt.dialects.stored import (
+    Array,
+    is_unsigned,
+    need_same_numbers,
+    per_tensor,
+    unknown,
+)
 from memopt.dialects.tensors import (
     AnyTensor,
     channel_axis,
@@ -38,20 +44,15 @@ from memopt.dialects.tensors import (
 )
 
 
-@irdl_op_definition
-class ConcatOp(ComputeOp):
-    """Operands one after the other along `axis`."""
+class JoiningOp(ComputeOp):
+    """Base of what puts operands one after the other along `axis`."""
 
     ALIKE: ClassVar[bool] = True
-    name = "memgraph.concat"
-    GATHERS: ClassVar[bool] = True
     KEEPS_DIMENSIONS: ClassVar[bool] = True
-    MOVES: ClassVar[bool] = True
     MONOTONE: ClassVar[bool] = True
     APPLIES_ACTIVATION: ClassVar[bool] = (
         False  # TensorFlow Lite's schema has it, its kernels refuse
     )
-    FOLDS: ClassVar[bool] = True
     inputs = var_operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
@@ -76,11 +77,6 @@ class ConcatOp(ComputeOp):
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute]:
         return with_axis(self, order)
 
-    def begins_at(self, result: int, operand: int) -> int | None:
-        if prod(shape_of(self.result)[: self.axis.value.data]) != 1 or self.activation is not None:
-            return None
-        return -sum(elements_of(v) for v in self.inputs[:operand])
-
     def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
         axis, source = channel_axis(self.result), self.inputs[operand]
         if self.axis.value.data != axis or channel_axis(source) != axis:
@@ -95,6 +91,21 @@ class ConcatOp(ComputeOp):
         row = r - sum(shape_of(v)[1] for v in self.inputs[:operand])
         return range(row, row + 1) if 0 <= row < shape_of(self.inputs[operand])[1] else range(0)
 
+
+@irdl_op_definition
+class ConcatOp(JoiningOp):
+    """Operands one after the other along `axis`."""
+
+    name = "memgraph.concat"
+    GATHERS: ClassVar[bool] = True
+    MOVES: ClassVar[bool] = True
+    FOLDS: ClassVar[bool] = True
+
+    def begins_at(self, result: int, operand: int) -> int | None:
+        if prod(shape_of(self.result)[: self.axis.value.data]) != 1 or self.activation is not None:
+            return None
+        return -sum(elements_of(v) for v in self.inputs[:operand])
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
@@ -102,6 +113,41 @@ class ConcatOp(ComputeOp):
             raise unknown(self, "a concatenation with a fused activation")
         need_same_numbers(self, *self.inputs, self.result)
         return [np.concatenate(operands, axis=self.axis.value.data)]
+
+
+@irdl_op_definition
+class ConcatRequantizedOp(JoiningOp):
+    """Operands one after the other along `axis`, each of uint8, brought to the result's
+    quantization on the way."""
+
+    name = "memgraph.concat_requantized"
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        """Along the height each row is brought from another quantization: there are no rows."""
+        return None if self.axis.value.data == 1 else super().rows_read(operand, r)
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if self.activation is not None:
+            raise unknown(self, "a concatenation with a fused activation")
+        found = [self.requantized(a, v) for a, v in zip(operands, self.inputs, strict=True)]
+        return [np.concatenate(found, axis=self.axis.value.data)]
+
+    def requantized(self, values: Array, operand: SSAValue) -> Array:
+        """concatenation.h: ConcatenationWithScaling, float32 in each step. Raises MemoptError for
+        other types than uint8."""
+        import numpy as np
+
+        if not (is_unsigned(operand) and is_unsigned(self.result)):
+            raise unknown(self, "other tensors than of uint8")
+        (scale, zero), (out_scale, out_zero) = (per_tensor(self, v) for v in (operand, self.result))
+        if (scale, zero) == (out_scale, out_zero):
+            return values
+        factor = np.float32(scale) * (np.float32(1) / np.float32(out_scale))
+        steps = values.astype(np.float32) * factor + np.float32(-zero) * factor
+        whole = np.trunc(steps + np.copysign(np.float32(0.5), steps)) + out_zero
+        return np.clip(whole, 0, 255).astype(np.uint8)
 
 
 @irdl_op_definition

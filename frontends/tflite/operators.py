@@ -46,7 +46,7 @@ from memopt.dialects.operators.real_functions import (
 )
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
-from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.stacking import PackOp, UnpackOp
 from memopt.dialects.operators.strided import StridedOp
@@ -251,8 +251,13 @@ def reshape(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, {})
 
 
-def concat(node: Node, kind: Kind) -> Operation:
+def concat(node: Node, plain: Kind, requantized: Kind) -> Operation:
+    """Of different quantizations, of uint8 alone, requantized."""
     need(bool(node.types))
+    types = [*(node.type(i) for i in range(len(node.types))), node.result]
+    encodings = {t.encoding for t in types}
+    is_bytes = all(t.element_type == ELEMENTS["uint8"] and is_quantized(t) for t in types)
+    kind = requantized if is_bytes and len(encodings) > 1 else plain
     axis = axis_of(node.options["axis"], len(node.result.get_shape()))
     properties = {
         "axis": number(axis),
@@ -416,7 +421,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "BROADCAST_TO": Entry(broadcast_to, StridedOp),
     "CAST": Entry(unary, CastOp),
     "CEIL": Entry(real_function, CeilOp),
-    "CONCATENATION": Entry(concat, ConcatOp),
+    "CONCATENATION": Entry(concat, ConcatOp, ConcatRequantizedOp),
     "CONV_2D": Entry(convolution(depthwise=False), Conv2DOp, HybridConv2DOp),
     "DENSIFY": Entry(densified, CopyOp),
     "DEPTHWISE_CONV_2D": Entry(

@@ -114,8 +114,8 @@ def add_pool(forge: Forge, code: int) -> None:
 
 def add_binary(forge: Forge, code: int, options: Any, kind: int) -> None:
     shape = [1, *(int(v) for v in forge.rng.integers(1, 7, 3))]
-    other = forge.pick(shape, shape, shape, [1, 1, 1, 1], [1, 1, 1, shape[3]])
-    pair = [shape, other]
+    others = [1, 1, 1, 1], [1, 1, 1, shape[3]], [*shape[:3], 1]
+    pair = [shape, forge.pick(shape, shape, shape, *others)]
     if forge.rng.random() < 0.5:
         pair.reverse()
     options.fusedActivationFunction = forge.pick(*ACTIVATIONS)
@@ -373,9 +373,37 @@ def add_quotient(forge: Forge) -> None:
     add_binary(forge, schema.BuiltinOperator.DIV, schema.DivOptionsT(), options)
 
 
+def add_int32(forge: Forge) -> None:
+    """Of integers that stand for themselves."""
+    builtin, kinds = schema.BuiltinOperator, schema.BuiltinOptions
+    for name in ("Add", "Sub", "Mul", "Maximum", "Minimum"):
+        shape = random_shape(forge)
+        pair = [shape, forge.pick(shape, [1, 1, 1, 1], [1, 1, 1, shape[3]], [*shape[:3], 1])]
+        inputs = [forge.tensor(s, INT32) for s in forge.rng.permutation(np.array(pair))]
+        forge.graph.inputs.extend(inputs)
+        kind = name if name in ("Add", "Sub", "Mul") else "MaximumMinimum"
+        options = getattr(schema, f"{kind}OptionsT")()
+        if hasattr(options, "fusedActivationFunction"):
+            options.fusedActivationFunction = forge.pick(*ACTIVATIONS)
+        code, which = getattr(builtin, name.upper()), getattr(kinds, f"{kind}Options")
+        forge.operator(code, inputs, forge.tensor(shape, INT32), options, which)
+
+
+def add_concat_requantized(forge: Forge) -> None:
+    """Of uint8, each operand with a quantization of its own."""
+    shape, axis = random_shape(forge), int(forge.rng.integers(0, 4))
+    sources = [forge.input([*shape[:axis], int(n), *shape[axis + 1 :]]) for n in (1, 3, 2)]
+    options: Any = schema.ConcatenationOptionsT()
+    options.axis = axis
+    result = forge.activation([*shape[:axis], 6, *shape[axis + 1 :]])
+    kind = schema.BuiltinOptions.ConcatenationOptions
+    forge.operator(schema.BuiltinOperator.CONCATENATION, sources, result, options, kind)
+
+
 def add_of_litert(forge: Forge) -> None:
     """What LiteRT has and TFLM has not, one of each kind of stored integers."""
     if forge.quantized:
+        add_int32(forge)
         add_quantize(forge, LITERT_QUANTIZES)
         add_cast(forge)
         add_uint8(forge)
@@ -401,7 +429,7 @@ def add_uint8(forge: Forge) -> None:
         add_resize(forge, code)
     for add in (add_softmax, add_leaky_relu, add_mean, add_concat, add_pad, add_transpose):
         add(forge)
-    for add in (add_slice, add_split):
+    for add in (add_slice, add_split, add_concat_requantized):
         add(forge)
     forge.store_as(INT8)
 

@@ -101,7 +101,7 @@ def scatter(module: ModuleOp, source: Path, target: str) -> list[str]:
         op, call = made.pop(0)
         kernel, params, prefix, result, scratch = match.groups()
         assert kernel == call.kernel
-        if call.rows.in_stride == 0:  # needs all of its operand
+        if call.rows.in_stride == 0 or _by_element(call):  # needs all of its operand
             return match.group()
         found.append(kernel)
         width = bytes_per_element(op, op.operands[0])
@@ -127,6 +127,11 @@ def scatter(module: ModuleOp, source: Path, target: str) -> list[str]:
 
 def _serves_all(call: KernelCall, number: int) -> bool:
     return dict(call.fields).get(f"{'ab'[number]}_row_step") == 0
+
+
+def _by_element(call: KernelCall) -> bool:
+    """Rows of one element each lie one behind the other: nothing may be scattered."""
+    return any(call.serves_rows(k) for k in range(len(call.operands)))
 
 
 def _bytes(op: Operation, call: KernelCall, number: int) -> int:

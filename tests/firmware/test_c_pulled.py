@@ -85,6 +85,31 @@ def test_random_networks_compute_the_same_bits(
     assert fuzz < 1 or all(seen[way] >= LEAST for way in rare), seen
 
 
+JOINED_TIMES_MAP = """
+func.func @main(%x: tensor<1x5x4x3xf32>, %m: tensor<1x5x4x1xf32>) -> tensor<1x5x4x6xf32> {
+  %a = memgraph.abs %x : (tensor<1x5x4x3xf32>) -> tensor<1x5x4x3xf32>
+  %b = memgraph.neg %x : (tensor<1x5x4x3xf32>) -> tensor<1x5x4x3xf32>
+  %c = memgraph.concat %a, %b axis 3
+    : (tensor<1x5x4x3xf32>, tensor<1x5x4x3xf32>) -> tensor<1x5x4x6xf32>
+  %y = memgraph.mul %m, %c : (tensor<1x5x4x1xf32>, tensor<1x5x4x6xf32>) -> tensor<1x5x4x6xf32>
+  return %y : tensor<1x5x4x6xf32>
+}
+"""
+
+
+def test_an_element_for_each_pixel(tmp_path: Path, lab: Any) -> None:
+    """What is joined where it is read, times a number for each pixel."""
+    lab.need_tools("host")
+    module = load_text(new_context(), JOINED_TIMES_MAP, "net.mlir")
+    planned(module, 0, ("gather",))
+    assert any(pulls(op) for op in body_of(only_function(module)).ops)
+    x, by = lab.random_inputs(module, 2, 3)
+    run = lab.run_project(lab.write(module, tmp_path, "net", "host"), [x, by], lab.SANITIZE)
+    assert run.code == 0, run.messages
+    want = np.concatenate([abs(x), -x], axis=4) * by
+    assert run.output == want.tobytes()
+
+
 @pytest.mark.parametrize(
     ("name", "rules", "target", "peak"),
     [

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, UnitAttr, f32, i8, i32
+from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, UnitAttr, f32, i8, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
@@ -16,6 +16,7 @@ from memopt.frontends.core.typed import build, integer_list, number, real
 
 Rng = np.random.Generator
 KINDS = {op.name.removeprefix("memgraph."): op for op in operations() if issubclass(op, ComputeOp)}
+ui8 = IntegerType(8, Signedness.UNSIGNED)
 STORED = EncodingAttr("nhwc", (0.05,), (3,))
 
 
@@ -133,7 +134,11 @@ def concat(name: str, rng: Rng) -> Any:
         for _ in range(int(rng.integers(1, 4)))
     ]
     out = [sum(s[i] for s in shapes) if i == axis else d for i, d in enumerate(shape)]
-    return made(name, [value(s) for s in shapes], [tensor(out)], axis=number(axis))
+    if name == "concat":
+        return made(name, [value(s) for s in shapes], [tensor(out)], axis=number(axis))
+    types = [TensorType(ui8, s, EncodingAttr("nhwc", (0.5,), (0,))) for s in shapes]
+    result = TensorType(ui8, out, EncodingAttr("nhwc", (0.25,), (0,)))
+    return made(name, list(map(create_ssa_value, types)), [result], axis=number(axis))
 
 
 def accumulate(name: str, rng: Rng) -> Any:
@@ -320,7 +325,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "leaky_relu": leaky_relu,
     "softmax": softmax,
     "mean": mean,
-    "concat": concat,
+    **dict.fromkeys(("concat", "concat_requantized"), concat),
     "accumulate": accumulate,
     "split": split,
     "slice": slice_,

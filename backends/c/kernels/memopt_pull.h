@@ -10,7 +10,8 @@
 typedef struct {
   memopt_kernel *kernel;
   const void *params;
-  const int32_t *from; /* of each operand: where in scratch its row is, or one of those below */
+  const int32_t *from; /* of each operand: where in scratch its row is; of one in `in` -1 - bytes to the next,
+                        * 0 if one row serves all */
   int32_t operands;
   int32_t in_at;   /* where in `in` its operands begin */
   int32_t per_row; /* rows of the kernel that are one row here */
@@ -38,8 +39,5 @@ typedef struct {
   int32_t in_stride, out_stride; /* of these */
   int32_t read_at, out_at;       /* where they begin in rows of the other tensor and the result */
 } memopt_epilogue_part;
-
-#define MEMOPT_PULL_WHOLE (-1) /* a tensor in `in`, with a row for each row */
-#define MEMOPT_PULL_SAME (-2)  /* the same for all rows */
 
 #endif

@@ -35,10 +35,8 @@ static void pulled_run(const memopt_pull_step *s, int32_t row, int32_t first,
     const uint8_t *const whole = in[s->in_at + i];
     if (s->from[i] >= 0) {
       at[i] = scratch + s->from[i];
-    } else if (s->from[i] == MEMOPT_PULL_WHOLE) {
-      at[i] = whole + rows.in_first * s->in_stride;
     } else {
-      at[i] = whole;
+      at[i] = whole + rows.in_first * (-1 - s->from[i]);
     }
   }
   s->kernel(s->params, &rows, at, out, 0);

@@ -22,6 +22,7 @@ from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
 from memopt.dialects.arithmetic import multiply, quantize_multiplier
 from memopt.dialects.even_rounding import rounds_even
+from memopt.dialects.operators.base import REAL_RANGES
 from memopt.dialects.operators.binary import (
     AddOp,
     BinaryOp,
@@ -33,7 +34,7 @@ from memopt.dialects.operators.binary import (
     SubOp,
     SumOp,
 )
-from memopt.dialects.stored import need_same_numbers
+from memopt.dialects.stored import is_stored, need_same_numbers
 from memopt.dialects.tensors import shape_of
 
 
@@ -41,7 +42,7 @@ def _steps(shape: tuple[int, ...], out: tuple[int, ...]) -> tuple[int, int, int]
     """(element step, row step, elements of a row or 0 if any will do) of an operand; None if none.
 
     Same shape: 1, 1. One element: 0, 0. The last dimensions of the result: 1, 0, and the operand
-    is the row.
+    is the row. All but the last ones: 0, -1, an element for each row.
     """
     size = math.prod(shape)
     if size == math.prod(out):
@@ -53,13 +54,18 @@ def _steps(shape: tuple[int, ...], out: tuple[int, ...]) -> tuple[int, int, int]
         trailing = trailing[1:]
     if trailing == out[len(out) - len(trailing) :]:
         return 1, 0, size
+    leading = (1,) * (len(out) - len(shape)) + shape
+    while leading and leading[-1] == 1:
+        leading = leading[:-1]
+    if leading == out[: len(leading)]:
+        return 0, -1, math.prod(out[len(leading) :])
     return None
 
 
 def binary_call(op: BinaryOp, constants: Constants, kernel: str, fields: Fields) -> KernelCall:
     """An element-wise operator of two operands, row by row.
 
-    Refuses broadcasts other than of one element or along leading dimensions.
+    Refuses broadcasts other than of one element, along leading or along last dimensions.
     """
     out = shape_of(op.result)
     a, b = _steps(shape_of(op.lhs), out), _steps(shape_of(op.rhs), out)
@@ -191,12 +197,27 @@ def mul_stored(op: MulOp, constants: Constants) -> KernelCall:
 @kernel(MinimumOp, "u8", rows=own_rows)
 @kernel(MaximumOp, "f32", rows=own_rows)
 @kernel(MinimumOp, "f32", rows=own_rows)
+@kernel(MaximumOp, "i32", rows=own_rows)
+@kernel(MinimumOp, "i32", rows=own_rows)
 def selected(op: SelectOp, constants: Constants) -> KernelCall:
     """One of two elements, as it is."""
     need_same_numbers(op, op.lhs, op.rhs, op.result)
     if activation_of(op):
         raise refuse(op, "a fused activation")
     return binary_call(op, constants, _kernel_of(op), ())
+
+
+@kernel(AddOp, "i32", rows=own_rows)
+@kernel(SubOp, "i32", rows=own_rows)
+@kernel(MulOp, "i32", rows=own_rows)
+def binary_i32(op: BinaryOp, constants: Constants) -> KernelCall:
+    """Of integers that stand for themselves; they wrap."""
+    if any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
+        raise refuse(op, "quantized int32")
+    low, high = REAL_RANGES[activation_of(op)]
+    ends = (("act_min", "INT32_MIN" if low is None else low),)
+    ends = (*ends, ("act_max", "INT32_MAX" if high is None else high))
+    return binary_call(op, constants, _kernel_of(op), ends)
 
 
 @kernel(AddOp, "f32", rows=own_rows)

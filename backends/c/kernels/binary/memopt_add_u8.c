@@ -12,7 +12,7 @@ typedef struct {
   int32_t a_shift, b_shift, output_shift; /* never positive */
   int32_t act_min, act_max;
   int32_t a_step, b_step; /* 1, or 0 where one element serves the whole row */
-  int32_t a_row_step, b_row_step; /* 1, or 0 where one row serves all */
+  int32_t a_row_step, b_row_step; /* 1; 0: one row serves all; -1: an element serves each */
 } memopt_add_u8_params;
 
 /* `output` may be `a` or `b`. */

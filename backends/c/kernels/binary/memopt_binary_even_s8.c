@@ -19,10 +19,12 @@ MEMOPT_KERNEL void memopt_binary_even_s8(const void *params, const memopt_rows *
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *a = memopt_in_row(rows, in, 0, p->a_row_step ? row : rows->in_first);
-    const int8_t *b = memopt_in_row(rows, in, 1, p->b_row_step ? row : rows->in_first);
+    const int8_t *a = memopt_in_row(rows, in, 0, p->a_row_step > 0 ? row : rows->in_first);
+    const int8_t *b = memopt_in_row(rows, in, 1, p->b_row_step > 0 ? row : rows->in_first);
     int8_t *output = memopt_out_row(rows, out, row);
     int32_t i;
+    a += p->a_row_step < 0 ? row - rows->in_first : 0;
+    b += p->b_row_step < 0 ? row - rows->in_first : 0;
     for (i = 0; i < p->row_n; ++i) {
       const float av = (float)(*a - p->a_zero_point) * p->a_scale;
       const float bv = (float)(*b - p->b_zero_point) * p->b_scale;

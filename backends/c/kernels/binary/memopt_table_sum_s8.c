@@ -11,7 +11,7 @@ typedef struct {
   int32_t act_min, act_max, full;  /* full: the ends are those of int8 */
   const int32_t *a, *b;            /* of the bytes 0 to 127, -128 to -1 */
   int32_t a_step, b_step;          /* 1, or 0 where one element serves the whole row */
-  int32_t a_row_step, b_row_step;  /* 1, or 0 where one row serves all */
+  int32_t a_row_step, b_row_step; /* 1; 0: one row serves all; -1: an element serves each */
 } memopt_table_sum_s8_params;
 
 /* `output` may be `a` or `b`. */
@@ -21,8 +21,8 @@ MEMOPT_KERNEL void memopt_table_sum_s8(const void *params, const memopt_rows *ro
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const uint8_t *a = memopt_in_row(rows, in, 0, p->a_row_step ? row : rows->in_first);
-    const uint8_t *b = memopt_in_row(rows, in, 1, p->b_row_step ? row : rows->in_first);
+    const uint8_t *a = memopt_in_row(rows, in, 0, p->a_row_step > 0 ? row : rows->in_first);
+    const uint8_t *b = memopt_in_row(rows, in, 1, p->b_row_step > 0 ? row : rows->in_first);
     int8_t *output = memopt_out_row(rows, out, row);
     int8_t *const end = output + p->row_n;
     const int32_t *const of_a = p->a;
@@ -32,6 +32,8 @@ MEMOPT_KERNEL void memopt_table_sum_s8(const void *params, const memopt_rows *ro
     const int32_t shift = p->shift;
     const int32_t a_step = p->a_step;
     const int32_t b_step = p->b_step;
+    a += p->a_row_step < 0 ? row - rows->in_first : 0;
+    b += p->b_row_step < 0 ? row - rows->in_first : 0;
     while (output != end) {
       *output++ = (int8_t)memopt_fused(of_a[*a] + of_b[*b], multiplier, base, shift);
       a += a_step;

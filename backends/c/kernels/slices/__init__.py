@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from memopt.backends.c.call import (
     Constants,
     KernelCall,
+    Rows,
     Table,
     bytes_per_element,
     refuse,
@@ -17,7 +18,7 @@ from memopt.backends.c.row_calls import Lowered, RowCall, changed_rows, own_rows
 from memopt.backends.c.rowwise import as_bytes, copy_call, moved
 from memopt.backends.c.strided import strided_call
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
+from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
 from memopt.dialects.rows import activations, row_type
 from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
 
@@ -54,6 +55,27 @@ def concat(op: ConcatOp, constants: Constants) -> list[KernelCall]:
         operand = value if array is None else Table("uint8_t", as_bytes(array))
         if size:
             calls.append(moved(copy_call(operand, rows, size, (size, out[axis] * inner)), 0, at))
+        at += size
+    return calls
+
+
+@kernel(ConcatRequantizedOp, "u8", rows=own_rows)
+def concat_requantized(op: ConcatRequantizedOp, constants: Constants) -> list[KernelCall]:
+    """A table of all bytes per operand."""
+    import numpy as np
+
+    axis, out = op.axis.value.data, shape_of(op.result)
+    every, inner = np.arange(256, dtype=np.uint8), math.prod(out[axis + 1 :])
+    calls: list[KernelCall] = []
+    at = 0
+    for value in op.inputs:
+        size, array = shape_of(value)[axis] * inner, constants(value)
+        table = np.roll(op.requantized(every, value), 128)  # in the order of signed bytes
+        fields = (("row_n", size), ("table", Table("int8_t", table.view(np.int8))))
+        operand = value if array is None else Table("uint8_t", array)
+        rows = Rows(math.prod(out[:axis]), size, out[axis] * inner)
+        if size:
+            calls.append(moved(KernelCall("lookup_s8", fields, (operand,), rows), 0, at))
         at += size
     return calls
 
