@@ -87,8 +87,6 @@ def test_real_networks_compute_the_same_bits(tmp_path: Path, fuzz: float) -> Non
     """Random float networks whose input has a range: whole and narrow, the same kernels in the same
     order but for products with zero, so the same numbers; and within the bounds of any kernel."""
     lab.need_tools("host")
-    objects = tmp_path / "objects"
-    objects.mkdir()
     program, given = Program(tmp_path / "networks"), b""
     want: list[tuple[int, int, Array, Array]] = []
     seed = 0
@@ -109,7 +107,7 @@ def test_real_networks_compute_the_same_bits(tmp_path: Path, fuzz: float) -> Non
             program.add(form, f"{name}{seed}", [image.nbytes, result])
         given += image.tobytes()
         want.append((seed, result, bounds.low, bounds.high))
-    folder, flags = compiled(objects, lab.SANITIZE)
+    folder, flags = compiled(lab.OBJECTS, lab.SANITIZE)
     found = program.run(folder, given, flags)
     for number, size, low, high in want:
         whole, less, found = found[:size], found[size : 2 * size], found[2 * size :]

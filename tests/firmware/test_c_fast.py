@@ -212,8 +212,7 @@ def network_of(text: str, seed: int, how: str) -> ModuleOp:
 def test_networks_compute_the_same_bits(fuzz: float, tmp_path: Path, lab: Any) -> None:
     """As `evaluate` says, in rows and whole; no plan of less RAM lays scratch over anything."""
     lab.need_tools("host")
-    (tmp_path / "objects").mkdir()
-    objects, flags = compiled(tmp_path / "objects", lab.SANITIZE)
+    objects, flags = compiled(lab.OBJECTS, lab.SANITIZE)
     whole = in_rows = 0
     for start in range(0, max(2 * PROGRAM, int(FULL * fuzz)), PROGRAM):
         program = Program(tmp_path / str(start))

@@ -33,9 +33,9 @@ def pulled(module: ModuleOp, seed: int, rules: tuple[str, ...]) -> list[Pulling]
 
 
 @pytest.fixture(scope="module")
-def flags(lab: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+def flags(lab: Any) -> tuple[Path, list[str]]:
     lab.need_tools("host")
-    return compiled(tmp_path_factory.mktemp("objects"), lab.SANITIZE)
+    return compiled(lab.OBJECTS, lab.SANITIZE)
 
 
 def ways(pulling: Pulling) -> list[str]:
@@ -52,7 +52,7 @@ def test_random_networks_compute_the_same_bits(
     """Concatenations, slices, functions and sums of products that are no buffers, in place or not,
     inputs and outputs in the arena or the caller's, one or two outputs."""
     seen = Counter[str]()
-    count = max(50, int(FULL * fuzz))
+    count = max(25, int(FULL * fuzz))
     for start in range(0, count, PROGRAM):
         program, given, want = Program(tmp_path / str(start)), b"", list[tuple[int, int]]()
         for seed in range(start, min(start + PROGRAM, count)):

@@ -38,7 +38,7 @@ def test_int8_operators_equal_tflm(fuzz: float, tmp_path: Path, lab: Any) -> Non
 
 def test_operators_of_litert_alone_equal_it(fuzz: float, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
-    for seed in range(max(4, int(40 * fuzz))):
+    for seed in range(max(2, int(40 * fuzz))):
         work = tmp_path / str(seed)
         forge = lab.forge.Forge(np.random.default_rng(seed), True)
         lab.forge.add_of_litert(forge)
@@ -127,7 +127,7 @@ def test_row_by_row_equals_the_whole_tensor(
     kernel that can. Of each row only what the operation says is given."""
     lab.need_tools("host")
     ran: set[str] = set()
-    for seed in range(max(4, int(40 * fuzz))):
+    for seed in range(max(2, int(40 * fuzz))):
         work = tmp_path / str(seed)
         work.mkdir()
         path = forged(lab, 81 + seed, quantized, work / "random.tflite", all_types=True)

@@ -77,7 +77,7 @@ def test_random_networks_compute_the_same_bits(
     """Inputs in parts that die alone, and rows of one tensor in two memories."""
     lab.need_tools("host")
     seen = Counter[str]()
-    for seed in range(max(8, int(80 * fuzz))):
+    for seed in range(max(4, int(80 * fuzz))):
         rng = np.random.default_rng([seed, quantized])
         text = network(rng, quantized, branch=seed % 2 == 0, outputs=1 + seed % 3 // 2)
         whole = lab.plan(load_text(new_context(), text, "n.mlir"), "source", target="host")

@@ -63,9 +63,9 @@ def ways(func: FuncOp) -> Counter[str]:
 
 
 @pytest.fixture(scope="module")
-def flags(lab: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+def flags(lab: Any) -> tuple[Path, list[str]]:
     lab.need_tools("host")
-    return compiled(tmp_path_factory.mktemp("objects"), lab.SANITIZE, rounds_even=True)
+    return compiled(lab.OBJECTS, lab.SANITIZE, rounds_even=True)
 
 
 def test_random_networks_compute_the_same(

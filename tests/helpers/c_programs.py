@@ -1,5 +1,6 @@
 """Many forms of networks as one C program of few kernels, so that thousands compile quickly."""
 
+import fcntl
 import subprocess
 from pathlib import Path
 
@@ -85,10 +86,24 @@ class Program:
         return ran.stdout
 
 
-def compiled(folder: Path, sanitize: str, rounds_even: bool = False) -> tuple[Path, list[str]]:
+def compiled(kept: Path, sanitize: str, rounds_even: bool = False) -> tuple[Path, list[str]]:
     """All kernels as object files, with sanitizers, and how a program of them is compiled: those of
-    networks that round as TensorFlow Lite Micro's, or of such that may round as ONNX's too."""
+    networks that round as TensorFlow Lite Micro's, or of such that may round as ONNX's too.
+
+    They are made once in the folder `kept`, which tests and processes share.
+    """
+    folder = kept / f"kernels-{'even' if rounds_even else 'double'}"
     how = ["-std=c99", *sanitize.split(), "-ffp-contract=off", "-I", str(folder)]
+    with (kept / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "made").exists():
+            _compile_kernels(folder, how, rounds_even)
+            (folder / "made").touch()
+    return folder, how
+
+
+def _compile_kernels(folder: Path, how: list[str], rounds_even: bool) -> None:
+    folder.mkdir(exist_ok=True)
     files = [f for f in kernel_files() if f.endswith(".c")]
     for path in needed_files(f.removeprefix("memopt_").removesuffix(".c") for f in files):
         (folder / path.name).write_text(text_of(path, rounds_even))
@@ -96,4 +111,3 @@ def compiled(folder: Path, sanitize: str, rounds_even: bool = False) -> tuple[Pa
         ["cc", *how, "-c", *files], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    return folder, how
