@@ -13,19 +13,21 @@ from xdsl.ir import Block, SSAValue
 from xdsl.traits import IsTerminator
 
 from memopt.analysis.row_evaluation import evaluate_row, join_rows, row_of, split_rows
+from memopt.analysis.variables import initial_of
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.stateful import StatefulOp
 from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp, row_type
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.structure import ConstantOp
+from memopt.dialects.structure import ConstantOp, VariableOp
 from memopt.dialects.tensors import shape_of
 
 State = dict[SSAValue, dict[int, Array]]
-"""What the states of a function hold between runs, each its rows by number."""
+"""What the states of a function hold between runs, each its rows by number; a variable is row 0."""
 
 
 def evaluate(
@@ -34,8 +36,8 @@ def evaluate(
     """The array of every tensor of `func` for these inputs, in stored types.
 
     `state` is what the run before left, and is changed to what this one leaves; before the first
-    run it is empty, which stands for zeros. Raises MemoptError for an operation that cannot be
-    evaluated (`ComputeOp.evaluate`).
+    run it is empty, which stands for zeros, or what variables begin with. Raises MemoptError for an
+    operation that cannot be evaluated (`ComputeOp.evaluate`).
     """
     block = body_of(func)
     values: dict[SSAValue, Array] = dict(zip(block.args, inputs, strict=True))
@@ -61,6 +63,14 @@ def evaluate(
         elif isinstance(op, RowOp):
             results = evaluate_row(op, weights, [values[v] for v in op.inputs])
             values.update(zip(op.outputs, results, strict=True))
+        elif isinstance(op, VariableOp):
+            values[op.result] = state.setdefault(op.result, {0: initial_of(op)})[0]
+        elif isinstance(op, StatefulOp):
+            results, left = op.run([values[v] for v in op.operands])
+            values.update(zip(op.results, results, strict=True))
+            for variable, array in left:
+                state[variable] = {0: array}
+                values[variable] = array
         elif isinstance(op, ComputeOp):
             results = op.evaluate([values[v] for v in op.operands])
             values.update(zip(op.results, results, strict=True))

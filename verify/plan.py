@@ -33,6 +33,7 @@ from memopt.verify.partition import check_parts
 from memopt.verify.places import check_places
 from memopt.verify.rows import check_rows
 from memopt.verify.unplaced import check_tried, check_unplaced
+from memopt.verify.variables import check_variables
 
 
 class StalePlanError(MemoptError):
@@ -67,6 +68,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
     if fingerprint(func) != plan.fingerprint.data:
         raise StalePlanError("stale plan: the function has changed since it was planned", place)
     _check_order(memory)
+    check_variables(func)
     check_tried(func, plan)
     check_parts(memory.operations)
     peak = _peak(memory, model)

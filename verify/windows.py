@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.arithmetic import float32
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.stored import is_stored
+from memopt.dialects.stored import is_stored, is_unsigned
 from memopt.dialects.tensors import rows_of, shape_of
 
 Source = tuple[object, int]
@@ -111,7 +111,7 @@ def _reaching(window: Any, r: int, rows: int) -> range:
 
 
 def _resized(whole: ComputeOp, r: int, rows: int) -> range:
-    """Of the runtimes' float32, or of 1024ths."""
+    """Of the runtimes' float32, or of 1024ths, as of int8."""
     out = rows_of(whole.results[0]) or 0
     half = 0.5 if _property(whole, "half_pixel_centers") is not None else 0.0
     corners = _property(whole, "align_corners") is not None
@@ -120,7 +120,7 @@ def _resized(whole: ComputeOp, r: int, rows: int) -> range:
         at = float32(float32(r + half) * float32(a / b)) + (0.5 if corners else 0.0)
         row = min(max(floor(float32(at)), 0), rows - 1)
         return range(row, row + 1)
-    if is_stored(whole.operands[0]):
+    if is_stored(whole.operands[0]) and not is_unsigned(whole.operands[0]):  # uint8 as float32
         scale = (2048 * a + b) // (2 * b)
         at = r * scale + ((scale // 2 - 512) if half else 0)
         low = min(max(_toward_zero(at), 0), rows - 1)

@@ -86,7 +86,7 @@ def add_rows(out: Source, call: KernelCall, prefix: str) -> None:
 
 def pointer(address: Address, written: bool = False) -> str:
     """A place in memory as C, a pointer to bytes."""
-    if address.base.startswith(("input_", "output_")):  # typed, and not always there
+    if address.base.startswith(("input_", "output_", "variable_")):  # typed, and not always there
         kind = "uint8_t" if written else "const uint8_t"
         return f"({kind} *){address.base} + {address.offset}" if address.offset else address.base
     return f"{address.base} + {address.offset}"

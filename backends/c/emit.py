@@ -27,6 +27,7 @@ from memopt.backends.c.operators import add_operators
 from memopt.backends.c.sliding import sliding_functions, sliding_header
 from memopt.backends.c.streaming import Parts, stream_functions, stream_header
 from memopt.backends.c.text import identifier
+from memopt.backends.c.variables import define_reset, define_variables, first_run
 from memopt.backends.checked import Checked
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.even_rounding import rounds_even
@@ -130,7 +131,7 @@ def emit(
     live = live_groups(layout)
     program = add_operators(out, live)
     after = _copies_out(out)
-    before = _checks(layout, name) + _copies_in(layout)
+    before = _checks(layout, name) + first_run(layout, name) + _copies_in(layout)
     batched = any(c.batches > 1 for c in out.made)
     unused = "".join(
         f"  (void){pointer};\n"
@@ -155,7 +156,9 @@ def emit(
         functions = write(layout, name, received, program.stream, parts)
         streamed = declare(layout, name, received, program.stream)
     objects = define_objects(layout, name) if layout.objects else ""
-    source = TRACE + objects + "\n".join(out.data) + functions
+    reset = define_reset(out)
+    variables = define_variables(layout)
+    source = TRACE + objects + variables + "\n".join(out.data) + reset + functions
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
     even = any(rounds_even(op) for op in module.walk())
     return Emitted(header(layout, name, streamed), source, tuple(kernels), layout, even)

@@ -134,6 +134,14 @@ def _streamed_contract(layout: Layout) -> str:
     )
 
 
+def _reset(name: str) -> str:
+    return (
+        "/* Forgets all runs: what stays from one to the next is as it was before the first.\n"
+        " * It lies in the model, of which there is one sequence of runs. */\n"
+        f"void {name}_reset(void);\n\n"
+    )
+
+
 def _quantised(values: Sequence[SSAValue]) -> dict[int, str]:
     types = {i: c_type_of(v) for i, v in enumerate(values)}
     return {i: t for i, t in types.items() if has_conversion(values[i], t)}
@@ -153,6 +161,9 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
         parts.append(object_sizes(layout.objects, upper))
     if layout.banks:
         parts.append(bank_macros(layout, upper))
+    if layout.variables:
+        stays = sum(bytes_in(op.result) for op in layout.variables)
+        parts.append(f"#define {upper}_VARIABLE_BYTES {stays}u /* static: they stay */\n")
     for what, values in (("INPUT", layout.inputs), ("OUTPUT", layout.outputs)):
         parts += [_tensor(layout, v, upper, what, i) for i, v in enumerate(values)]
         parts.append(
@@ -163,6 +174,7 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
     parts.append(
         '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
         + (declare_objects(name) if layout.objects else "")
+        + (_reset(name) if layout.variables else "")
         + streamed
         + (run if sliding is None else "")
         + conversions(name, _quantised(layout.inputs), _quantised(layout.outputs))

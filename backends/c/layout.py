@@ -15,6 +15,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from memopt.analysis.liveness import live_ranges
 from memopt.analysis.sliding import Sliding, sliding_of
 from memopt.analysis.storage_groups import BlockMemory, Storage
+from memopt.analysis.variables import variables_of
 from memopt.backends.c.call import SCRATCH_ALIGNMENT, refuse
 from memopt.backends.checked import Checked, checked
 from memopt.dialects.errors import MemoptError
@@ -36,6 +37,7 @@ from memopt.dialects.plan import (
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.rows import RowOp, is_received
 from memopt.dialects.state import RecallOp, StateOp, lies_in_state
+from memopt.dialects.structure import VariableOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, shape_of
 from memopt.targets.core.registry import target_names
 
@@ -67,8 +69,8 @@ class Memory:
 
 @dataclass(frozen=True)
 class Address:
-    """`base` is the name of a memory, `input_K`, `output_K` or `kept`; `offset` in bytes from
-    there."""
+    """`base` is the name of a memory, `input_K`, `output_K`, `variable_K` or `kept`; `offset` in
+    bytes from there."""
 
     base: str
     offset: int
@@ -80,7 +82,8 @@ class Layout:
     `scratch`: bytes and address of what operations work in.
 
     `memories` is one arena, or the shared objects, or the banks in use; `arena` the bytes of them
-    all. `sliding` is what a function does that keeps rows from run to run.
+    all. `sliding` is what a function does that keeps rows from run to run; `variables`, each a
+    static array `variable_K`, stay too.
     """
 
     func: FuncOp
@@ -93,6 +96,7 @@ class Layout:
     addresses: dict[SSAValue, Address]
     scratch: dict[Operation, tuple[int, Address]]
     sliding: Sliding | None = None
+    variables: tuple[VariableOp, ...] = ()
 
     @property
     def operations(self) -> list[Operation]:
@@ -240,6 +244,12 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
     found = Layout(
         func, model, known.plan.arena, memories, memory, inputs, outputs, addresses, {}, sliding
     )
+    variables = tuple(variables_of(block.ops))
+    if variables and sliding is not None:
+        text = "variables, and a window that slides: runs before its output is right change them"
+        raise MemoptError(f"C backend: {text}", place_of(variables[0]))
+    for number, variable in enumerate(variables):
+        addresses[variable.result] = Address(f"variable_{number}", 0)
     for op in block.ops:
         if isinstance(op, RecallOp) and lies_in_state(op.result):
             addresses[op.result] = found.kept_at(op.kept, op.index.data)
@@ -256,7 +266,7 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
             raise refuse(op, "a slice with strides, which no kernel writes or reads")
     scratch = {op: its for op in memory.operations if (its := _scratch(op, memories))}
-    return replace(found, scratch=scratch)
+    return replace(found, scratch=scratch, variables=variables)
 
 
 def _runs_in_place(op: Operation) -> bool:

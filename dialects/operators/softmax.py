@@ -27,6 +27,8 @@ from memopt.dialects.operators.reordering import with_axis
 from memopt.dialects.stored import (
     Array,
     dtype_of,
+    element_of,
+    integer_type,
     is_stored,
     limits_of,
     per_tensor,
@@ -80,23 +82,34 @@ class SoftmaxOp(ComputeOp):
             return None
         return [(np.zeros_like(least[0]), np.full_like(most[0], 1 + 2.0**-20))]
 
+    def need_unit_steps(self) -> tuple[int, int, int]:
+        """Of bytes: the least and the largest integer of the result, and its bits. Raises
+        MemoptError unless it goes from 0 to almost 1 in as many steps as there are."""
+        if stored_bits(self, self.input, unsigned=True) != 8:
+            raise unknown(self, "a softmax of int16")
+        width = 16 if integer_type(element_of(self.result)) == (16, False) else 8
+        if width == 8:
+            stored_bits(self, self.input, self.result, unsigned=True)
+        low, high = limits_of(self, self.result)
+        scale, zero = per_tensor(self, self.result)
+        off = 0.001 if width == 16 else 0  # softmax_common.cc, CalculateSoftmaxParams
+        if abs(scale * 2.0**width - 1) > off or zero != low:
+            text = f"a softmax of bytes needs scale 1/{1 << width} and zero point {low} after it"
+            raise unknown(self, text)
+        return low, high, width
+
     def _stored(self, x: Array, axis: int, beta: float) -> Array:
         """softmax.h, the integer Softmax: exponentials in Q0.31, their sum in Q12.19."""
         import numpy as np
 
-        if stored_bits(self, self.input, self.result, unsigned=True) != 8:
-            raise unknown(self, "a softmax of int16")
-        low, high = limits_of(self, self.result)
-        if per_tensor(self, self.result) != (1.0 / 256.0, low):
-            text = f"a softmax of bytes needs scale 1/256 and zero point {low} after it"
-            raise unknown(self, text)
+        low, high, width = self.need_unit_steps()
         table = np.array(softmax_exponentials(beta, per_tensor(self, self.input)[0]), np.int64)
         below = x.max(-1, keepdims=True).astype(np.int64) - x
         exponential = np.where(below < len(table), table[np.minimum(below, len(table) - 1)], 0)
         total = round_shift(exponential, np.int64(12)).sum(-1, keepdims=True)
         zeros = by_table(total, lambda v: 32 - v.bit_length())
         scale = by_table((total << zeros) - (1 << 31), one_over_one_plus_x)
-        bits = 12 - zeros + 31 - 8
+        bits = 12 - zeros + 31 - width
         value = round_shift(high_mul(scale, exponential), np.minimum(bits, 40))
         kept = np.where((below < len(table)) & (bits < 32), value + low, low)
         made = np.clip(kept, low, high).astype(dtype_of(self.result))

@@ -10,6 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.stateful import StatefulOp
 from memopt.frontends.core.typed import NotTyped, need
 
 
@@ -72,6 +73,7 @@ class Entry:
         self.is_spatial = any(k.IS_SPATIAL for k in kinds)
         self.keeps_dimensions = any(k.ELEMENTWISE or k.KEEPS_DIMENSIONS for k in kinds)
         self.moves = any(k.MOVES for k in kinds)
+        self.keeps_state = any(issubclass(k, StatefulOp) for k in kinds)
 
     def weights(self, layout: str) -> str | None:
         """How operand 1 is laid out beside images of that layout, None if that is not said."""

@@ -16,7 +16,8 @@ from memopt.frontends.core.function import Draft
 from memopt.frontends.core.node import typed
 from memopt.frontends.core.options import readable_options
 from memopt.frontends.core.typed import NotTyped
-from memopt.frontends.tflite.operators import OPERATORS, Node
+from memopt.frontends.tflite.node import Node
+from memopt.frontends.tflite.operators import OPERATORS
 from memopt.frontends.tflite.options import read_options
 from memopt.frontends.tflite.types import tensor_type
 
@@ -163,8 +164,9 @@ class Importer:
     def _typed(
         self, operator: Operator, results: Sequence[TensorType[Attribute]], options: dict[str, Any]
     ) -> Operation | None:
-        inputs = operator.inputs
-        if not all(self._is_plain(i) for i in (*inputs, *operator.outputs) if i >= 0):
+        inputs, entry = operator.inputs, OPERATORS.get(operator.name)
+        keeps = entry is not None and entry.keeps_state
+        if not all(self._is_plain(i, keeps) for i in (*inputs, *operator.outputs) if i >= 0):
             return None
         node = Node(
             operator.name,
@@ -176,8 +178,9 @@ class Importer:
         )
         return typed(OPERATORS, node)
 
-    def _is_plain(self, index: int) -> bool:
-        """Whether the type of a tensor says all that there is to say of its elements."""
+    def _is_plain(self, index: int, may_stay: bool) -> bool:
+        """Whether the type of a tensor says all that there is to say of its elements, but for those
+        of a variable that they stay, which an operator may know."""
         tensor = self.graph.tensors[index]
         readable = tensor.quantization is None or tensor.quantization.readable
-        return readable and not tensor.is_variable
+        return readable and (may_stay or not tensor.is_variable)

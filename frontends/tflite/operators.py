@@ -5,18 +5,16 @@ paddings, permutations) it takes from constant operands.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from xdsl.dialects.builtin import (
     Float32Type,
     IntegerType,
-    StringAttr,
     UnitAttr,
 )
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import ActivationAttr, RoundingAttr, WindowAttr
+from memopt.dialects.attributes import WindowAttr
 from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
@@ -50,6 +48,7 @@ from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, Slic
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.stacking import PackOp, UnpackOp
 from memopt.dialects.operators.strided import StridedOp
+from memopt.dialects.operators.svdf import SvdfOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.unary import (
     HardSwishOp,
@@ -58,50 +57,13 @@ from memopt.dialects.operators.unary import (
     ReluOp,
     TanhOp,
 )
-from memopt.frontends.core import node as core
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import same_padding, start_of
 from memopt.frontends.tflite import walks
-
-ACTIVATIONS = {1: "relu", 2: "relu_n1_to_1", 3: "relu6", 4: "tanh", 5: "sign_bit"}
-
-
-@dataclass(frozen=True)
-class Node(core.Node):
-    """One operator on its way into the IR. `constant(i)` is operand i as integers, or NotTyped."""
-
-    constant: Callable[[int], list[int]]
-
-
-Kind = type[Operation]
-Builder = Callable[[Node, Kind], Operation]
-
-
-def activation(node: Node) -> ActivationAttr | None:
-    kind = node.options.get("fusedActivationFunction", 0)
-    if kind == 0:
-        return None
-    need(kind in ACTIVATIONS)
-    return ActivationAttr.new((StringAttr(ACTIVATIONS[kind]),))
-
-
-def rounding(node: Node) -> RoundingAttr | None:
-    """What a quantized result is computed with: as TFLM does, and LiteRT's reference kernels also
-    of uint8."""
-    return RoundingAttr.new((StringAttr("tflm_double"),)) if is_quantized(node.result) else None
-
-
-def same_arithmetic(node: Node, *indices: int) -> None:
-    """Operands and result are all float, or all quantized integers: no hybrid arithmetic."""
-    elements = [node.element(i) for i in indices]
-    integer = [isinstance(e, IntegerType) for e in (*elements, node.result.element_type)]
-    need(all(integer) or not any(integer))
-    if all(integer):
-        for type_ in (node.result, *(node.type(i) for i in indices)):
-            need(is_quantized(type_))
-
+from memopt.frontends.tflite.node import Builder, Kind, Node, activation, rounding, same_arithmetic
+from memopt.frontends.tflite.recurrent import svdf
 
 # -- windows ------------------------------------------------------------------------------------
 
@@ -468,6 +430,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "SQUEEZE": Entry(reshape, ReshapeOp),
     "STRIDED_SLICE": Entry(strided_slice, SliceOp, StridedOp),
     "SUB": Entry(binary, SubOp),
+    "SVDF": Entry(svdf, SvdfOp),
     "TILE": Entry(tile, StridedOp),
     "TANH": Entry(unary, TanhOp),
     "TRANSPOSE": Entry(transpose, TransposeOp),

@@ -18,6 +18,7 @@ TFLM_QUANTIZES = (
     (UINT8, INT8),
     (INT16, INT8),
     (INT16, INT16),
+    (INT16, INT32),
 )
 LITERT_QUANTIZES = ((FLOAT32, UINT8), (UINT8, UINT8), (UINT8, INT16))  # what LiteRT alone has
 
@@ -140,7 +141,9 @@ def add_softmax(forge: Forge) -> None:
     source = forge.input(shape)
     options: Any = schema.SoftmaxOptionsT()
     options.beta = float(np.float32(forge.pick(1.0, 1.0, 0.3, 2.5)))
-    if forge.quantized:
+    if forge.element == INT8 and forge.quantized and forge.rng.random() < 0.4:
+        result = forge.tensor(shape, INT16, None, [1 / forge.pick(65536, 65535)], [-32768])
+    elif forge.quantized:
         result = forge.tensor(shape, forge.element, None, [1 / 256], [forge.low])
     else:
         result = forge.activation(shape)

@@ -2,8 +2,9 @@
 a model that TFLM dislikes aborts the whole process.
 
 A job is a line on stdin, answered by a line on stdout once it is done:
-{"model": path, "inputs": npz, "tensors": [index], "output": npz}. `inputs` holds arrays `input_K`
-of shape [runs, ...]; `output` gets arrays `tensor_I` of shape [runs, ...].
+{"model": path, "inputs": npz, "tensors": [index], "output": npz, "stays": bool}. `inputs` holds
+arrays `input_K` of shape [runs, ...]; `output` gets arrays `tensor_I` of shape [runs, ...]. If
+`stays`, each run begins with what the one before has left in variables.
 """
 
 import importlib
@@ -24,13 +25,15 @@ def run(job: dict[str, Any]) -> None:
     inputs = np.load(job["inputs"])
     keys = sorted(inputs.files, key=lambda k: int(k.removeprefix("input_")))
     found: dict[str, list[Any]] = {f"tensor_{i}": [] for i in job["tensors"]}
+    interpreter: Any = None
     for run_index in range(len(inputs[keys[0]])):
         # A new interpreter for every run: nothing is left over from the one before.
-        interpreter = runtime.Interpreter.from_bytes(
-            model,
-            arena_size=ARENA,
-            intrepreter_config=runtime.InterpreterConfig.kPreserveAllTensors,
-        )
+        if interpreter is None or not job["stays"]:
+            interpreter = runtime.Interpreter.from_bytes(
+                model,
+                arena_size=ARENA,
+                intrepreter_config=runtime.InterpreterConfig.kPreserveAllTensors,
+            )
         for k, key in enumerate(keys):
             interpreter.set_input(inputs[key][run_index], k)
         interpreter.invoke()

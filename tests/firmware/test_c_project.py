@@ -177,7 +177,6 @@ def test_fewer_instructions_than_tflms_reference_kernels(
 
 def test_refusals_name_operator_and_place(planned: Any, tmp_path: Path) -> None:
     cases = {
-        "keyword_scrambled_int8": "SVDF",
         "dtln_noise_suppression": "UNIDIRECTIONAL_SEQUENCE_LSTM",
         "person_detect_vela_plan": "never written",
     }

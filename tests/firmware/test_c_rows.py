@@ -153,6 +153,9 @@ def add_of_an_image(forge: Any, schema: Any) -> None:
         quantization.scale, quantization.zeroPoint = [1 / 256], [forge.low]
     kind = schema.BuiltinOptions.SoftmaxOptions
     forge.operator(schema.BuiltinOperator.SOFTMAX, [forge.input(shape)], result, options, kind)
+    if forge.element == schema.TensorType.INT8 and forge.quantized:  # the kernel with 16 bits
+        wide = forge.tensor(shape, schema.TensorType.INT16, None, [1 / 65536], [-32768])
+        forge.operator(schema.BuiltinOperator.SOFTMAX, [forge.input(shape)], wide, options, kind)
     source, order = forge.input(shape), forge.tensor([4], schema.TensorType.INT32, [0, 1, 3, 2])
     forge.operator(
         schema.BuiltinOperator.TRANSPOSE,

@@ -95,8 +95,8 @@ class Forge:
         and as float32 without."""
         if type_ == FLOAT32:
             return self.tensor(shape, FLOAT32)
-        if type_ == INT16:
-            return self.tensor(shape, INT16, None, [self.scale() / 256], [0])
+        if type_ in (INT16, INT32):
+            return self.tensor(shape, type_, None, [self.scale() / 256], [0])
         low = -128 if type_ == INT8 else 0
         zero = int(self.rng.integers(low, low + 256))
         return self.tensor(shape, type_, None, [self.scale()], [zero])

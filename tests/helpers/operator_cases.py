@@ -308,6 +308,15 @@ def gathered(name: str, rng: Rng) -> Any:
     return made(name, [value(shape), value(at, "", i32)], [result], axis=number(axis))
 
 
+def over_time(name: str, rng: Rng) -> Any:
+    batch, size, units, rank, memory = (int(v) for v in rng.integers(1, 4, 5))
+    shapes = [(batch, size), (units * rank, size), (units * rank, memory), (units,)]
+    operands: list[Any] = [value(shape, "") for shape in shapes]
+    operands[3] = operands[3] if rng.random() < 0.5 else None
+    operands.append(value((batch, units * rank * memory), ""))
+    return made(name, operands, [tensor((batch, units), "")], rank=number(rank))
+
+
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum"), binary),
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
@@ -333,6 +342,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "reshape": reshape,
     "transpose": transpose,
     "fully_connected": fully_connected,
+    "svdf": over_time,
     "take": take,
     "fold_into_bias": fold_into_bias,
     **dict.fromkeys(("scaled", "divided", "shifted"), per_channel),

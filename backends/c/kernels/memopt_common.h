@@ -57,6 +57,9 @@ static inline const void *memopt_in_row(const memopt_rows *rows, const void *con
   return in[operand * rows->in_count + number];
 }
 
+/* An operand that stays from one run to the next, which a kernel may change. */
+static inline void *memopt_state(const void *operand) { return (void *)(uintptr_t)operand; }
+
 /* Row `row` of the result, one of those to compute. */
 static inline void *memopt_out_row(const memopt_rows *rows, void *out, int32_t row) {
   return (uint8_t *)out + (row - rows->out_begin) * rows->out_stride;

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.sliding import kept_bytes
+from memopt.analysis.variables import variable_bytes
 from memopt.backends.tflm import source_of, unknown_scratch
 from memopt.backends.tflm.interpreter import MARGIN, interpreter_arena, unbounded_operators
 from memopt.cli.texts import sizes
@@ -84,7 +85,8 @@ def c_facts(module: ModuleOp, target: str, arena: int, measured: dict[str, Any])
         bounds.append("stack")
     if facts["static_ram"] is None:
         func = only_function(module)
-        facts["static_ram"] = board.static_bound + _caller_bytes(func) + kept_bytes(func)
+        stays = kept_bytes(func) + variable_bytes(body_of(func).ops)
+        facts["static_ram"] = board.static_bound + _caller_bytes(func) + stays
         bounds.append("static_ram")
     if bounds:
         facts["bounds"] = bounds

@@ -5,6 +5,7 @@ from memopt.backends.c.call import (
     KernelCall,
     element_kind,
     per_tensor,
+    refuse,
 )
 from memopt.backends.c.int8 import WIDE
 from memopt.backends.c.registry import kernel
@@ -41,10 +42,13 @@ def requantize(op: QuantizeOp, constants: Constants) -> KernelCall:
 
 @kernel(QuantizeOp, "s16", rounding="tflm_double", rows=own_rows)
 @kernel(QuantizeOp, "s16 to s8", rounding="tflm_double", rows=own_rows)
+@kernel(QuantizeOp, "s16 to i32", rounding="tflm_double", rows=own_rows)
 def requantize_s16(op: QuantizeOp, constants: Constants) -> KernelCall:
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
     limits = limits_of(op, op.result)
     requantizer(op, limits_of(op, op.input), *limits)  # refuses what has no meaning
+    if out_zero and element_kind(op.result) == "i32":
+        raise refuse(op, "32 bits with a zero point")
     multiplier, shift = quantize_multiplier(in_scale / out_scale)
     fields = (
         ("input_zero_point", in_zero),

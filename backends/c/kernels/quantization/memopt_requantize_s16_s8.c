@@ -1,5 +1,5 @@
-/* QUANTIZE, int16 to int8 of another scale (TensorFlow Lite, reference/requantize.h). */
-#include "memopt_common.h"
+/* QUANTIZE, int16 to int8 of another scale. */
+#include "memopt_requantize.h"
 
 typedef struct {
   int32_t row_n;
@@ -11,17 +11,6 @@ typedef struct {
 MEMOPT_KERNEL void memopt_requantize_s16_s8(const void *params, const memopt_rows *rows,
                                             const void *const *in, void *out, void *scratch) {
   const memopt_requantize_s16_s8_params *p = params;
-  int32_t row;
   (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int16_t *input = memopt_in_row(rows, in, 0, row);
-    int8_t *output = memopt_out_row(rows, out, row);
-    int32_t i;
-    for (i = 0; i < p->row_n; ++i) {
-      const int32_t value = input[i] - p->input_zero_point;
-      const int32_t steps =
-          memopt_requantize(value, p->multiplier, p->shift) + p->output_zero_point;
-      output[i] = (int8_t)memopt_clamp(steps, -128, 127);
-    }
-  }
+  MEMOPT_REQUANTIZE(int16_t, int8_t, -128, 127, p);
 }

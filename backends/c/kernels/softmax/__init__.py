@@ -16,7 +16,6 @@ from memopt.dialects.arithmetic import (
     softmax_exponentials,
 )
 from memopt.dialects.operators.softmax import SoftmaxOp
-from memopt.dialects.stored import limits_of
 from memopt.dialects.tensors import shape_of
 
 
@@ -39,16 +38,16 @@ def _softmax_call(
 
 @kernel(SoftmaxOp, "s8", rows=own_rows)
 @kernel(SoftmaxOp, "u8", rows=own_rows)
+@kernel(SoftmaxOp, "s8 to s16", rows=own_rows)
 def softmax_of_bytes(op: SoftmaxOp, constants: Constants) -> KernelCall:
     import numpy as np
 
-    low = limits_of(op, op.result)[0]
-    if per_tensor(op, op.result) != (1.0 / 256.0, low):
-        raise refuse(op, f"a softmax of bytes needs scale 1/256 and zero point {low} after it")
+    op.need_unit_steps()
     numbers = softmax_exponentials(float(op.beta.value.data), per_tensor(op, op.input)[0])
     table = Table("int32_t", np.array(numbers, dtype=np.int32))
     fields = (("entries", len(numbers)), ("exponential", table))
-    return _softmax_call(op, f"softmax_{element_kind(op.input)}", fields)
+    types = "_".join(dict.fromkeys(element_kind(v) for v in (op.input, op.result)))
+    return _softmax_call(op, f"softmax_{types}", fields)
 
 
 @kernel(SoftmaxOp, "f32", rows=own_rows)

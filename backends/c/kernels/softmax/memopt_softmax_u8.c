@@ -1,9 +1,4 @@
-/* SOFTMAX over the last axis, uint8 -> uint8 (scale 1/256, zero point 0). A row is one vector.
- *
- * `exponential[d]` is gemmlowp's exp_on_negative_values of -d steps of the input
- * scale times beta, in Q0.31, for every d that TensorFlow Lite does not cut off:
- * computed when this code was written (softmax.py), equal bit for bit.
- */
+/* SOFTMAX over the last axis, uint8 -> uint8 (scale 1/256, zero point 0). A row is one vector. */
 #include "memopt_softmax.h"
 
 typedef struct {
@@ -16,36 +11,6 @@ typedef struct {
 MEMOPT_KERNEL void memopt_softmax_u8(const void *params, const memopt_rows *rows,
                                      const void *const *in, void *out, void *scratch) {
   const memopt_softmax_u8_params *p = params;
-  int32_t row;
   (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const uint8_t *input = memopt_in_row(rows, in, 0, row);
-    uint8_t *output = memopt_out_row(rows, out, row);
-    int32_t max = 0;
-    int32_t sum = 0; /* Q12.19; positive, for the largest element counts as one */
-    int32_t zeros;
-    int32_t scale;
-    int32_t bits;
-    int32_t i;
-    for (i = 0; i < p->depth; ++i) {
-      max = input[i] > max ? input[i] : max;
-    }
-    for (i = 0; i < p->depth; ++i) {
-      const int32_t below = max - input[i];
-      if (below < p->entries) {
-        sum += memopt_round_shift(p->exponential[below], 12);
-      }
-    }
-    zeros = memopt_softmax_leading_zeros((uint32_t)sum);
-    scale = memopt_softmax_reciprocal((int32_t)(((uint32_t)sum << zeros) - 0x80000000u));
-    bits = 12 - zeros + 31 - 8;
-    for (i = 0; i < p->depth; ++i) {
-      const int32_t below = max - input[i];
-      int32_t value = 0;
-      if (below < p->entries && bits < 32) {
-        value = memopt_round_shift(memopt_high_mul(scale, p->exponential[below]), bits);
-      }
-      output[i] = (uint8_t)memopt_clamp(value, 0, 255);
-    }
-  }
+  MEMOPT_SOFTMAX(uint8_t, 0, uint8_t, 8, 0, 255, p);
 }

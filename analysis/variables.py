@@ -1,0 +1,30 @@
+"""Variables of a function: what stays from one run to the next, outside the arena."""
+
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Operation
+
+from memopt.dialects.stored import Array, dtype_of, element_of, is_stored
+from memopt.dialects.structure import VariableOp
+from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
+
+
+def variables_of(ops: Iterable[Operation]) -> list[VariableOp]:
+    """Those that are memory of which the size is known, in order."""
+    return [op for op in ops if isinstance(op, VariableOp) and bytes_of(op.result.type) is not None]
+
+
+def variable_bytes(ops: Iterable[Operation]) -> int:
+    """Bytes of all of them."""
+    return sum(bytes_of(op.result.type) or 0 for op in variables_of(ops))
+
+
+def initial_of(op: VariableOp) -> Array:
+    """What a variable holds before the first run: zeros, of int8 the zero point (TensorFlow Lite
+    Micro, micro_interpreter_graph.cc, ResetVariableTensors)."""
+    import numpy as np
+
+    int8 = is_stored(op.result) and element_of(op.result) == IntegerType(8)
+    fill = encoding_of(op.result).zero_points[0] if int8 else 0
+    return np.full(shape_of(op.result), fill, dtype_of(op.result))

@@ -1,0 +1,79 @@
+"""SVDF."""
+
+from typing import Any
+
+from memopt.backends.c.call import Constants, KernelCall, Rows, Table, per_tensor, refuse
+from memopt.backends.c.float32 import float_bias, float_result_range, float_weights
+from memopt.backends.c.int8 import codes, int8_weights, int32_bias
+from memopt.backends.c.registry import kernel
+from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.dialects.operators.svdf import SvdfOp
+from memopt.dialects.stored import limits_of
+from memopt.dialects.tensors import shape_of
+
+
+def _sizes(op: SvdfOp) -> tuple[tuple[str, int], ...]:
+    (batches, in_n), (_, units) = shape_of(op.input), shape_of(op.result)
+    if 0 in (batches, in_n, units, op.memory_size):
+        raise refuse(op, "a tensor without elements")
+    return (
+        ("batches", batches),
+        ("in_n", in_n),
+        ("units", units),
+        ("rank", op.rank.value.data),
+        ("memory", op.memory_size),
+    )
+
+
+def _call(op: SvdfOp, kernel: str, fields: tuple[tuple[str, Any], ...]) -> KernelCall:
+    return KernelCall(kernel, fields, (op.input, op.state), Rows(1, 0, 0))
+
+
+@kernel(SvdfOp, "s8", rounding="tflm_double")
+def svdf_s8(op: SvdfOp, constants: Constants) -> KernelCall:
+    """Remembers int8 or int16. What sums of int16 overflow to, those of the runtimes do too."""
+    import numpy as np
+
+    feature, _ = int8_weights(op, op.feature, 1, constants)
+    time = constants(op.time)
+    if time is None:
+        raise refuse(op, "weights that are only known at run time")
+    sizes, state_zero = _sizes(op), per_tensor(op, op.state)[1]
+    bias = int32_bias(op, op.bias, shape_of(op.result)[1], constants)
+    products = 255 * np.abs(feature.astype(np.int64)).sum(1).max(keepdims=True)
+    low, high = limits_of(op, op.state)
+    span = max(high - state_zero, state_zero - low)
+    by_unit = np.abs(time.astype(np.int64)).sum(1).reshape(bias.size, -1).sum(1)
+    sums = (np.abs(bias) + span * by_unit).max(keepdims=True)
+    first, second = op.reals
+    wraps = time.dtype == np.int16
+    if wraps:
+        sums = np.array([(1 << 31) - 1 >> max(0, quantize_multiplier(second)[1])])
+    pairs = [(codes(op, products, [first]), "feature"), (codes(op, sums, [second]), "time")]
+    fields = [(f"sizes.{name}", value) for name, value in sizes]
+    for which, value in (("input", op.input), ("state", op.state), ("output", op.result)):
+        fields.append((f"sizes.{which}_zero_point", per_tensor(op, value)[1]))
+    for (multiplier, shift), which in pairs:
+        fields.append((f"sizes.{which}_multiplier", int(multiplier[0])))
+        fields.append((f"sizes.{which}_shift", int(shift[0])))
+    tables = (
+        ("sizes.feature", Table("int8_t", feature)),
+        ("sizes.bias", Table("int32_t", bias.astype(np.int32))),
+        ("time", Table("int16_t" if wraps else "int8_t", time)),
+    )
+    return _call(op, "svdf_s8_s16" if wraps else "svdf_s8", (*fields, *tables))
+
+
+@kernel(SvdfOp, "f32")
+def svdf_f32(op: SvdfOp, constants: Constants) -> KernelCall:
+    return _call(
+        op,
+        "svdf_f32",
+        (
+            *_sizes(op),
+            *float_result_range(op),
+            ("feature", Table("float", float_weights(op, op.feature, constants))),
+            ("time", Table("float", float_weights(op, op.time, constants))),
+            ("bias", float_bias(op, op.bias, shape_of(op.result)[1], constants)),
+        ),
+    )

@@ -1,0 +1,41 @@
+"""Operators that keep something in a variable from one run to the next."""
+
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Operation, SSAValue
+
+from memopt.dialects.stored import element_of, is_stored
+from memopt.dialects.structure import VariableOp
+from memopt.dialects.tensors import encoding_of
+from memopt.frontends.core.typed import build, need, number
+from memopt.frontends.core.types import ELEMENTS, is_quantized
+from memopt.frontends.tflite.node import Kind, Node, activation, rounding
+
+
+def need_variables(*values: SSAValue) -> None:
+    """What stays from one run to the next does so in a variable."""
+    need(all(isinstance(v.owner, VariableOp) for v in values))
+
+
+def svdf(node: Node, kind: Kind) -> Operation:
+    """Of float32, or of int8 with memories of int8 or int16, whose activation TFLM takes for that
+    of the type."""
+    values = [node.operand(i) for i in (0, 1, 2, 4)]
+    source, feature, time, state = map(element_of, values)
+    stored, made = is_stored(values[0]), node.result.element_type
+    if stored:
+        need(source == feature == made == ELEMENTS["int8"] and is_quantized(node.result))
+        need(time == state in (ELEMENTS["int8"], ELEMENTS["int16"]))
+        need(node.options["fusedActivationFunction"] in (0, 1))
+        need(all(len(encoding_of(v).scales) == 1 for v in values))
+        needs_none = values[1:3] if time == ELEMENTS["int8"] else values[1:]
+        need(not any(encoding_of(v).zero_points[0] for v in needs_none))
+    else:
+        need(all(isinstance(e, Float32Type) for e in (source, feature, time, state, made)))
+    need_variables(values[3])
+    properties = {
+        "rank": number(node.options["rank"]),
+        "activation": None if stored else activation(node),
+        "rounding": rounding(node),
+    }
+    operands = (*values[:3], node.optional(3), values[3])
+    return build(kind, operands, node.results, properties)

@@ -1,0 +1,160 @@
+"""What stays from one run to the next, as C: 20 runs equal TensorFlow Lite Micro bit for bit."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from forge_state import add_svdf
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
+
+from memopt.analysis.evaluation import State, evaluate
+from memopt.analysis.weights import Weights
+from memopt.backends.c.measure import measure_project
+from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import only_function
+from memopt.dialects.operators.svdf import SvdfOp
+from memopt.dialects.plan import ORDER
+from memopt.dialects.structure import OpaqueOp, VariableOp
+from memopt.verify.plan import verify_plan
+
+RUNS = 20
+
+
+def filters(lab: Any, seed: int, kind: str) -> Any:
+    forge = lab.forge.Forge(np.random.default_rng(seed), kind != "FLOAT32")
+    for _ in range(12):
+        add_svdf(forge, getattr(lab.forge, kind))
+    return forge
+
+
+def compare(
+    path: Path, tmp_path: Path, lab: Any, target: str, bound: float | None = None
+) -> tuple[Any, Any, Any]:
+    """20 runs of a model as C on a host or a board, against TFLM, and `evaluate` on the way."""
+    module = lab.plan(lab.read_model(path), schedule="source")
+    assert not any(isinstance(op, OpaqueOp) for op in module.walk())
+    inputs, tensors = lab.random_inputs(module, RUNS, 5), lab.tensors_of(module)
+    want = lab.golden("tflm", path, inputs, tensors, tmp_path / "golden", stays=True)
+    assert len(want) == len(tensors)
+    project = lab.write(module, tmp_path / target, "net", target)
+    run = lab.run_project(project, inputs, lab.SANITIZE if target == "host" else None)
+    assert run.code == 0, run.messages
+    if bound is None:
+        assert lab.unequal_tensors(run, want) == []
+    else:
+        assert lab.worst_difference(run, want) <= bound
+    return module, inputs, want
+
+
+def evaluated(module: Any, inputs: list[Any], want: Any, bound: float | None = None) -> None:
+    """What `evaluate` says of the same runs."""
+    func, state = only_function(module), State()
+    for step in range(RUNS):
+        values = evaluate(func, Weights.of(module), [a[step] for a in inputs], state)
+        for op in func.body.block.ops:
+            source = op.attributes.get("memgraph.source")
+            if ORDER not in op.attributes or not isinstance(source, SourceAttr):
+                continue
+            for value, tensor in zip(op.results, source.tensor_ids, strict=True):
+                got, wanted = values[value], want[tensor][step]
+                if bound is None:
+                    assert np.array_equal(got, wanted), f"tensor {tensor} run {step}"
+                else:
+                    assert np.abs(got - wanted).max() <= bound * max(np.abs(wanted).max(), 1)
+
+
+@pytest.mark.parametrize("kind", ["INT8", "INT16", "FLOAT32"])
+def test_filters_over_time(kind: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """Memories of each type; what sums of int16 wrap to, they wrap to there too."""
+    lab.need_tools("host")
+    bound = 1e-5 if kind == "FLOAT32" else None
+    for seed in range(max(2, int(40 * fuzz))):
+        path = filters(lab, seed, kind).save(tmp_path / f"{seed}.tflite")
+        made = compare(path, tmp_path / f"{kind}{seed}", lab, "host", bound)
+        evaluated(*made, bound=bound)
+
+
+def test_a_real_model(shared: Path, fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """Seven filters over time, of 5,120 bytes together; its last operators have 16 and 32 bits."""
+    path = shared / "models" / "keyword_scrambled_int8.tflite"
+    lab.need_tools("host")
+    evaluated(*compare(path, tmp_path, lab, "host"))
+    core = "cortex-m4"
+    lab.need_tools(core)
+    compare(path, tmp_path, lab, core)
+    facts = measure_project(tmp_path / core, core)
+    assert 5120 <= facts["static_ram"] <= 5120 + 256
+    header = (tmp_path / core / "net.h").read_text()
+    assert re.search(r"^#define NET_VARIABLE_BYTES 5120u", header, re.MULTILINE)
+
+
+def test_runs_can_be_forgotten(tmp_path: Path, lab: Any) -> None:
+    """After `net_reset` the outputs are those of the first run, in one file as in several."""
+    lab.need_tools("host")
+    module = lab.plan(lab.read_model(filters(lab, 3, "INT8").save(tmp_path / "m.tflite")))
+    project = lab.write(module, tmp_path / "c", "net", "host")
+    inputs = ", ".join(f"input_{k}" for k in range(12))
+    outputs = ", ".join(f"output_{k}[run]" for k in range(12))
+    declared = "".join(
+        f"  static int8_t input_{k}[64] = {{9, -7, 3}};\n  static int8_t output_{k}[4][64];\n"
+        for k in range(12)
+    )
+    same = "".join(
+        f"  alike += memcmp(output_{k}[0], output_{k}[{r}], 64) == 0 ? {worth} : 0;\n"
+        for k in range(12)
+        for r, worth in ((1, 100), (2, 1))
+    )
+    (project / "main.c").write_text(
+        '#include "net.h"\n#include <stdio.h>\n#include <string.h>\n'
+        "static uint64_t arena[NET_ARENA_BYTES / 8 + 2];\n"
+        f"int main(void) {{\n{declared}  int run, alike = 0;\n"
+        "  for (run = 0; run < 3; ++run) {\n    if (run == 2) {\n      net_reset();\n    }\n"
+        f"    net_run((uint8_t *)(((uintptr_t)arena + 15) / 16 * 16), {inputs},\n"
+        f"            {outputs});\n  }}\n{same}"
+        '  printf("%d\\n", alike);\n  return 0;\n}\n'
+    )
+    kernels = sorted(str(p) for p in project.rglob("memopt_*.c"))
+    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic"]
+    command += ["-Werror", "-I.", "-Ikernels", "main.c", "net.c", *kernels, "-o", "again", "-lm"]
+    subprocess.run(command, cwd=project, check=True)
+    done = subprocess.run([project / "again"], capture_output=True, text=True, check=True)
+    assert int(done.stdout) % 100 == 12  # all of the third run are those of the first
+    assert int(done.stdout) < 1200  # and not all of the second
+
+
+def test_the_verifier_keeps_what_stays_apart(tmp_path: Path, lab: Any) -> None:
+    """A variable has no place in the arena, and who uses the same one keeps the file's order."""
+    path = filters(lab, 3, "INT8").save(tmp_path / "m.tflite")
+    module = lab.plan(lab.read_model(path))
+    func = only_function(module)
+    verify_plan(func)
+    variable = next(op for op in func.body.block.ops if isinstance(op, VariableOp))
+    before = variable.attributes["memgraph.offset"]
+    variable.attributes["memgraph.offset"] = ArrayAttr([IntegerAttr(0, i64)])
+    with pytest.raises(MemoptError, match="is not in the arena"):
+        verify_plan(func)
+    variable.attributes["memgraph.offset"] = before
+    verify_plan(func)
+
+
+def test_the_verifier_holds_the_order_on_a_variable(tmp_path: Path, lab: Any) -> None:
+    """Two filters that remember in the same place; as if their operators had been swapped."""
+    forge = lab.forge.Forge(np.random.default_rng(3), True)
+    add_svdf(forge, lab.forge.INT8)
+    (first,) = forge.graph.operators
+    again = forge.activation(forge.graph.tensors[first.outputs[0]].shape)
+    kind = first.builtinOptionsType
+    code = lab.forge.schema.BuiltinOperator.SVDF
+    forge.operator(code, first.inputs, again, first.builtinOptions, kind)
+    path = forge.save(tmp_path / "m.tflite")
+    module, _, _ = compare(path, tmp_path, lab, "host")
+    func = only_function(module)
+    one, two = (op for op in func.body.block.ops if isinstance(op, SvdfOp))
+    key = "memgraph.source"
+    one.attributes[key], two.attributes[key] = two.attributes[key], one.attributes[key]
+    with pytest.raises(MemoptError, match="after operator 1 of the file"):
+        verify_plan(func)
