@@ -23,7 +23,7 @@ from memopt.dialects.operators.stateful import StatefulOp
 from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp, row_type
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.structure import ConstantOp, VariableOp
+from memopt.dialects.structure import AssignVariableOp, ConstantOp, VariableOp
 from memopt.dialects.tensors import shape_of
 
 State = dict[SSAValue, dict[int, Array]]
@@ -64,7 +64,10 @@ def evaluate(
             results = evaluate_row(op, weights, [values[v] for v in op.inputs])
             values.update(zip(op.outputs, results, strict=True))
         elif isinstance(op, VariableOp):
-            values[op.result] = state.setdefault(op.result, {0: initial_of(op)})[0]
+            values[op.result] = state.setdefault(op.result, {0: initial_of(op, weights)})[0]
+        elif isinstance(op, AssignVariableOp):
+            state[op.state] = {0: values[op.input]}
+            values[op.state] = values[op.input]
         elif isinstance(op, StatefulOp):
             results, left = op.run([values[v] for v in op.operands])
             values.update(zip(op.results, results, strict=True))

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
+from memopt.analysis.weights import Weights
 from memopt.dialects.stored import Array, dtype_of, element_of, is_stored
 from memopt.dialects.structure import VariableOp
 from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
@@ -20,11 +21,13 @@ def variable_bytes(ops: Iterable[Operation]) -> int:
     return sum(bytes_of(op.result.type) or 0 for op in variables_of(ops))
 
 
-def initial_of(op: VariableOp) -> Array:
-    """What a variable holds before the first run: zeros, of int8 the zero point (TensorFlow Lite
-    Micro, micro_interpreter_graph.cc, ResetVariableTensors)."""
+def initial_of(op: VariableOp, weights: Weights) -> Array:
+    """What a variable holds before the first run: what it says, else zeros, of int8 the zero point
+    (TensorFlow Lite Micro, micro_interpreter_graph.cc, ResetVariableTensors)."""
     import numpy as np
 
+    if op.initial is not None:
+        return weights.array(op)
     int8 = is_stored(op.result) and element_of(op.result) == IntegerType(8)
     fill = encoding_of(op.result).zero_points[0] if int8 else 0
     return np.full(shape_of(op.result), fill, dtype_of(op.result))

@@ -26,7 +26,7 @@ from memopt.dialects.attributes import WeightsAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import place_of
 from memopt.dialects.stored import integer_type, numpy_dtype
-from memopt.dialects.structure import ConstantOp
+from memopt.dialects.structure import ConstantOp, VariableOp
 from memopt.formats.onnx_weights import array_of, named_tensors
 from memopt.formats.tflite import Model, elements_of, read_model
 
@@ -107,12 +107,13 @@ class Weights:
             self._bytes[sha256] = data
         return self._bytes[sha256]
 
-    def array(self, op: ConstantOp) -> "Array":
-        """The elements of a constant, in its shape. Raises MemoptError with the place."""
+    def array(self, op: "ConstantOp | VariableOp") -> "Array":
+        """The elements of a constant, or that a variable begins with, in its shape. Raises
+        MemoptError with the place."""
         import numpy as np
 
         type_ = cast("TensorType[Attribute]", op.result.type)
-        value = op.value
+        value = op.value if isinstance(op, ConstantOp) else op.initial
         if not isinstance(value, WeightsAttr):
             return inline_array(cast("DenseIntOrFPElementsAttr[Any]", value))
         raw = self._raw(value)

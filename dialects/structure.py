@@ -25,6 +25,7 @@ from xdsl.irdl import AttrSizedResultSegments as ResultSegments
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
+    operand_def,
     opt_operand_def,
     opt_prop_def,
     opt_result_def,
@@ -110,19 +111,54 @@ class ConstantOp(IRDLOperation, MemoryInterface):
 class VariableOp(IRDLOperation, MemoryInterface):
     """State that lives from one inference to the next: in memory, but not in the arena.
 
-    Operations that use the same variable keep their mutual order.
+    Operations that use the same variable keep their mutual order. `initial` is what it holds
+    before the first run; without, int8 hold their zero point and others zeros.
     """
 
     name = "memgraph.variable"
     sym = prop_def(StringAttr)
+    initial = opt_prop_def(Attribute)
     result = result_def(Attribute)
-    assembly_format = "$sym attr-dict `:` type($result)"
+    assembly_format = "$sym (`initial` $initial^)? attr-dict `:` type($result)"
 
-    def __init__(self, name: str, type_: Attribute):
-        super().__init__(properties={"sym": StringAttr(name)}, result_types=[type_])
+    def __init__(self, name: str, type_: Attribute, initial: WeightsAttr | Dense | None = None):
+        properties: dict[str, Attribute] = {"sym": StringAttr(name)}
+        if initial is not None:
+            properties["initial"] = initial
+        super().__init__(properties=properties, result_types=[type_])
+
+    def verify_(self) -> None:
+        if not isinstance(self.initial, WeightsAttr | DenseIntOrFPElementsAttr | None):
+            raise VerifyException("initial must be dense elements or #memgraph.weights")
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         return OperatorMemory((None,), executes=False)
+
+
+@irdl_op_definition
+class AssignVariableOp(IRDLOperation, MemoryInterface):
+    """A variable holds a copy of the operand from here on, also in the next run."""
+
+    name = "memgraph.assign_variable"
+    input = operand_def(Attribute)
+    state = operand_def(Attribute)
+    assembly_format = "$input `,` $state attr-dict `:` type($input) `,` type($state)"
+
+    def __init__(self, value: SSAValue, state: SSAValue):
+        super().__init__(operands=[value, state])
+
+    def memory(self, model: ModelAttr) -> OperatorMemory:
+        return OperatorMemory((), effects=(self.state,))
+
+    def verify_(self) -> None:
+        if bytes_of(self.input.type) is None or not same_elements(self.input, self.state):
+            raise VerifyException(f"{self.name}: the variable holds another type")
+
+
+def same_elements(one: SSAValue, other: SSAValue) -> bool:
+    """Whether two tensors have one shape and one type of elements."""
+    types = [cast("TensorType[Attribute]", v.type) for v in (one, other)]
+    return _shape(one) == _shape(other) and types[0].element_type == types[1].element_type
 
 
 @irdl_op_definition
@@ -397,6 +433,7 @@ class SegmentOp(HyperNode):
 
 
 STRUCTURE: tuple[type[Operation], ...] = (
+    AssignVariableOp,
     ConstantOp,
     FusedOp,
     OpaqueOp,

@@ -48,7 +48,8 @@ class Rows:
 class KernelCall:
     """One call: kernel `memopt_<kernel>`, the fields of its parameters in order, its operands.
 
-    `operands` are the SSA values, or tables, that it reads, and it writes result number `result`.
+    `operands` are the SSA values, or tables, that it reads, and it writes result number `result`,
+    or the variable `written`.
     `in_offset` and `out_offset` are bytes to begin at. The call is repeated `batches` times,
     `in_batch` and `out_batch` bytes apart.
     """
@@ -63,6 +64,7 @@ class KernelCall:
     in_offset: int = 0
     out_offset: int = 0
     result: int = 0
+    written: SSAValue | None = None
 
     def serves_rows(self, number: int) -> bool:
         """Whether each row reads one element of an operand, which lie one behind the other."""

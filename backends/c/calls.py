@@ -104,7 +104,8 @@ def operand_text(out: Source, call: KernelCall, number: int, prefix: str) -> str
 
 def result_text(out: Source, call: KernelCall, op: Operation) -> str:
     """Where a call writes, in C."""
-    address = out.layout.addresses[op.results[call.result]]
+    value = op.results[call.result] if call.written is None else call.written
+    address = out.layout.addresses[value]
     return pointer(replace(address, offset=address.offset + call.out_offset), written=True)
 
 

@@ -126,7 +126,8 @@ def emit(
     name = identifier(name)
     layout = layout_of(module, target, known)
     isa = target_named(target or layout.model.target.data).isa
-    constants = constants_of(weights or Weights.of(module), layout.model)
+    weights = weights or Weights.of(module)
+    constants = constants_of(weights, layout.model)
     out = Source(layout, constants, name, isa)
     live = live_groups(layout)
     program = add_operators(out, live)
@@ -156,7 +157,7 @@ def emit(
         functions = write(layout, name, received, program.stream, parts)
         streamed = declare(layout, name, received, program.stream)
     objects = define_objects(layout, name) if layout.objects else ""
-    reset = define_reset(out)
+    reset = define_reset(out, weights)
     variables = define_variables(layout)
     source = TRACE + objects + variables + "\n".join(out.data) + reset + functions
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])

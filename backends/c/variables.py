@@ -5,6 +5,7 @@ void net_reset(void);
 """
 
 from memopt.analysis.variables import initial_of
+from memopt.analysis.weights import Weights
 from memopt.backends.c.call import Table
 from memopt.backends.c.calls import Source, table_name
 from memopt.backends.c.header import bytes_in, c_type_of
@@ -27,11 +28,11 @@ def define_variables(layout: Layout) -> str:
     return f"/* What stays from one run to the next. */\n{''.join(lines)}static uint8_t is_set;\n\n"
 
 
-def define_reset(out: Source) -> str:
+def define_reset(out: Source, weights: Weights) -> str:
     """The function that sets them back; tables that it reads are added to `out`."""
     lines: list[str] = []
     for k, op in enumerate(out.layout.variables):
-        array, size = initial_of(op), bytes_in(op.result)
+        array, size = initial_of(op, weights), bytes_in(op.result)
         held = set(array.tobytes())
         if len(held) <= 1:
             lines.append(f"  memset(variable_{k}, {max(held, default=0)}, {size}u);\n")

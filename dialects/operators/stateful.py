@@ -5,11 +5,14 @@ from dataclasses import replace
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from memopt.dialects.interface import OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.stored import Array
+from memopt.dialects.structure import same_elements
+from memopt.dialects.tensors import AnyTensor
 
 Left = list[tuple[SSAValue, Array]]
 """Variables, and what they hold after an operation."""
@@ -32,3 +35,23 @@ class StatefulOp(ComputeOp):
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         return replace(super().memory(model), effects=self.states)
+
+
+@irdl_op_definition
+class ReadVariableOp(StatefulOp):
+    """A copy of what a variable holds."""
+
+    name = "memgraph.read_variable"
+    state = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    assembly_format = "$state " + TYPES
+
+    def verify_(self) -> None:
+        self.require(same_elements(self.state, self.result), "the variable holds another type")
+
+    @property
+    def states(self) -> tuple[SSAValue, ...]:
+        return (self.state,)
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        return [operands[0].copy()]

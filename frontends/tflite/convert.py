@@ -1,6 +1,6 @@
 """One subgraph of a .tflite file as one function of `memgraph`, built directly, without text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
-from memopt.dialects.structure import OpaqueOp, VariableOp
+from memopt.dialects.operators.stateful import ReadVariableOp
+from memopt.dialects.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Operator, Subgraph, Tensor
 from memopt.frontends.core.constants import elements
 from memopt.frontends.core.function import Draft
@@ -20,6 +21,7 @@ from memopt.frontends.tflite.node import Node
 from memopt.frontends.tflite.operators import OPERATORS
 from memopt.frontends.tflite.options import read_options
 from memopt.frontends.tflite.types import tensor_type
+from memopt.frontends.tflite.variables import USERS, First, Name, variable_name
 
 WORKING_MEMORY = "UNINITIALIZED"  # a tensor that nothing makes: memory for an operator to work in
 STATEFUL = frozenset(
@@ -59,7 +61,8 @@ def function_name(index: int) -> str:
 
 @dataclass
 class Importer:
-    """State of one subgraph's import. `ordered` are operators that control dependencies name."""
+    """State of one subgraph's import. `ordered` are operators that control dependencies name,
+    `first` says what variables begin with, if the file has such as are found by name."""
 
     data: bytes
     sha256: str
@@ -67,8 +70,10 @@ class Importer:
     index: int
     place: str
     ordered: frozenset[int] = frozenset()
+    first: Mapping[Name, First] = field(default_factory=dict[Name, First])
     layouts: dict[int, str] = field(default_factory=dict[int, str])
     draft: Draft[int] = field(default_factory=Draft[int])
+    variables: dict[Name, SSAValue] = field(default_factory=dict[Name, SSAValue])
 
     @property
     def graph(self) -> Subgraph:
@@ -149,6 +154,9 @@ class Importer:
     def _operator(self, number: int, operator: Operator) -> None:
         place = f"{self.place} operator {number} ({operator.name})"
         options = read_options(self.data, operator, place)
+        if self.first and operator.name in USERS:
+            self._use_variable(number, operator, options)
+            return
         outputs = [i for i in operator.outputs if i >= 0]
         results = [self.type(i) for i in outputs]
         stateful = is_stateful(operator.name) or number in self.ordered
@@ -160,6 +168,36 @@ class Importer:
             op = OpaqueOp(operator.name, inputs, results, stateful, attribute)
         names = [self.name(i) for i in outputs]
         self.draft.add(op, outputs, names, SourceAttr(self.index, number, outputs))
+
+    def _use_variable(self, number: int, operator: Operator, options: Mapping[str, Any]) -> None:
+        """Of variables that are found by name, each use of which is known."""
+        outputs = list(operator.outputs)
+        if operator.name == "VAR_HANDLE":
+            self.draft.values[outputs[0]] = self._variable(variable_name(options), outputs[0])
+        if operator.name not in ("READ_VARIABLE", "ASSIGN_VARIABLE"):
+            return
+        variable = self.value(operator.inputs[0])
+        op: Operation
+        if operator.name == "READ_VARIABLE":
+            op = ReadVariableOp(operands=[variable], result_types=[self.type(outputs[0])])
+        else:
+            op = AssignVariableOp(self.value(operator.inputs[1]), variable)
+        names = [self.name(i) for i in outputs]
+        self.draft.add(op, outputs, names, SourceAttr(self.index, number, outputs))
+
+    def _variable(self, name: Name, handle: int) -> SSAValue:
+        """The variable of that name, of which there is one."""
+        if name not in self.variables:
+            first = self.first[name]
+            tensor = self.model.subgraphs[first.subgraph].tensors[first.tensor]
+            reference = WeightsAttr(self.sha256, f"{first.subgraph}/{first.tensor}")
+            type_ = tensor_type(tensor, "")
+            initial = elements(type_, self._bytes(tensor), reference)
+            text = name[1].encode("ascii", "backslashreplace").decode()
+            op = VariableOp(text, type_, initial)
+            op.attributes["memgraph.source"] = SourceAttr(self.index, -1, (handle,))
+            self.variables[name] = self.draft.origin(op, handle, None)
+        return self.variables[name]
 
     def _typed(
         self, operator: Operator, results: Sequence[TensorType[Attribute]], options: dict[str, Any]

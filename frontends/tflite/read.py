@@ -3,7 +3,8 @@
     module = read(Path("net.tflite").read_bytes(), "net.tflite")
 
 Every subgraph becomes a function (`@main`, `@subgraph_1`, ...), every operator one operation in
-file order. Input is never trusted: whatever is wrong with a file is one MemoptError with its place.
+file order; but of those that only say what variables begin with (variables.py) that alone is left.
+Input is never trusted: whatever is wrong with a file is one MemoptError with its place.
 """
 
 from pathlib import Path
@@ -15,6 +16,7 @@ from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, read_model
 from memopt.frontends.core.function import module_of, sha256_of
 from memopt.frontends.tflite.convert import Importer
+from memopt.frontends.tflite.variables import first_values
 
 
 def read(data: bytes, name: str = "model.tflite", path: Path | None = None) -> ModuleOp:
@@ -26,9 +28,12 @@ def read(data: bytes, name: str = "model.tflite", path: Path | None = None) -> M
     model = read_model(data, name)
     sha256 = sha256_of(data)
     ordered = control_dependencies(model, data, name)
+    first = first_values(data, model, name)
     functions = [
-        Importer(data, sha256, model, index, f"{name}: subgraph {index}", ordered[index]).function()
-        for index in range(len(model.subgraphs))
+        Importer(
+            data, sha256, model, index, f"{name}: subgraph {index}", ordered[index], first
+        ).function()
+        for index in range(1 if first else len(model.subgraphs))
     ]
     return module_of(functions, sha256, name, path)
 

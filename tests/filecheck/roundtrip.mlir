@@ -92,6 +92,12 @@ builtin.module attributes {memgraph.files = {sha = "net.tflite"}} {
   func.func @structure(%x: tensor<8xi8> {memgraph.name = "input", memgraph.offset = 0 : i64}) -> tensor<8xi8> {
     // CHECK: memgraph.variable "state" : tensor<4xi8>
     %v = memgraph.variable "state" : tensor<4xi8>
+    // CHECK: memgraph.variable "set" initial dense<[1, 2]> : tensor<2xi8> : tensor<2xi8>
+    %set = memgraph.variable "set" initial dense<[1, 2]> : tensor<2xi8> : tensor<2xi8>
+    // CHECK: memgraph.read_variable %{{.*}} : (tensor<2xi8>) -> tensor<2xi8>
+    %held = memgraph.read_variable %set : (tensor<2xi8>) -> tensor<2xi8>
+    // CHECK: memgraph.assign_variable %{{.*}}, %{{.*}} : tensor<2xi8>, tensor<2xi8>
+    memgraph.assign_variable %held, %set : tensor<2xi8>, tensor<2xi8>
     // CHECK: memgraph.variable "handle" {memgraph.names = ["h"]} : tensor<!memgraph.runtime<"resource">>
     %h = memgraph.variable "handle" {memgraph.names = ["h"]} : tensor<!memgraph.runtime<"resource">>
     // CHECK: memgraph.opaque "CUSTOM \22op\22"(%x, %{{.*}}) stateful options {a = 1 : i64, b = "c"} {memgraph.source = #memgraph.source<0, 3, [7, 8]>} : (tensor<8xi8>, tensor<4xi8>) -> (tensor<8xi8>, tensor<4xi8>)

@@ -86,6 +86,13 @@ def tensors_of(module: ModuleOp) -> list[int]:
     return found
 
 
+def source_tensor(value: Any) -> int:
+    """The source's index of a result."""
+    source = value.op.attributes["memgraph.source"]
+    assert isinstance(source, SourceAttr)
+    return source.tensor_ids[int(value.index)]
+
+
 def top_padding(module: ModuleOp) -> int:
     """Bytes between the end of the highest tensor and the end of the arena."""
     layout = layout_of(module)

@@ -1,5 +1,6 @@
 """What stays from one run to the next, as C: 20 runs equal TensorFlow Lite Micro bit for bit."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -8,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from forge_state import add_svdf
+from forge_variables import Streams
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 
 from memopt.analysis.evaluation import State, evaluate
 from memopt.analysis.weights import Weights
 from memopt.backends.c.measure import measure_project
+from memopt.cli import main
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
@@ -158,3 +161,75 @@ def test_the_verifier_holds_the_order_on_a_variable(tmp_path: Path, lab: Any) ->
     one.attributes[key], two.attributes[key] = two.attributes[key], one.attributes[key]
     with pytest.raises(MemoptError, match="after operator 1 of the file"):
         verify_plan(func)
+
+
+def streams(lab: Any, seed: int) -> Any:
+    """Windows over rows of the runs before, some of them over one variable for two."""
+    rng = np.random.default_rng(seed)
+    forge = lab.forge.Forge(rng, True)
+    found = Streams(forge)
+    for number in range(4):
+        length, kept = (int(v) for v in rng.integers(1, 6, 2))
+        found.window(length, kept, f"stream_{number}")
+    return forge
+
+
+def test_variables_found_by_name(fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """What another subgraph sets once, and each run reads and assigns, as wake words do."""
+    lab.need_tools("host")
+    for seed in range(max(3, int(40 * fuzz))):
+        path = streams(lab, seed).save(tmp_path / f"{seed}.tflite")
+        evaluated(*compare(path, tmp_path / str(seed), lab, "host"))
+
+
+def test_variables_of_compiled_models(tmp_path: Path, lab: Any) -> None:
+    """With rewriting, rows and a joint plan, on a board: the same bytes, counted as static RAM."""
+    lab.need_tools("cortex-m4")
+    path = streams(lab, 1).save(tmp_path / "wake.tflite")
+    module = lab.plan(lab.read_model(path), schedule="source")
+    inputs, tensors = lab.random_inputs(module, RUNS, 5), lab.tensors_of(module)
+    want = lab.golden("tflm", path, inputs, tensors, tmp_path / "golden", stays=True)
+    out = tmp_path / "out"
+    assert main(["compile", str(path), "--target=cortex-m4", "-o", str(out)]) == 0
+    run = lab.run_project(out, inputs, trace=False)
+    assert run.code == 0, run.messages
+    returned = only_function(module).body.block.last_op
+    assert returned is not None
+    ids = [lab.source_tensor(value) for value in returned.operands]
+    wanted = b"".join(want[i][step].tobytes() for step in range(RUNS) for i in ids)
+    assert run.output == wanted
+    facts = json.loads((out / "report.json").read_text())["target"]
+    header = (out / "wake.h").read_text()
+    stays = re.search(r"VARIABLE_BYTES (\d+)u", header)
+    assert stays is not None and int(stays[1]) <= facts["static_ram"]
+    assert facts["ram"] == facts["arena"] + facts["stack"] + facts["static_ram"]
+
+
+@pytest.mark.parametrize("fault", ["unset", "late", "shape", "computed", "other"])
+def test_variables_that_are_used_otherwise_stay_as_they_are(
+    fault: str, tmp_path: Path, lab: Any
+) -> None:
+    """They are imported as opaque operators, and refused by name."""
+    forge = streams(lab, 2)
+    graph, first = forge.model.subgraphs
+    schema = lab.forge.schema
+    if fault == "unset":
+        first.operators.pop()
+    elif fault == "late":
+        graph.operators.append(graph.operators.pop(0))
+    elif fault == "shape":
+        first.tensors[0].shape = first.tensors[0].shape[::-1]
+    elif fault == "computed":
+        first.tensors[0].buffer = 0
+    else:
+        code = schema.BuiltinOperator.RELU
+        source = graph.inputs[0]
+        shape = graph.tensors[source].shape
+        forge.graph = first
+        one, two = (forge.tensor(shape, lab.forge.INT8, None, [1.0], [0]) for _ in range(2))
+        forge.operator(code, [one], two, None, schema.BuiltinOptions.NONE)
+    module = lab.read_model(forge.save(tmp_path / "m.tflite"))
+    names = {op.op_name.data for op in module.walk() if isinstance(op, OpaqueOp)}
+    assert {"CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"} <= names
+    with pytest.raises(MemoptError, match="a model of one function"):
+        only_function(module)

@@ -317,6 +317,11 @@ def over_time(name: str, rng: Rng) -> Any:
     return made(name, operands, [tensor((batch, units), "")], rank=number(rank))
 
 
+def read_variable(name: str, rng: Rng) -> Any:
+    shape = tuple(int(v) for v in rng.integers(1, 7, int(rng.integers(1, 5))))
+    return made(name, [value(shape, "")], [tensor(shape, "")])
+
+
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum"), binary),
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
@@ -342,6 +347,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "reshape": reshape,
     "transpose": transpose,
     "fully_connected": fully_connected,
+    "read_variable": read_variable,
     "svdf": over_time,
     "take": take,
     "fold_into_bias": fold_into_bias,

@@ -1,6 +1,7 @@
 """RESHAPE and COPY where they move bytes, TRANSPOSE, and what takes elements at steps."""
 
 import math
+from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
@@ -24,8 +25,10 @@ from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.gathering import GatherAlongOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.stacking import PackOp, UnpackOp
+from memopt.dialects.operators.stateful import ReadVariableOp
 from memopt.dialects.operators.strided import StridedOp
 from memopt.dialects.stored import need_same_numbers
+from memopt.dialects.structure import AssignVariableOp
 from memopt.dialects.tensors import bytes_of, rows_of, shape_of
 
 
@@ -36,6 +39,19 @@ def reshape(op: ReshapeOp | CopyOp, constants: Constants) -> KernelCall:
     rows = rows_of(op.result) if rows_of(op.input) == rows_of(op.result) else None
     size = (bytes_of(op.result.type) or 0) // (rows or 1)
     return copy_call(op.input, rows or 1, size, (size, size))
+
+
+@kernel(ReadVariableOp, ANY)
+def read_variable(op: ReadVariableOp, constants: Constants) -> KernelCall:
+    size = bytes_of(op.result.type) or 0
+    return copy_call(op.state, 1, size, (size, size))
+
+
+@kernel(AssignVariableOp, ANY)
+def assign_variable(op: AssignVariableOp, constants: Constants) -> KernelCall:
+    size, array = bytes_of(op.input.type) or 0, constants(op.input)
+    operand = op.input if array is None else Table("uint8_t", as_bytes(array))
+    return replace(copy_call(operand, 1, size, (size, size)), written=op.state)
 
 
 def _transpose_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
