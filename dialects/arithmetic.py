@@ -147,6 +147,7 @@ def quantized_range(
         "relu": (0.0, None),
         "relu6": (0.0, 6.0),
         "relu_n1_to_1": (-1.0, 1.0),
+        "relu_0_to_1": (0.0, 1.0),
     }
     if activation not in reals:
         raise ValueError(f"activation {activation!r}")

@@ -140,3 +140,27 @@ class RoundOp(RealFunctionOp):
         import numpy as np
 
         return np.rint(x)
+
+
+@irdl_op_definition
+class SinOp(RealFunctionOp):
+    """The sine, element-wise."""
+
+    name = "memgraph.sin"
+
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        return np.sin(x.astype(np.float64))
+
+
+@irdl_op_definition
+class CosOp(RealFunctionOp):
+    """The cosine, element-wise."""
+
+    name = "memgraph.cos"
+
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        return np.cos(x.astype(np.float64))

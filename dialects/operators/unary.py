@@ -124,6 +124,20 @@ class FunctionOp(UnaryOp):
         largest that it is asked for."""
 
 
+def by_floats(op: UnaryOp, real: Callable[[Any], Any]) -> Callable[[int], int]:
+    """One stored byte by a function of float32 (integer_ops/lut.h: LUTPopulate)."""
+    import numpy as np
+
+    (in_scale, in_zero), (scale, zero) = (per_tensor(op, v) for v in (op.input, op.result))
+    limits, inverse = limits_of(op, op.result), np.float32(1) / np.float32(scale)
+
+    def of_one(x: int) -> int:
+        steps = float(real(np.float32(in_scale) * np.float32(x - in_zero)) * inverse)
+        return saturate(int(copysign(floor(abs(steps) + 0.5), steps)) + zero, *limits)
+
+    return of_one
+
+
 def requantizer(op: UnaryOp, values: tuple[int, int], low: int, high: int) -> Callable[[int], int]:
     """One stored integer to another scale, clamped to low .. high; both tensors have one scale.
 
@@ -222,21 +236,6 @@ class SigmoidOp(FunctionOp):
 
         return of_one
 
-    def by_floats(self, real: Callable[[Any], Any]) -> Callable[[int], int]:
-        """The same of a uint8, by a function of float32 (integer_ops/lut.h: LUTPopulate)."""
-        import numpy as np
-
-        (in_scale, in_zero), (scale, zero) = (
-            per_tensor(self, v) for v in (self.input, self.result)
-        )
-        limits, inverse = limits_of(self, self.result), np.float32(1) / np.float32(scale)
-
-        def of_one(x: int) -> int:
-            steps = float(real(np.float32(in_scale) * np.float32(x - in_zero)) * inverse)
-            return saturate(int(copysign(floor(abs(steps) + 0.5), steps)) + zero, *limits)
-
-        return of_one
-
 
 @irdl_op_definition
 class LogisticOp(SigmoidOp):
@@ -261,7 +260,7 @@ class LogisticOp(SigmoidOp):
         if bits != 8:
             raise unknown(self, "a logistic of int16")
         if is_unsigned(self.result):
-            return self.by_floats(_logistic_of_float)
+            return by_floats(self, _logistic_of_float)
         if per_tensor(self, self.result) != (1.0 / 256.0, -128):
             raise unknown(self, "an int8 logistic needs scale 1/256 and zero point -128 after it")
         return self.sigmoid(logistic, 23, -128)
@@ -289,7 +288,7 @@ class TanhOp(SigmoidOp):
         if bits != 8:
             raise unknown(self, "a tanh of int16")
         if is_unsigned(self.result):
-            return self.by_floats(_tanh_of_float)
+            return by_floats(self, _tanh_of_float)
         if per_tensor(self, self.result) != (1.0 / 128.0, 0):
             raise unknown(self, "an int8 tanh needs scale 1/128 and zero point 0 after it")
         return self.sigmoid(tanh, 24, 0)

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes import WindowAttr
+from memopt.dialects.operators.activations import GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
@@ -29,20 +30,31 @@ from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
+from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
 from memopt.dialects.operators.real_functions import (
     AbsOp,
     CeilOp,
+    CosOp,
     ExpOp,
     FloorOp,
     LogOp,
     NegOp,
     RoundOp,
     RsqrtOp,
+    SinOp,
     SqrtOp,
     SquareOp,
 )
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
+from memopt.dialects.operators.reductions import (
+    ArgMaxOp,
+    ArgMinOp,
+    ReduceMaxOp,
+    ReduceMinOp,
+    ReduceProdOp,
+    ReduceSumOp,
+)
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
@@ -57,12 +69,13 @@ from memopt.dialects.operators.unary import (
     ReluOp,
     TanhOp,
 )
+from memopt.dialects.operators.unit_length import L2NormalizationOp, LogSoftmaxOp
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
-from memopt.frontends.core.types import ELEMENTS, is_quantized
-from memopt.frontends.core.windows import same_padding, start_of
-from memopt.frontends.tflite import walks
-from memopt.frontends.tflite.node import Builder, Kind, Node, activation, rounding, same_arithmetic
+from memopt.frontends.core.types import ELEMENTS
+from memopt.frontends.core.windows import same_padding
+from memopt.frontends.tflite import moves, walks
+from memopt.frontends.tflite.node import Kind, Node, activation, rounding, same_arithmetic
 from memopt.frontends.tflite.recurrent import svdf
 
 # -- windows ------------------------------------------------------------------------------------
@@ -183,6 +196,29 @@ def real_function(node: Node, kind: Kind) -> Operation:
     return unary(node, kind)
 
 
+def gelu(node: Node, kind: Kind) -> Operation:
+    properties = {
+        "approximate": UnitAttr() if node.options["approximate"] else None,
+        "rounding": rounding(node),
+    }
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def vectors(node: Node, kind: Kind) -> Operation:
+    """Along the last axis, without an activation."""
+    need(node.options.get("fusedActivationFunction", 0) == 0 and bool(node.shape(0)))
+    need(node.element(0) == node.result.element_type)
+    return build(kind, (node.operand(0),), node.results, {})
+
+
+def arg(node: Node, kind: Kind) -> Operation:
+    """Indices of int32 along an axis that is known."""
+    axes = node.constant(1)
+    need(len(axes) == 1 and node.result.element_type == IntegerType(32))
+    properties = {"axis": number(axis_of(axes[0], len(node.shape(0))))}
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
 def softmax(node: Node, kind: Kind) -> Operation:
     axis = axis_of(-1, len(node.shape(0)))
     beta = node.options["beta"]
@@ -191,7 +227,8 @@ def softmax(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
-def mean(node: Node, kind: Kind) -> Operation:
+def over_axes(node: Node, kind: Kind) -> Operation:
+    need(node.element(0) == node.result.element_type)
     rank = len(node.shape(0))
     axes = [axis_of(a, rank) for a in node.constant(1)]
     need(len(set(axes)) == len(axes))
@@ -200,153 +237,6 @@ def mean(node: Node, kind: Kind) -> Operation:
         "keep_dims": UnitAttr() if node.options["keepDims"] else None,
         "rounding": rounding(node),
     }
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
-# -- data movement ------------------------------------------------------------------------------
-
-
-def reshape(node: Node, kind: Kind) -> Operation:
-    need(node.element(0) == node.result.element_type)
-    if node.kind != "SQUEEZE" and len(node.types) > 1:
-        node.constant(1)  # a shape that is computed makes it another operator
-    return build(kind, (node.operand(0),), node.results, {})
-
-
-def concat(node: Node, plain: Kind, requantized: Kind) -> Operation:
-    """Of different quantizations, of uint8 alone, requantized."""
-    need(bool(node.types))
-    types = [*(node.type(i) for i in range(len(node.types))), node.result]
-    encodings = {t.encoding for t in types}
-    is_bytes = all(t.element_type == ELEMENTS["uint8"] and is_quantized(t) for t in types)
-    kind = requantized if is_bytes and len(encodings) > 1 else plain
-    axis = axis_of(node.options["axis"], len(node.result.get_shape()))
-    properties = {
-        "axis": number(axis),
-        "activation": activation(node),
-        "rounding": rounding(node),
-    }
-    return build(kind, node.operands, node.results, properties)
-
-
-def split(data: int, axis: int) -> Builder:
-    def builder(node: Node, kind: Kind) -> Operation:
-        values = node.constant(axis)
-        need(len(values) == 1)
-        properties = {"axis": number(axis_of(values[0], len(node.shape(data))))}
-        return build(kind, (node.operand(data),), node.results, properties)
-
-    return builder
-
-
-def slice_(node: Node, kind: Kind) -> Operation:
-    starts = node.constant(1)
-    node.constant(2)
-    properties = {"starts": integer_list(starts), "strides": integer_list([1] * len(starts))}
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
-def strided_slice(node: Node, kind: Kind, other: Kind) -> Operation:
-    o, shape = node.options, node.shape(0)
-    need(not o.get("offset"))
-    begin, end, strides = node.constant(1), node.constant(2), node.constant(3)
-    need(len(begin) == len(end) == len(strides))
-    plain = not (o["ellipsisMask"] or o["newAxisMask"] or o["shrinkAxisMask"])
-    if not plain or len(begin) != len(shape) or min(strides) < 0:
-        spec = list(zip(begin, end, strides, strict=True))
-        return walked(node, other, walks.strided_slice(shape, spec, o))
-    starts = [
-        0 if o["beginMask"] >> i & 1 else start_of(b, n)
-        for i, (b, n) in enumerate(zip(begin, shape, strict=True))
-    ]
-    properties = {"starts": integer_list(starts), "strides": integer_list(strides)}
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
-def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
-    start, sizes, steps = walk
-    properties = {
-        "start": number(start),
-        "sizes": integer_list(sizes),
-        "steps": integer_list(steps),
-    }
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
-def tile(node: Node, kind: Kind) -> Operation:
-    return walked(node, kind, walks.tile(node.shape(0), node.constant(1)))
-
-
-def broadcast_to(node: Node, kind: Kind) -> Operation:
-    need(tuple(node.constant(1)) == node.result.get_shape())
-    return walked(node, kind, walks.broadcast(node.shape(0), node.result.get_shape()))
-
-
-def reverse(node: Node, kind: Kind) -> Operation:
-    axes = [axis_of(a, len(node.shape(0))) for a in node.constant(1)]
-    return walked(node, kind, walks.reverse(node.shape(0), axes))
-
-
-def batches(walk: Callable[[Sequence[int], Sequence[int]], walks.Walk]) -> Builder:
-    """Between images and pixels; operand 2 is what is padded or cut off."""
-
-    def builder(node: Node, kind: Kind) -> Operation:
-        need(not any(node.constant(2)))
-        return walked(node, kind, walk(node.shape(0), node.constant(1)))
-
-    return builder
-
-
-def stack(node: Node, kind: Kind) -> Operation:
-    """PACK, and UNPACK the other way round: the tensor of more dimensions says the axis."""
-    rank = max(len(t.get_shape()) for t in (node.type(0), node.results[0]))
-    properties = {"axis": number(axis_of(node.options["axis"], rank))}
-    return build(kind, node.operands, node.results, properties)
-
-
-def gather(node: Node, kind: Kind) -> Operation:
-    need(node.element(1) == IntegerType(32) and not node.options.get("batchDims"))
-    properties = {"axis": number(axis_of(node.options["axis"], len(node.shape(0))))}
-    return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
-
-
-def embedding_lookup(node: Node, kind: Kind) -> Operation:
-    """Of a table of the result's type."""
-    need(node.element(0) == IntegerType(32) and node.element(1) == node.result.element_type)
-    operands = (node.operand(1), node.operand(0))
-    return build(kind, operands, node.results, {"axis": number(0)})
-
-
-def pad(node: Node, kind: Kind) -> Operation:
-    need(len(node.types) == 2)  # PADV2 names a value of its own and stays opaque
-    flat = node.constant(1)
-    properties = {
-        "before": integer_list(flat[0::2]),
-        "after": integer_list(flat[1::2]),
-        "value": real(0.0),
-    }
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
-def transpose(node: Node, kind: Kind) -> Operation:
-    rank = len(node.shape(0))
-    order = [axis_of(a, rank) for a in node.constant(1)]
-    properties = {"permutation": integer_list(order)}
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
-def resize(node: Node, kind: Kind) -> Operation:
-    size = node.constant(1)
-    need(len(node.shape(0)) == 4 and tuple(size) == node.result.get_shape()[1:3])
-    properties = {
-        "align_corners": UnitAttr() if node.options["alignCorners"] else None,
-        "half_pixel_centers": UnitAttr() if node.options["halfPixelCenters"] else None,
-    }
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
-def depth_to_space(node: Node, kind: Kind) -> Operation:
-    properties = {"block": number(node.options["blockSize"])}
     return build(kind, (node.operand(0),), node.results, properties)
 
 
@@ -378,63 +268,78 @@ def transpose_convolution(node: Node, kind: Kind) -> Operation:
 OPERATORS: Final[Mapping[str, Entry]] = {
     "ABS": Entry(real_function, AbsOp),
     "ADD": Entry(binary, AddOp),
+    "ARG_MAX": Entry(arg, ArgMaxOp),
+    "ARG_MIN": Entry(arg, ArgMinOp),
     "AVERAGE_POOL_2D": Entry(pool, AveragePool2DOp),
-    "BATCH_TO_SPACE_ND": Entry(batches(walks.batch_to_space), StridedOp),
-    "BROADCAST_TO": Entry(broadcast_to, StridedOp),
+    "BATCH_TO_SPACE_ND": Entry(moves.batches(walks.batch_to_space), StridedOp),
+    "BROADCAST_TO": Entry(moves.broadcast_to, StridedOp),
     "CAST": Entry(unary, CastOp),
     "CEIL": Entry(real_function, CeilOp),
-    "CONCATENATION": Entry(concat, ConcatOp, ConcatRequantizedOp),
+    "CONCATENATION": Entry(moves.concat, ConcatOp, ConcatRequantizedOp),
     "CONV_2D": Entry(convolution(depthwise=False), Conv2DOp, HybridConv2DOp),
+    "COS": Entry(real_function, CosOp),
     "DENSIFY": Entry(densified, CopyOp),
     "DEPTHWISE_CONV_2D": Entry(
         convolution(depthwise=True), DepthwiseConv2DOp, HybridDepthwiseConv2DOp
     ),
-    "DEPTH_TO_SPACE": Entry(depth_to_space, DepthToSpaceOp),
+    "DEPTH_TO_SPACE": Entry(moves.depth_to_space, DepthToSpaceOp),
     "DEQUANTIZE": Entry(unary, DequantizeOp),
     "DIV": Entry(quotient, DivOp),
     "ELU": Entry(unary, EluOp),
-    "EMBEDDING_LOOKUP": Entry(embedding_lookup, GatherAlongOp),
+    "EMBEDDING_LOOKUP": Entry(moves.embedding_lookup, GatherAlongOp),
     "EXP": Entry(real_function, ExpOp),
-    "EXPAND_DIMS": Entry(reshape, ReshapeOp),
+    "EXPAND_DIMS": Entry(moves.reshape, ReshapeOp),
     "FLOOR": Entry(real_function, FloorOp),
     "FULLY_CONNECTED": Entry(fully_connected, FullyConnectedOp, HybridFullyConnectedOp),
-    "GATHER": Entry(gather, GatherAlongOp),
+    "GATHER": Entry(moves.gather, GatherAlongOp),
+    "GELU": Entry(gelu, GeluOp),
     "HARD_SWISH": Entry(unary, HardSwishOp),
+    "L2_NORMALIZATION": Entry(vectors, L2NormalizationOp),
     "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
     "LOG": Entry(real_function, LogOp),
     "LOGISTIC": Entry(unary, LogisticOp),
+    "LOG_SOFTMAX": Entry(vectors, LogSoftmaxOp),
     "MAXIMUM": Entry(binary, MaximumOp),
     "MAX_POOL_2D": Entry(pool, MaxPool2DOp),
-    "MEAN": Entry(mean, MeanOp),
+    "MEAN": Entry(over_axes, MeanOp),
     "MINIMUM": Entry(binary, MinimumOp),
     "MUL": Entry(binary, MulOp),
     "NEG": Entry(real_function, NegOp),
-    "PACK": Entry(stack, PackOp),
-    "PAD": Entry(pad, PadOp),
+    "PACK": Entry(moves.stack, PackOp),
+    "PAD": Entry(moves.pad, PadOp),
+    "PRELU": Entry(binary, PreluOp),
     "QUANTIZE": Entry(unary, QuantizeOp),
+    "REDUCE_MAX": Entry(over_axes, ReduceMaxOp),
+    "REDUCE_MIN": Entry(over_axes, ReduceMinOp),
+    "REDUCE_PROD": Entry(over_axes, ReduceProdOp),
     "RELU": Entry(unary, ReluOp),
     "RELU6": Entry(unary, Relu6Op),
-    "RESHAPE": Entry(reshape, ReshapeOp),
-    "RESIZE_BILINEAR": Entry(resize, ResizeBilinearOp),
-    "RESIZE_NEAREST_NEIGHBOR": Entry(resize, ResizeNearestOp),
-    "REVERSE_V2": Entry(reverse, StridedOp),
+    "RELU_0_TO_1": Entry(unary, Relu0To1Op),
+    "RELU_N1_TO_1": Entry(unary, ReluN1To1Op),
+    "RESHAPE": Entry(moves.reshape, ReshapeOp),
+    "RESIZE_BILINEAR": Entry(moves.resize, ResizeBilinearOp),
+    "RESIZE_NEAREST_NEIGHBOR": Entry(moves.resize, ResizeNearestOp),
+    "REVERSE_V2": Entry(moves.reverse, StridedOp),
     "ROUND": Entry(real_function, RoundOp),
     "RSQRT": Entry(real_function, RsqrtOp),
-    "SLICE": Entry(slice_, SliceOp),
+    "SIN": Entry(real_function, SinOp),
+    "SLICE": Entry(moves.slice_, SliceOp),
     "SOFTMAX": Entry(softmax, SoftmaxOp),
-    "SPACE_TO_BATCH_ND": Entry(batches(walks.space_to_batch), StridedOp),
-    "SPLIT": Entry(split(data=1, axis=0), SplitOp),
-    "SPLIT_V": Entry(split(data=0, axis=2), SplitOp),
+    "SPACE_TO_BATCH_ND": Entry(moves.batches(walks.space_to_batch), StridedOp),
+    "SPLIT": Entry(moves.split(data=1, axis=0), SplitOp),
+    "SPLIT_V": Entry(moves.split(data=0, axis=2), SplitOp),
     "SQRT": Entry(real_function, SqrtOp),
     "SQUARE": Entry(real_function, SquareOp),
-    "SQUEEZE": Entry(reshape, ReshapeOp),
-    "STRIDED_SLICE": Entry(strided_slice, SliceOp, StridedOp),
+    "SQUARED_DIFFERENCE": Entry(binary, SquaredDifferenceOp),
+    "SQUEEZE": Entry(moves.reshape, ReshapeOp),
+    "STRIDED_SLICE": Entry(moves.strided_slice, SliceOp, StridedOp),
     "SUB": Entry(binary, SubOp),
+    "SUM": Entry(over_axes, ReduceSumOp),
     "SVDF": Entry(svdf, SvdfOp),
-    "TILE": Entry(tile, StridedOp),
+    "TILE": Entry(moves.tile, StridedOp),
     "TANH": Entry(unary, TanhOp),
-    "TRANSPOSE": Entry(transpose, TransposeOp),
+    "TRANSPOSE": Entry(moves.transpose, TransposeOp),
     "TRANSPOSE_CONV": Entry(transpose_convolution, TransposeConv2DOp),
-    "UNPACK": Entry(stack, UnpackOp),
+    "UNPACK": Entry(moves.stack, UnpackOp),
 }
 """LiteRT's operator -> what it becomes."""

@@ -8,6 +8,23 @@ import numpy as np
 from forge_model import ACTIVATIONS, FLOAT32, INT8, INT16, INT32, SAME, UINT8, VALID, Forge, schema
 from forge_model import DTYPES as DTYPES
 from forge_model import flatbuffer_utils as flatbuffer_utils
+from forge_operators import (
+    REAL_FUNCTIONS,
+    add_arg,
+    add_concat_requantized,
+    add_gelu,
+    add_int32,
+    add_leaky_relu,
+    add_mean,
+    add_prelu,
+    add_real_function,
+    add_reduction,
+    add_resize,
+    add_squared_difference,
+    add_transpose,
+    add_vectors,
+    random_shape,
+)
 
 TFLM_QUANTIZES = (
     (FLOAT32, INT8),
@@ -156,10 +173,6 @@ def add_softmax(forge: Forge) -> None:
     )
 
 
-def random_shape(forge: Forge, rank: int = 4, limit: int = 7) -> list[int]:
-    return [int(v) for v in forge.rng.integers(1, limit, rank)]
-
-
 def add_unary(forge: Forge, code: int) -> None:
     """RELU, RELU6, LOGISTIC, TANH, HARD_SWISH or ELU."""
     shape = random_shape(forge, int(forge.rng.integers(1, 5)))
@@ -175,31 +188,6 @@ def add_unary(forge: Forge, code: int) -> None:
         same = code in (schema.BuiltinOperator.RELU6, schema.BuiltinOperator.HARD_SWISH)
         result = forge.activation(shape, like=source if same else None)
     forge.operator(code, [source], result, None, schema.BuiltinOptions.NONE)
-
-
-def add_leaky_relu(forge: Forge) -> None:
-    shape = random_shape(forge, int(forge.rng.integers(1, 5)))
-    options = schema.LeakyReluOptionsT()
-    options.alpha = float(forge.rng.choice((0.0, 0.01, 0.3, 1.5)))
-    source, result = forge.input(shape), forge.activation(shape)
-    which = schema.BuiltinOptions.LeakyReluOptions
-    forge.operator(schema.BuiltinOperator.LEAKY_RELU, [source], result, options, which)
-
-
-def add_real_function(forge: Forge, name: str) -> None:
-    """Of float32; roots and logarithms of the sigmoid's numbers, which are positive."""
-    shape = random_shape(forge)
-    source = forge.input(shape)
-    if name in ("SQRT", "RSQRT", "LOG"):
-        positive = forge.activation(shape)
-        logistic = schema.BuiltinOperator.LOGISTIC
-        forge.operator(logistic, [source], positive, None, schema.BuiltinOptions.NONE)
-        source = positive
-    code = getattr(schema.BuiltinOperator, name)
-    forge.operator(code, [source], forge.activation(shape), None, schema.BuiltinOptions.NONE)
-
-
-REAL_FUNCTIONS = ("ABS", "NEG", "SQUARE", "SQRT", "RSQRT", "EXP", "LOG", "FLOOR", "CEIL", "ROUND")
 
 
 def add_quantize(forge: Forge, pairs: Sequence[tuple[int, int]] = TFLM_QUANTIZES) -> None:
@@ -283,23 +271,6 @@ def add_pad(forge: Forge) -> None:
     )
 
 
-def add_transpose(forge: Forge) -> None:
-    rank = int(forge.rng.integers(2, 5))
-    shape = random_shape(forge, rank)
-    order = [int(v) for v in forge.rng.permutation(rank)]
-    source = forge.input(shape)
-    permutation = forge.tensor([rank], INT32, order)
-    result = forge.activation([shape[i] for i in order], like=source)
-    options: Any = schema.TransposeOptionsT()
-    forge.operator(
-        schema.BuiltinOperator.TRANSPOSE,
-        [source, permutation],
-        result,
-        options,
-        schema.BuiltinOptions.TransposeOptions,
-    )
-
-
 def add_slice(forge: Forge) -> None:
     """A part of one dimension, or of the image's three."""
     shape = random_shape(forge)
@@ -336,77 +307,32 @@ def add_split(forge: Forge) -> None:
     )
 
 
-def add_mean(forge: Forge) -> None:
-    shape = random_shape(forge)
-    axes = forge.pick([1, 2], [1, 2], [3], [2], [1])
-    keep = bool(forge.rng.random() < 0.5)
-    source = forge.input(shape)
-    indices = forge.tensor([len(axes)], INT32, axes)
-    out = [1 if i in axes else d for i, d in enumerate(shape) if keep or i not in axes]
-    options: Any = schema.ReducerOptionsT()
-    options.keepDims = keep
-    result = forge.activation(out, like=forge.pick(source, None))
-    forge.operator(
-        schema.BuiltinOperator.MEAN,
-        [source, indices],
-        result,
-        options,
-        schema.BuiltinOptions.ReducerOptions,
-    )
-
-
-def add_resize(forge: Forge, code: int) -> None:
-    """To another height and width, smaller or larger."""
-    shape = random_shape(forge)
-    out = [shape[0], *(int(v) for v in forge.rng.integers(1, 12, 2)), shape[3]]
-    source = forge.input(shape)
-    size = forge.tensor([2], INT32, out[1:3])
-    bilinear = code == schema.BuiltinOperator.RESIZE_BILINEAR
-    kinds = schema.BuiltinOptions
-    options: Any = (
-        schema.ResizeBilinearOptionsT() if bilinear else schema.ResizeNearestNeighborOptionsT()
-    )
-    options.alignCorners, options.halfPixelCenters = forge.pick((0, 0), (1, 0), (0, 1))
-    kind = kinds.ResizeBilinearOptions if bilinear else kinds.ResizeNearestNeighborOptions
-    forge.operator(code, [source, size], forge.activation(out, like=source), options, kind)
-
-
 def add_quotient(forge: Forge) -> None:
     options = schema.BuiltinOptions.DivOptions
     add_binary(forge, schema.BuiltinOperator.DIV, schema.DivOptionsT(), options)
 
 
-def add_int32(forge: Forge) -> None:
-    """Of integers that stand for themselves."""
-    builtin, kinds = schema.BuiltinOperator, schema.BuiltinOptions
-    for name in ("Add", "Sub", "Mul", "Maximum", "Minimum"):
-        shape = random_shape(forge)
-        pair = [shape, forge.pick(shape, [1, 1, 1, 1], [1, 1, 1, shape[3]], [*shape[:3], 1])]
-        inputs = [forge.tensor(s, INT32) for s in forge.rng.permutation(np.array(pair))]
-        forge.graph.inputs.extend(inputs)
-        kind = name if name in ("Add", "Sub", "Mul") else "MaximumMinimum"
-        options = getattr(schema, f"{kind}OptionsT")()
-        if hasattr(options, "fusedActivationFunction"):
-            options.fusedActivationFunction = forge.pick(*ACTIVATIONS)
-        code, which = getattr(builtin, name.upper()), getattr(kinds, f"{kind}Options")
-        forge.operator(code, inputs, forge.tensor(shape, INT32), options, which)
-
-
-def add_concat_requantized(forge: Forge) -> None:
-    """Of uint8, each operand with a quantization of its own."""
-    shape, axis = random_shape(forge), int(forge.rng.integers(0, 4))
-    sources = [forge.input([*shape[:axis], int(n), *shape[axis + 1 :]]) for n in (1, 3, 2)]
-    options: Any = schema.ConcatenationOptionsT()
-    options.axis = axis
-    result = forge.activation([*shape[:axis], 6, *shape[axis + 1 :]])
-    kind = schema.BuiltinOptions.ConcatenationOptions
-    forge.operator(schema.BuiltinOperator.CONCATENATION, sources, result, options, kind)
+def add_bytes_of_litert(forge: Forge) -> None:
+    """One operator of each kind of bytes that TFLM has not."""
+    builtin = schema.BuiltinOperator
+    for element in (INT8, UINT8):
+        forge.store_as(element)
+        add_gelu(forge)
+        for code in (builtin.RELU_N1_TO_1, builtin.RELU_0_TO_1):
+            add_unary(forge, code)
+    add_prelu(forge)
+    for name in ("SUM", "REDUCE_MAX", "REDUCE_MIN"):
+        add_reduction(forge, name)
+    add_arg(forge, "ARG_MAX")
+    add_arg(forge, "ARG_MIN")
+    forge.store_as(INT8)
 
 
 def add_of_litert(forge: Forge) -> None:
     """What LiteRT has and TFLM has not, one of each kind of stored integers."""
     if forge.quantized:
         add_int32(forge)
+        add_bytes_of_litert(forge)
         add_quantize(forge, LITERT_QUANTIZES)
         add_cast(forge)
         add_uint8(forge)
@@ -449,6 +375,18 @@ def add_each(forge: Forge) -> None:
         add()
 
 
+def reals_of_litert(forge: Forge) -> tuple[Callable[[], None], ...]:
+    """Kinds that are of float32 alone."""
+    builtin = schema.BuiltinOperator
+    return (
+        lambda: add_gelu(forge),
+        lambda: add_unary(forge, builtin.RELU_N1_TO_1),
+        lambda: add_unary(forge, builtin.RELU_0_TO_1),
+        lambda: add_reduction(forge, "REDUCE_PROD"),
+        lambda: add_vectors(forge, "LOG_SOFTMAX"),
+    )
+
+
 def kinds_of(forge: Forge) -> tuple[Callable[[], None], ...]:
     """What adds a random operator, by kind; of the large families more than once."""
     builtin = schema.BuiltinOperator
@@ -470,6 +408,7 @@ def kinds_of(forge: Forge) -> tuple[Callable[[], None], ...]:
             forge, builtin.SUB, schema.SubOptionsT(), schema.BuiltinOptions.SubOptions
         ),
         lambda: add_softmax(forge),
+        lambda: add_softmax(forge),
         lambda: add_unary(forge, builtin.RELU),
         lambda: add_unary(forge, builtin.RELU6),
         lambda: add_unary(forge, builtin.LOGISTIC),
@@ -490,6 +429,15 @@ def kinds_of(forge: Forge) -> tuple[Callable[[], None], ...]:
             if forge.quantized
             else (partial(add_real_function, forge, n) for n in REAL_FUNCTIONS)
         ),
+        *(() if forge.quantized else reals_of_litert(forge)),
+        lambda: add_prelu(forge),
+        lambda: add_squared_difference(forge),
+        lambda: add_reduction(forge, "SUM"),
+        lambda: add_reduction(forge, "REDUCE_MAX"),
+        lambda: add_reduction(forge, "REDUCE_MIN"),
+        lambda: add_arg(forge, "ARG_MAX"),
+        lambda: add_arg(forge, "ARG_MIN"),
+        lambda: add_vectors(forge, "L2_NORMALIZATION"),
         lambda: add_unary(forge, builtin.TANH),
         lambda: add_unary(forge, builtin.HARD_SWISH),
         lambda: add_unary(forge, builtin.ELU),

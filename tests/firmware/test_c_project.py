@@ -17,7 +17,22 @@ from memopt.dialects.model_attributes import AliasAttr
 from memopt.dialects.operators.convolution import Conv2DOp
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
-LIBM = {f"{name}f" for name in ("ceil", "exp", "floor", "log", "rint", "round", "sqrt", "tanh")}
+LIBM = {
+    f"{name}f"
+    for name in (
+        "ceil",
+        "cos",
+        "erfc",
+        "exp",
+        "floor",
+        "log",
+        "rint",
+        "round",
+        "sin",
+        "sqrt",
+        "tanh",
+    )
+}
 ALLOWED = {"memcpy", "memmove", "memset", "memcmp", *LIBM}
 
 CALLER = """

@@ -23,6 +23,8 @@ VERSION_1 = {
     for name in (
         *("HARD_SWISH", "DIV", "ELU", "LEAKY_RELU", "CAST", "ABS", "NEG", "SQUARE", "SQRT"),
         *("RSQRT", "EXP", "LOG", "FLOOR", "CEIL", "ROUND", "TILE", "DEPTH_TO_SPACE", "REVERSE_V2"),
+        *("PRELU", "GELU", "RELU_N1_TO_1", "RELU_0_TO_1", "SIN", "COS", "LOG_SOFTMAX"),
+        *("REDUCE_PROD", "SUM", "L2_NORMALIZATION", "ARG_MAX", "ARG_MIN", "SQUARED_DIFFERENCE"),
     )
 }
 ACTIVATIONS = (0, 1, 2, 3)  # none, relu, relu_n1_to_1, relu6
@@ -84,9 +86,11 @@ class Forge:
     def activation(self, shape: Sequence[int], like: int | None = None) -> int:
         if not self.quantized:
             return self.tensor(shape, FLOAT32)
-        if like is not None:
+        if like is not None and self.element != INT32:
             old = self.graph.tensors[like].quantization
             return self.tensor(shape, self.element, None, old.scale, old.zeroPoint)
+        if self.element == INT32:  # which stand for themselves
+            return self.tensor(shape, INT32)
         zero = int(self.rng.integers(self.low, self.low + 256))
         return self.tensor(shape, self.element, None, [self.scale()], [zero])
 

@@ -141,6 +141,18 @@ def concat(name: str, rng: Rng) -> Any:
     return made(name, list(map(create_ssa_value, types)), [result], axis=number(axis))
 
 
+def vectors(name: str, rng: Rng) -> Any:
+    shape = (*image(rng)[:3], int(rng.integers(2, 7)))
+    return made(name, [value(shape)], [tensor(shape)])
+
+
+def arg(name: str, rng: Rng) -> Any:
+    shape, axis = list(image(rng)), int(rng.integers(1, 4))
+    shape[axis] += 4
+    made_of = TensorType(i32, (*shape[:axis], *shape[axis + 1 :]), EncodingAttr(""))
+    return made(name, [value(shape)], [made_of], axis=number(axis))
+
+
 def accumulate(name: str, rng: Rng) -> Any:
     shape, count, biased = image(rng), int(rng.integers(2, 5)), bool(rng.integers(2))
     bias = [create_ssa_value(TensorType(f32, shape[3:]))] if biased else []
@@ -324,6 +336,9 @@ def read_variable(name: str, rng: Rng) -> Any:
 
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum"), binary),
+    **dict.fromkeys(("prelu", "squared_difference"), binary),
+    **dict.fromkeys(("l2_normalization", "log_softmax"), vectors),
+    **dict.fromkeys(("arg_max", "arg_min"), arg),
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
     **dict.fromkeys(("quantize", "dequantize", "cast", "copy", "reciprocal"), unary),
     **dict.fromkeys(("conv_2d", "depthwise_conv_2d"), convolution),
@@ -338,7 +353,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "depth_to_space": depth_to_space,
     "leaky_relu": leaky_relu,
     "softmax": softmax,
-    "mean": mean,
+    **dict.fromkeys(("mean", "reduce_sum", "reduce_prod", "reduce_max", "reduce_min"), mean),
     **dict.fromkeys(("concat", "concat_requantized"), concat),
     "accumulate": accumulate,
     "split": split,

@@ -13,6 +13,8 @@ from xdsl.ir import Block
 
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.mean import MeanOp
+from memopt.dialects.operators.prelu import PreluOp
+from memopt.dialects.operators.reductions import ArgOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import rows_of, shape_of
 
@@ -22,13 +24,15 @@ def test_every_operation_is_tried() -> None:
 
 
 def arrays_of(op: ComputeOp, rng: Rng) -> list[Any]:
-    return [(1 + rng.random(shape_of(v))).astype(dtype_of(v)) for v in op.operands]
+    sign = -1 if isinstance(op, PreluOp) else 1  # of which slopes matter below zero
+    return [(sign * (1 + rng.random(shape_of(v)))).astype(dtype_of(v)) for v in op.operands]
 
 
 def altered(op: ComputeOp, operand: int, row: int, rng: Rng) -> set[int]:
     """Rows of the results that change with a row of an operand."""
     found: set[int] = set()
-    for sign in (1, -1):
+    tries = 20 if isinstance(op, ArgOp) else 1  # an index may stay by chance
+    for sign in (1, -1) * tries:
         arrays = arrays_of(op, rng)
         before = op.evaluate(arrays)
         changed = arrays[operand].copy()

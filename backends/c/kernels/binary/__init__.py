@@ -1,4 +1,4 @@
-"""ADD, SUB, MUL, DIV, MAXIMUM and MINIMUM."""
+"""ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, PRELU and SQUARED_DIFFERENCE."""
 
 import math
 
@@ -34,6 +34,7 @@ from memopt.dialects.operators.binary import (
     SubOp,
     SumOp,
 )
+from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 from memopt.dialects.stored import is_stored, need_same_numbers
 from memopt.dialects.tensors import shape_of
 
@@ -218,6 +219,47 @@ def binary_i32(op: BinaryOp, constants: Constants) -> KernelCall:
     ends = (("act_min", "INT32_MIN" if low is None else low),)
     ends = (*ends, ("act_max", "INT32_MAX" if high is None else high))
     return binary_call(op, constants, _kernel_of(op), ends)
+
+
+@kernel(PreluOp, "s8", rounding="tflm_double", rows=own_rows)
+@kernel(PreluOp, "u8", rounding="tflm_double", rows=own_rows)
+def prelu_stored(op: PreluOp, constants: Constants) -> KernelCall:
+    (above, first), (below, second) = op.slopes
+    if first > 22 or second > 14:
+        raise refuse(op, "an output scale so small that the product could overflow")
+    fields = (
+        *_zero_points(op),
+        ("above_multiplier", above),
+        ("above_shift", first + WIDE if first >= 0 else first),
+        ("below_multiplier", below),
+        ("below_shift", second + WIDE if second >= 0 else second),
+        *int8_range(op, op.result),
+    )
+    return binary_call(op, constants, _kernel_of(op), fields)
+
+
+@kernel(SquaredDifferenceOp, "s8", rounding="tflm_double", rows=own_rows)
+def squared_difference_s8(op: SquaredDifferenceOp, constants: Constants) -> KernelCall:
+    a, b, (multiplier, shift) = op.common_scale()
+    if shift > 0:
+        raise refuse(op, "an output scale so small that the square could overflow")
+    fields = (
+        ("left_shift", op.LEFT_SHIFT),
+        *_zero_points(op),
+        *(("a_multiplier", a[0]), ("b_multiplier", b[0]), ("a_shift", a[1]), ("b_shift", b[1])),
+        *(("multiplier", multiplier), ("shift", shift + WIDE)),
+    )
+    return binary_call(op, constants, _kernel_of(op), fields)
+
+
+@kernel(PreluOp, "f32", rows=own_rows)
+@kernel(SquaredDifferenceOp, "f32", rows=own_rows)
+@kernel(SquaredDifferenceOp, "i32", rows=own_rows)
+def bent(op: PreluOp | SquaredDifferenceOp, constants: Constants) -> KernelCall:
+    """Their kernels clamp nothing."""
+    if activation_of(op) or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
+        raise refuse(op, "a fused activation, or quantized int32")
+    return binary_call(op, constants, _kernel_of(op), ())
 
 
 @kernel(AddOp, "f32", rows=own_rows)

@@ -1,7 +1,5 @@
 """MEAN over neighbouring axes."""
 
-import math
-
 from memopt.backends.c.call import (
     Constants,
     KernelCall,
@@ -13,31 +11,17 @@ from memopt.backends.c.call import (
 from memopt.backends.c.int8 import WIDE, even_steps
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import summed_rows
+from memopt.backends.c.rowwise import over_axes
 from memopt.backends.c.sums import part_of
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.mean import MeanOp, divided
-from memopt.dialects.tensors import shape_of
-
-
-def _mean_shape(op: MeanOp) -> tuple[int, int, int]:
-    """(outer, count, inner): the operand as three dimensions, of which the second is averaged."""
-    shape = shape_of(op.input)
-    axes = sorted({int(v) for v in op.axes.get_values()})
-    if not axes or axes != list(range(axes[0], axes[-1] + 1)) or 0 in shape:
-        raise refuse(op, f"a mean over axes {axes}, only over neighbouring ones")
-    first, last = axes[0], axes[-1]
-    return (
-        math.prod(shape[:first]),
-        math.prod(shape[first : last + 1]),
-        math.prod(shape[last + 1 :]),
-    )
 
 
 @kernel(MeanOp, "s8", rounding=("tflm_double", "onnx_even"), rows=summed_rows)
 @kernel(MeanOp, "u8", rounding="tflm_double", rows=summed_rows)
 def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
     """With 1 / count folded into the multiplier."""
-    outer, count, inner = _mean_shape(op)
+    outer, count, inner = over_axes(op)
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
     multiplier, shift = divided(in_scale / out_scale, count)
     if 255 * count << max(shift, 0) >= 1 << 30:
@@ -60,7 +44,7 @@ def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
 
 @kernel(MeanOp, "f32", rows=summed_rows)
 def mean_f32(op: MeanOp, constants: Constants) -> KernelCall:
-    outer, count, inner = _mean_shape(op)
+    outer, count, inner = over_axes(op)
     return KernelCall(
         kernel="mean_f32",
         fields=(("count", count), ("inner", inner)),
@@ -72,7 +56,7 @@ def mean_f32(op: MeanOp, constants: Constants) -> KernelCall:
 @kernel(MeanOp, "f32", sums=True)
 def mean_sum_f32(op: MeanOp, constants: Constants) -> KernelCall:
     """A mean that is added to others; the last one divides by how many they are."""
-    outer, count, inner = _mean_shape(op)
+    outer, count, inner = over_axes(op)
     part = part_of(op)
     if part.whole.bias is not None or part.whole.activation_name:
         raise refuse(part.whole, "a sum of means with a bias or an activation")

@@ -5,6 +5,7 @@ from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import lookup, rowwise
 from memopt.dialects.arithmetic import FLOAT32_MAX
+from memopt.dialects.operators.activations import BoundedOp, GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.real_functions import RealFunctionOp
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.unary import (
@@ -28,6 +29,18 @@ def function_of_byte(op: FunctionOp, constants: Constants) -> KernelCall:
 def relu_f32(op: ReluOp | Relu6Op, constants: Constants) -> KernelCall:
     high = 6.0 if isinstance(op, Relu6Op) else FLOAT32_MAX
     return rowwise(op, "clamp_range_f32", (("act_min", 0.0), ("act_max", high)))
+
+
+@kernel(ReluN1To1Op, "f32", rows=own_rows)
+@kernel(Relu0To1Op, "f32", rows=own_rows)
+def bounded_f32(op: BoundedOp, constants: Constants) -> KernelCall:
+    low, high = op.ENDS
+    return rowwise(op, "clamp_range_f32", (("act_min", low), ("act_max", high)))
+
+
+@kernel(GeluOp, "f32", rows=own_rows)
+def gelu_f32(op: GeluOp, constants: Constants) -> KernelCall:
+    return rowwise(op, "gelu_f32", (("approximate", int(op.approximate is not None)),))
 
 
 @kernel(LogisticOp, "f32", rows=own_rows)

@@ -1,0 +1,17 @@
+/* SQUARED_DIFFERENCE, int32, which wraps. Rows and steps as in memopt_add_s8.c. */
+#include "memopt_binary.h"
+
+typedef struct {
+  int32_t row_n;
+  int32_t a_step, b_step;         /* as in memopt_add_s8.c */
+  int32_t a_row_step, b_row_step; /* as in memopt_add_s8.c */
+} memopt_squared_difference_i32_params;
+
+/* `output` may be `a` or `b`. */
+MEMOPT_KERNEL void memopt_squared_difference_i32(const void *params, const memopt_rows *rows,
+                                                 const void *const *in, void *out, void *scratch) {
+  const memopt_squared_difference_i32_params *p = params;
+  (void)scratch;
+  MEMOPT_BINARY(int32_t, p,
+                ((uint32_t)x - (uint32_t)y) * ((uint32_t)x - (uint32_t)y));
+}

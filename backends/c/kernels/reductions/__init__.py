@@ -1,0 +1,99 @@
+"""SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN over neighbouring axes; ARG_MAX and ARG_MIN."""
+
+import math
+
+from memopt.backends.c.call import Constants, KernelCall, Rows, element_kind, per_tensor, refuse
+from memopt.backends.c.int8 import WIDE
+from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import own_rows
+from memopt.backends.c.rowwise import over_axes
+from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.dialects.operators.reductions import (
+    ArgMaxOp,
+    ArgMinOp,
+    ArgOp,
+    ReduceMaxOp,
+    ReduceMinOp,
+    ReduceProdOp,
+    ReduceSumOp,
+    ReductionOp,
+    need_scales,
+)
+from memopt.dialects.stored import is_stored, need_same_numbers
+from memopt.dialects.tensors import shape_of
+
+
+def _call(
+    op: ReductionOp | ArgOp, kernel: str, sizes: tuple[int, int, int], least: bool | None = None
+) -> KernelCall:
+    outer, count, inner = sizes
+    fields = (("count", count), ("inner", inner))
+    more = () if least is None else (("least", int(least)),)
+    rows = Rows.of(op, outer, count * inner, inner)
+    return KernelCall(kernel, (*fields, *more), (op.input,), rows)
+
+
+@kernel(ReduceMaxOp, "s8", rows=own_rows)
+@kernel(ReduceMinOp, "s8", rows=own_rows)
+@kernel(ReduceMaxOp, "u8", rows=own_rows)
+@kernel(ReduceMinOp, "u8", rows=own_rows)
+@kernel(ReduceMaxOp, "f32", rows=own_rows)
+@kernel(ReduceMinOp, "f32", rows=own_rows)
+@kernel(ReduceMaxOp, "i32", rows=own_rows)
+@kernel(ReduceMinOp, "i32", rows=own_rows)
+def extreme(op: ReduceMaxOp | ReduceMinOp, constants: Constants) -> KernelCall:
+    need_same_numbers(op, op.input, op.result)
+    least = isinstance(op, ReduceMinOp)
+    return _call(op, f"extreme_{element_kind(op.input)}", over_axes(op), least)
+
+
+@kernel(ReduceSumOp, "f32", rows=own_rows)
+@kernel(ReduceProdOp, "f32", rows=own_rows)
+@kernel(ReduceSumOp, "i32", rows=own_rows)
+@kernel(ReduceProdOp, "i32", rows=own_rows)
+def reduced(op: ReduceSumOp | ReduceProdOp, constants: Constants) -> KernelCall:
+    """The kernel of the operation's own name."""
+    if is_stored(op.input) or is_stored(op.result):
+        raise refuse(op, "quantized int32")
+    name = f"{op.name.removeprefix('memgraph.')}_{element_kind(op.input)}"
+    return _call(op, name, over_axes(op))
+
+
+@kernel(ReduceSumOp, "s8", rounding="tflm_double", rows=own_rows)
+@kernel(ReduceSumOp, "u8", rounding="tflm_double", rows=own_rows)
+def sum_of_bytes(op: ReduceSumOp, constants: Constants) -> KernelCall:
+    """A mean that is not divided."""
+    need_scales(op)
+    outer, count, inner = over_axes(op)
+    multiplier, shift = quantize_multiplier(op.ratio)
+    if 255 * count << max(shift, 0) >= 1 << 30:
+        raise refuse(op, f"a sum of {count} elements, which could overflow")
+    return KernelCall(
+        kernel=f"mean_{element_kind(op.input)}",
+        fields=(
+            ("count", count),
+            ("inner", inner),
+            ("offset", count * per_tensor(op, op.input)[1]),
+            ("multiplier", multiplier),
+            ("shift", shift + WIDE if shift >= 0 else shift),
+            ("output_zero_point", per_tensor(op, op.result)[1]),
+        ),
+        operands=(op.input,),
+        rows=Rows.of(op, outer, count * inner, inner),
+    )
+
+
+@kernel(ArgMaxOp, "s8 to i32", rows=own_rows)
+@kernel(ArgMinOp, "s8 to i32", rows=own_rows)
+@kernel(ArgMaxOp, "u8 to i32", rows=own_rows)
+@kernel(ArgMinOp, "u8 to i32", rows=own_rows)
+@kernel(ArgMaxOp, "f32 to i32", rows=own_rows)
+@kernel(ArgMinOp, "f32 to i32", rows=own_rows)
+@kernel(ArgMaxOp, "i32", rows=own_rows)
+@kernel(ArgMinOp, "i32", rows=own_rows)
+def arg(op: ArgOp, constants: Constants) -> KernelCall:
+    axis, shape = op.axis.value.data, shape_of(op.input)
+    if 0 in shape:
+        raise refuse(op, "a tensor without elements")
+    sizes = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+    return _call(op, f"arg_{element_kind(op.input)}", sizes, isinstance(op, ArgMinOp))

@@ -1,0 +1,17 @@
+/* ARG_MAX and ARG_MIN, float32: the first of equal numbers. */
+#include "memopt_reduce.h"
+
+typedef struct {
+  int32_t count, inner;
+  int32_t least; /* the smallest number, not the largest */
+} memopt_arg_f32_params;
+
+MEMOPT_KERNEL void memopt_arg_f32(const void *params, const memopt_rows *rows,
+                                  const void *const *in, void *out, void *scratch) {
+  const memopt_arg_f32_params *p = params;
+  (void)scratch;
+  MEMOPT_REDUCE(float, int32_t, p, *at, if (p->least ? x < so_far : x > so_far) {
+    so_far = x;
+    place = n;
+  }, place);
+}

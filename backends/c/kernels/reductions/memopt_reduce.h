@@ -1,0 +1,33 @@
+/* What makes one number of those over neighbouring axes: [rows][count][inner] to [rows][inner]. */
+#ifndef MEMOPT_REDUCE_H
+#define MEMOPT_REDUCE_H
+
+#include "memopt_common.h"
+
+/* `so_far` begins as `first` and becomes `next` with each number `x`, at index `n`; both may use
+ * `place`, which begins as 0. The result is `made`. p is the kernel's parameters, with `count` and
+ * `inner`; rows, in and out its arguments. */
+#define MEMOPT_REDUCE(type, result, p, first, next, made)                                     \
+  do {                                                                                        \
+    int32_t row;                                                                              \
+    for (row = rows->out_begin; row < rows->out_end; ++row) {                                 \
+      const type *const input = memopt_in_row(rows, in, 0, row);                              \
+      result *const output = memopt_out_row(rows, out, row);                                  \
+      int32_t i;                                                                              \
+      for (i = 0; i < (p)->inner; ++i) {                                                      \
+        const type *at = input + i;                                                           \
+        type so_far = (first);                                                                \
+        int32_t place = 0;                                                                    \
+        int32_t n;                                                                            \
+        for (n = 0; n < (p)->count; ++n) {                                                    \
+          const type x = *at;                                                                 \
+          next;                                                                               \
+          at += (p)->inner;                                                                   \
+        }                                                                                     \
+        (void)place;                                                                          \
+        output[i] = (made);                                                                   \
+      }                                                                                       \
+    }                                                                                         \
+  } while (0)
+
+#endif

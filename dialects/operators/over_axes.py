@@ -1,0 +1,71 @@
+"""What makes one number of all that lie along some axes."""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.tensors import AnyTensor, channel_axis, channels_of, shape_of
+
+
+class OverAxesOp(ComputeOp):
+    """Base of these: over `axes`, which stay as 1 with `keep_dims`."""
+
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axes = prop_def(INTS)
+    keep_dims = opt_prop_def(UnitAttr)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = "$input `axes` $axes (`keep_dims` $keep_dims^)?" + ROUNDING + " " + TYPES
+
+    def verify_(self) -> None:
+        axes, shape = [int(v) for v in self.axes.get_values()], shape_of(self.input)
+        self.require(all(0 <= a < len(shape) for a in axes), f"axes {axes} out of range")
+        keep = self.keep_dims is not None
+        expected = tuple(
+            1 if i in axes else d for i, d in enumerate(shape) if keep or i not in axes
+        )
+        self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The axes, each once."""
+        return tuple({int(v) for v in self.axes.get_values()})
+
+    @property
+    def count(self) -> int:
+        """Elements that each one of the result is made of."""
+        return prod(shape_of(self.input)[a] for a in self.numbers)
+
+    def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
+        """Dimensions that are left over must stay in their order."""
+        axes = {int(a) for a in self.axes.get_values()}
+        left = [dimension for dimension in order if dimension not in axes]
+        if self.keep_dims is None and left != sorted(left):
+            return None
+        found = sorted(order.index(a) for a in axes)
+        return {**self.properties, "axes": DenseArrayBase.from_list(i64, found)}
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        """Without the images' dimension the rows of the result are others."""
+        drops_images = 0 in self.axes.get_values() and self.keep_dims is None
+        if drops_images and not self.accumulates:
+            return None
+        return range(r, r + 1)
+
+    def reads_stack(self, operand: int, axis: int) -> bool:
+        """Elements are taken together, wherever they lie."""
+        return axis in self.axes.get_values()
+
+    def channels_read(self, operand: int, result: int) -> tuple[int, ...] | None:
+        axes, axis = {int(a) for a in self.axes.get_values()}, channel_axis(self.input)
+        gone = 0 if self.keep_dims is not None else sum(a < axis for a in axes)
+        if axis < 0 or axis in axes or axis - gone != channel_axis(self.result):
+            return None
+        return tuple(range(channels_of(self.result)))

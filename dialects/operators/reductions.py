@@ -1,0 +1,201 @@
+"""Sums, products, largest and smallest numbers over axes, and where these stand."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, IntegerAttr
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.dialects.fixed_point import rescale
+from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels
+from memopt.dialects.operators.mean import sum_scratch
+from memopt.dialects.operators.over_axes import OverAxesOp
+from memopt.dialects.stored import (
+    Array,
+    dtype_of,
+    is_stored,
+    is_unsigned,
+    need_double_rounding,
+    need_same_numbers,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+
+class ReductionOp(OverAxesOp):
+    """Base of these. Over rows they are computed as a whole."""
+
+    ALIKE: ClassVar[bool] = True
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return None if 1 in self.numbers else super().rows_read(operand, r)
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        found = np.asarray(self.reduced(operands[0]))
+        return [found.astype(dtype_of(self.result)).reshape(shape_of(self.result))]
+
+    @abstractmethod
+    def reduced(self, values: Array) -> Array:
+        """The numbers over the axes. Raises MemoptError as `evaluate`."""
+
+
+@irdl_op_definition
+class ReduceSumOp(ReductionOp):
+    """The sum over `axes`; with `keep_dims` these stay as 1."""
+
+    name = "memgraph.reduce_sum"
+
+    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
+        return sum_scratch(self.input, self.result, len(self.axes))
+
+    def reduced(self, values: Array) -> Array:
+        import numpy as np
+
+        if not is_stored(self.input) and not is_stored(self.result):
+            need_plain(self, values)
+            return values.astype(np.float64 if values.dtype.kind == "f" else np.int64).sum(
+                self.numbers
+            )
+        need_scales(self)
+        total = (
+            values.astype(np.int64).sum(self.numbers) - self.count * per_tensor(self, self.input)[1]
+        )
+        return self.stored(rescale(self, total, *quantize_multiplier(self.ratio)))
+
+    @property
+    def ratio(self) -> float:
+        """What a sum of stored integers is multiplied with (QuantizedMeanOrSum)."""
+        return per_tensor(self, self.input)[0] / per_tensor(self, self.result)[0]
+
+
+def need_scales(op: ReduceSumOp) -> None:
+    """Raise MemoptError unless stored integers are summed as runtimes do: bytes, of which LiteRT
+    adds unsigned ones as they are where both scales are equal."""
+    need_double_rounding(op)
+    if stored_bits(op, op.input, op.result, unsigned=True) != 8:
+        raise unknown(op, "a sum of int16")
+    if is_unsigned(op.input) and op.ratio == 1:
+        raise unknown(op, "a sum of uint8 of the scale of its result")
+
+
+def need_plain(op: ComputeOp, values: Array) -> None:
+    """Raise MemoptError for other numbers than reals and int32."""
+    if str(values.dtype) not in ("float32", "float64", "int32"):
+        raise unknown(op, f"numbers of {values.dtype}")
+
+
+@irdl_op_definition
+class ReduceProdOp(ReductionOp):
+    """The product over `axes`; with `keep_dims` these stay as 1."""
+
+    name = "memgraph.reduce_prod"
+    INTEGERS: ClassVar[bool] = False
+
+    def scratch(self, kernels: Kernels) -> None:
+        """TensorFlow Lite Micro has no such kernel."""
+
+    def reduced(self, values: Array) -> Array:
+        import numpy as np
+
+        if is_stored(self.input) or is_stored(self.result):
+            raise unknown(self, "stored integers")
+        need_plain(self, values)
+        with np.errstate(over="ignore"):
+            return values.prod(self.numbers, dtype=values.dtype)
+
+
+class ExtremeOp(ReductionOp):
+    """Base of largest and smallest numbers: stored ones as they are."""
+
+    MONOTONE: ClassVar[bool] = True
+
+    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
+        """reduce_common.cc, PrepareMinMaxHelper: an index, the resolved axes."""
+        return 4 * len(shape_of(self.input)), 4 * len(self.axes)
+
+    def reduced(self, values: Array) -> Array:
+        need_same_numbers(self, self.input, self.result)
+        if 0 in shape_of(self.input):
+            raise unknown(self, "of no numbers")
+        return self.chosen(values)
+
+    @abstractmethod
+    def chosen(self, values: Array) -> Array:
+        """Of those over the axes."""
+
+
+@irdl_op_definition
+class ReduceMaxOp(ExtremeOp):
+    """The largest number over `axes`; with `keep_dims` these stay as 1."""
+
+    name = "memgraph.reduce_max"
+
+    def chosen(self, values: Array) -> Array:
+        return values.max(self.numbers)
+
+
+@irdl_op_definition
+class ReduceMinOp(ExtremeOp):
+    """The smallest number over `axes`; with `keep_dims` these stay as 1."""
+
+    name = "memgraph.reduce_min"
+
+    def chosen(self, values: Array) -> Array:
+        return values.min(self.numbers)
+
+
+class ArgOp(ComputeOp):
+    """Base of where along `axis`, which goes, the number stands, the first of equal ones."""
+
+    ALIKE: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure())
+    assembly_format = "$input `axis` $axis " + TYPES
+
+    def verify_(self) -> None:
+        axis, shape = self.axis.value.data, shape_of(self.input)
+        self.require(0 <= axis < len(shape) and shape[axis] > 0, f"axis {axis} out of range")
+        made = shape[:axis] + shape[axis + 1 :]
+        self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return None if self.axis.value.data < 2 else range(r, r + 1)
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        if is_stored(self.result):
+            raise unknown(self, "quantized indices")
+        found = self.places(operands[0], self.axis.value.data)
+        return [found.astype(dtype_of(self.result))]
+
+    @abstractmethod
+    def places(self, values: Array, axis: int) -> Array:
+        """The indices along an axis."""
+
+
+@irdl_op_definition
+class ArgMaxOp(ArgOp):
+    """The index of the largest number along `axis`, the first of equal ones."""
+
+    name = "memgraph.arg_max"
+
+    def places(self, values: Array, axis: int) -> Array:
+        return values.argmax(axis)
+
+
+@irdl_op_definition
+class ArgMinOp(ArgOp):
+    """The index of the smallest number along `axis`, the first of equal ones."""
+
+    name = "memgraph.arg_min"
+
+    def places(self, values: Array, axis: int) -> Array:
+        return values.argmin(axis)

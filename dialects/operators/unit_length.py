@@ -1,0 +1,102 @@
+"""Vectors along the last axis: of length 1, and logarithms of what softmax makes of them."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.arithmetic import INT32_MAX, high_mul, saturate
+from memopt.dialects.fixed_point import by_table, rescale
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, is_stored, per_tensor, stored_bits, unknown
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+
+class VectorsOp(ComputeOp):
+    """Base of these."""
+
+    ALIKE: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input " + TYPES
+
+    def verify_(self) -> None:
+        shape = shape_of(self.input)
+        self.require(shape == shape_of(self.result), "shapes differ")
+        self.require(bool(shape) and 0 not in shape, "vectors without elements")
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        return range(r, r + 1)
+
+
+@irdl_op_definition
+class L2NormalizationOp(VectorsOp):
+    """Vectors along the last axis divided by their length."""
+
+    name = "memgraph.l2_normalization"
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if not is_stored(self.input) and not is_stored(self.result):
+            wide = operands[0].astype(np.float64)
+            length = np.sqrt((wide * wide).cumsum(-1)[..., -1:])
+            return [(wide / np.maximum(length, 1e-6)).astype(operands[0].dtype)]
+        need_unit_scale(self)
+        values = operands[0].astype(np.int64) - per_tensor(self, self.input)[1]
+        squares = (values * values).sum(-1, keepdims=True)
+        multiplier = by_table(squares, lambda v: inverse_root(v)[0])
+        shift = by_table(squares, lambda v: inverse_root(v)[1])
+        made = rescale(self, values, multiplier, shift + 7)
+        return [np.clip(made, -128, 127).astype(np.int8)]
+
+
+def need_unit_scale(op: L2NormalizationOp) -> None:
+    """Raise MemoptError for other stored integers than TFLM has (l2norm.cc)."""
+    if stored_bits(op, op.input, op.result) != 8 or per_tensor(op, op.result) != (1 / 128, 0):
+        raise unknown(op, "an int8 vector of length 1 needs scale 1/128 and zero point 0")
+    if shape_of(op.input)[-1] > 1 << 15:
+        raise unknown(op, "a vector whose squares could overflow")
+
+
+def inverse_root(value: int) -> tuple[int, int]:
+    """(multiplier, shift) of 1 / sqrt(value): Newton's method on numbers with 3 bits before the
+    point (quantization_util.h: GetInvSqrtQuantizedMultiplierExp)."""
+    if value <= 1:
+        return INT32_MAX, 0
+    shift = 11
+    while value >= 1 << 29:
+        value, shift = value // 4, shift + 1
+    pairs = (31 - value.bit_length()) // 2 - 1
+    shift, value = shift - pairs, value << 2 * pairs
+    half = (value >> 1) + 1 >> 1
+    x = 1 << 28
+    for _ in range(5):
+        cube = _widened(high_mul(high_mul(x, x), x), 6)
+        x = _widened(high_mul((1 << 28) + (1 << 27), x) - high_mul(half, cube), 3)
+    root = high_mul(x, 1518500250)  # sqrt(1 / 2)
+    return (root << max(-shift, 0)), -max(shift, 0)
+
+
+def _widened(value: int, bits: int) -> int:
+    return saturate(value << bits, -INT32_MAX - 1, INT32_MAX)
+
+
+@irdl_op_definition
+class LogSoftmaxOp(VectorsOp):
+    """x - log(sum(exp(x))) of vectors of reals along the last axis."""
+
+    name = "memgraph.log_softmax"
+    INTEGERS: ClassVar[bool] = False
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if is_stored(self.input) or is_stored(self.result):
+            raise unknown(self, "stored integers")
+        wide = operands[0].astype(np.float64)
+        below = wide - wide.max(-1, keepdims=True)
+        found = below - np.log(np.exp(below).cumsum(-1)[..., -1:])
+        return [found.astype(operands[0].dtype)]

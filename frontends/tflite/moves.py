@@ -1,0 +1,156 @@
+"""Operators that move elements: what typed operations say of them in attributes."""
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import IntegerType, UnitAttr
+from xdsl.ir import Operation
+
+from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
+from memopt.frontends.core.types import ELEMENTS, is_quantized
+from memopt.frontends.core.windows import start_of
+from memopt.frontends.tflite import walks
+from memopt.frontends.tflite.node import Builder, Kind, Node, activation, rounding
+
+
+def reshape(node: Node, kind: Kind) -> Operation:
+    need(node.element(0) == node.result.element_type)
+    if node.kind != "SQUEEZE" and len(node.types) > 1:
+        node.constant(1)  # a shape that is computed makes it another operator
+    return build(kind, (node.operand(0),), node.results, {})
+
+
+def concat(node: Node, plain: Kind, requantized: Kind) -> Operation:
+    """Of different quantizations, of uint8 alone, requantized."""
+    need(bool(node.types))
+    types = [*(node.type(i) for i in range(len(node.types))), node.result]
+    encodings = {t.encoding for t in types}
+    is_bytes = all(t.element_type == ELEMENTS["uint8"] and is_quantized(t) for t in types)
+    kind = requantized if is_bytes and len(encodings) > 1 else plain
+    axis = axis_of(node.options["axis"], len(node.result.get_shape()))
+    properties = {
+        "axis": number(axis),
+        "activation": activation(node),
+        "rounding": rounding(node),
+    }
+    return build(kind, node.operands, node.results, properties)
+
+
+def split(data: int, axis: int) -> Builder:
+    def builder(node: Node, kind: Kind) -> Operation:
+        values = node.constant(axis)
+        need(len(values) == 1)
+        properties = {"axis": number(axis_of(values[0], len(node.shape(data))))}
+        return build(kind, (node.operand(data),), node.results, properties)
+
+    return builder
+
+
+def slice_(node: Node, kind: Kind) -> Operation:
+    starts = node.constant(1)
+    node.constant(2)
+    properties = {"starts": integer_list(starts), "strides": integer_list([1] * len(starts))}
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def strided_slice(node: Node, kind: Kind, other: Kind) -> Operation:
+    o, shape = node.options, node.shape(0)
+    need(not o.get("offset"))
+    begin, end, strides = node.constant(1), node.constant(2), node.constant(3)
+    need(len(begin) == len(end) == len(strides))
+    plain = not (o["ellipsisMask"] or o["newAxisMask"] or o["shrinkAxisMask"])
+    if not plain or len(begin) != len(shape) or min(strides) < 0:
+        spec = list(zip(begin, end, strides, strict=True))
+        return walked(node, other, walks.strided_slice(shape, spec, o))
+    starts = [
+        0 if o["beginMask"] >> i & 1 else start_of(b, n)
+        for i, (b, n) in enumerate(zip(begin, shape, strict=True))
+    ]
+    properties = {"starts": integer_list(starts), "strides": integer_list(strides)}
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
+    start, sizes, steps = walk
+    properties = {
+        "start": number(start),
+        "sizes": integer_list(sizes),
+        "steps": integer_list(steps),
+    }
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def tile(node: Node, kind: Kind) -> Operation:
+    return walked(node, kind, walks.tile(node.shape(0), node.constant(1)))
+
+
+def broadcast_to(node: Node, kind: Kind) -> Operation:
+    need(tuple(node.constant(1)) == node.result.get_shape())
+    return walked(node, kind, walks.broadcast(node.shape(0), node.result.get_shape()))
+
+
+def reverse(node: Node, kind: Kind) -> Operation:
+    axes = [axis_of(a, len(node.shape(0))) for a in node.constant(1)]
+    return walked(node, kind, walks.reverse(node.shape(0), axes))
+
+
+def batches(walk: Callable[[Sequence[int], Sequence[int]], walks.Walk]) -> Builder:
+    """Between images and pixels; operand 2 is what is padded or cut off."""
+
+    def builder(node: Node, kind: Kind) -> Operation:
+        need(not any(node.constant(2)))
+        return walked(node, kind, walk(node.shape(0), node.constant(1)))
+
+    return builder
+
+
+def stack(node: Node, kind: Kind) -> Operation:
+    """PACK, and UNPACK the other way round: the tensor of more dimensions says the axis."""
+    rank = max(len(t.get_shape()) for t in (node.type(0), node.results[0]))
+    properties = {"axis": number(axis_of(node.options["axis"], rank))}
+    return build(kind, node.operands, node.results, properties)
+
+
+def gather(node: Node, kind: Kind) -> Operation:
+    need(node.element(1) == IntegerType(32) and not node.options.get("batchDims"))
+    properties = {"axis": number(axis_of(node.options["axis"], len(node.shape(0))))}
+    return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
+
+
+def embedding_lookup(node: Node, kind: Kind) -> Operation:
+    """Of a table of the result's type."""
+    need(node.element(0) == IntegerType(32) and node.element(1) == node.result.element_type)
+    operands = (node.operand(1), node.operand(0))
+    return build(kind, operands, node.results, {"axis": number(0)})
+
+
+def pad(node: Node, kind: Kind) -> Operation:
+    need(len(node.types) == 2)  # PADV2 names a value of its own and stays opaque
+    flat = node.constant(1)
+    properties = {
+        "before": integer_list(flat[0::2]),
+        "after": integer_list(flat[1::2]),
+        "value": real(0.0),
+    }
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def transpose(node: Node, kind: Kind) -> Operation:
+    rank = len(node.shape(0))
+    order = [axis_of(a, rank) for a in node.constant(1)]
+    properties = {"permutation": integer_list(order)}
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def resize(node: Node, kind: Kind) -> Operation:
+    size = node.constant(1)
+    need(len(node.shape(0)) == 4 and tuple(size) == node.result.get_shape()[1:3])
+    properties = {
+        "align_corners": UnitAttr() if node.options["alignCorners"] else None,
+        "half_pixel_centers": UnitAttr() if node.options["halfPixelCenters"] else None,
+    }
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def depth_to_space(node: Node, kind: Kind) -> Operation:
+    properties = {"block": number(node.options["blockSize"])}
+    return build(kind, (node.operand(0),), node.results, properties)
