@@ -69,18 +69,20 @@ def kernel(
     types: str,
     layout: str = "",
     rounding: str | tuple[str, ...] = (),
-    isa: str = "c",
+    isa: str | tuple[str, ...] = "c",
     workspace: Workspace | None = None,
     rows: RowForm | None = None,
     sums: bool = False,
     fast: bool = False,
 ) -> Callable[[Lower], Lower]:
-    """Registers the function below as what lowers `op` to a kernel, see Kernel."""
+    """Registers the function below as what lowers `op` to a kernel, see Kernel; to several, if its
+    C has a form for each instruction set `isa`."""
     roundings = (rounding,) if isinstance(rounding, str) else rounding
 
     def register(lower: Lower) -> Lower:
-        _REGISTERED.append(
-            Kernel(op, types, lower, layout, roundings, isa, workspace, rows, sums, fast)
+        _REGISTERED.extend(
+            Kernel(op, types, lower, layout, roundings, each, workspace, rows, sums, fast)
+            for each in ((isa,) if isinstance(isa, str) else isa)
         )
         return lower
 
@@ -122,7 +124,7 @@ def _best(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> Kerne
     may_be_fast = FAST in op.attributes
     found = [k for k in _fitting(op, known, isa) if may_be_fast or not k.fast]
     order = type(op).mro()
-    return min(found, key=lambda k: (not k.fast, isa.index(k.isa), order.index(k.op)), default=None)
+    return min(found, key=lambda k: (isa.index(k.isa), not k.fast, order.index(k.op)), default=None)
 
 
 def _fitting(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> list[Kernel]:
@@ -139,19 +141,21 @@ def _fitting(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> li
 
 
 def fast_workspace(op: Operation, isa: tuple[str, ...]) -> int:
-    """Bytes of scratch of the fast kernel for an operation, 0 if there is none, or if it reads what
-    is no buffer, which is made in scratch."""
+    """Bytes of scratch of the fast kernel for an operation, 0 if there is none, or none better than
+    those that need no scratch, or if it reads what is no buffer, which is made in scratch."""
     if isinstance(op, RowOp):
         if is_gathered(op) or row_scratch(op):
             return 0
-        fast = [k for k in kernels_of(type(op.whole)) if k.fast and k.rows is not None]
         op = op.whole
+        known = [k for k in kernels_of(type(op)) if k.rows is not None]
     elif pulls(op):
         return 0
     else:
-        fast = [k for k in kernels_of(type(op)) if k.fast]
-    best = min(_fitting(op, fast, isa), key=lambda k: isa.index(k.isa), default=None)
-    return best.workspace(op) if best is not None and best.workspace is not None else 0
+        known = list(kernels_of(type(op)))
+    best = min(_fitting(op, known, isa), key=lambda k: (isa.index(k.isa), not k.fast), default=None)
+    if best is None or not best.fast or best.workspace is None:
+        return 0
+    return best.workspace(op)
 
 
 def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:

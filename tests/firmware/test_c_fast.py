@@ -25,6 +25,7 @@ from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.targets.core import registry
+from memopt.targets.core.registry import target_named
 
 Array = NDArray[Any]
 OPERATORS = 40  # per model
@@ -191,7 +192,9 @@ def test_on_the_board(flags: str, fuzz: float, tmp_path: Path, lab: Any) -> None
             add_deep(lab, forge)
             add_some(lab, forge)
             fast = check(lab, forge, target, flags, tmp_path / f"{target}{number}")
-            assert fast >= OPERATORS // 2
+            assert (
+                fast >= OPERATORS // 2 or "mve" in target_named(target).isa
+            )  # plain ones are faster
 
 
 def network_of(text: str, seed: int, how: str) -> ModuleOp:

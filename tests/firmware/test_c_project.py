@@ -121,6 +121,8 @@ def test_every_kernel_is_strict_c99(tmp_path: Path) -> None:
     if shutil.which("arm-none-eabi-gcc"):
         flags = ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
         compilers.append(("arm-none-eabi-gcc", *flags))
+        flags = ("-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard")
+        compilers.append(("arm-none-eabi-gcc", *flags))
     names = [source.name for source in sources]
     for compiler in compilers:
         run(*compiler, *STRICT, "-O2", "-c", *names, cwd=tmp_path)

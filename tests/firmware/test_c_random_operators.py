@@ -91,17 +91,23 @@ def test_casts_of_what_no_integer_holds(tmp_path: Path, lab: Any) -> None:
     assert run.output == b"".join(a.tobytes() for a in want)
 
 
-def test_int8_operators_equal_tflm_on_cortex_m4(tmp_path: Path, lab: Any) -> None:
-    lab.need_tools("cortex-m4")
-    path = forged(lab, 1000, True, tmp_path / "random.tflite")
-    module = lab.plan(lab.read_model(path), schedule="source")
-    inputs = lab.random_inputs(module, 1, 1)
-    want = lab.golden("tflm", path, inputs, lab.tensors_of(module), tmp_path / "golden")
-    for flags in ("-O2", "-O2 -DMEMOPT_NO_DSP", "-Os"):
-        directory = lab.write(module, tmp_path / "c", "net", "cortex-m4")
-        run = lab.run_project(directory, inputs, flags)
-        assert run.code == 0, run.messages
-        assert lab.unequal_tensors(run, want) == [], flags
+@pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
+def test_int8_operators_equal_tflm_on_a_core(
+    core: str, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
+    lab.need_tools(core)
+    for seed in range(max(1, int(20 * fuzz))):
+        work = tmp_path / str(seed)
+        work.mkdir()
+        path = forged(lab, 1000 + seed, True, work / "random.tflite")
+        module = lab.plan(lab.read_model(path), schedule="source")
+        inputs = lab.random_inputs(module, 1, 1)
+        want = lab.golden("tflm", path, inputs, lab.tensors_of(module), work / "golden")
+        for flags in ("-O2", "-O2 -DMEMOPT_NO_DSP", "-Os"):
+            directory = lab.write(module, work / "c", "net", core)
+            run = lab.run_project(directory, inputs, flags)
+            assert run.code == 0, run.messages
+            assert lab.unequal_tensors(run, want) == [], (seed, flags)
 
 
 def test_float_operators_close_to_litert(fuzz: float, tmp_path: Path, lab: Any) -> None:
@@ -143,16 +149,17 @@ def test_row_by_row_equals_the_whole_tensor(
     assert ran == lab.row_kernels(quantized)
 
 
-def test_row_by_row_on_cortex_m4(tmp_path: Path, lab: Any) -> None:
-    """The same with the DSP extension's kernels, at odd addresses."""
-    lab.need_tools("cortex-m4")
+@pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
+def test_row_by_row_on_a_core(core: str, tmp_path: Path, lab: Any) -> None:
+    """The same with kernels for the DSP extension and for Helium, at odd addresses."""
+    lab.need_tools(core)
     path = forged(lab, 78, True, tmp_path / "random.tflite")
     module = lab.plan(lab.read_model(path), schedule="source")
     inputs = lab.random_inputs(module, 1, 4)
-    directory = lab.write(module, tmp_path / "c", "net", "cortex-m4")
+    directory = lab.write(module, tmp_path / "c", "net", core)
     whole = lab.run_project(directory, inputs)
     assert whole.code == 0, whole.messages
-    assert lab.scatter.scatter(module, directory / "net.c", "cortex-m4")
+    assert lab.scatter.scatter(module, directory / "net.c", core)
     rows = lab.run_project(directory, inputs, build="rows")
     assert rows.code == 0, rows.messages
     assert rows.trace == whole.trace

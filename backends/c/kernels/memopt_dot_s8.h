@@ -5,6 +5,7 @@
 
 #include "memopt_dsp_s8.h"
 #include "memopt_finish_s8.h"
+#include "memopt_mve_s8.h"
 
 #include <stddef.h>
 
@@ -29,6 +30,16 @@ static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
     const int8_t *wr = w;
     const ptrdiff_t *step = s->x_step;
     const int32_t w_next = n > 1 ? s->w_next : 0;
+#if MEMOPT_MVE
+    for (;;) {
+      memopt_dot_1x2_mve(xr, wr, wr + w_next, run, acc);
+      if (*step == 0) {
+        break;
+      }
+      xr += *step++;
+      wr += s->w_row;
+    }
+#else
     int32_t a0 = acc[0];
     int32_t a1 = acc[1];
     for (;;) {
@@ -66,6 +77,7 @@ static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
     }
     acc[0] = a0;
     acc[1] = a1;
+#endif
     acc += 2;
     w += 2 * s->w_next;
   }
@@ -73,6 +85,9 @@ static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
 
 /* The sum of n weights: what padded taps are multiplied with. */
 static inline int32_t memopt_sum_s8(const int8_t *w, int32_t n) {
+#if MEMOPT_MVE
+  return memopt_sum_mve(w, n);
+#else
   int32_t sum = 0;
 #if MEMOPT_DOT_DSP
   for (; n >= 4; n -= 4) {
@@ -86,6 +101,7 @@ static inline int32_t memopt_sum_s8(const int8_t *w, int32_t n) {
     sum += *w++;
   }
   return sum;
+#endif
 }
 
 #endif

@@ -3,16 +3,19 @@
 #define MEMOPT_FINISH_S8_H
 
 #include "memopt_common.h"
+#include "memopt_mve_s8.h"
 
 /* Channels whose accumulators are kept on the stack at a time: even, as they are taken in pairs. */
 #define MEMOPT_TILE 16
+
+#define MEMOPT_CODES 127 /* of memopt_requantize, from where on they do not say how far to shift */
 
 typedef struct {
   int32_t zero_point, act_min, act_max;
   int32_t step; /* 1: a multiplier per channel, 0: one for all */
 } memopt_finish;
 
-/* out[i] = the requantised acc[i] for n channels from `multiplier` and `shift` on. */
+/* out[i] = the requantised acc[i] for n <= MEMOPT_TILE channels from `multiplier` and `shift` on. */
 static MEMOPT_NOINLINE void memopt_finish_s8(const memopt_finish *f, const int32_t *multiplier,
                                              const int8_t *shift, int32_t n, const int32_t *acc,
                                              int8_t *restrict out) {
@@ -21,6 +24,20 @@ static MEMOPT_NOINLINE void memopt_finish_s8(const memopt_finish *f, const int32
   const int32_t act_max = f->act_max;
   const int32_t step = f->step;
   int8_t *const end = out + n;
+#if MEMOPT_MVE
+  const int32x4_t low = vdupq_n_s32(act_min);
+  const int32x4_t high = vdupq_n_s32(act_max);
+  const int32_t codes = step ? n : 1;
+  if (!memopt_any_code_mve(shift, codes, 0)) {
+    memopt_finish_mve(acc, multiplier, shift, step, n, zero_point, low, high, out);
+    return;
+  }
+  if (!memopt_any_code_mve(shift, codes, MEMOPT_CODES)) {
+    memopt_finish_wide_mve(acc, multiplier, shift, step, n, zero_point, low, high, MEMOPT_WIDE,
+                           out);
+    return;
+  }
+#endif
   while (out != end) {
     const int32_t value = memopt_requantize(*acc++, *multiplier, *shift) + zero_point;
     *out++ = (int8_t)memopt_clamp(value, act_min, act_max);

@@ -77,12 +77,20 @@ def _kernel(op: Conv2DOp | DepthwiseConv2DOp, types: str) -> str:
     return f"depthwise_{'conv_2d' if op.in_place is None else 'in_place'}_{types}"
 
 
-@kernel(Conv2DOp, "s8", "nhwc", rounding=("tflm_double", "onnx_even"), rows=window_rows)
+@kernel(
+    Conv2DOp,
+    "s8",
+    "nhwc",
+    rounding=("tflm_double", "onnx_even"),
+    isa=("mve", "c"),
+    rows=window_rows,
+)
 @kernel(
     DepthwiseConv2DOp,
     "s8",
     "nhwc",
     rounding=("tflm_double", "onnx_even"),
+    isa=("mve", "c"),
     workspace=_kept,
     rows=window_rows,
 )

@@ -44,15 +44,17 @@ typedef struct {
 static int32_t conv_2d_s8_padding(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
                                   const int8_t *w) {
   const int32_t row = p->k_w * p->k_c;
-  const int32_t before = v->kx_begin * p->k_c;
-  const int32_t after = v->kx_end * p->k_c;
-  int32_t sum = memopt_sum_s8(w, v->ky_begin * row) +
-                memopt_sum_s8(w + v->ky_end * row, (p->k_h - v->ky_end) * row);
-  int32_t ky;
-  for (ky = v->ky_begin; ky < v->ky_end; ++ky) {
-    sum += memopt_sum_s8(w + ky * row, before) +
-           memopt_sum_s8(w + ky * row + after, row - after);
+  const int8_t *const end = w + p->k_h * row;
+  const int8_t *inside = w + v->ky_begin * row + v->kx_begin * p->k_c; /* of the first row */
+  const int32_t length = (v->kx_end - v->kx_begin) * p->k_c;
+  int32_t sum = 0;
+  int32_t rows;
+  for (rows = length > 0 ? v->ky_end - v->ky_begin : 0; rows > 0; --rows) {
+    sum += memopt_sum_s8(w, (int32_t)(inside - w)); /* behind what was inside before */
+    w = inside + length;
+    inside += row;
   }
+  sum += memopt_sum_s8(w, (int32_t)(end - w));
   return sum * p->input_zero_point;
 }
 
@@ -77,6 +79,14 @@ static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s
     int32_t acc[2][MEMOPT_TILE];
     int32_t i;
     int32_t k;
+#if MEMOPT_MVE
+    memopt_twice_mve(p->bias + oc, n, acc[0], acc[1]);
+    for (i = 0; !v->full && i < n; ++i) {
+      const int32_t padding = conv_2d_s8_padding(p, v, p->weights + (oc + i) * filter);
+      acc[0][i] += padding;
+      acc[1][i] += padding;
+    }
+#else
     for (i = 0; i < n; ++i) {
       int32_t bias = p->bias[oc + i];
       if (!v->full) {
@@ -85,6 +95,7 @@ static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s
       acc[0][i] = bias;
       acc[1][i] = bias;
     }
+#endif
     if (n % 2 != 0) { /* the other half of a pair */
       acc[0][n] = 0;
       acc[1][n] = 0;

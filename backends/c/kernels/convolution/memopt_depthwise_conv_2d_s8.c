@@ -7,6 +7,7 @@
 #include "memopt_finish_s8.h"
 
 #include <stddef.h>
+#include <string.h>
 
 typedef struct {
   int32_t in_h, in_w, in_c;
@@ -50,8 +51,13 @@ static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_
     const int32_t row_inside = ky >= v->ky_begin && ky < v->ky_end;
     for (kx = 0; kx < p->k_w; ++kx) {
       if (!row_inside || kx < v->kx_begin || kx >= v->kx_end) {
-        int32_t i;
-        for (i = 0; i < n; ++i) {
+        int32_t i = 0;
+#if MEMOPT_MVE
+        for (; i + 4 <= n; i += 4) {
+          vst1q_s32(acc + i, vmlaq_n_s32(vld1q_s32(acc + i), vldrbq_s32(w + i), zero_point));
+        }
+#endif
+        for (; i < n; ++i) {
           acc[i] += zero_point * w[i];
         }
       }
@@ -114,6 +120,59 @@ static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t 
   acc[3] = a3;
 }
 
+#if MEMOPT_MVE
+/* acc = bias + the taps of n channels, each with an input channel of its own: of eight if `all` is
+ * a constant 1, else of fewer. Of acc eight are written. */
+static inline void depthwise_s8_lanes(const depthwise_s8_window *v, const int8_t *x,
+                                      const int8_t *w, const int32_t *bias, int32_t n,
+                                      const int32_t all, int32_t *acc) {
+  const mve_pred16_t lanes = vctp16q((uint32_t)n);
+  const void *const *next = v->next;
+  const ptrdiff_t at = x - v->row;
+  int32x4x2_t sums; /* of even channels, of odd ones */
+  int32_t rows;
+  if (all) {
+    sums = vld2q_s32(bias);
+  } else {
+    int32_t of[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    memcpy(of, bias, (size_t)n * sizeof *of);
+    sums = vld2q_s32(of);
+  }
+  for (rows = v->rows; rows > 0; --rows) {
+    const int32_t x_col = v->x_col;
+    const int32_t w_col = v->out_c;
+    int32_t columns = v->kx_end - v->kx_begin;
+    for (; columns > 0; --columns) {
+      const int16x8_t xs = all ? vldrbq_s16(x) : vldrbq_z_s16(x, lanes);
+      const int16x8_t ws = all ? vldrbq_s16(w) : vldrbq_z_s16(w, lanes);
+      sums.val[0] = vaddq_s32(sums.val[0], vmullbq_int_s16(xs, ws));
+      sums.val[1] = vaddq_s32(sums.val[1], vmulltq_int_s16(xs, ws));
+      x += x_col;
+      w += w_col;
+    }
+    x += v->x_next;
+    w += v->w_next;
+    if (next && rows > 1) {
+      next += v->next_step;
+      x = (const int8_t *)*next + at;
+    }
+  }
+  vst2q_s32(acc, sums);
+}
+
+static MEMOPT_NOINLINE void depthwise_s8_eight(const depthwise_s8_window *v, const int8_t *x,
+                                               const int8_t *w, const int32_t *bias,
+                                               int32_t *acc) {
+  depthwise_s8_lanes(v, x, w, bias, 8, 1, acc);
+}
+
+static MEMOPT_NOINLINE void depthwise_s8_fewer(const depthwise_s8_window *v, const int8_t *x,
+                                               const int8_t *w, const int32_t *bias, int32_t n,
+                                               int32_t *acc) {
+  depthwise_s8_lanes(v, x, w, bias, n, 0, acc);
+}
+#endif
+
 static MEMOPT_NOINLINE void depthwise_s8_own(const depthwise_s8_window *v, const int8_t *x,
                                              const int8_t *w, const int32_t *bias, int32_t *acc) {
   if (v->next) {
@@ -166,8 +225,17 @@ static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
   int32_t acc[MEMOPT_TILE];
   const int32_t *bias = p->bias + oc;
   const int32_t x_channel = shared ? 0 : 1;
-  int32_t i;
-  for (i = 0; i + 4 <= n; i += 4) {
+  int32_t i = 0;
+#if MEMOPT_MVE
+  for (; !shared && i + 8 <= n; i += 8) {
+    depthwise_s8_eight(v, x + i, w + i, bias + i, acc + i);
+  }
+  if (!shared && i < n) {
+    depthwise_s8_fewer(v, x + i, w + i, bias + i, n - i, acc + i);
+    i = n;
+  }
+#endif
+  for (; i + 4 <= n; i += 4) {
     if (shared) {
       depthwise_s8_shared(v, x, w + i, bias + i, acc + i);
     } else {

@@ -15,6 +15,25 @@ static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
     const int8_t *wr = w;
     const ptrdiff_t *step = s->x_step;
     const int32_t w_next = c + 1 < n ? s->w_next : 0;
+#if MEMOPT_MVE
+    int32_t a[4];
+    a[0] = acc[0][c];
+    a[1] = acc[0][c + 1];
+    a[2] = acc[1][c];
+    a[3] = acc[1][c + 1];
+    for (;;) {
+      memopt_dot_2x2_mve(xr, s->x_next, wr, w_next, run, a);
+      if (*step == 0) {
+        break;
+      }
+      xr += *step++;
+      wr += s->w_row;
+    }
+    acc[0][c] = a[0];
+    acc[0][c + 1] = a[1];
+    acc[1][c] = a[2];
+    acc[1][c + 1] = a[3];
+#else
     int32_t a0 = acc[0][c];
     int32_t a1 = acc[0][c + 1];
     int32_t a2 = acc[1][c];
@@ -75,6 +94,7 @@ static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
     acc[0][c + 1] = a1;
     acc[1][c] = a2;
     acc[1][c + 1] = a3;
+#endif
     w += 2 * s->w_next;
   }
 }

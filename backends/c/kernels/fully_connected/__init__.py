@@ -25,7 +25,13 @@ from memopt.dialects.operators.products import matrix_reals
 from memopt.dialects.tensors import encoding_of, shape_of
 
 
-@kernel(FullyConnectedOp, "s8", rounding=("tflm_double", "onnx_even"), rows=summed_rows)
+@kernel(
+    FullyConnectedOp,
+    "s8",
+    rounding=("tflm_double", "onnx_even"),
+    isa=("mve", "c"),
+    rows=summed_rows,
+)
 def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     out_n, in_n = shape_of(op.weights)
     if 0 in (out_n, in_n):

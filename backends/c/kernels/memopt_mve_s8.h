@@ -1,0 +1,180 @@
+/* int8 in Helium, the vector extension of a Cortex-M55: 16 products an instruction, 8 or 4 where they
+ * are wider. Loops are tail predicated: the lanes behind the end neither load nor add.
+ *
+ * -DMEMOPT_NO_DSP takes the portable loops. Both give the same sums: integers add exactly.
+ */
+#ifndef MEMOPT_MVE_S8_H
+#define MEMOPT_MVE_S8_H
+
+#include <stdint.h>
+
+#if defined(__ARM_FEATURE_MVE) && !defined(MEMOPT_NO_DSP)
+#define MEMOPT_MVE 1
+#include <arm_mve.h>
+
+/* a[0] += x.w, a[1] += x.w1, a[2] += x1.w, a[3] += x1.w1, of n elements each, where x1 is x_next
+ * behind x and w1 w_next behind w. Written out because compilers of today make no tail predicated
+ * loop of it, and more instructions. */
+static inline void memopt_dot_2x2_mve(const int8_t *x, int32_t x_next, const int8_t *w,
+                                      int32_t w_next, int32_t n, int32_t *a) {
+  const int8_t *x1 = x + x_next;
+  const int8_t *w1 = w + w_next;
+  int32_t a0 = a[0];
+  int32_t a1 = a[1];
+  int32_t a2 = a[2];
+  int32_t a3 = a[3];
+  __asm__ volatile("wlstp.8 lr, %[n], 2f\n"
+                   "1:\n"
+                   "vldrb.8 q0, [%[x]], #16\n"
+                   "vldrb.8 q2, [%[w]], #16\n"
+                   "vmladava.s8 %[a0], q0, q2\n"
+                   "vldrb.8 q1, [%[x1]], #16\n"
+                   "vmladava.s8 %[a2], q1, q2\n"
+                   "vldrb.8 q3, [%[w1]], #16\n"
+                   "vmladava.s8 %[a1], q0, q3\n"
+                   "vmladava.s8 %[a3], q1, q3\n"
+                   "letp lr, 1b\n"
+                   "2:\n"
+                   : [a0] "+Te"(a0), [a1] "+Te"(a1), [a2] "+Te"(a2), [a3] "+Te"(a3), [x] "+r"(x),
+                     [x1] "+r"(x1), [w] "+r"(w), [w1] "+r"(w1)
+                   : [n] "r"(n)
+                   : "q0", "q1", "q2", "q3", "lr", "memory");
+  a[0] = a0;
+  a[1] = a1;
+  a[2] = a2;
+  a[3] = a3;
+}
+
+/* a[0] += x.w0, a[1] += x.w1, of n elements each. */
+static inline void memopt_dot_1x2_mve(const int8_t *x, const int8_t *w0, const int8_t *w1,
+                                      int32_t n, int32_t *a) {
+  int32_t a0 = a[0];
+  int32_t a1 = a[1];
+  __asm__ volatile("wlstp.8 lr, %[n], 2f\n"
+                   "1:\n"
+                   "vldrb.8 q0, [%[x]], #16\n"
+                   "vldrb.8 q1, [%[w0]], #16\n"
+                   "vmladava.s8 %[a0], q0, q1\n"
+                   "vldrb.8 q2, [%[w1]], #16\n"
+                   "vmladava.s8 %[a1], q0, q2\n"
+                   "letp lr, 1b\n"
+                   "2:\n"
+                   : [a0] "+Te"(a0), [a1] "+Te"(a1), [x] "+r"(x), [w0] "+r"(w0), [w1] "+r"(w1)
+                   : [n] "r"(n)
+                   : "q0", "q1", "q2", "lr", "memory");
+  a[0] = a0;
+  a[1] = a1;
+}
+
+/* The sum of n int8. */
+static inline int32_t memopt_sum_mve(const int8_t *w, int32_t n) {
+  int32_t sum = 0;
+  __asm__ volatile("wlstp.8 lr, %[n], 2f\n"
+                   "1:\n"
+                   "vldrb.8 q0, [%[w]], #16\n"
+                   "vaddva.s8 %[sum], q0\n"
+                   "letp lr, 1b\n"
+                   "2:\n"
+                   : [sum] "+Te"(sum), [w] "+r"(w)
+                   : [n] "r"(n)
+                   : "q0", "lr", "memory");
+  return sum;
+}
+
+/* first = second = n elements. */
+static inline void memopt_twice_mve(const int32_t *from, int32_t n, int32_t *first,
+                                    int32_t *second) {
+  __asm__ volatile("wlstp.32 lr, %[n], 2f\n"
+                   "1:\n"
+                   "vldrw.32 q0, [%[from]], #16\n"
+                   "vstrw.32 q0, [%[first]], #16\n"
+                   "vstrw.32 q0, [%[second]], #16\n"
+                   "letp lr, 1b\n"
+                   "2:\n"
+                   : [from] "+r"(from), [first] "+r"(first), [second] "+r"(second)
+                   : [n] "r"(n)
+                   : "q0", "lr", "memory");
+}
+
+/* Whether one of n <= 16 codes of memopt_requantize is at least `least`. */
+static inline int32_t memopt_any_code_mve(const int8_t *code, int32_t n, int8_t least) {
+  const mve_pred16_t lanes = vctp8q((uint32_t)n);
+  return vcmpgeq_m_s8(vldrbq_z_s8(code, lanes), vdupq_n_s8(least), lanes) != 0;
+}
+
+/* out = n accumulators as int8, each with a multiplier and a code, or all with the first, that say
+ * how far to shift to the right, which is negative: rounded twice, the second time half away from
+ * zero, as memopt_requantize does. */
+static inline void memopt_finish_mve(const int32_t *acc, const int32_t *multiplier,
+                                     const int8_t *code, int32_t each, int32_t n,
+                                     int32_t zero_point, int32x4_t low, int32x4_t high,
+                                     int8_t *out) {
+  if (each) {
+    __asm__ volatile("wlstp.32 lr, %[n], 2f\n"
+                     "1:\n"
+                     "vldrw.32 q0, [%[acc]], #16\n"
+                     "vldrw.32 q1, [%[m]], #16\n"
+                     "vqrdmulh.s32 q0, q0, q1\n"
+                     "vshr.s32 q1, q0, #31\n"
+                     "vadd.i32 q0, q0, q1\n"
+                     "vldrb.s32 q1, [%[code]], #4\n"
+                     "vrshl.s32 q0, q0, q1\n"
+                     "vadd.i32 q0, q0, %[zero]\n"
+                     "vmax.s32 q0, q0, %q[low]\n"
+                     "vmin.s32 q0, q0, %q[high]\n"
+                     "vstrb.32 q0, [%[out]], #4\n"
+                     "letp lr, 1b\n"
+                     "2:\n"
+                     : [acc] "+r"(acc), [m] "+r"(multiplier), [code] "+r"(code), [out] "+r"(out)
+                     : [n] "r"(n), [zero] "r"(zero_point), [low] "w"(low), [high] "w"(high)
+                     : "q0", "q1", "lr", "memory");
+  } else {
+    __asm__ volatile("wlstp.32 lr, %[n], 2f\n"
+                     "1:\n"
+                     "vldrw.32 q0, [%[acc]], #16\n"
+                     "vqrdmulh.s32 q0, q0, %[m]\n"
+                     "vshr.s32 q1, q0, #31\n"
+                     "vadd.i32 q0, q0, q1\n"
+                     "vrshl.s32 q0, %[code]\n"
+                     "vadd.i32 q0, q0, %[zero]\n"
+                     "vmax.s32 q0, q0, %q[low]\n"
+                     "vmin.s32 q0, q0, %q[high]\n"
+                     "vstrb.32 q0, [%[out]], #4\n"
+                     "letp lr, 1b\n"
+                     "2:\n"
+                     : [acc] "+r"(acc), [out] "+r"(out)
+                     : [n] "r"(n), [m] "r"(*multiplier), [code] "r"((int32_t)*code),
+                       [zero] "r"(zero_point), [low] "w"(low), [high] "w"(high)
+                     : "q0", "q1", "lr", "memory");
+  }
+}
+
+/* The same of any codes but MEMOPT_EVEN: what is added `wide` to those that may shift to the left is
+ * taken away. */
+static inline void memopt_finish_wide_mve(const int32_t *acc, const int32_t *multiplier,
+                                          const int8_t *code, int32_t each, int32_t n,
+                                          int32_t zero_point, int32x4_t low, int32x4_t high,
+                                          int32_t wide, int8_t *out) {
+  for (; n > 0; n -= 4) {
+    const mve_pred16_t lanes = vctp32q((uint32_t)n);
+    const int32x4_t m = each ? vldrwq_z_s32(multiplier, lanes) : vdupq_n_s32(*multiplier);
+    const int32x4_t given = each ? vldrbq_z_s32(code, lanes) : vdupq_n_s32(*code);
+    const int32x4_t zero = vdupq_n_s32(0);
+    const int32x4_t shift = vsubq_m_n_s32(given, given, wide, vcmpgeq_n_s32(given, 0));
+    const int32x4_t right = vminq_s32(shift, zero);
+    int32x4_t value = vshlq_s32(vldrwq_z_s32(acc, lanes), vmaxq_s32(shift, zero));
+    value = vqrdmulhq_s32(value, m);
+    value = vaddq_s32(value, vshrq_n_s32(vandq_s32(value, right), 31));
+    value = vaddq_n_s32(vrshlq_s32(value, right), zero_point);
+    vstrbq_p_s32(out, vminq_s32(vmaxq_s32(value, low), high), lanes);
+    acc += 4;
+    multiplier += 4 * each;
+    code += 4 * each;
+    out += 4;
+  }
+}
+#else
+#define MEMOPT_MVE 0
+#endif
+
+#endif
