@@ -22,6 +22,38 @@ typedef struct {
 } memopt_dot_shape;
 
 /* acc[c] += x.w(c) for the weights of n channels; acc has room for one more. */
+#if MEMOPT_MVE
+static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
+                                           const memopt_dot_shape *s, int32_t n, int32_t *acc) {
+  const int32_t run = s->run;
+  const int32_t back = (run + 15) & ~15; /* what a dot product moves on */
+  const int32_t w_skip = 2 * s->w_next - back;
+  const ptrdiff_t *step = s->x_step;
+  for (;;) {
+    const int8_t *w0 = w;
+    const int8_t *w1 = w + s->w_next;
+    int32_t *a = acc;
+    int32_t left;
+    for (left = n; left > 1; left -= 2) {
+      memopt_dot_1x2_mve(&x, &w0, &w1, run, a);
+      x -= back;
+      w0 += w_skip;
+      w1 += w_skip;
+      a += 2;
+    }
+    if (left == 1) {
+      w1 = w0; /* for nobody */
+      memopt_dot_1x2_mve(&x, &w0, &w1, run, a);
+      x -= back;
+    }
+    if (*step == 0) {
+      break;
+    }
+    x += *step++;
+    w += s->w_row;
+  }
+}
+#else
 static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
                                            const memopt_dot_shape *s, int32_t n, int32_t *acc) {
   const int32_t run = s->run;
@@ -30,16 +62,6 @@ static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
     const int8_t *wr = w;
     const ptrdiff_t *step = s->x_step;
     const int32_t w_next = n > 1 ? s->w_next : 0;
-#if MEMOPT_MVE
-    for (;;) {
-      memopt_dot_1x2_mve(xr, wr, wr + w_next, run, acc);
-      if (*step == 0) {
-        break;
-      }
-      xr += *step++;
-      wr += s->w_row;
-    }
-#else
     int32_t a0 = acc[0];
     int32_t a1 = acc[1];
     for (;;) {
@@ -77,11 +99,11 @@ static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
     }
     acc[0] = a0;
     acc[1] = a1;
-#endif
     acc += 2;
     w += 2 * s->w_next;
   }
 }
+#endif
 
 /* The sum of n weights: what padded taps are multiplied with. */
 static inline int32_t memopt_sum_s8(const int8_t *w, int32_t n) {

@@ -12,44 +12,32 @@
 #define MEMOPT_MVE 1
 #include <arm_mve.h>
 
-/* a[0] += x.w, a[1] += x.w1, a[2] += x1.w, a[3] += x1.w1, of n elements each, where x1 is x_next
- * behind x and w1 w_next behind w. Written out because compilers of today make no tail predicated
- * loop of it, and more instructions. */
-static inline void memopt_dot_2x2_mve(const int8_t *x, int32_t x_next, const int8_t *w,
-                                      int32_t w_next, int32_t n, int32_t *a) {
-  const int8_t *x1 = x + x_next;
-  const int8_t *w1 = w + w_next;
-  int32_t a0 = a[0];
-  int32_t a1 = a[1];
-  int32_t a2 = a[2];
-  int32_t a3 = a[3];
+/* a[0] += x0.w0, a[1] += x0.w1, b[0] += x1.w0, b[1] += x1.w1, of n elements each; the pointers move
+ * on by n rounded up to 16. Written out because compilers of today make no tail predicated loop of
+ * it, and more instructions. */
+static inline void memopt_dot_2x2_mve(const int8_t **x0, const int8_t **x1, const int8_t **w0,
+                                      const int8_t **w1, int32_t n, int32_t *a, int32_t *b) {
   __asm__ volatile("wlstp.8 lr, %[n], 2f\n"
                    "1:\n"
-                   "vldrb.8 q0, [%[x]], #16\n"
-                   "vldrb.8 q2, [%[w]], #16\n"
+                   "vldrb.8 q0, [%[x0]], #16\n"
+                   "vldrb.8 q2, [%[w0]], #16\n"
                    "vmladava.s8 %[a0], q0, q2\n"
                    "vldrb.8 q1, [%[x1]], #16\n"
-                   "vmladava.s8 %[a2], q1, q2\n"
+                   "vmladava.s8 %[b0], q1, q2\n"
                    "vldrb.8 q3, [%[w1]], #16\n"
                    "vmladava.s8 %[a1], q0, q3\n"
-                   "vmladava.s8 %[a3], q1, q3\n"
+                   "vmladava.s8 %[b1], q1, q3\n"
                    "letp lr, 1b\n"
                    "2:\n"
-                   : [a0] "+Te"(a0), [a1] "+Te"(a1), [a2] "+Te"(a2), [a3] "+Te"(a3), [x] "+r"(x),
-                     [x1] "+r"(x1), [w] "+r"(w), [w1] "+r"(w1)
+                   : [a0] "+Te"(a[0]), [a1] "+Te"(a[1]), [b0] "+Te"(b[0]), [b1] "+Te"(b[1]),
+                     [x0] "+r"(*x0), [x1] "+r"(*x1), [w0] "+r"(*w0), [w1] "+r"(*w1)
                    : [n] "r"(n)
                    : "q0", "q1", "q2", "q3", "lr", "memory");
-  a[0] = a0;
-  a[1] = a1;
-  a[2] = a2;
-  a[3] = a3;
 }
 
-/* a[0] += x.w0, a[1] += x.w1, of n elements each. */
-static inline void memopt_dot_1x2_mve(const int8_t *x, const int8_t *w0, const int8_t *w1,
+/* a[0] += x.w0, a[1] += x.w1, likewise. */
+static inline void memopt_dot_1x2_mve(const int8_t **x, const int8_t **w0, const int8_t **w1,
                                       int32_t n, int32_t *a) {
-  int32_t a0 = a[0];
-  int32_t a1 = a[1];
   __asm__ volatile("wlstp.8 lr, %[n], 2f\n"
                    "1:\n"
                    "vldrb.8 q0, [%[x]], #16\n"
@@ -59,11 +47,10 @@ static inline void memopt_dot_1x2_mve(const int8_t *x, const int8_t *w0, const i
                    "vmladava.s8 %[a1], q0, q2\n"
                    "letp lr, 1b\n"
                    "2:\n"
-                   : [a0] "+Te"(a0), [a1] "+Te"(a1), [x] "+r"(x), [w0] "+r"(w0), [w1] "+r"(w1)
+                   : [a0] "+Te"(a[0]), [a1] "+Te"(a[1]), [x] "+r"(*x), [w0] "+r"(*w0),
+                     [w1] "+r"(*w1)
                    : [n] "r"(n)
                    : "q0", "q1", "q2", "lr", "memory");
-  a[0] = a0;
-  a[1] = a1;
 }
 
 /* The sum of n int8. */

@@ -5,6 +5,43 @@
 #include "memopt_dot_s8.h"
 
 /* As memopt_dot_1xn for two neighbouring pixels, with accumulators of their own. */
+#if MEMOPT_MVE
+static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
+                                           const memopt_dot_shape *s, int32_t n,
+                                           int32_t acc[2][MEMOPT_TILE]) {
+  const int32_t run = s->run;
+  const int32_t back = (run + 15) & ~15; /* what a dot product moves on */
+  const int32_t w_skip = 2 * s->w_next - back;
+  const ptrdiff_t *step = s->x_step;
+  const int8_t *x1 = x + s->x_next;
+  for (;;) {
+    const int8_t *w0 = w;
+    const int8_t *w1 = w + s->w_next;
+    int32_t *a = acc[0];
+    int32_t left;
+    for (left = n; left > 1; left -= 2) {
+      memopt_dot_2x2_mve(&x, &x1, &w0, &w1, run, a, a + MEMOPT_TILE);
+      x -= back;
+      x1 -= back;
+      w0 += w_skip;
+      w1 += w_skip;
+      a += 2;
+    }
+    if (left == 1) {
+      w1 = w0; /* for nobody */
+      memopt_dot_2x2_mve(&x, &x1, &w0, &w1, run, a, a + MEMOPT_TILE);
+      x -= back;
+      x1 -= back;
+    }
+    if (*step == 0) {
+      break;
+    }
+    x += *step;
+    x1 += *step++;
+    w += s->w_row;
+  }
+}
+#else
 static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
                                            const memopt_dot_shape *s, int32_t n,
                                            int32_t acc[2][MEMOPT_TILE]) {
@@ -15,25 +52,6 @@ static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
     const int8_t *wr = w;
     const ptrdiff_t *step = s->x_step;
     const int32_t w_next = c + 1 < n ? s->w_next : 0;
-#if MEMOPT_MVE
-    int32_t a[4];
-    a[0] = acc[0][c];
-    a[1] = acc[0][c + 1];
-    a[2] = acc[1][c];
-    a[3] = acc[1][c + 1];
-    for (;;) {
-      memopt_dot_2x2_mve(xr, s->x_next, wr, w_next, run, a);
-      if (*step == 0) {
-        break;
-      }
-      xr += *step++;
-      wr += s->w_row;
-    }
-    acc[0][c] = a[0];
-    acc[0][c + 1] = a[1];
-    acc[1][c] = a[2];
-    acc[1][c + 1] = a[3];
-#else
     int32_t a0 = acc[0][c];
     int32_t a1 = acc[0][c + 1];
     int32_t a2 = acc[1][c];
@@ -94,9 +112,9 @@ static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
     acc[0][c + 1] = a1;
     acc[1][c] = a2;
     acc[1][c + 1] = a3;
-#endif
     w += 2 * s->w_next;
   }
 }
+#endif
 
 #endif
