@@ -1,6 +1,6 @@
 """Targets, found by their files: `cortex_m4.py` in targets/ is `cortex-m4`, its TARGET the facts.
 
-    target_names("c")              # ('cortex-m4', 'cortex-m7', 'cortex-m55', 'host')
+    target_names("c")              # ('cortex-m3', 'cortex-m4', 'cortex-m7', ...)
     target_named("cortex-m4").isa  # ('dsp', 'c')
 
 So a new board is one new file, and no list elsewhere repeats the names.

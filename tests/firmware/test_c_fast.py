@@ -193,7 +193,7 @@ def test_on_the_board(flags: str, fuzz: float, tmp_path: Path, lab: Any) -> None
             add_some(lab, forge)
             fast = check(lab, forge, target, flags, tmp_path / f"{target}{number}")
             assert (
-                fast >= OPERATORS // 2 or "mve" in target_named(target).isa
+                fast >= OPERATORS // 2 or target_named(target).isa[0] != "dsp"
             )  # plain ones are faster
 
 

@@ -215,7 +215,9 @@ def test_without_a_compiler_the_stack_is_bounded(
     assert "arena 32 B" in refusal(model, tmp_path / "no", capsys, *board, "--ram=1K")
 
 
-@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m7", "cortex-m55"])
+@pytest.mark.parametrize(
+    "target", ["cortex-m3", "cortex-m33", "cortex-m4", "cortex-m7", "cortex-m55"]
+)
 def test_no_kernels_frame_exceeds_the_bound(target: str, tmp_path: Path) -> None:
     if not shutil.which("arm-none-eabi-gcc"):
         pytest.skip("needs a cross compiler")

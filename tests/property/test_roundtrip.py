@@ -108,7 +108,18 @@ def test_places(name: str, offset: int, tensors: list[int]) -> None:
 
 
 @given(
-    st.sampled_from(["generic", "host", "cortex-m4", "cortex-m7", "cortex-m55", "tflm"]),
+    st.sampled_from(
+        [
+            "generic",
+            "host",
+            "cortex-m3",
+            "cortex-m33",
+            "cortex-m4",
+            "cortex-m7",
+            "cortex-m55",
+            "tflm",
+        ]
+    ),
     st.integers(1, 1 << 20),
     st.sampled_from(["arena", "kept", "caller"]),
     st.booleans(),
