@@ -44,6 +44,8 @@ func.func @compute(%x: !act, %y: !act) -> !act {
   %13 = memgraph.hard_swish %12 : (!act) -> !act
   // CHECK: memgraph.leaky_relu %{{.*}} alpha 2.500000e-01 :
   %14 = memgraph.leaky_relu %13 alpha 0.25 : (!act) -> !act
+  // CHECK: memgraph.gelu %{{.*}} approximate :
+  %gelu = memgraph.gelu %13 approximate : (!act) -> !act
   func.return %14 : !act
 }
 // CHECK: // -----
