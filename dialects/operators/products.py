@@ -48,7 +48,7 @@ def requantized(
     op: Operation, sums: Array, bias: Array | None, reals: Sequence[float], bits: int
 ) -> Array:
     """Sums (channel last) plus bias, times a real number or one per channel, rounded as the runtime
-    does: sums of int16 with a bias of int64 by 16 bits of the multiplier."""
+    does: sums of int16, but with a bias of int32, by 16 bits of the multiplier."""
     import numpy as np
 
     total = sums if bias is None else sums + bias.reshape(-1).astype(np.int64)
@@ -56,7 +56,7 @@ def requantized(
         need_int32(op, total)
         return rescaled(total, reals)
     factors, shift = multipliers(list(reals))
-    if bits == 16 and bias is not None and str(bias.dtype) == "int64":
+    if bits == 16 and (bias is None or str(bias.dtype) == "int64"):
         return rescale_wide(total, factors, shift)
     need_int32(op, total)
     return rescale(op, total, factors, shift)

@@ -99,11 +99,11 @@ def add_convolution(forge: Forge, depthwise: bool) -> None:
     forge.operator(code, inputs, result, options, kind)
 
 
-def add_fully_connected(forge: Forge) -> None:
+def add_fully_connected(forge: Forge, needs_bias: bool = False) -> None:
     rows, in_n, out_n = (int(forge.rng.integers(1, n)) for n in (4, 40, 12))
     source = forge.input([rows, in_n])
     weights = forge.weights([out_n, in_n], out_n, 0, bool(forge.rng.random() < 0.4))
-    bias = forge.bias(source, weights, out_n, needed=False)
+    bias = forge.bias(source, weights, out_n, needed=needs_bias)
     options: Any = schema.FullyConnectedOptionsT()
     options.fusedActivationFunction = forge.pick(*ACTIVATIONS)
     forge.operator(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from forge_int16 import add_int16
 
 OPERATORS = 40  # per model
 
@@ -18,6 +19,8 @@ def forged(lab: Any, seed: int, quantized: bool, path: Path, all_types: bool = F
     if all_types:
         lab.forge.add_each(forge)
         lab.forge.add_of_litert(forge)
+    if all_types and quantized:
+        add_int16(lab.forge, forge)
     return forge.save(path)
 
 

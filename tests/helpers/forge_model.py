@@ -10,14 +10,22 @@ import numpy as np
 schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
 flatbuffer_utils: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils")
 
-INT8, UINT8, INT16, INT32, FLOAT32 = (
+INT8, UINT8, INT16, INT32, INT64, FLOAT32 = (
     schema.TensorType.INT8,
     schema.TensorType.UINT8,
     schema.TensorType.INT16,
     schema.TensorType.INT32,
+    schema.TensorType.INT64,
     schema.TensorType.FLOAT32,
 )
-DTYPES = {INT8: np.int8, UINT8: np.uint8, INT16: np.int16, INT32: np.int32, FLOAT32: np.float32}
+DTYPES = {
+    INT8: np.int8,
+    UINT8: np.uint8,
+    INT16: np.int16,
+    INT32: np.int32,
+    INT64: np.int64,
+    FLOAT32: np.float32,
+}
 VERSION_1 = {
     getattr(schema.BuiltinOperator, name)
     for name in (
@@ -38,6 +46,7 @@ class Forge:
     def __init__(self, rng: np.random.Generator, quantized: bool, element: int = INT8) -> None:
         self.rng = rng
         self.quantized = quantized
+        self.wide_bias = INT64  # of int16
         self.hybrid = False  # whether weights are stored where activations are not
         self.store_as(element)
         self.model: Any = schema.ModelT()
@@ -86,6 +95,8 @@ class Forge:
     def activation(self, shape: Sequence[int], like: int | None = None) -> int:
         if not self.quantized:
             return self.tensor(shape, FLOAT32)
+        if like is None and self.element == INT16:
+            return self.stored(shape, INT16)
         if like is not None and self.element != INT32:
             old = self.graph.tensors[like].quantization
             return self.tensor(shape, self.element, None, old.scale, old.zeroPoint)
@@ -129,7 +140,8 @@ class Forge:
         scale = self.graph.tensors[source].quantization.scale[0]
         scales = [scale * s for s in self.graph.tensors[weights].quantization.scale]
         data = self.rng.integers(-3000, 3000, channels)
-        return self.tensor([channels], INT32, data, scales, [0] * len(scales))
+        element = self.wide_bias if self.element == INT16 else INT32
+        return self.tensor([channels], element, data, scales, [0] * len(scales))
 
     def operator(
         self, code: int, inputs: Sequence[int], output: int | list[int], options: Any, kind: int

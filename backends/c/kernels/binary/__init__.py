@@ -119,7 +119,7 @@ def _sum(op: SumOp, constants: Constants) -> KernelCall:
     """Of two kernels, each with a sign of its own, or ONNX's, which takes any."""
     if rounds_even(op):
         return _even_call(op, constants, sign=op.SIGN)
-    left_shift, numbers = op.common_scale(bits=8)
+    left_shift, numbers = op.common_scale(bits=16 if element_kind(op.result) == "s16" else 8)
     names = ("a", "b", "output")
     fields = (
         ("left_shift", left_shift),
@@ -135,7 +135,11 @@ def _sum(op: SumOp, constants: Constants) -> KernelCall:
 @kernel(SubOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
 @kernel(AddOp, "u8", rounding="tflm_double", rows=own_rows)
 @kernel(SubOp, "u8", rounding="tflm_double", rows=own_rows)
+@kernel(AddOp, "s16", rounding="tflm_double", rows=own_rows)
+@kernel(SubOp, "s16", rounding="tflm_double", rows=own_rows)
 def sum_stored(op: SumOp, constants: Constants) -> KernelCall:
+    if element_kind(op.result) == "s16" and any(value for _, value in _zero_points(op)):
+        raise refuse(op, "int16 with a zero point other than 0")
     return _sum(op, constants)
 
 
@@ -176,17 +180,21 @@ def _added(
 
 @kernel(MulOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
 @kernel(MulOp, "u8", rounding="tflm_double", rows=own_rows)
+@kernel(MulOp, "s16", rounding="tflm_double", rows=own_rows)
 def mul_stored(op: MulOp, constants: Constants) -> KernelCall:
     if rounds_even(op):
         return _even_call(op, constants, is_product=True)
     a_scale, b_scale, out_scale = (per_tensor(op, v)[0] for v in (op.lhs, op.rhs, op.result))
     multiplier, shift = quantize_multiplier(a_scale * b_scale / out_scale)
-    if shift > 14:
+    is_wide = element_kind(op.result) == "s16"  # whose products are as large as 2^30
+    if shift > (0 if is_wide else 14):
         raise refuse(op, "an output scale so small that the product could overflow")
+    if is_wide and any(value for _, value in _zero_points(op)):
+        raise refuse(op, "int16 with a zero point other than 0")
     fields = (
         *_zero_points(op),
         ("multiplier", multiplier),
-        ("shift", shift + WIDE if shift >= 0 else shift),
+        ("shift", shift + WIDE if is_wide or shift >= 0 else shift),
         *int8_range(op, op.result),
     )
     return binary_call(op, constants, _kernel_of(op), fields)

@@ -17,6 +17,7 @@ from memopt.backends.c.int8 import (
     uint8_filters,
     zero_points,
 )
+from memopt.backends.c.int16 import wide_sums
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import window_rows
 from memopt.backends.c.rowwise import image_call
@@ -141,6 +142,30 @@ def conv_2d_u8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
             *uint8_filters(op, op.weights, op.bias, channels, axes, reals, constants),
         ),
     )
+
+
+@kernel(Conv2DOp, "s16", "nhwc", rounding="tflm_double", rows=window_rows)
+@kernel(
+    DepthwiseConv2DOp,
+    "s16",
+    "nhwc",
+    rounding="tflm_double",
+    workspace=_kept,
+    rows=window_rows,
+)
+def conv_2d_s16(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+    """Either convolution, with int8 weights."""
+    depthwise = isinstance(op, DepthwiseConv2DOp)
+    if isinstance(op, DepthwiseConv2DOp) and op.in_place is not None:
+        raise refuse(op, "int16 in place")
+    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
+    channels, axes = shape_of(op.result)[3], (0, 1, 2) if depthwise else (1, 2, 3)
+    scales = encoding_of(op.weights).scales
+    per_channel = scales if len(scales) == channels else scales[:1] * channels
+    reals = convolution_reals(op, op.input, per_channel)
+    operands = (op.input, op.weights, op.bias)
+    sums = wide_sums(op, operands, axes, reals, constants, narrow=not depthwise)
+    return image_call(op, _kernel(op, "s16"), (*window_fields(op), *sums))
 
 
 @kernel(Conv2DOp, "f32", "nhwc", rows=window_rows)

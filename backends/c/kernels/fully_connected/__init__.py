@@ -17,6 +17,7 @@ from memopt.backends.c.int8 import (
     uint8_filters,
     zero_points,
 )
+from memopt.backends.c.int16 import wide_sums
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import summed_rows
 from memopt.backends.c.sums import real_part
@@ -71,6 +72,24 @@ def fully_connected_u8(op: FullyConnectedOp, constants: Constants) -> KernelCall
         ),
         operands=(op.input,),
         rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
+    )
+
+
+@kernel(FullyConnectedOp, "s16", rounding="tflm_double")
+def fully_connected_s16(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    """With int8 weights; its sums are of 64 bits, so that rows are not added up."""
+    out_n, in_n = shape_of(op.weights)
+    if 0 in (out_n, in_n):
+        raise refuse(op, "a tensor without elements")
+    scales = encoding_of(op.weights).scales
+    reals = matrix_reals(op, op.input, scales)
+    reals = reals if len(reals) == out_n else reals[:1] * out_n
+    sums = wide_sums(op, (op.input, op.weights, op.bias), (1,), reals, constants)
+    return KernelCall(
+        "fully_connected_s16",
+        (("in_n", in_n), ("out_n", out_n), *sums),
+        (op.input,),
+        Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
     )
 
 

@@ -1,0 +1,25 @@
+"""Random operators of int16 with int8 weights."""
+
+from typing import Any
+
+from forge_model import INT8, INT16, INT32, INT64, Forge, schema
+
+
+def add_int16(types: Any, forge: Forge) -> None:
+    """Convolutions with biases of 64 bits and of 32, matrices, sums, differences and products;
+    `types` is tests/firmware/forge.py."""
+    forge.store_as(INT16)
+    codes, kinds = schema.BuiltinOperator, schema.BuiltinOptions
+    for bits in (INT64, INT32, INT64):
+        forge.wide_bias = bits
+        types.add_convolution(forge, False)
+        forge.wide_bias = INT64  # which alone depthwise ones and matrices have
+        types.add_convolution(forge, True)
+    types.add_fully_connected(forge, needs_bias=True)
+    for name in ("Add", "Sub", "Mul") * 4:
+        options: Any = getattr(schema, f"{name}OptionsT")()
+        if name != "Mul":
+            options.potScaleInt16 = False
+        kind = getattr(kinds, f"{name}Options")
+        types.add_binary(forge, getattr(codes, name.upper()), options, kind)
+    forge.store_as(INT8)
