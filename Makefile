@@ -24,7 +24,7 @@ TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py gat
 	memories.py mutants_channels.py partition.py real_channels.py repair.py rewrite_search.py \
 	segments.py) \
 	$(addprefix tests/firmware/test_c_, constants.py fast.py hybrid.py memories.py moves.py onnx.py pulled.py \
-	pulled_rows.py random_operators.py rows_command.py scratch.py sliding.py sums.py use.py) \
+	pulled_rows.py random_operators.py rows_command.py scratch.py sliding.py sums.py truth.py use.py) \
 	$(addprefix tests/models/test_, cmsis_nn_scratch.py hostile.py qdq_fold.py ram.py sparse.py \
 	tflm_channels.py tflm_refusals.py tflm_write.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py demo_model.py growth.py \

@@ -83,6 +83,8 @@ def retyped(op: ComputeOp, bits: int, others: int, numbers: tuple[float, int]) -
     """The operation between stored integers: of `bits`, operands after the first of `others`."""
 
     def stored(v: SSAValue, width: int, quantization: tuple[float, int]) -> Attribute:
+        if element_kind(v) == "bool":  # true or false of any numbers
+            return v.type
         return integers(encoding_of(v).layout.data, shape_of(v), width, *quantization)
 
     operands = [
@@ -126,7 +128,7 @@ def types_of(kind: type[ComputeOp], made: Iterable[ComputeOp]) -> list[str]:
                 for numbers in NUMBERS:
                     note(retyped(op, bits, others, numbers))
     portable = (k for k in kernels_of(kind) if k.isa == "c")
-    kernels = {k.types for k in portable if kind.INTEGERS or k.types == "f32"}
+    kernels = {k.types for k in portable if kind.INTEGERS or k.types == "f32" or "bool" in k.types}
     computed = known if ANY in kernels else kernels
     return [f"**{t}**" if t in computed else t for t in sorted(known | computed)]
 

@@ -15,8 +15,23 @@ from memopt.dialects.stored import rounding_of
 from memopt.dialects.tensors import AnyTensor, element_bits, encoding_of, shape_of
 
 SCRATCH_ALIGNMENT = 4  # bytes: what any element of a kernel's needs
-C_TYPES = {"s8": "int8_t", "f32": "float", "u8": "uint8_t", "s16": "int16_t", "i32": "int32_t"}
-KINDS = {"i8": "s8", "si8": "s8", "ui8": "u8", "si32": "i32", "i16": "s16", "si16": "s16"}
+C_TYPES = {
+    "s8": "int8_t",
+    "f32": "float",
+    "u8": "uint8_t",
+    "s16": "int16_t",
+    "i32": "int32_t",
+    "bool": "uint8_t",
+}
+KINDS = {
+    "i1": "bool",
+    "i8": "s8",
+    "si8": "s8",
+    "ui8": "u8",
+    "si32": "i32",
+    "i16": "s16",
+    "si16": "s16",
+}
 
 Array = Any  # numpy.ndarray: numpy is imported only where code is written
 

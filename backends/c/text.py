@@ -59,7 +59,7 @@ def float_literal(value: float) -> str:
 
 def int_literal(value: int) -> str:
     """An int32 literal; the most negative one has none of its own in C."""
-    return "(-2147483647 - 1)" if value == -(1 << 31) else str(value)
+    return "(-2147483647 - 1)" if value == -(1 << 31) else str(int(value))
 
 
 def _wrap(words: Iterable[str]) -> Iterable[str]:

@@ -50,3 +50,39 @@ class GatherAlongOp(ComputeOp):
         axis, shape = self.axis.value.data, shape_of(self.input)
         behind = prod(shape[axis + 1 :])
         return prod(shape[:axis]), shape[axis], behind, elements_of(self.indices)
+
+
+@irdl_op_definition
+class GatherNdOp(ComputeOp):
+    """Of the first operand what stands at each row of indices of the second, which are of its first
+    dimensions; an index that there is not is the nearest that there is."""
+
+    name = "memgraph.gather_nd"
+    WHOLE: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    indices = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input `,` $indices " + TYPES
+
+    @property
+    def depth(self) -> int:
+        """How many dimensions are indexed."""
+        return shape_of(self.indices)[-1]
+
+    def verify_(self) -> None:
+        shape, at = shape_of(self.input), shape_of(self.indices)
+        self.require(bool(at) and 0 < at[-1] <= len(shape), "indices of the first dimensions")
+        self.require(0 not in shape, "nothing to gather")
+        made = (*at[:-1], *shape[at[-1] :])
+        self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        need_same_numbers(self, self.input, self.result)
+        if operands[1].dtype.kind not in "iu" or is_stored(self.indices):
+            raise unknown(self, f"indices of {operands[1].dtype}")
+        limits = np.array(shape_of(self.input)[: self.depth]) - 1
+        at = np.clip(operands[1].astype(np.int64), 0, limits)
+        return [operands[0][tuple(np.moveaxis(at, -1, 0))]]

@@ -10,17 +10,31 @@ from typing import Final
 from xdsl.dialects.builtin import (
     Float32Type,
     IntegerType,
+    StringAttr,
     UnitAttr,
 )
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import WindowAttr
+from memopt.dialects.attributes import RoundingAttr, WindowAttr
 from memopt.dialects.operators.activations import GeluOp, Relu0To1Op, ReluN1To1Op
+from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
+from memopt.dialects.operators.comparison import (
+    ChooseOp,
+    EqualOp,
+    GreaterEqualOp,
+    GreaterOp,
+    LessEqualOp,
+    LessOp,
+    LogicalAndOp,
+    LogicalNotOp,
+    LogicalOrOp,
+    NotEqualOp,
+)
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.operators.gathering import GatherAlongOp
+from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp
 from memopt.dialects.operators.hybrid import (
     HybridConv2DOp,
     HybridDepthwiseConv2DOp,
@@ -30,6 +44,7 @@ from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
+from memopt.dialects.operators.powers import FloorDivOp, FloorModOp, PowOp
 from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
 from memopt.dialects.operators.real_functions import (
@@ -72,7 +87,7 @@ from memopt.dialects.operators.unary import (
 from memopt.dialects.operators.unit_length import L2NormalizationOp, LogSoftmaxOp
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
-from memopt.frontends.core.types import ELEMENTS
+from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import same_padding
 from memopt.frontends.tflite import moves, walks
 from memopt.frontends.tflite.node import Kind, Node, activation, rounding, same_arithmetic
@@ -196,6 +211,36 @@ def real_function(node: Node, kind: Kind) -> Operation:
     return unary(node, kind)
 
 
+def truth(node: Node, kind: Kind) -> Operation:
+    """Of two of one type; stored integers are rounded as runtimes do."""
+    need(node.element(0) == node.element(1))
+    stored = any(is_quantized(node.type(i)) for i in (0, 1))
+    rule = RoundingAttr.new((StringAttr("tflm_double"),)) if stored else None
+    return build(kind, (node.operand(0), node.operand(1)), node.results, {"rounding": rule})
+
+
+def plain(node: Node, kind: Kind) -> Operation:
+    """All operands, without attributes."""
+    return build(kind, node.operands, node.results, {})
+
+
+def choice(node: Node, kind: Kind) -> Operation:
+    """SELECT of a vector of conditions takes the first dimension, which is no broadcast."""
+    need(node.shape(1) == node.shape(2) == node.result.get_shape())
+    need(node.shape(0) == node.shape(1) or not node.shape(0))
+    return plain(node, kind)
+
+
+def batch_matmul(node: Node, kind: Kind) -> Operation:
+    need(node.element(0) == node.element(1) == node.result.element_type)
+    properties = {
+        "adj_x": UnitAttr() if node.options["adjX"] else None,
+        "adj_y": UnitAttr() if node.options["adjY"] else None,
+        "rounding": rounding(node),
+    }
+    return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
+
+
 def gelu(node: Node, kind: Kind) -> Operation:
     properties = {
         "approximate": UnitAttr() if node.options["approximate"] else None,
@@ -271,6 +316,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "ARG_MAX": Entry(arg, ArgMaxOp),
     "ARG_MIN": Entry(arg, ArgMinOp),
     "AVERAGE_POOL_2D": Entry(pool, AveragePool2DOp),
+    "BATCH_MATMUL": Entry(batch_matmul, BatchMatmulOp),
     "BATCH_TO_SPACE_ND": Entry(moves.batches(walks.batch_to_space), StridedOp),
     "BROADCAST_TO": Entry(moves.broadcast_to, StridedOp),
     "CAST": Entry(unary, CastOp),
@@ -287,17 +333,28 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "DIV": Entry(quotient, DivOp),
     "ELU": Entry(unary, EluOp),
     "EMBEDDING_LOOKUP": Entry(moves.embedding_lookup, GatherAlongOp),
+    "EQUAL": Entry(truth, EqualOp),
     "EXP": Entry(real_function, ExpOp),
     "EXPAND_DIMS": Entry(moves.reshape, ReshapeOp),
     "FLOOR": Entry(real_function, FloorOp),
+    "FLOOR_DIV": Entry(quotient, FloorDivOp),
+    "FLOOR_MOD": Entry(quotient, FloorModOp),
     "FULLY_CONNECTED": Entry(fully_connected, FullyConnectedOp, HybridFullyConnectedOp),
     "GATHER": Entry(moves.gather, GatherAlongOp),
+    "GATHER_ND": Entry(plain, GatherNdOp),
     "GELU": Entry(gelu, GeluOp),
+    "GREATER": Entry(truth, GreaterOp),
+    "GREATER_EQUAL": Entry(truth, GreaterEqualOp),
     "HARD_SWISH": Entry(unary, HardSwishOp),
     "L2_NORMALIZATION": Entry(vectors, L2NormalizationOp),
     "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
     "LOG": Entry(real_function, LogOp),
     "LOGISTIC": Entry(unary, LogisticOp),
+    "LESS": Entry(truth, LessOp),
+    "LESS_EQUAL": Entry(truth, LessEqualOp),
+    "LOGICAL_AND": Entry(truth, LogicalAndOp),
+    "LOGICAL_NOT": Entry(plain, LogicalNotOp),
+    "LOGICAL_OR": Entry(truth, LogicalOrOp),
     "LOG_SOFTMAX": Entry(vectors, LogSoftmaxOp),
     "MAXIMUM": Entry(binary, MaximumOp),
     "MAX_POOL_2D": Entry(pool, MaxPool2DOp),
@@ -305,8 +362,10 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "MINIMUM": Entry(binary, MinimumOp),
     "MUL": Entry(binary, MulOp),
     "NEG": Entry(real_function, NegOp),
+    "NOT_EQUAL": Entry(truth, NotEqualOp),
     "PACK": Entry(moves.stack, PackOp),
     "PAD": Entry(moves.pad, PadOp),
+    "POW": Entry(quotient, PowOp),
     "PRELU": Entry(binary, PreluOp),
     "QUANTIZE": Entry(unary, QuantizeOp),
     "REDUCE_MAX": Entry(over_axes, ReduceMaxOp),
@@ -322,6 +381,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "REVERSE_V2": Entry(moves.reverse, StridedOp),
     "ROUND": Entry(real_function, RoundOp),
     "RSQRT": Entry(real_function, RsqrtOp),
+    "SELECT": Entry(choice, ChooseOp),
+    "SELECT_V2": Entry(plain, ChooseOp),
     "SIN": Entry(real_function, SinOp),
     "SLICE": Entry(moves.slice_, SliceOp),
     "SOFTMAX": Entry(softmax, SoftmaxOp),

@@ -25,6 +25,7 @@ from forge_operators import (
     add_vectors,
     random_shape,
 )
+from forge_truth import COMPARISONS, add_comparison, add_logic, add_quotients
 
 TFLM_QUANTIZES = (
     (FLOAT32, INT8),
@@ -333,6 +334,10 @@ def add_of_litert(forge: Forge) -> None:
     if forge.quantized:
         add_int32(forge)
         add_bytes_of_litert(forge)
+        add_logic(forge)
+        for element in (UINT8, INT32, INT8):
+            forge.store_as(element)
+            add_comparison(forge, "Less")
         add_quantize(forge, LITERT_QUANTIZES)
         add_cast(forge)
         add_uint8(forge)
@@ -384,6 +389,7 @@ def reals_of_litert(forge: Forge) -> tuple[Callable[[], None], ...]:
         lambda: add_unary(forge, builtin.RELU_0_TO_1),
         lambda: add_reduction(forge, "REDUCE_PROD"),
         lambda: add_vectors(forge, "LOG_SOFTMAX"),
+        lambda: add_quotients(forge),
     )
 
 
@@ -438,6 +444,7 @@ def kinds_of(forge: Forge) -> tuple[Callable[[], None], ...]:
         lambda: add_arg(forge, "ARG_MAX"),
         lambda: add_arg(forge, "ARG_MIN"),
         lambda: add_vectors(forge, "L2_NORMALIZATION"),
+        lambda: add_comparison(forge, forge.pick(*COMPARISONS)),
         lambda: add_unary(forge, builtin.TANH),
         lambda: add_unary(forge, builtin.HARD_SWISH),
         lambda: add_unary(forge, builtin.ELU),

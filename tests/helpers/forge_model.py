@@ -10,13 +10,14 @@ import numpy as np
 schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
 flatbuffer_utils: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils")
 
-INT8, UINT8, INT16, INT32, INT64, FLOAT32 = (
+INT8, UINT8, INT16, INT32, INT64, FLOAT32, BOOL = (
     schema.TensorType.INT8,
     schema.TensorType.UINT8,
     schema.TensorType.INT16,
     schema.TensorType.INT32,
     schema.TensorType.INT64,
     schema.TensorType.FLOAT32,
+    schema.TensorType.BOOL,
 )
 DTYPES = {
     INT8: np.int8,
@@ -25,6 +26,7 @@ DTYPES = {
     INT32: np.int32,
     INT64: np.int64,
     FLOAT32: np.float32,
+    BOOL: np.bool_,
 }
 VERSION_1 = {
     getattr(schema.BuiltinOperator, name)
@@ -33,6 +35,9 @@ VERSION_1 = {
         *("RSQRT", "EXP", "LOG", "FLOOR", "CEIL", "ROUND", "TILE", "DEPTH_TO_SPACE", "REVERSE_V2"),
         *("PRELU", "GELU", "RELU_N1_TO_1", "RELU_0_TO_1", "SIN", "COS", "LOG_SOFTMAX"),
         *("REDUCE_PROD", "SUM", "L2_NORMALIZATION", "ARG_MAX", "ARG_MIN", "SQUARED_DIFFERENCE"),
+        *("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "SELECT"),
+        *("SELECT_V2", "LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT", "BATCH_MATMUL", "GATHER_ND"),
+        *("FLOOR_DIV", "FLOOR_MOD", "POW"),
     )
 }
 ACTIVATIONS = (0, 1, 2, 3)  # none, relu, relu_n1_to_1, relu6

@@ -156,6 +156,8 @@ def add_transpose(forge: Forge) -> None:
     rank = int(forge.rng.integers(2, 5))
     shape = random_shape(forge, rank)
     order = [int(v) for v in forge.rng.permutation(rank)]
+    if forge.rng.random() < 0.5:  # of rows, each by itself
+        order = [*range(rank - 2), rank - 1, rank - 2]
     source = forge.input(shape)
     permutation = forge.tensor([rank], INT32, order)
     result = forge.activation([shape[i] for i in order], like=source)

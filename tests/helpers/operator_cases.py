@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, UnitAttr, f32, i8, i32
+from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, UnitAttr, f32, i1, i8, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
 from memopt.dialects.attributes import EncodingAttr, WindowAttr
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.comparison import LogicalNotOp, TruthOp
 from memopt.dialects.operators.unary import FunctionOp
 from memopt.frontends.core.typed import build, integer_list, number, real
 
@@ -99,6 +100,35 @@ def binary(name: str, rng: Rng) -> Any:
     shape = image(rng)
     other = (shape, (1, 1, 1, shape[3]), (1, 1, *shape[2:]), (shape[3],))[int(rng.integers(4))]
     return made(name, [value(shape), value(other)], [tensor(shape)])
+
+
+def truth(name: str, rng: Rng) -> Any:
+    """A comparison of reals, or of what is true or false."""
+    shape, element = image(rng), i1 if name.startswith("logical") else f32
+    other = (shape, (1, 1, 1, shape[3]), (1, 1, *shape[2:]), (shape[3],))[int(rng.integers(4))]
+    operands = [value(s, element=element) for s in (shape, other)]
+    return made(name, operands[: 1 + (name != "logical_not")], [tensor(shape, element=i1)])
+
+
+def choose(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    condition = value((1, 1, *shape[2:]), element=i1)
+    return made(name, [condition, value(shape), value(shape[3:], "")], [tensor(shape)])
+
+
+def product(name: str, rng: Rng) -> Any:
+    n, rows, depth, columns = (int(v) for v in rng.integers(1, 7, 4))
+    adjoint = {k: UnitAttr() if rng.random() < 0.5 else None for k in ("adj_x", "adj_y")}
+    a = (n, depth, rows) if adjoint["adj_x"] else (n, rows, depth)
+    b = (columns, depth) if adjoint["adj_y"] else (depth, columns)
+    result = tensor((n, rows, columns), "")
+    return made(name, [value(a, ""), value(b, "")], [result], **adjoint)
+
+
+def gathered_rows(name: str, rng: Rng) -> Any:
+    shape, depth = image(rng), int(rng.integers(1, 5))
+    result = tensor((2, *shape[depth:]), "")
+    return made(name, [value(shape), value((2, depth), "", i32)], [result])
 
 
 def unary(name: str, rng: Rng) -> Any:
@@ -336,7 +366,11 @@ def read_variable(name: str, rng: Rng) -> Any:
 
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum"), binary),
-    **dict.fromkeys(("prelu", "squared_difference"), binary),
+    **dict.fromkeys(("prelu", "squared_difference", "pow", "floor_div", "floor_mod"), binary),
+    **{name: truth for name, op in KINDS.items() if issubclass(op, TruthOp | LogicalNotOp)},
+    "choose": choose,
+    "batch_matmul": product,
+    "gather_nd": gathered_rows,
     **dict.fromkeys(("l2_normalization", "log_softmax"), vectors),
     **dict.fromkeys(("arg_max", "arg_min"), arg),
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},

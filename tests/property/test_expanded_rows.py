@@ -41,6 +41,8 @@ def arrays(func: FuncOp, rng: Rng) -> list[Any]:
         shape = shape_of(v)
         if kind.kind == "f":
             found.append(rng.standard_normal(shape).astype(kind))
+        elif kind.kind == "b":
+            found.append(rng.random(shape) < 0.5)
         else:
             low, high = np.iinfo(kind).min, np.iinfo(kind).max
             found.append(rng.integers(max(low, -128), min(high, 127) + 1, shape).astype(kind))

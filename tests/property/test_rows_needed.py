@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import DenseArrayBase, Float32Type, TensorType, i64
 from xdsl.ir import Block
 
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.comparison import LogicalNotOp, LogicalOrOp, TruthOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.prelu import PreluOp
 from memopt.dialects.operators.reductions import ArgOp
@@ -24,6 +25,9 @@ def test_every_operation_is_tried() -> None:
 
 
 def arrays_of(op: ComputeOp, rng: Rng) -> list[Any]:
+    if isinstance(op, TruthOp | LogicalNotOp):  # equal, and true or false so that any may change it
+        number = 0 if isinstance(op, LogicalOrOp) else 1
+        return [np.full(shape_of(v), number).astype(dtype_of(v)) for v in op.operands]
     sign = -1 if isinstance(op, PreluOp) else 1  # of which slopes matter below zero
     return [(sign * (1 + rng.random(shape_of(v)))).astype(dtype_of(v)) for v in op.operands]
 
@@ -37,7 +41,8 @@ def altered(op: ComputeOp, operand: int, row: int, rng: Rng) -> set[int]:
         before = op.evaluate(arrays)
         changed = arrays[operand].copy()
         shape: tuple[int, ...] = changed[:, row].shape
-        changed[:, row] = sign * rng.uniform(10.0, 20.0, shape)
+        other = sign * rng.uniform(10.0, 20.0, shape)
+        changed[:, row] = ~changed[:, row] if changed.dtype == bool else other
         after = op.evaluate([changed if i == operand else a for i, a in enumerate(arrays)])
         for a, b in zip(before, after, strict=True):
             found |= {r for r in range(a.shape[1]) if not np.array_equal(a[:, r], b[:, r])}

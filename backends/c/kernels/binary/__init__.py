@@ -34,7 +34,14 @@ from memopt.dialects.operators.binary import (
     SubOp,
     SumOp,
 )
-from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
+from memopt.dialects.operators.comparison import (
+    ComparisonOp,
+    LogicalAndOp,
+    LogicalOp,
+    LogicalOrOp,
+)
+from memopt.dialects.operators.powers import FloorDivOp, FloorModOp, PowOp
+from memopt.dialects.operators.prelu import BentOp, PreluOp, SquaredDifferenceOp
 from memopt.dialects.stored import is_stored, need_same_numbers
 from memopt.dialects.tensors import shape_of
 
@@ -101,7 +108,8 @@ def _kernel_of(op: BinaryOp) -> str:
 
 def _zero_points(op: BinaryOp) -> tuple[tuple[str, int], ...]:
     names = (("a", op.lhs), ("b", op.rhs), ("output", op.result))
-    return tuple((f"{name}_zero_point", per_tensor(op, value)[1]) for name, value in names)
+    named = (pair for pair in names if is_stored(pair[1]))
+    return tuple((f"{name}_zero_point", per_tensor(op, value)[1]) for name, value in named)
 
 
 def _even_call(
@@ -260,14 +268,48 @@ def squared_difference_s8(op: SquaredDifferenceOp, constants: Constants) -> Kern
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
+@kernel(PowOp, "f32", rows=own_rows)
+@kernel(FloorDivOp, "f32", rows=own_rows)
+@kernel(FloorModOp, "f32", rows=own_rows)
 @kernel(PreluOp, "f32", rows=own_rows)
 @kernel(SquaredDifferenceOp, "f32", rows=own_rows)
 @kernel(SquaredDifferenceOp, "i32", rows=own_rows)
-def bent(op: PreluOp | SquaredDifferenceOp, constants: Constants) -> KernelCall:
+def bent(op: BentOp, constants: Constants) -> KernelCall:
     """Their kernels clamp nothing."""
     if activation_of(op) or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
         raise refuse(op, "a fused activation, or quantized int32")
     return binary_call(op, constants, _kernel_of(op), ())
+
+
+@kernel(ComparisonOp, "f32 to bool", rows=own_rows)
+@kernel(ComparisonOp, "i32 to bool", rows=own_rows)
+@kernel(ComparisonOp, "bool", rows=own_rows)
+def compared(op: ComparisonOp, constants: Constants) -> KernelCall:
+    if is_stored(op.lhs) or is_stored(op.rhs):
+        raise refuse(op, "quantized int32")
+    fields = (("relation", op.RELATION),)
+    return binary_call(op, constants, f"compare_{element_kind(op.lhs)}", fields)
+
+
+@kernel(ComparisonOp, "s8 to bool", rounding="tflm_double", rows=own_rows)
+@kernel(ComparisonOp, "u8 to bool", rounding="tflm_double", rows=own_rows)
+def compared_stored(op: ComparisonOp, constants: Constants) -> KernelCall:
+    a, b = op.multipliers
+    fields = (
+        ("left_shift", op.LEFT_SHIFT),
+        *_zero_points(op),
+        *(("a_multiplier", a[0]), ("b_multiplier", b[0]), ("a_shift", a[1]), ("b_shift", b[1])),
+        ("relation", op.RELATION),
+    )
+    return binary_call(op, constants, f"compare_{element_kind(op.lhs)}", fields)
+
+
+@kernel(LogicalAndOp, "bool", rows=own_rows)
+@kernel(LogicalOrOp, "bool", rows=own_rows)
+def logical(op: LogicalOp, constants: Constants) -> KernelCall:
+    """The smaller or the larger of 0 and 1."""
+    name = "minimum_u8" if isinstance(op, LogicalAndOp) else "maximum_u8"
+    return binary_call(op, constants, name, ())
 
 
 @kernel(AddOp, "f32", rows=own_rows)

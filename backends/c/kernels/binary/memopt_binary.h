@@ -7,20 +7,23 @@
 /* Each element of the result is `value` of `x` and `y`, one of each operand. p is the kernel's
  * parameters, with `row_n` and the steps; rows, in and out its arguments. Where a step of rows is
  * -1, an element of the operand serves a row. The result may take the place of an operand. */
-#define MEMOPT_BINARY(type, p, value)                                                         \
+#define MEMOPT_BINARY(type, p, value) MEMOPT_BINARY_TO(type, type, p, value)
+
+/* The same, of elements of another type than the operands'. */
+#define MEMOPT_BINARY_TO(type, result, p, value)                                              \
   do {                                                                                        \
     int32_t row;                                                                              \
     for (row = rows->out_begin; row < rows->out_end; ++row) {                                 \
       const type *a = memopt_in_row(rows, in, 0, (p)->a_row_step > 0 ? row : rows->in_first); \
       const type *b = memopt_in_row(rows, in, 1, (p)->b_row_step > 0 ? row : rows->in_first); \
-      type *output = memopt_out_row(rows, out, row);                                          \
+      result *output = memopt_out_row(rows, out, row);                                        \
       int32_t i;                                                                              \
       a += (p)->a_row_step < 0 ? row - rows->in_first : 0;                                    \
       b += (p)->b_row_step < 0 ? row - rows->in_first : 0;                                    \
       for (i = 0; i < (p)->row_n; ++i) {                                                      \
         const type x = *a;                                                                    \
         const type y = *b;                                                                    \
-        output[i] = (type)(value);                                                            \
+        output[i] = (result)(value);                                                          \
         a += (p)->a_step;                                                                     \
         b += (p)->b_step;                                                                     \
       }                                                                                       \

@@ -20,6 +20,13 @@ def cast(op: CastOp, constants: Constants) -> KernelCall:
     return rowwise(op, f"cast_{element_kind(op.input)}_{element_kind(op.result)}")
 
 
+@kernel(CastOp, "bool to f32", rows=own_rows)
+@kernel(CastOp, "bool to i32", rows=own_rows)
+def cast_of_truth(op: CastOp, constants: Constants) -> KernelCall:
+    """What is true is a byte of 1."""
+    return rowwise(op, f"cast_u8_{element_kind(op.result)}")
+
+
 @kernel(CastOp, "i32 to s8", rows=own_rows)
 @kernel(CastOp, "i32 to u8", rows=own_rows)
 def lowest_byte(op: CastOp, constants: Constants) -> KernelCall:
@@ -28,5 +35,7 @@ def lowest_byte(op: CastOp, constants: Constants) -> KernelCall:
 
 @kernel(CastOp, "s8 to u8", rows=own_rows)
 @kernel(CastOp, "u8 to s8", rows=own_rows)
+@kernel(CastOp, "bool to u8", rows=own_rows)
+@kernel(CastOp, "bool to s8", rows=own_rows)
 def same_bytes(op: CastOp, constants: Constants) -> KernelCall:
     return rowwise(op, "copy")

@@ -22,7 +22,7 @@ from memopt.backends.c.rowwise import as_bytes, copy_call, moved
 from memopt.backends.c.strided import strided_call
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
-from memopt.dialects.operators.gathering import GatherAlongOp
+from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.stacking import PackOp, UnpackOp
 from memopt.dialects.operators.stateful import ReadVariableOp
@@ -104,25 +104,47 @@ def unpack(op: UnpackOp, constants: Constants) -> list[KernelCall]:
     return [moved(copy, k * size, 0, k) for k in range(len(op.parts)) if size * count]
 
 
+def _gathered(op: GatherAlongOp | GatherNdOp, constants: Constants) -> tuple[SSAValue | Table, ...]:
+    """What is gathered, and its indices, run-time tensors or tables in flash."""
+    if element_kind(op.indices) != "i32":
+        raise refuse(op, f"indices of {element_kind(op.indices)}")
+    operands: list[SSAValue | Table] = []
+    for value in (op.input, op.indices):
+        array, kind = constants(value), C_TYPES.get(element_kind(value), "")
+        if array is not None and not kind:
+            raise refuse(op, f"a constant of {element_kind(value)}")
+        operands.append(value if array is None else Table(kind, array))
+    return tuple(operands)
+
+
+@kernel(GatherNdOp, ANY)
+def gather_nd(op: GatherNdOp, constants: Constants) -> KernelCall:
+    """Of a tensor or a table in flash."""
+    need_same_numbers(op, op.input, op.result)
+    shape, depth = shape_of(op.input), op.depth
+    bytes_each = math.prod(shape[depth:]) * bytes_per_element(op, op.input)
+    count = math.prod(shape_of(op.indices)[:-1])
+    if depth > 8 or not count:
+        raise refuse(op, f"{count} indices of {depth} dimensions, up to 8 of which there may be")
+    steps = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
+    fields = (
+        *(("count", count), ("depth", depth), ("bytes", bytes_each)),
+        ("size", "{" + ", ".join(map(str, shape[:depth])) + "}"),
+        ("step", "{" + ", ".join(map(str, steps)) + "}"),
+    )
+    return KernelCall("gather_nd", fields, _gathered(op, constants), Rows(1, 0, count * bytes_each))
+
+
 @kernel(GatherAlongOp, ANY)
 def gather(op: GatherAlongOp, constants: Constants) -> KernelCall:
     """Of a tensor or a table in flash."""
     need_same_numbers(op, op.input, op.result)
     outer, length, inner, count = op.sizes
-    if element_kind(op.indices) != "i32":
-        raise refuse(op, f"indices of {element_kind(op.indices)}")
     if not (outer and inner and count):
         raise refuse(op, "a tensor without elements")
     size = inner * bytes_per_element(op, op.input)
-    operands: list[SSAValue | Table] = []
-    for value in (op.input, op.indices):
-        array = constants(value)
-        kind = "int32_t" if value is op.indices else C_TYPES.get(element_kind(value), "")
-        if array is not None and not kind:
-            raise refuse(op, f"a constant of {element_kind(value)}")
-        operands.append(value if array is None else Table(kind, array))
     fields = (("outer", outer), ("length", length), ("count", count), ("bytes", size))
-    return KernelCall("gather", fields, tuple(operands), Rows(1, 0, outer * count * size))
+    return KernelCall("gather", fields, _gathered(op, constants), Rows(1, 0, outer * count * size))
 
 
 @kernel(TransposeOp, "s8", rows=_transpose_rows)

@@ -1,11 +1,12 @@
 """Functions of one value. Those of an int8 are tables of 256: what the operation evaluates to."""
 
-from memopt.backends.c.call import Constants, KernelCall
+from memopt.backends.c.call import Constants, KernelCall, Table
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import lookup, rowwise
 from memopt.dialects.arithmetic import FLOAT32_MAX
 from memopt.dialects.operators.activations import BoundedOp, GeluOp, Relu0To1Op, ReluN1To1Op
+from memopt.dialects.operators.comparison import LogicalNotOp
 from memopt.dialects.operators.real_functions import RealFunctionOp
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.unary import (
@@ -36,6 +37,15 @@ def relu_f32(op: ReluOp | Relu6Op, constants: Constants) -> KernelCall:
 def bounded_f32(op: BoundedOp, constants: Constants) -> KernelCall:
     low, high = op.ENDS
     return rowwise(op, "clamp_range_f32", (("act_min", low), ("act_max", high)))
+
+
+@kernel(LogicalNotOp, "bool", rows=own_rows)
+def logical_not(op: LogicalNotOp, constants: Constants) -> KernelCall:
+    """By the table of bytes; what is true is any byte but 0."""
+    import numpy as np
+
+    table = (np.arange(-128, 128) == 0).astype(np.int8)
+    return rowwise(op, "lookup_s8", (("table", Table("int8_t", table)),))
 
 
 @kernel(GeluOp, "f32", rows=own_rows)

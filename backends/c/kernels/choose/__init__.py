@@ -1,0 +1,48 @@
+"""SELECT and SELECT_V2."""
+
+import math
+
+from xdsl.ir import SSAValue
+
+from memopt.backends.c.call import (
+    C_TYPES,
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    bytes_per_element,
+    element_kind,
+    refuse,
+)
+from memopt.backends.c.registry import ANY, kernel
+from memopt.dialects.operators.comparison import ChooseOp
+from memopt.dialects.stored import need_same_numbers
+from memopt.dialects.tensors import shape_of
+
+DIMENSIONS = 6  # of memopt_choose_params
+
+
+@kernel(ChooseOp, ANY)
+def choose(op: ChooseOp, constants: Constants) -> KernelCall:
+    need_same_numbers(op, op.lhs, op.rhs, op.result)
+    out = shape_of(op.result)
+    if len(out) > DIMENSIONS or 0 in out:
+        raise refuse(op, f"a choice of {len(out)} dimensions, or of none")
+    size = (1,) * (DIMENSIONS - len(out)) + out
+    operands: list[SSAValue | Table] = []
+    steps: list[str] = []
+    for value in op.operands:
+        array, kind = constants(value), element_kind(value)
+        if array is not None and kind not in C_TYPES:
+            raise refuse(op, f"a constant of {kind}")
+        operands.append(value if array is None else Table(C_TYPES[kind], array))
+        shape = (1,) * (DIMENSIONS - len(shape_of(value))) + shape_of(value)
+        each = [0 if n == 1 else math.prod(shape[i + 1 :]) for i, n in enumerate(shape)]
+        steps.append("{" + ", ".join(map(str, each)) + "}")
+    width = bytes_per_element(op, op.result)
+    fields = (
+        ("bytes", width),
+        ("size", "{" + ", ".join(map(str, size)) + "}"),
+        ("step", "{" + ", ".join(steps) + "}"),
+    )
+    return KernelCall("choose", fields, tuple(operands), Rows(1, 0, math.prod(out) * width))

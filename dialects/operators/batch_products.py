@@ -1,0 +1,106 @@
+"""Products of two matrices that are both known at run time only."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.arithmetic import float32, quantize_multiplier
+from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.fixed_point import need_int32, rescale
+from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
+from memopt.dialects.stored import (
+    Array,
+    is_stored,
+    need_double_rounding,
+    need_reals,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
+from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+
+
+@irdl_op_definition
+class BatchMatmulOp(ComputeOp):
+    """Products of the matrices in the last two dimensions, with `adj_x` and `adj_y` of those
+    transposed; the others broadcast."""
+
+    name = "memgraph.batch_matmul"
+    WHOLE: ClassVar[bool] = True
+    lhs = operand_def(AnyTensor)
+    rhs = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    adj_x = opt_prop_def(UnitAttr)
+    adj_y = opt_prop_def(UnitAttr)
+    rounding = opt_prop_def(RoundingAttr)
+    traits = traits_def(Pure())
+    assembly_format = "$lhs `,` $rhs (`adj_x` $adj_x^)? (`adj_y` $adj_y^)?" + ROUNDING + " " + TYPES
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Rows, depth and columns."""
+        a, b = shape_of(self.lhs), shape_of(self.rhs)
+        rows, depth = (a[-1], a[-2]) if self.adj_x is not None else (a[-2], a[-1])
+        return rows, depth, b[-2] if self.adj_y is not None else b[-1]
+
+    def verify_(self) -> None:
+        a, b = list(shape_of(self.lhs)), list(shape_of(self.rhs))
+        self.require(len(a) >= 2 and len(b) >= 2, "two matrices")
+        rows, depth, columns = self.sizes
+        other = b[-1] if self.adj_y is not None else b[-2]
+        self.require(depth == other, f"{depth} columns times {other} rows")
+        n = max(len(a), len(b))
+        wide = ([1] * (n - len(v)) + v[:-2] for v in (a, b))
+        pairs = zip(*wide, strict=True)
+        batches: list[int] = []
+        for x, y in pairs:
+            self.require(x == y or 1 in (x, y), f"{a} and {b} do not broadcast")
+            batches.append(y if x == 1 else x)
+        made = (*batches, rows, columns)
+        self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
+
+    def macs(self) -> int:
+        """The depth for each element."""
+        return elements_of(self.result) * self.sizes[1]
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        a, b = operands
+        a = a.swapaxes(-1, -2) if self.adj_x is not None else a
+        b = b.swapaxes(-1, -2) if self.adj_y is not None else b
+        if not any(is_stored(v) for v in (self.lhs, self.rhs, self.result)):
+            need_reals(self, a, b)
+            if a.dtype.kind != "f":
+                raise unknown(self, "integers")
+            return [(a.astype(np.float64) @ b.astype(np.float64)).astype(a.dtype)]
+        multiplier, shift = self.multiplier
+        a = a.astype(np.int64) - per_tensor(self, self.lhs)[1]
+        b = b.astype(np.int64) - per_tensor(self, self.rhs)[1]
+        total = a @ b
+        need_int32(self, total)
+        made = rescale(self, total, multiplier, shift) + per_tensor(self, self.result)[1]
+        return [np.clip(made, -128, 127).astype(np.int8)]
+
+    @property
+    def multiplier(self) -> tuple[int, int]:
+        """(multiplier, shift) of the sums (GetQuantizedConvolutionMultipler). Raises MemoptError
+        for others than int8."""
+        need_double_rounding(self)
+        if stored_bits(self, self.lhs, self.rhs, self.result) != 8:
+            raise unknown(self, "a product of int16")
+        a, b, out = (per_tensor(self, v)[0] for v in (self.lhs, self.rhs, self.result))
+        return quantize_multiplier(float32(a * b) / out)
+
+    @property
+    def batches(self) -> tuple[int, int, int] | None:
+        """How many products, and matrices of the left and the right operand: as many, or one. None
+        where some dimensions broadcast and others do not."""
+        counts = [prod(shape_of(v)[:-2]) for v in (self.result, self.lhs, self.rhs)]
+        if any(n not in (1, counts[0]) for n in counts):
+            return None
+        return counts[0], counts[1], counts[2]

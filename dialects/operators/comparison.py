@@ -1,0 +1,221 @@
+"""What is true of two numbers, and of what is true or false."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.dialects.fixed_point import rescale
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.prelu import BentOp
+from memopt.dialects.operators.unary import UnaryOp
+from memopt.dialects.stored import (
+    Array,
+    element_of,
+    is_stored,
+    need_double_rounding,
+    need_reals,
+    need_same_numbers,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+BOOL = IntegerType(1)
+
+
+class TruthOp(BentOp):
+    """Base of what is true or false of two elements, with numpy's broadcasting."""
+
+    INTEGERS: ClassVar[bool] = False
+
+    def verify_(self) -> None:
+        super().verify_()
+        self.require(element_of(self.result) == BOOL, "what is true or false is an i1")
+
+    def macs(self) -> int:
+        return 0
+
+    def of_stored(self, a: Array, b: Array, bits: int) -> Array:
+        raise unknown(self, "a result that is quantized")
+
+
+class ComparisonOp(TruthOp):
+    """Base of comparisons. `RELATION` has a bit for each of less, equal, greater, neither, of which
+    it is true."""
+
+    RELATION: ClassVar[int]
+    LEFT_SHIFT: ClassVar[int] = 8
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        a, b = operands
+        if is_stored(self.lhs) or is_stored(self.rhs):
+            first, second = self.multipliers
+            a = rescale(self, self._shifted(a, per_tensor(self, self.lhs)[1]), *first)
+            b = rescale(self, self._shifted(b, per_tensor(self, self.rhs)[1]), *second)
+        need_reals(self, a, b)
+        return [self.of_reals(a, b)]
+
+    def _shifted(self, values: Array, zero_point: int) -> Array:
+        import numpy as np
+
+        return (values.astype(np.int64) - zero_point) << self.LEFT_SHIFT
+
+    @property
+    def multipliers(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """(multiplier, shift) of both operands (comparisons.cc). Raises MemoptError for others than
+        bytes of scales below 1."""
+        need_double_rounding(self)
+        if stored_bits(self, self.lhs, self.rhs, unsigned=True) != 8:
+            raise unknown(self, "a comparison of int16")
+        scales = [per_tensor(self, v)[0] for v in (self.lhs, self.rhs)]
+        if not all(0 < s < 1 for s in scales):
+            raise unknown(self, f"a comparison of scales {scales}")
+        return quantize_multiplier(scales[0]), quantize_multiplier(scales[1])
+
+    def of_reals(self, a: Array, b: Array) -> Array:
+        less, equal, greater = a < b, a == b, a > b
+        bits = [bool(self.RELATION >> k & 1) for k in range(4)]
+        found = (less & bits[0]) | (equal & bits[1]) | (greater & bits[2])
+        return found | (~(less | equal | greater) & bits[3])
+
+
+@irdl_op_definition
+class LessOp(ComparisonOp):
+    """Whether the left element is less, with numpy's broadcasting."""
+
+    name = "memgraph.less"
+    COMMUTES: ClassVar[bool] = False
+    RELATION: ClassVar[int] = 0b0001
+
+
+@irdl_op_definition
+class LessEqualOp(ComparisonOp):
+    """Whether the left element is less or equal, with numpy's broadcasting."""
+
+    name = "memgraph.less_equal"
+    COMMUTES: ClassVar[bool] = False
+    RELATION: ClassVar[int] = 0b0011
+
+
+@irdl_op_definition
+class GreaterOp(ComparisonOp):
+    """Whether the left element is greater, with numpy's broadcasting."""
+
+    name = "memgraph.greater"
+    COMMUTES: ClassVar[bool] = False
+    RELATION: ClassVar[int] = 0b0100
+
+
+@irdl_op_definition
+class GreaterEqualOp(ComparisonOp):
+    """Whether the left element is greater or equal, with numpy's broadcasting."""
+
+    name = "memgraph.greater_equal"
+    COMMUTES: ClassVar[bool] = False
+    RELATION: ClassVar[int] = 0b0110
+
+
+@irdl_op_definition
+class EqualOp(ComparisonOp):
+    """Whether both elements are equal, with numpy's broadcasting."""
+
+    name = "memgraph.equal"
+    RELATION: ClassVar[int] = 0b0010
+
+
+@irdl_op_definition
+class NotEqualOp(ComparisonOp):
+    """Whether both elements are not equal, with numpy's broadcasting."""
+
+    name = "memgraph.not_equal"
+    RELATION: ClassVar[int] = 0b1101
+
+
+class LogicalOp(TruthOp):
+    """Base of what is said of two elements that are true or false."""
+
+    def verify_(self) -> None:
+        super().verify_()
+        same = all(element_of(v) == BOOL for v in (self.lhs, self.rhs))
+        self.require(same, "what is true or false is an i1")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        return [self.of_reals(operands[0], operands[1])]
+
+
+@irdl_op_definition
+class LogicalAndOp(LogicalOp):
+    """Whether both elements are true, with numpy's broadcasting."""
+
+    name = "memgraph.logical_and"
+
+    def of_reals(self, a: Array, b: Array) -> Array:
+        return a & b
+
+
+@irdl_op_definition
+class LogicalOrOp(LogicalOp):
+    """Whether one of both elements is true, with numpy's broadcasting."""
+
+    name = "memgraph.logical_or"
+
+    def of_reals(self, a: Array, b: Array) -> Array:
+        return a | b
+
+
+@irdl_op_definition
+class LogicalNotOp(UnaryOp):
+    """Whether the element is not true."""
+
+    name = "memgraph.logical_not"
+    INTEGERS: ClassVar[bool] = False
+
+    def verify_(self) -> None:
+        super().verify_()
+        same = all(element_of(v) == BOOL for v in (self.input, self.result))
+        self.require(same, "what is true or false is an i1")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        return [~operands[0]]
+
+
+@irdl_op_definition
+class ChooseOp(ComputeOp):
+    """An element of the second operand where the first is true, else one of the third, with numpy's
+    broadcasting."""
+
+    name = "memgraph.choose"
+    WHOLE: ClassVar[bool] = True
+    condition = operand_def(AnyTensor)
+    lhs = operand_def(AnyTensor)
+    rhs = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$condition `,` $lhs `,` $rhs " + TYPES
+
+    def verify_(self) -> None:
+        self.require(element_of(self.condition) == BOOL, "what is true or false is an i1")
+        out = shape_of(self.result)
+        for value in self.operands:
+            shape = shape_of(value)
+            wide = (1,) * (len(out) - len(shape)) + shape
+            fits = len(wide) == len(out) and all(
+                a in (1, b) for a, b in zip(wide, out, strict=True)
+            )
+            self.require(fits, f"an operand of {shape} does not broadcast to {out}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        need_same_numbers(self, self.lhs, self.rhs, self.result)
+        need_reals(self, *operands[1:])
+        shape = shape_of(self.result)
+        condition, lhs, rhs = (np.broadcast_to(a, shape) for a in operands)
+        found = lhs.copy()
+        found[~condition] = rhs[~condition]
+        return [found]

@@ -1,0 +1,65 @@
+"""Powers, and quotients rounded down with what they leave, of reals."""
+
+from typing import ClassVar
+
+from xdsl.irdl import irdl_op_definition
+
+from memopt.dialects.operators.prelu import BentOp
+from memopt.dialects.stored import Array, unknown
+
+
+class RealBentOp(BentOp):
+    """Base of these."""
+
+    COMMUTES: ClassVar[bool] = False
+    INTEGERS: ClassVar[bool] = False
+
+    def of_reals(self, a: Array, b: Array) -> Array:
+        import numpy as np
+
+        if a.dtype.kind != "f":
+            raise unknown(self, "integers")
+        with np.errstate(all="ignore"):
+            return self.of_floats(a, b)
+
+    def of_floats(self, a: Array, b: Array) -> Array:
+        raise NotImplementedError
+
+    def of_stored(self, a: Array, b: Array, bits: int) -> Array:
+        raise unknown(self, "stored integers")
+
+
+@irdl_op_definition
+class PowOp(RealBentOp):
+    """The left operand to the power of the right one, with numpy's broadcasting."""
+
+    name = "memgraph.pow"
+
+    def of_floats(self, a: Array, b: Array) -> Array:
+        import numpy as np
+
+        return np.power(a, b)
+
+
+@irdl_op_definition
+class FloorDivOp(RealBentOp):
+    """The quotient rounded down, with numpy's broadcasting."""
+
+    name = "memgraph.floor_div"
+
+    def of_floats(self, a: Array, b: Array) -> Array:
+        import numpy as np
+
+        return np.floor(a / b)
+
+
+@irdl_op_definition
+class FloorModOp(RealBentOp):
+    """What a quotient that is rounded down leaves, with numpy's broadcasting."""
+
+    name = "memgraph.floor_mod"
+
+    def of_floats(self, a: Array, b: Array) -> Array:
+        import numpy as np
+
+        return np.mod(a, b)

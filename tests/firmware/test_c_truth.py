@@ -1,0 +1,84 @@
+"""Choices, products of matrices and gathered rows, as C, against LiteRT and TFLM."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from forge_model import BOOL, FLOAT32, INT8, INT32, UINT8, Forge
+from forge_truth import (
+    COMPARISONS,
+    add,
+    add_choice,
+    add_comparison,
+    add_gather_nd,
+    add_logic,
+    add_product,
+)
+
+TIMES = 8  # operators of each kind
+
+
+@pytest.mark.parametrize("element", [INT8, UINT8, FLOAT32], ids=["int8", "uint8", "float32"])
+def test_equal_to_litert(element: int, fuzz: float, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    for seed in range(max(1, int(20 * fuzz))):
+        forge = Forge(np.random.default_rng(seed), element != FLOAT32, element)
+        for _ in range(TIMES):
+            add_choice(forge)
+            add_gather_nd(forge)
+            for name in COMPARISONS:
+                add_comparison(forge, name)
+            if element != UINT8:
+                add_product(forge)
+        add_logic(forge)
+        path = forge.save(tmp_path / f"{seed}.tflite")
+        module = lab.plan(lab.read_model(path), schedule="source")
+        inputs, tensors = lab.random_inputs(module, 2, seed), lab.tensors_of(module)
+        want = lab.golden("litert_ref", path, inputs, tensors, tmp_path / str(seed))
+        assert len(want) >= 9 * TIMES
+        project = lab.write(module, tmp_path / str(seed) / "c", "net", "host")
+        run = lab.run_project(project, inputs, lab.SANITIZE)
+        assert run.code == 0, run.messages
+        exact = {k: v for k, v in want.items() if v.dtype != np.float32}
+        assert lab.unequal_tensors(run, exact) == [], f"seed {seed}"
+        reals = {k: v for k, v in want.items() if v.dtype == np.float32}
+        assert lab.worst_difference(run, reals) <= 1e-5
+
+
+def test_what_is_true_is_stored_and_cast(tmp_path: Path, lab: Any) -> None:
+    """Constants of true and false, and what is true as a number."""
+    lab.need_tools("host")
+    forge = Forge(np.random.default_rng(1), False)
+    shape = [1, 2, 2, 3]
+    known = forge.tensor(shape, BOOL, np.arange(12).reshape(shape) % 3 == 0)
+    a, b = forge.input(shape), forge.input(shape)
+    less, both = forge.tensor(shape, BOOL), forge.tensor(shape, BOOL)
+    add(forge, "Less", [a, b], less)
+    add(forge, "LogicalOr", [less, known], both)
+    add(forge, "SelectV2", [known, a, b], forge.activation(shape))
+    for element in (FLOAT32, INT32, INT8, UINT8):
+        kinds = {"inDataType": BOOL, "outDataType": element}
+        add(forge, "Cast", [both], forge.tensor(shape, element), **kinds)
+    path = forge.save(tmp_path / "m.tflite")
+    module = lab.plan(lab.read_model(path), schedule="source")
+    inputs, tensors = lab.random_inputs(module, 2, 5), lab.tensors_of(module)
+    want = lab.golden("litert_ref", path, inputs, tensors, tmp_path / "golden")
+    run = lab.run_project(lab.write(module, tmp_path / "c", "net", "host"), inputs, lab.SANITIZE)
+    assert run.code == 0, run.messages
+    assert lab.unequal_tensors(run, want) == []
+
+
+def test_int8_equal_to_tflm(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    forge = Forge(np.random.default_rng(5), True)
+    for _ in range(TIMES):
+        add_product(forge)
+        add_gather_nd(forge)
+    path = forge.save(tmp_path / "m.tflite")
+    module = lab.plan(lab.read_model(path), schedule="source")
+    inputs, tensors = lab.random_inputs(module, 2, 5), lab.tensors_of(module)
+    want = lab.golden("tflm", path, inputs, tensors, tmp_path / "golden")
+    run = lab.run_project(lab.write(module, tmp_path / "c", "net", "host"), inputs, lab.SANITIZE)
+    assert run.code == 0, run.messages
+    assert lab.unequal_tensors(run, want) == []
