@@ -38,7 +38,7 @@ MODELS = (
 )
 OPERATORS = 15  # per random model, beside one of each kind
 STATIC = 8  # bytes of static RAM beside the arena, of main.c
-REFUSED = {"rows of a pad of 3 dimensions"}
+REFUSED = "rows of a pad of 3 dimensions", "the broadcast "  # of a row with slopes of fewer axes
 
 
 def in_rows(lab: Any, module: ModuleOp, rows: tuple[str, ...] = ("all",), **model: Any) -> ModuleOp:
@@ -202,7 +202,7 @@ def test_every_kernel_computes_rows(
         assert lab.whole_rows(got.trace, 2) == want.trace, f"seed {seed}"
     # strided is whole but of some: test_c_moves.py; the other of vectors alone: test_c_int16.py
     assert ran - {"strided"} == lab.row_kernels(quantized) - {"fully_connected_s16"}
-    assert refused <= REFUSED
+    assert all(text.startswith(REFUSED) for text in refused), refused
 
 
 # Of issue 9: arena, stack and static RAM together, bytes. The arena counted here is the proven
