@@ -245,7 +245,8 @@ def block_memory(
     of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
     answer = BlockMemory(operations, memories, groups, of_value, [], views, gathered, sums)
     _cut_into_parts(answer, parts)
-    _align(answer, model, has_kind(present, OF_ROWS), isinstance(block.parent_op(), HyperNode))
+    of_rows = {kind for kind in {type(op) for op in present} if issubclass(kind, OF_ROWS)}
+    _align(answer, model, of_rows, isinstance(block.parent_op(), HyperNode))
     _check_apart(answer, union.sizes)
     _check_sum(answer, model)
     for index, (op, memory) in enumerate(zip(operations, memories, strict=True)):
@@ -300,18 +301,20 @@ def _cut_into_parts(answer: BlockMemory, parts: Sequence[tuple[Operation, Alias]
         origin.size = 0
 
 
-def _align(answer: BlockMemory, model: ModelAttr, by_rows: bool, in_node: bool) -> None:
+def _align(
+    answer: BlockMemory, model: ModelAttr, of_rows: Set[type[Operation]], in_node: bool
+) -> None:
     """Give each group the alignment that suits all that is written into it: the model's, but for
-    rows that lie alone, which are made `by_rows` or are arguments of a hyper-node."""
+    rows that lie alone, which operations `of_rows` make or which are arguments of a hyper-node."""
     aligned = model.alignment.data
     views = set(answer.views)
     for group in answer.groups:
         if group.piece is not None:
             continue
         group.alignment = aligned
-        if by_rows or in_node:
+        if of_rows or in_node:
             written = [v for v, _ in group.members if v.owner not in views]
-            asked = [v for v in written if by_rows or not isinstance(v, OpResult)]
+            asked = [v for v in written if not isinstance(v, OpResult) or type(v.op) in of_rows]
             found = [alignment_of(v, model) for v in asked]
             found += [aligned] * (len(asked) < len(written))
             group.alignment = lcm(*found) if found else aligned

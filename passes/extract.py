@@ -129,7 +129,8 @@ def _data_predecessors(memory: BlockMemory) -> list[dict[int, None]]:
         found: dict[int, None] = {}
         for v in read_values(op):
             if isinstance(v, OpResult):
-                found |= dict.fromkeys(made_by.get(v.op, ()))
+                for i in made_by.get(v.op, ()):
+                    found[i] = None
         mine = made_by.get(op)
         if mine is not None:
             found.pop(mine[0], None)

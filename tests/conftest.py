@@ -26,7 +26,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def fuzz() -> float:
     """Share of the full random counts to run: `MEMOPT_FUZZ`, 1.0 in `make fuzz`."""
-    return float(os.environ.get("MEMOPT_FUZZ", "0.0125"))
+    return float(os.environ.get("MEMOPT_FUZZ", "0.008"))
 
 
 def is_traced(item: pytest.Item) -> bool:

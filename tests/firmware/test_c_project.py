@@ -15,6 +15,7 @@ from memopt.backends.c.project import measure_project, write_project
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.model_attributes import AliasAttr
 from memopt.dialects.operators.convolution import Conv2DOp
+from memopt.targets.core.registry import target_named, target_names
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
 LIBM = {
@@ -36,6 +37,7 @@ LIBM = {
     )
 }
 ALLOWED = {"memcpy", "memmove", "memset", "memcmp", *LIBM}
+BOARDS = [name for name in target_names("c") if target_named(name).has_memories]
 
 CALLER = """
 #include <stdio.h>
@@ -119,22 +121,45 @@ def test_every_kernel_is_strict_c99(tmp_path: Path) -> None:
         shutil.copyfile(file, tmp_path / file.name)
     sources = sorted(tmp_path.glob("*.c"))
     assert len(sources) > 20
-    compilers: list[tuple[str, ...]] = [("cc",)]
-    if shutil.which("arm-none-eabi-gcc"):
-        flags = ("-mcpu=cortex-m4", "-mthumb", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
-        compilers.append(("arm-none-eabi-gcc", *flags))
-        flags = ("-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard")
-        compilers.append(("arm-none-eabi-gcc", *flags))
-    names = [source.name for source in sources]
-    for compiler in compilers:
-        run(*compiler, *STRICT, "-O2", "-c", *names, cwd=tmp_path)
-        for name in names:
-            object_file = Path(name).with_suffix(".o")
-            lines = run("nm", "-u", str(object_file), cwd=tmp_path).splitlines()
-            wanted = {line.split()[-1] for line in lines} - {"_GLOBAL_OFFSET_TABLE_"}
-            if name.startswith("memopt_hybrid_"):  # scales at run time, as LiteRT's double
-                wanted = {w for w in wanted if not re.match(r"__aeabi_(d|f2d|i2d)", w)}
-            assert wanted <= ALLOWED, name
+    run("cc", *STRICT, "-O2", "-c", *[source.name for source in sources], cwd=tmp_path)
+    check_needed(tmp_path)
+
+
+@pytest.mark.parametrize("target", BOARDS)
+def test_every_kernel_is_strict_c99_and_no_frame_exceeds_the_bound(
+    target: str, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
+    from memopt.backends.c.kernels import kernel_files
+
+    if fuzz < 1 and target not in ("cortex-m4", "cortex-m55"):
+        pytest.skip("in make fuzz")
+    lab.need_tools(target)
+    for file in kernel_files().values():
+        shutil.copyfile(file, tmp_path / file.name)
+    names = sorted(source.name for source in tmp_path.glob("*.c"))
+    flags = [*target_named(target).flags.split(), *STRICT, "-O2", "-fstack-usage"]
+    run("arm-none-eabi-gcc", *flags, "-c", *names, cwd=tmp_path)
+    check_needed(tmp_path)
+    frames: dict[str, int] = {}
+    for usage in tmp_path.glob("*.su"):
+        for line in usage.read_text().splitlines():
+            name, size, kind = line.split("\t")
+            assert kind == "static", line
+            frames[name] = int(size)
+    assert len(frames) > 20
+    assert max(frames.values()) <= target_named(target).kernel_frame
+
+
+def check_needed(folder: Path) -> None:
+    """Of the object files in a folder, that they need nothing but what is allowed."""
+    for line in run(
+        "nm", "-u", "-A", *[p.name for p in folder.glob("*.o")], cwd=folder
+    ).splitlines():
+        file, _, wanted = line.partition(":")
+        name = wanted.split()[-1]
+        if file.startswith("memopt_hybrid_") and re.match(r"__aeabi_(d|f2d|i2d)", name):
+            continue  # scales at run time, as LiteRT's double
+        assert name in ALLOWED | {"_GLOBAL_OFFSET_TABLE_"}, line
 
 
 def test_run_checks_its_arena_and_copies(planned: Any, tmp_path: Path, lab: Any) -> None:

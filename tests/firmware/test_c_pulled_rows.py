@@ -56,7 +56,7 @@ def test_random_networks_compute_the_same_bits(
     cut or some of it, in place or not, inputs and outputs in the arena or the caller's, one or two
     outputs."""
     seen = Counter[str]()
-    count = max(12, int(FULL * fuzz))
+    count = max(7, int(FULL * fuzz))
     for start in range(0, count, PROGRAM):
         program, given, want = Program(tmp_path / str(start)), b"", list[tuple[int, int]]()
         for seed in range(start, min(start + PROGRAM, count)):

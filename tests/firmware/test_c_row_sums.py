@@ -48,7 +48,7 @@ def ways(func: FuncOp) -> Counter[str]:
 @pytest.fixture(scope="module")
 def flags(lab: Any) -> tuple[Path, list[str]]:
     lab.need_tools("host")
-    return compiled(lab.OBJECTS, lab.SANITIZE, rounds_even=True)
+    return compiled(lab.OBJECTS, lab.SANITIZE)
 
 
 def test_random_networks_compute_the_same(

@@ -86,27 +86,27 @@ class Program:
         return ran.stdout
 
 
-def compiled(kept: Path, sanitize: str, rounds_even: bool = False) -> tuple[Path, list[str]]:
+def compiled(kept: Path, sanitize: str) -> tuple[Path, list[str]]:
     """All kernels as object files, with sanitizers, and how a program of them is compiled: those of
-    networks that round as TensorFlow Lite Micro's, or of such that may round as ONNX's too.
+    networks that round as TensorFlow Lite Micro's and of such that round as ONNX's.
 
     They are made once in the folder `kept`, which tests and processes share.
     """
-    folder = kept / f"kernels-{'even' if rounds_even else 'double'}"
+    folder = kept / "kernels"
     how = ["-std=c99", *sanitize.split(), "-ffp-contract=off", "-I", str(folder)]
     with (kept / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "made").exists():
-            _compile_kernels(folder, how, rounds_even)
+            _compile_kernels(folder, how)
             (folder / "made").touch()
     return folder, how
 
 
-def _compile_kernels(folder: Path, how: list[str], rounds_even: bool) -> None:
+def _compile_kernels(folder: Path, how: list[str]) -> None:
     folder.mkdir(exist_ok=True)
     files = [f for f in kernel_files() if f.endswith(".c")]
     for path in needed_files(f.removeprefix("memopt_").removesuffix(".c") for f in files):
-        (folder / path.name).write_text(text_of(path, rounds_even))
+        (folder / path.name).write_text(text_of(path, True))
     done = subprocess.run(
         ["cc", *how, "-c", *files], cwd=folder, capture_output=True, text=True, check=False
     )

@@ -2,8 +2,6 @@
 arena, stack and static RAM."""
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ from tflm_plan import planned, write
 from tflm_runner import Job, random_inputs, run
 from tools import need_tools
 
-from memopt.backends.c.kernels import kernel_files
 from memopt.backends.tflm import is_safe, make_safe, unknown_scratch
 from memopt.cli import main
 from memopt.dialects.plan import plan_of
@@ -213,25 +210,3 @@ def test_without_a_compiler_the_stack_is_bounded(
     out = capsys.readouterr().out
     assert "stack at most 1,024 B" in out and "flash" in out
     assert "arena 32 B" in refusal(model, tmp_path / "no", capsys, *board, "--ram=1K")
-
-
-@pytest.mark.parametrize(
-    "target", ["cortex-m3", "cortex-m33", "cortex-m4", "cortex-m7", "cortex-m55"]
-)
-def test_no_kernels_frame_exceeds_the_bound(target: str, tmp_path: Path) -> None:
-    if not shutil.which("arm-none-eabi-gcc"):
-        pytest.skip("needs a cross compiler")
-    frames: dict[str, int] = {}
-    for file in kernel_files().values():
-        shutil.copyfile(file, tmp_path / file.name)
-    for source in sorted(tmp_path.glob("*.c")):
-        command = ["arm-none-eabi-gcc", *target_named(target).flags.split(), "-O2", "-fstack-usage"]
-        subprocess.run([*command, "-c", str(source), "-o", str(tmp_path / "k.o")], check=True)
-        for usage in tmp_path.glob("*.su"):
-            for line in usage.read_text().splitlines():
-                name, size, kind = line.split("\t")
-                assert kind == "static", line
-                frames[name] = int(size)
-            usage.unlink()
-    assert len(frames) > 20
-    assert max(frames.values()) <= target_named(target).kernel_frame
