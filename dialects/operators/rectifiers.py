@@ -73,14 +73,19 @@ class LeakyReluOp(FunctionOp):
 
         return np.maximum(x, 0) + np.minimum(x, 0) * x.dtype.type(self.alpha.value.data)
 
-    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
-        """leaky_relu.h: QuantizeLeakyRelu, one multiplier for each sign."""
-        (in_scale, in_zero), (out_scale, out_zero) = (
-            per_tensor(self, v) for v in (self.input, self.result)
-        )
-        low, high = limits_of(self, self.result)
+    @property
+    def slopes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """(multiplier, shift) of what is below zero and of what is above, in float32, as TFLM."""
+        (in_scale, _), (out_scale, _) = (per_tensor(self, v) for v in (self.input, self.result))
         slopes = float32(in_scale * float32(self.alpha.value.data)), float32(in_scale)
         below, above = (quantize_multiplier(float32(s / float32(out_scale))) for s in slopes)
+        return below, above
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """leaky_relu.h: QuantizeLeakyRelu, one multiplier for each sign."""
+        (_, in_zero), (_, out_zero) = (per_tensor(self, v) for v in (self.input, self.result))
+        low, high = limits_of(self, self.result)
+        below, above = self.slopes
         largest = max(abs(v - in_zero) for v in values)
         if largest << max(below[1], above[1], 0) > INT32_MAX:
             raise unknown(self, "an output scale so small that the product could overflow")

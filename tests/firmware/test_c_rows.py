@@ -127,6 +127,8 @@ def forged(lab: Any, seed: int, quantized: bool, path: Path) -> Path:
     lab.forge.add_of_litert(forge)
     if quantized:
         add_int16(lab.forge, forge)
+        forge.store_as(lab.forge.INT16)
+        add_transpose_of_pixels(forge, lab.forge.schema, [1, 3, 5, 2])
         forge.store_as(lab.forge.UINT8)
         add_of_an_image(forge, lab.forge.schema)
     found = forge.save(path)
@@ -159,6 +161,10 @@ def add_of_an_image(forge: Any, schema: Any) -> None:
     if forge.element == schema.TensorType.INT8 and forge.quantized:  # the kernel with 16 bits
         wide = forge.tensor(shape, schema.TensorType.INT16, None, [1 / 65536], [-32768])
         forge.operator(schema.BuiltinOperator.SOFTMAX, [forge.input(shape)], wide, options, kind)
+    add_transpose_of_pixels(forge, schema, shape)
+
+
+def add_transpose_of_pixels(forge: Any, schema: Any, shape: list[int]) -> None:
     source, order = forge.input(shape), forge.tensor([4], schema.TensorType.INT32, [0, 1, 3, 2])
     forge.operator(
         schema.BuiltinOperator.TRANSPOSE,

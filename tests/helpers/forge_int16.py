@@ -6,8 +6,8 @@ from forge_model import INT8, INT16, INT32, INT64, Forge, schema
 
 
 def add_int16(types: Any, forge: Forge) -> None:
-    """Convolutions with biases of 64 bits and of 32, matrices, sums, differences and products;
-    `types` is tests/firmware/forge.py."""
+    """Convolutions with biases of 64 bits and of 32, matrices, sums, differences and products, and
+    what has no weights; `types` is tests/firmware/forge.py."""
     forge.store_as(INT16)
     codes, kinds = schema.BuiltinOperator, schema.BuiltinOptions
     for bits in (INT64, INT32, INT64):
@@ -22,4 +22,20 @@ def add_int16(types: Any, forge: Forge) -> None:
             options.potScaleInt16 = False
         kind = getattr(kinds, f"{name}Options")
         types.add_binary(forge, getattr(codes, name.upper()), options, kind)
+    add_int16_alone(types, forge)
     forge.store_as(INT8)
+
+
+def add_int16_alone(types: Any, forge: Forge) -> None:
+    """What has no weights."""
+    codes = schema.BuiltinOperator
+    for code in (codes.AVERAGE_POOL_2D, codes.MAX_POOL_2D):
+        types.add_pool(forge, code)
+    for code in (codes.MAXIMUM, codes.MINIMUM):
+        types.add_selection(forge, code)
+    for code in (codes.RELU, codes.RELU6):
+        types.add_unary(forge, code)
+    for add in (types.add_mean, types.add_pad, types.add_transpose, types.add_leaky_relu):
+        add(forge)
+    for add in (types.add_concat, types.add_slice, types.add_split):
+        add(forge)

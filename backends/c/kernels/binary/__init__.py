@@ -212,6 +212,8 @@ def mul_stored(op: MulOp, constants: Constants) -> KernelCall:
 @kernel(MinimumOp, "s8", rows=own_rows)
 @kernel(MaximumOp, "u8", rows=own_rows)
 @kernel(MinimumOp, "u8", rows=own_rows)
+@kernel(MaximumOp, "s16", rows=own_rows)
+@kernel(MinimumOp, "s16", rows=own_rows)
 @kernel(MaximumOp, "f32", rows=own_rows)
 @kernel(MinimumOp, "f32", rows=own_rows)
 @kernel(MaximumOp, "i32", rows=own_rows)

@@ -15,16 +15,19 @@ from memopt.backends.c.rowwise import over_axes
 from memopt.backends.c.sums import part_of
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.mean import MeanOp, divided
+from memopt.dialects.stored import limits_of
 
 
 @kernel(MeanOp, "s8", rounding=("tflm_double", "onnx_even"), rows=summed_rows)
 @kernel(MeanOp, "u8", rounding="tflm_double", rows=summed_rows)
+@kernel(MeanOp, "s16", rounding="tflm_double", rows=summed_rows)
 def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
     """With 1 / count folded into the multiplier."""
     outer, count, inner = over_axes(op)
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
     multiplier, shift = divided(in_scale / out_scale, count)
-    if 255 * count << max(shift, 0) >= 1 << 30:
+    low, high = limits_of(op, op.input)
+    if (high - low) * count << max(shift, 0) >= 1 << 30:
         raise refuse(op, f"a mean of {count} elements, the sum could overflow")
     return KernelCall(
         kernel=f"mean_{element_kind(op.input)}",

@@ -1,5 +1,5 @@
 /* MEAN over neighbouring axes, int8: [rows][count][inner] to [rows][inner]. */
-#include "memopt_common.h"
+#include "memopt_mean.h"
 
 typedef struct {
   int32_t count, inner;
@@ -13,39 +13,19 @@ typedef struct {
   int32_t parts; /* see memopt_part */
 } memopt_mean_s8_params;
 
-MEMOPT_KERNEL void memopt_mean_s8(const void *params, const memopt_rows *rows,
-                                  const void *const *in, void *out, void *scratch) {
-  const memopt_mean_s8_params *p = params;
-  const memopt_part part = memopt_part_of(rows, in, p->parts);
-  const int32_t *const before = part.before;
-  int32_t *const sums = out;
-  int32_t row;
-  (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *input = memopt_in_row(rows, in, 0, row);
-    int8_t *restrict output = memopt_out_row(rows, out, row);
-    int32_t i;
-    for (i = 0; i < p->inner; ++i) {
-      const int8_t *x = input + i;
-      int32_t sum = before ? before[i] : -p->offset;
-      int32_t n;
-      for (n = p->count / part.calls; n > 0; --n) {
-        sum += *x;
-        x += p->inner;
-      }
-      if (!part.last) {
-        sums[i] = sum;
-        continue;
-      }
+static inline int8_t mean_s8(const memopt_mean_s8_params *p, int32_t sum) {
 #if MEMOPT_ROUND_EVEN
-      if (p->scale > 0) {
-        sum = memopt_mean_even(sum, p->count, p->scale, p->output_scale);
-        output[i] = (int8_t)memopt_clamp(sum + p->output_zero_point, -128, 127);
-        continue;
-      }
-#endif
-      sum = memopt_requantize(sum, p->multiplier, p->shift) + p->output_zero_point;
-      output[i] = (int8_t)memopt_clamp(sum, -128, 127);
-    }
+  if (p->scale > 0) {
+    sum = memopt_mean_even(sum, p->count, p->scale, p->output_scale);
+    return (int8_t)memopt_clamp(sum + p->output_zero_point, -128, 127);
   }
+#endif
+  return MEMOPT_STORED_MEAN(int8_t, -128, 127, p, sum);
+}
+
+MEMOPT_KERNEL void memopt_mean_s8(const void *params, const memopt_rows *rows,
+                                 const void *const *in, void *out, void *scratch) {
+  const memopt_mean_s8_params *p = params;
+  (void)scratch;
+  MEMOPT_MEAN(int8_t, mean_s8, p);
 }

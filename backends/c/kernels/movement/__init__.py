@@ -149,6 +149,7 @@ def gather(op: GatherAlongOp, constants: Constants) -> KernelCall:
 
 @kernel(TransposeOp, "s8", rows=_transpose_rows)
 @kernel(TransposeOp, "u8", rows=_transpose_rows)
+@kernel(TransposeOp, "s16", rows=_transpose_rows)
 @kernel(TransposeOp, "f32", rows=_transpose_rows)
 def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
@@ -160,9 +161,9 @@ def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     sizes, in_n = four(out), 0
     if permutation[: len(shape) - 2] == tuple(range(len(shape) - 2)):  # rows of the same number
         in_n, strides = sizes[2] * sizes[3], (0, 0, *strides[2:])
-    bits = element_kind(op.input)[1:]
+    kind = element_kind(op.input)
     return KernelCall(
-        f"transpose_{'s8' if bits == '8' else 'f32'}",
+        f"transpose_{'s8' if kind == 'u8' else kind}",
         (
             ("size", "{" + ", ".join(map(str, sizes[1:])) + "}"),
             ("stride", "{" + ", ".join(map(str, strides)) + "}"),

@@ -17,6 +17,7 @@ from memopt.dialects.tensors import shape_of
 
 @kernel(PadOp, "s8", rows=pad_rows)
 @kernel(PadOp, "u8", rows=pad_rows)
+@kernel(PadOp, "s16", rows=pad_rows)
 @kernel(PadOp, "f32", rows=pad_rows)
 def pad(op: PadOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
@@ -25,12 +26,13 @@ def pad(op: PadOp, constants: Constants) -> KernelCall:
     before = four(tuple(int(v) for v in op.before.get_values()), 0)
     kind = element_kind(op.input)
     value: int | float = float(op.value.value.data)
-    if kind in ("s8", "u8"):
+    if kind != "f32":
         same = per_tensor(op, op.input) == per_tensor(op, op.result)
         if not same or value != 0.0:
             raise refuse(op, "an int8 pad with another value than zero, or another quantization")
-        value, kind = per_tensor(op, op.result)[1], "s8"  # whatever sign the bytes have
-        value -= 256 if value > 127 else 0
+        value = per_tensor(op, op.result)[1]
+    if kind == "u8":
+        value, kind = value - (256 if value > 127 else 0), "s8"  # whatever sign the bytes have
     (n, h, w, c), (_, out_h, out_w, out_c) = four(shape), four(out)
     names = ("in_images", "in_h", "in_w", "in_c", "out_h", "out_w", "out_c")
     befores = ("before_images", "before_h", "before_w", "before_c")

@@ -1,5 +1,7 @@
 """AVERAGE_POOL_2D and MAX_POOL_2D."""
 
+from math import prod
+
 from memopt.backends.c.call import (
     Constants,
     KernelCall,
@@ -12,8 +14,10 @@ from memopt.backends.c.int8 import even_steps, int8_range
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import window_rows
 from memopt.backends.c.rowwise import image_call
+from memopt.dialects.arithmetic import INT32_MAX
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp, PoolBase
+from memopt.dialects.stored import limits_of
 from memopt.dialects.tensors import shape_of
 
 
@@ -52,6 +56,8 @@ def _pool_fields(op: PoolBase) -> str:
 @kernel(MaxPool2DOp, "s8", "nhwc", rows=window_rows)
 @kernel(AveragePool2DOp, "u8", "nhwc", rounding="tflm_double", rows=window_rows)
 @kernel(MaxPool2DOp, "u8", "nhwc", rows=window_rows)
+@kernel(AveragePool2DOp, "s16", "nhwc", rounding="tflm_double", rows=window_rows)
+@kernel(MaxPool2DOp, "s16", "nhwc", rows=window_rows)
 def pool_2d_stored(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
     """AVERAGE_POOL_2D and MAX_POOL_2D, between tensors of one quantization; ONNX's means of two."""
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
@@ -66,6 +72,9 @@ def pool_2d_stored(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> K
         return image_call(op, "average_pool_2d_s8", fields)
     if abs(in_scale - out_scale) > 1.0e-6 or in_zero != out_zero:
         raise refuse(op, "an int8 pool needs the same quantization before and after")
+    low, high = limits_of(op, op.input)
+    if isinstance(op, AveragePool2DOp) and -low * prod(op.window.sizes[0]) > INT32_MAX - high:
+        raise refuse(op, "a window so large that the sum could overflow")
     kernel = "average_pool_2d" if isinstance(op, AveragePool2DOp) else "max_pool_2d"
     kernel = f"{kernel}_{element_kind(op.input)}"
     return image_call(op, kernel, (("window", _pool_fields(op)), *int8_range(op, op.result)))

@@ -1,10 +1,11 @@
 """Functions of one value. Those of an int8 are tables of 256: what the operation evaluates to."""
 
-from memopt.backends.c.call import Constants, KernelCall, Table
+from memopt.backends.c.call import Constants, KernelCall, Table, per_tensor
+from memopt.backends.c.int8 import WIDE
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import lookup, rowwise
-from memopt.dialects.arithmetic import FLOAT32_MAX
+from memopt.dialects.arithmetic import FLOAT32_MAX, quantize_multiplier, quantized_range
 from memopt.dialects.operators.activations import BoundedOp, GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.comparison import LogicalNotOp
 from memopt.dialects.operators.real_functions import RealFunctionOp
@@ -17,12 +18,36 @@ from memopt.dialects.operators.unary import (
     ReluOp,
     TanhOp,
 )
+from memopt.dialects.stored import limits_of
 
 
 @kernel(FunctionOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
 @kernel(FunctionOp, "u8", rounding="tflm_double", rows=own_rows)
 def function_of_byte(op: FunctionOp, constants: Constants) -> KernelCall:
     return lookup(op)
+
+
+@kernel(ReluOp, "s16", rounding="tflm_double", rows=own_rows)
+@kernel(Relu6Op, "s16", rounding="tflm_double", rows=own_rows)
+@kernel(LeakyReluOp, "s16", rounding="tflm_double", rows=own_rows)
+def rectifier_s16(op: ReluOp | Relu6Op | LeakyReluOp, constants: Constants) -> KernelCall:
+    """A line on each side of zero, within what the function leaves."""
+    op.of_stored(16, limits_of(op, op.input))  # refuses what has no meaning
+    (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    above = below = quantize_multiplier(in_scale / out_scale)
+    low, high = limits_of(op, op.result)
+    if isinstance(op, LeakyReluOp):
+        below, above = op.slopes
+    else:
+        name = op.name.removeprefix("memgraph.")
+        low, high = quantized_range(name, out_scale, out_zero, low, high)
+    fields = (
+        *(("input_zero_point", in_zero), ("output_zero_point", out_zero)),
+        *(("above_multiplier", above[0]), ("above_shift", above[1] + WIDE)),
+        *(("below_multiplier", below[0]), ("below_shift", below[1] + WIDE)),
+        *(("act_min", low), ("act_max", high)),
+    )
+    return rowwise(op, "rectify_s16", fields)
 
 
 @kernel(ReluOp, "f32", rows=own_rows)

@@ -1,0 +1,16 @@
+/* MINIMUM, int16, one quantization. Rows and steps as in memopt_add_s8.c. */
+#include "memopt_binary.h"
+
+typedef struct {
+  int32_t row_n;
+  int32_t a_step, b_step;         /* as in memopt_add_s8.c */
+  int32_t a_row_step, b_row_step; /* as in memopt_add_s8.c */
+} memopt_minimum_s16_params;
+
+/* `output` may be `a` or `b`. */
+MEMOPT_KERNEL void memopt_minimum_s16(const void *params, const memopt_rows *rows,
+                                      const void *const *in, void *out, void *scratch) {
+  const memopt_minimum_s16_params *p = params;
+  (void)scratch;
+  MEMOPT_BINARY(int16_t, p, x < y ? x : y);
+}

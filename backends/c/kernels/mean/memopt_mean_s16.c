@@ -1,0 +1,21 @@
+/* MEAN over neighbouring axes, int16: [rows][count][inner] to [rows][inner]. */
+#include "memopt_mean.h"
+
+typedef struct {
+  int32_t count, inner;
+  int32_t offset; /* count * the input's zero point */
+  int32_t multiplier, shift; /* of the scales and 1 / count; as memopt_requantize takes them */
+  int32_t output_zero_point;
+  int32_t parts; /* see memopt_part */
+} memopt_mean_s16_params;
+
+static inline int16_t mean_s16(const memopt_mean_s16_params *p, int32_t sum) {
+  return MEMOPT_STORED_MEAN(int16_t, -32768, 32767, p, sum);
+}
+
+MEMOPT_KERNEL void memopt_mean_s16(const void *params, const memopt_rows *rows,
+                                  const void *const *in, void *out, void *scratch) {
+  const memopt_mean_s16_params *p = params;
+  (void)scratch;
+  MEMOPT_MEAN(int16_t, mean_s16, p);
+}

@@ -1,0 +1,16 @@
+/* PAD of [images][rows][columns][channels], int16. Rows count through all images. */
+#include "memopt_pad.h"
+
+typedef struct {
+  int32_t in_images, in_h, in_w, in_c;
+  int32_t out_h, out_w, out_c;
+  int32_t before_images, before_h, before_w, before_c;
+  int32_t value;
+} memopt_pad_s16_params;
+
+MEMOPT_KERNEL void memopt_pad_s16(const void *params, const memopt_rows *rows,
+                                 const void *const *in, void *out, void *scratch) {
+  const memopt_pad_s16_params *p = params;
+  (void)scratch;
+  MEMOPT_PAD(int16_t, p);
+}
