@@ -312,12 +312,13 @@ def _align(
         if group.piece is not None:
             continue
         group.alignment = aligned
-        if of_rows or in_node:
-            written = [v for v, _ in group.members if v.owner not in views]
-            asked = [v for v in written if not isinstance(v, OpResult) or type(v.op) in of_rows]
+        if not of_rows and (not in_node or isinstance(group.members[0][0], OpResult)):
+            continue  # as most: arguments come first, and are the first of their groups
+        written = [v for v, _ in group.members if v.owner not in views]
+        asked = [v for v in written if not isinstance(v, OpResult) or type(v.op) in of_rows]
+        if asked:
             found = [alignment_of(v, model) for v in asked]
-            found += [aligned] * (len(asked) < len(written))
-            group.alignment = lcm(*found) if found else aligned
+            group.alignment = lcm(*found, *[aligned] * (len(asked) < len(written)))
 
 
 def _part_of(answer: BlockMemory, op: Operation, alias: Alias) -> tuple[Storage, int, int]:
