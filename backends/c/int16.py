@@ -1,4 +1,4 @@
-"""What kernels of int16 with int8 weights share: the fields of `memopt_wide_sum_s16`."""
+"""What kernels of int16 share: the fields of `memopt_wide_sum_s16`, a table of functions."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,16 @@ from xdsl.ir import Operation, SSAValue
 from memopt.backends.c.call import Constants, Table, per_tensor, refuse
 from memopt.backends.c.int8 import Fields, codes, int8_range, int8_weights, int32_bias
 from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.dialects.int16_tables import sigmoid_table
 
 WIDEST = 1 << 46  # of a sum, whose product with 16 bits is rounded in 64
+
+
+def sigmoids() -> Table:
+    """The table of memopt_sigmoid_s16.h."""
+    import numpy as np
+
+    return Table("uint16_t", np.array(sigmoid_table(), np.uint16))
 
 
 def wide_sums(

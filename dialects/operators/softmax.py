@@ -1,6 +1,7 @@
 """Softmax."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from xdsl.dialects.builtin import (
@@ -19,8 +20,13 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import one_over_one_plus_x, softmax_exponentials
-from memopt.dialects.fixed_point import by_table, high_mul, round_shift
+from memopt.dialects.arithmetic import (
+    one_over_one_plus_x,
+    quantize_multiplier,
+    softmax_exponentials,
+)
+from memopt.dialects.fixed_point import by_table, high_mul, rescale, round_shift
+from memopt.dialects.int16_tables import exponential_table, look_up, reciprocal_table
 from memopt.dialects.operators.base import TYPES, ComputeOp, Range
 from memopt.dialects.operators.real_bounds import of_reals
 from memopt.dialects.operators.reordering import with_axis
@@ -86,7 +92,7 @@ class SoftmaxOp(ComputeOp):
         """Of bytes: the least and the largest integer of the result, and its bits. Raises
         MemoptError unless it goes from 0 to almost 1 in as many steps as there are."""
         if stored_bits(self, self.input, unsigned=True) != 8:
-            raise unknown(self, "a softmax of int16")
+            raise unknown(self, "int16 is no byte")
         width = 16 if integer_type(element_of(self.result)) == (16, False) else 8
         if width == 8:
             stored_bits(self, self.input, self.result, unsigned=True)
@@ -98,10 +104,41 @@ class SoftmaxOp(ComputeOp):
             raise unknown(self, text)
         return low, high, width
 
+    def in_tenths(self) -> tuple[int, int]:
+        """Of int16: (multiplier, shift) from its steps to those of the exponential's table, 6553.5
+        to 1. Raises MemoptError for scales that TensorFlow Lite Micro does not take."""
+        stored_bits(self, self.input, self.result)
+        scale, zero = per_tensor(self, self.result)
+        if zero or abs(scale * 32768 - 1) > 0.001:
+            raise unknown(self, "a softmax of int16 needs scale 1/32768 and zero point 0 after it")
+        real = per_tensor(self, self.input)[0] * float(self.beta.value.data) / (10.0 / 65535.0)
+        multiplier, shift = quantize_multiplier(real)
+        if shift > 14:
+            raise unknown(self, "an input scale so large that differences could overflow")
+        return multiplier, shift
+
+    def _stored_int16(self, x: Array) -> Array:
+        """softmax.h, SoftmaxInt16: by tables, exponentials and their sum in Q0.15."""
+        import numpy as np
+
+        multiplier, shift = (np.int64(v) for v in self.in_tenths())
+        below = x.astype(np.int64) - x.max(-1, keepdims=True)
+        places = np.clip(rescale(self, below, multiplier, shift) + 32767, -32768, 32767)
+        exponential = by_table(places, partial(look_up, exponential_table()))
+        total = exponential.sum(-1, keepdims=True)
+        zeros = by_table(total, lambda v: 32 - v.bit_length())
+        moved = (((total << (zeros - 1)) + (1 << 13)) >> 14) - (1 << 15) - (1 << 16)
+        scale = by_table(np.clip(moved, -32768, 32767), partial(look_up, reciprocal_table()))
+        bits = 31 - zeros
+        made = (exponential * scale + (np.int64(1) << (bits - 1))) >> bits
+        return np.clip(made, 0, 32767).astype(np.int16)
+
     def _stored(self, x: Array, axis: int, beta: float) -> Array:
         """softmax.h, the integer Softmax: exponentials in Q0.31, their sum in Q12.19."""
         import numpy as np
 
+        if integer_type(element_of(self.input)) == (16, False):
+            return np.ascontiguousarray(np.moveaxis(self._stored_int16(x), -1, axis))
         low, high, width = self.need_unit_steps()
         table = np.array(softmax_exponentials(beta, per_tensor(self, self.input)[0]), np.int64)
         below = x.max(-1, keepdims=True).astype(np.int64) - x

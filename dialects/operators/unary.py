@@ -14,6 +14,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects import int16_tables
 from memopt.dialects.arithmetic import (
     INT32_MAX,
     float32,
@@ -218,6 +219,24 @@ class SigmoidOp(FunctionOp):
     def takes_bytes(self) -> bool:
         return True
 
+    POWERS: ClassVar[tuple[int, ...]]  # of two, for which its input's scale of int16 is taken
+
+    def in_units(self) -> tuple[int, int]:
+        """(multiplier, shift) of what is looked up for an int16. Raises MemoptError for scales that
+        TensorFlow Lite Micro does not take."""
+        (scale, zero), (out_scale, out_zero) = (
+            per_tensor(self, v) for v in (self.input, self.result)
+        )
+        if zero or out_zero or int16_tables.power_of_two(out_scale) != -15:
+            text = "an int16 sigmoid without zero points and with scale 1/32768 after it"
+            raise unknown(self, f"only {text} is known")
+        return int16_tables.to_units(self, scale, self.POWERS)
+
+    def by_lines(self, function: Callable[[int], int]) -> Callable[[int], int]:
+        """`function` of an int16, by a table with lines between its entries."""
+        numbers = self.in_units()
+        return lambda x: function(int16_tables.in_units(x, *numbers))
+
     def sigmoid(
         self, function: Callable[[int], int], shift: int, zero: int
     ) -> Callable[[int], int]:
@@ -242,6 +261,7 @@ class LogisticOp(SigmoidOp):
     """1 / (1 + exp(-x)), element-wise."""
 
     name = "memgraph.logistic"
+    POWERS: ClassVar[tuple[int, ...]] = (-12,)
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
@@ -258,7 +278,7 @@ class LogisticOp(SigmoidOp):
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         """logistic.h of reference/integer_ops."""
         if bits != 8:
-            raise unknown(self, "a logistic of int16")
+            return self.by_lines(int16_tables.logistic)
         if is_unsigned(self.result):
             return by_floats(self, _logistic_of_float)
         if per_tensor(self, self.result) != (1.0 / 256.0, -128):
@@ -271,6 +291,7 @@ class TanhOp(SigmoidOp):
     """The hyperbolic tangent, element-wise."""
 
     name = "memgraph.tanh"
+    POWERS: ClassVar[tuple[int, ...]] = (-12, -11)
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
@@ -286,7 +307,7 @@ class TanhOp(SigmoidOp):
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         """tanh.h of reference/integer_ops."""
         if bits != 8:
-            raise unknown(self, "a tanh of int16")
+            return self.by_lines(int16_tables.tanh)
         if is_unsigned(self.result):
             return by_floats(self, _tanh_of_float)
         if per_tensor(self, self.result) != (1.0 / 128.0, 0):

@@ -161,6 +161,8 @@ def add_softmax(forge: Forge) -> None:
     options.beta = float(np.float32(forge.pick(1.0, 1.0, 0.3, 2.5)))
     if forge.element == INT8 and forge.quantized and forge.rng.random() < 0.4:
         result = forge.tensor(shape, INT16, None, [1 / forge.pick(65536, 65535)], [-32768])
+    elif forge.element == INT16:
+        result = forge.tensor(shape, INT16, None, [1 / 32768], [0])
     elif forge.quantized:
         result = forge.tensor(shape, forge.element, None, [1 / 256], [forge.low])
     else:
@@ -183,7 +185,7 @@ def add_unary(forge: Forge, code: int) -> None:
         schema.BuiltinOperator.TANH: (1 / 128, forge.low + 128),
     }
     if code in fixed and forge.quantized:
-        scale, zero_point = fixed[code]
+        scale, zero_point = (1 / 32768, 0) if forge.element == INT16 else fixed[code]
         result = forge.tensor(shape, forge.element, None, [scale], [zero_point])
     else:
         same = code in (schema.BuiltinOperator.RELU6, schema.BuiltinOperator.HARD_SWISH)

@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 from forge_int16 import add_int16
 from forge_model import INT16, INT32
+from xdsl.ir import OpResult
 
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import only_function
 
 
 def forged(lab: Any, seed: int) -> Any:
@@ -47,3 +51,39 @@ def test_biases_that_no_runtime_has_are_refused(tmp_path: Path, lab: Any) -> Non
     module = lab.plan(lab.read_model(forge.save(tmp_path / "m.tflite")), target="host")
     with pytest.raises(MemoptError, match="int16 with a bias of 32 bits"):
         lab.write(module, tmp_path / "c", "net", "host")
+
+
+SCALES = (2**-12, 2**-11, 2**-12 * 1.0005, 2**-15, 1e-6, 0.001, 0.05, 2.6)
+
+
+def test_every_int16_of_functions_by_tables(tmp_path: Path, lab: Any) -> None:
+    """LOGISTIC and TANH of all integers, SOFTMAX of vectors of any length: C and `evaluate`."""
+    lab.need_tools("host")
+    forge = lab.forge.Forge(np.random.default_rng(1), True)
+    schema, q15 = lab.forge.schema, ([1 / 32768], [0])
+    builtin, kinds = schema.BuiltinOperator, schema.BuiltinOptions
+    options: Any = schema.SoftmaxOptionsT()
+    options.beta = 0.75
+    for scale in SCALES:
+        for code in (builtin.LOGISTIC, builtin.TANH, builtin.SOFTMAX):
+            is_softmax = code == builtin.SOFTMAX
+            shape = [3, int(4e-3 / scale) + 2] if is_softmax else [1 << 16]
+            source = forge.tensor(shape, INT16, None, [scale], [0])
+            forge.graph.inputs.append(source)
+            kind = kinds.SoftmaxOptions if is_softmax else kinds.NONE
+            chosen = options if is_softmax else None
+            forge.operator(code, [source], forge.tensor(shape, INT16, None, *q15), chosen, kind)
+    path = forge.save(tmp_path / "m.tflite")
+    module = lab.plan(lab.read_model(path), schedule="source", target="host")
+    inputs = lab.random_inputs(module, 1, 1)
+    for array in inputs:
+        if array.size == 1 << 16:
+            array[0] = np.arange(-32768, 32768)
+    want = lab.golden("tflm", path, inputs, lab.tensors_of(module), tmp_path)
+    run = lab.run_project(lab.write(module, tmp_path / "c", "net", "host"), inputs, lab.SANITIZE)
+    assert run.code == 0, run.messages
+    assert lab.unequal_tensors(run, want) == []
+    func = only_function(module)
+    for value, found in evaluate(func, Weights.of(module), [a[0] for a in inputs]).items():
+        if isinstance(value, OpResult):
+            assert np.array_equal(found, want[lab.source_tensor(value)][0])

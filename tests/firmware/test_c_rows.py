@@ -128,7 +128,7 @@ def forged(lab: Any, seed: int, quantized: bool, path: Path) -> Path:
     if quantized:
         add_int16(lab.forge, forge)
         forge.store_as(lab.forge.INT16)
-        add_transpose_of_pixels(forge, lab.forge.schema, [1, 3, 5, 2])
+        add_of_pixels(forge, lab.forge.schema, [1, 3, 5, 2])
         forge.store_as(lab.forge.UINT8)
         add_of_an_image(forge, lab.forge.schema)
     found = forge.save(path)
@@ -150,21 +150,23 @@ def add_of_an_image(forge: Any, schema: Any) -> None:
         options,
         schema.BuiltinOptions.FullyConnectedOptions,
     )
-    options = schema.SoftmaxOptionsT()
+    add_of_pixels(forge, schema, shape)
+
+
+def add_of_pixels(forge: Any, schema: Any, shape: list[int]) -> None:
+    options: Any = schema.SoftmaxOptionsT()
     options.beta = 1.0
     result = forge.activation(shape)
     if forge.quantized:
         quantization = forge.graph.tensors[result].quantization
-        quantization.scale, quantization.zeroPoint = [1 / 256], [forge.low]
+        wide = forge.element == schema.TensorType.INT16
+        quantization.scale = [1 / (32768 if wide else 256)]
+        quantization.zeroPoint = [0 if wide else forge.low]
     kind = schema.BuiltinOptions.SoftmaxOptions
     forge.operator(schema.BuiltinOperator.SOFTMAX, [forge.input(shape)], result, options, kind)
     if forge.element == schema.TensorType.INT8 and forge.quantized:  # the kernel with 16 bits
         wide = forge.tensor(shape, schema.TensorType.INT16, None, [1 / 65536], [-32768])
         forge.operator(schema.BuiltinOperator.SOFTMAX, [forge.input(shape)], wide, options, kind)
-    add_transpose_of_pixels(forge, schema, shape)
-
-
-def add_transpose_of_pixels(forge: Any, schema: Any, shape: list[int]) -> None:
     source, order = forge.input(shape), forge.tensor([4], schema.TensorType.INT32, [0, 1, 3, 2])
     forge.operator(
         schema.BuiltinOperator.TRANSPOSE,

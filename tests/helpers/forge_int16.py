@@ -37,5 +37,7 @@ def add_int16_alone(types: Any, forge: Forge) -> None:
         types.add_unary(forge, code)
     for add in (types.add_mean, types.add_pad, types.add_transpose, types.add_leaky_relu):
         add(forge)
-    for add in (types.add_concat, types.add_slice, types.add_split):
+    for add in (types.add_concat, types.add_slice, types.add_split, types.add_softmax):
         add(forge)
+    for code in (codes.LOGISTIC, codes.TANH):
+        types.add_unary(forge, code)

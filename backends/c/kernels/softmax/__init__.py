@@ -10,11 +10,11 @@ from memopt.backends.c.call import (
     refuse,
     size_of,
 )
+from memopt.backends.c.int8 import WIDE
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
-from memopt.dialects.arithmetic import (
-    softmax_exponentials,
-)
+from memopt.dialects.arithmetic import softmax_exponentials
+from memopt.dialects.int16_tables import exponential_table, reciprocal_table
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.tensors import shape_of
 
@@ -48,6 +48,21 @@ def softmax_of_bytes(op: SoftmaxOp, constants: Constants) -> KernelCall:
     fields = (("entries", len(numbers)), ("exponential", table))
     types = "_".join(dict.fromkeys(element_kind(v) for v in (op.input, op.result)))
     return _softmax_call(op, f"softmax_{types}", fields)
+
+
+@kernel(SoftmaxOp, "s16", rows=own_rows)
+def softmax_s16(op: SoftmaxOp, constants: Constants) -> KernelCall:
+    import numpy as np
+
+    multiplier, shift = op.in_tenths()
+    if shape_of(op.input)[-1] > 1 << 16:
+        raise refuse(op, "a vector so long that the sum could overflow")
+    tables = (("exponential", exponential_table()), ("reciprocal", reciprocal_table()))
+    fields = (
+        *(("multiplier", multiplier), ("shift", shift + WIDE)),
+        *((name, Table("int16_t", np.array(table, np.int16))) for name, table in tables),
+    )
+    return _softmax_call(op, "softmax_s16", fields)
 
 
 @kernel(SoftmaxOp, "f32", rows=own_rows)

@@ -2,6 +2,7 @@
 
 from memopt.backends.c.call import Constants, KernelCall, Table, per_tensor
 from memopt.backends.c.int8 import WIDE
+from memopt.backends.c.int16 import sigmoids
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import lookup, rowwise
@@ -16,6 +17,7 @@ from memopt.dialects.operators.unary import (
     LogisticOp,
     Relu6Op,
     ReluOp,
+    SigmoidOp,
     TanhOp,
 )
 from memopt.dialects.stored import limits_of
@@ -25,6 +27,14 @@ from memopt.dialects.stored import limits_of
 @kernel(FunctionOp, "u8", rounding="tflm_double", rows=own_rows)
 def function_of_byte(op: FunctionOp, constants: Constants) -> KernelCall:
     return lookup(op)
+
+
+@kernel(LogisticOp, "s16", rounding="tflm_double", rows=own_rows)
+@kernel(TanhOp, "s16", rounding="tflm_double", rows=own_rows)
+def sigmoid_s16(op: SigmoidOp, constants: Constants) -> KernelCall:
+    multiplier, shift = op.in_units()
+    fields = (("multiplier", multiplier), ("shift", shift), ("table", sigmoids()))
+    return rowwise(op, f"{op.name.removeprefix('memgraph.')}_s16", fields)
 
 
 @kernel(ReluOp, "s16", rounding="tflm_double", rows=own_rows)
