@@ -62,9 +62,10 @@ def rows_read(reader: Reader, k: int, r: int) -> range | None:
         return _reaching(window, r, rows) if k == 0 else None
     if window is not None:
         return _window(reader, window, r, rows) if k == 0 else None
-    if "depth_to_space" in whole.name:
-        r //= _property(whole, "block").value.data
-        return range(r, r + 1)
+    if (block := _property(whole, "block")) is not None:
+        size = block.value.data  # into channels as many rows, out of them a part of one
+        into = whole.name.endswith("depth")
+        return range(r * size, (r + 1) * size) if into else range(r // size, r // size + 1)
     if (before := _property(whole, "before")) is not None:
         r -= int(before.get_values()[1])
         return range(r, r + 1) if 0 <= r < rows else range(0)

@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import start_of
-from memopt.frontends.tflite import walks
+from memopt.frontends.tflite import picks, walks
 from memopt.frontends.tflite.node import Builder, Kind, Node, activation, rounding
 
 
@@ -93,12 +93,16 @@ def reverse(node: Node, kind: Kind) -> Operation:
     return walked(node, kind, walks.reverse(node.shape(0), axes))
 
 
-def batches(walk: Callable[[Sequence[int], Sequence[int]], walks.Walk]) -> Builder:
-    """Between images and pixels; operand 2 is what is padded or cut off."""
+def batches(
+    walk: Callable[[Sequence[int], Sequence[int]], walks.Walk], other: Builder
+) -> Callable[[Node, Kind, Kind], Operation]:
+    """Between images and pixels; operand 2 is what is padded or cut off, which, as blocks of other
+    tensors than images, is picked."""
 
-    def builder(node: Node, kind: Kind) -> Operation:
-        need(not any(node.constant(2)))
-        return walked(node, kind, walk(node.shape(0), node.constant(1)))
+    def builder(node: Node, plain: Kind, picked: Kind) -> Operation:
+        if any(node.constant(2)) or len(node.shape(0)) != 4 or len(node.constant(1)) != 2:
+            return other(node, picked)
+        return walked(node, plain, walk(node.shape(0), node.constant(1)))
 
     return builder
 
@@ -123,15 +127,19 @@ def embedding_lookup(node: Node, kind: Kind) -> Operation:
     return build(kind, operands, node.results, {"axis": number(0)})
 
 
-def pad(node: Node, kind: Kind) -> Operation:
-    need(len(node.types) == 2)  # PADV2 names a value of its own and stays opaque
-    flat = node.constant(1)
+def pad(node: Node, plain: Kind, picked: Kind) -> Operation:
+    """Of many dimensions, and of plain integers, it is picked."""
+    element, flat = node.element(0), node.constant(1)
+    is_plain = isinstance(element, IntegerType) and not is_quantized(node.type(0))
+    if is_plain or len(node.shape(0)) > 4:
+        return picks.pad(node, picked)
+    need(len(node.types) == 2)
     properties = {
         "before": integer_list(flat[0::2]),
         "after": integer_list(flat[1::2]),
         "value": real(0.0),
     }
-    return build(kind, (node.operand(0),), node.results, properties)
+    return build(plain, (node.operand(0),), node.results, properties)
 
 
 def transpose(node: Node, kind: Kind) -> Operation:

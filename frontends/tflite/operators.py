@@ -43,6 +43,7 @@ from memopt.dialects.operators.hybrid import (
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
+from memopt.dialects.operators.picked import MirroredOp, PickedOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
 from memopt.dialects.operators.powers import FloorDivOp, FloorModOp, PowOp
 from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
@@ -73,6 +74,7 @@ from memopt.dialects.operators.reductions import (
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
+from memopt.dialects.operators.space_to_depth import SpaceToDepthOp
 from memopt.dialects.operators.stacking import PackOp, UnpackOp
 from memopt.dialects.operators.strided import StridedOp
 from memopt.dialects.operators.svdf import SvdfOp
@@ -89,7 +91,7 @@ from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import same_padding
-from memopt.frontends.tflite import moves, walks
+from memopt.frontends.tflite import moves, picks, walks
 from memopt.frontends.tflite.node import Kind, Node, activation, rounding, same_arithmetic
 from memopt.frontends.tflite.recurrent import svdf
 
@@ -310,6 +312,12 @@ def transpose_convolution(node: Node, kind: Kind) -> Operation:
     )
 
 
+def space_to_depth(node: Node, kind: Kind) -> Operation:
+    need(len(node.shape(0)) == 4 and node.options["blockSize"] > 0)
+    properties = {"block": number(node.options["blockSize"])}
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
 OPERATORS: Final[Mapping[str, Entry]] = {
     "ABS": Entry(real_function, AbsOp),
     "ADD": Entry(binary, AddOp),
@@ -317,7 +325,9 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "ARG_MIN": Entry(arg, ArgMinOp),
     "AVERAGE_POOL_2D": Entry(pool, AveragePool2DOp),
     "BATCH_MATMUL": Entry(batch_matmul, BatchMatmulOp),
-    "BATCH_TO_SPACE_ND": Entry(moves.batches(walks.batch_to_space), StridedOp),
+    "BATCH_TO_SPACE_ND": Entry(
+        moves.batches(walks.batch_to_space, picks.batch_to_space), StridedOp, PickedOp
+    ),
     "BROADCAST_TO": Entry(moves.broadcast_to, StridedOp),
     "CAST": Entry(unary, CastOp),
     "CEIL": Entry(real_function, CeilOp),
@@ -360,11 +370,13 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "MAX_POOL_2D": Entry(pool, MaxPool2DOp),
     "MEAN": Entry(over_axes, MeanOp),
     "MINIMUM": Entry(binary, MinimumOp),
+    "MIRROR_PAD": Entry(picks.mirror_pad, MirroredOp),
     "MUL": Entry(binary, MulOp),
     "NEG": Entry(real_function, NegOp),
     "NOT_EQUAL": Entry(truth, NotEqualOp),
     "PACK": Entry(moves.stack, PackOp),
-    "PAD": Entry(moves.pad, PadOp),
+    "PAD": Entry(moves.pad, PadOp, PickedOp),
+    "PADV2": Entry(picks.pad, PickedOp),
     "POW": Entry(quotient, PowOp),
     "PRELU": Entry(binary, PreluOp),
     "QUANTIZE": Entry(unary, QuantizeOp),
@@ -386,7 +398,10 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "SIN": Entry(real_function, SinOp),
     "SLICE": Entry(moves.slice_, SliceOp),
     "SOFTMAX": Entry(softmax, SoftmaxOp),
-    "SPACE_TO_BATCH_ND": Entry(moves.batches(walks.space_to_batch), StridedOp),
+    "SPACE_TO_BATCH_ND": Entry(
+        moves.batches(walks.space_to_batch, picks.space_to_batch), StridedOp, PickedOp
+    ),
+    "SPACE_TO_DEPTH": Entry(space_to_depth, SpaceToDepthOp),
     "SPLIT": Entry(moves.split(data=1, axis=0), SplitOp),
     "SPLIT_V": Entry(moves.split(data=0, axis=2), SplitOp),
     "SQRT": Entry(real_function, SqrtOp),

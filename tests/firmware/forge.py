@@ -100,6 +100,25 @@ def add_convolution(forge: Forge, depthwise: bool) -> None:
     forge.operator(code, inputs, result, options, kind)
 
 
+def add_transpose_convolution(forge: Forge) -> None:
+    size, kernel, stride, padding = forge.window()
+    channels, out_channels = (int(v) for v in forge.rng.integers(1, 10, 2))
+    out = [s * t for s, t in zip(size, stride, strict=True)]
+    if padding == VALID:
+        out = [(s - 1) * t + k for s, t, k in zip(size, stride, kernel, strict=True)]
+    source = forge.input([forge.pick(1, 1, 2), *size, channels])
+    shape = [out_channels, *kernel, channels]
+    weights = forge.weights(shape, out_channels, 0, bool(forge.rng.random() < 0.7))
+    result = [forge.graph.tensors[source].shape[0], *out, out_channels]
+    inputs = [forge.tensor([4], INT32, result), weights, source]
+    if forge.rng.random() < 0.7:
+        inputs.append(forge.bias(source, weights, out_channels, needed=True))
+    options: Any = schema.TransposeConvOptionsT()
+    options.padding, (options.strideH, options.strideW) = padding, stride
+    code, kind = schema.BuiltinOperator.TRANSPOSE_CONV, schema.BuiltinOptions.TransposeConvOptions
+    forge.operator(code, inputs, forge.activation(result), options, kind)
+
+
 def add_fully_connected(forge: Forge, needs_bias: bool = False) -> None:
     rows, in_n, out_n = (int(forge.rng.integers(1, n)) for n in (4, 40, 12))
     source = forge.input([rows, in_n])
@@ -370,6 +389,20 @@ def add_uint8(forge: Forge) -> None:
     forge.store_as(INT8)
 
 
+def add_space_to_depth(forge: Forge) -> None:
+    (n, h, w, c), block = random_shape(forge), int(forge.rng.integers(1, 4))
+    source = forge.input([n, h * block, w * block, c])
+    options: Any = schema.SpaceToDepthOptionsT()
+    options.blockSize = block
+    forge.operator(
+        schema.BuiltinOperator.SPACE_TO_DEPTH,
+        [source],
+        forge.activation([n, h, w, c * block**2], like=source),
+        options,
+        schema.BuiltinOptions.SpaceToDepthOptions,
+    )
+
+
 def add_random(forge: Forge) -> None:
     """One random operator of those that the C backend has kernels for."""
     kinds = kinds_of(forge)
@@ -404,6 +437,7 @@ def kinds_of(forge: Forge) -> tuple[Callable[[], None], ...]:
         lambda: add_convolution(forge, True),
         lambda: add_convolution(forge, True),
         lambda: add_fully_connected(forge),
+        lambda: add_transpose_convolution(forge),
         lambda: add_pool(forge, builtin.AVERAGE_POOL_2D),
         lambda: add_pool(forge, builtin.MAX_POOL_2D),
         lambda: add_binary(
@@ -451,4 +485,5 @@ def kinds_of(forge: Forge) -> tuple[Callable[[], None], ...]:
         lambda: add_unary(forge, builtin.HARD_SWISH),
         lambda: add_unary(forge, builtin.ELU),
         lambda: add_leaky_relu(forge),
+        lambda: add_space_to_depth(forge),
     )

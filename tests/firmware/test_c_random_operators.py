@@ -134,13 +134,16 @@ def test_row_by_row_equals_the_whole_tensor(
     quantized: bool, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
     """One output row at a time, of input rows that lie anywhere, gives the same tensors: every
-    kernel that can. Of each row only what the operation says is given."""
+    kernel that can, of some of which few seeds have rows. Of each row only what the operation says
+    is given."""
     lab.need_tools("host")
-    ran: set[str] = set()
-    for seed in range(max(2, int(40 * fuzz))):
+    ran, every, least = set[str](), lab.row_kernels(quantized), max(2, int(40 * fuzz))
+    for seed in range(least + 6):
+        if seed >= least and ran == every:
+            break
         work = tmp_path / str(seed)
         work.mkdir()
-        path = forged(lab, 81 + seed, quantized, work / "random.tflite", all_types=True)
+        path = forged(lab, 84 + seed, quantized, work / "random.tflite", all_types=True)
         module = lab.plan(lab.read_model(path), schedule="source")
         inputs = lab.random_inputs(module, 1, 4)
         directory = lab.write(module, work / "c", "net", "host")
@@ -150,7 +153,7 @@ def test_row_by_row_equals_the_whole_tensor(
         rows = lab.run_project(directory, inputs, lab.SANITIZE, build="rows")
         assert rows.code == 0, rows.messages
         assert rows.trace == whole.trace, f"seed {seed}"
-    assert ran == lab.row_kernels(quantized)
+    assert ran == every
 
 
 @pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])

@@ -37,7 +37,7 @@ VERSION_1 = {
         *("REDUCE_PROD", "SUM", "L2_NORMALIZATION", "ARG_MAX", "ARG_MIN", "SQUARED_DIFFERENCE"),
         *("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "SELECT"),
         *("SELECT_V2", "LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT", "BATCH_MATMUL", "GATHER_ND"),
-        *("FLOOR_DIV", "FLOOR_MOD", "POW"),
+        *("FLOOR_DIV", "FLOOR_MOD", "POW", "SPACE_TO_DEPTH"),
     )
 }
 ACTIVATIONS = (0, 1, 2, 3)  # none, relu, relu_n1_to_1, relu6

@@ -364,6 +364,26 @@ def read_variable(name: str, rng: Rng) -> Any:
     return made(name, [value(shape, "")], [tensor(shape, "")])
 
 
+def picked(name: str, rng: Rng) -> Any:
+    """A mirror of the rows and columns, with what is outside in front."""
+    shape = image(rng)
+    ways = [[*range(-1, size), size - 1] for size in shape[:3]]
+    found = {
+        "shape": integer_list(shape[:3]),
+        "sizes": integer_list([len(way) for way in ways]),
+        "terms": integer_list([0, 0, 1, 1, 2, 2]),
+        "numbers": integer_list([i for way in ways for i in way]),
+    }
+    result = tensor((*(len(way) for way in ways), shape[3]))
+    return made(name, [value(shape), value((), "")], [result], **found)
+
+
+def space_to_depth(name: str, rng: Rng) -> Any:
+    (n, h, w, c), block = image(rng), int(rng.integers(1, 4))
+    source, out = value((n, h * block, w * block, c)), tensor((n, h, w, c * block**2))
+    return made(name, [source], [out], block=number(block))
+
+
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum"), binary),
     **dict.fromkeys(("prelu", "squared_difference", "pow", "floor_div", "floor_mod"), binary),
@@ -387,6 +407,8 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "depth_to_space": depth_to_space,
     "leaky_relu": leaky_relu,
     "softmax": softmax,
+    "space_to_depth": space_to_depth,
+    **dict.fromkeys(("picked", "mirrored"), picked),
     **dict.fromkeys(("mean", "reduce_sum", "reduce_prod", "reduce_max", "reduce_min"), mean),
     **dict.fromkeys(("concat", "concat_requantized"), concat),
     "accumulate": accumulate,

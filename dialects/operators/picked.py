@@ -1,0 +1,152 @@
+"""Stretches picked along each dimension: what mirrors, blocks with padding and pads of other
+elements or of many dimensions are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import INTS, TYPES, ComputeOp, Kernels
+from memopt.dialects.stored import (
+    Array,
+    dtype_of,
+    element_of,
+    is_stored,
+    need_same_numbers,
+    per_tensor,
+)
+from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+
+
+@dataclass(frozen=True)
+class Term:
+    """What index i along a way of the result adds to the index along a dimension of the operand."""
+
+    way: int
+    dimension: int
+    numbers: tuple[int, ...]
+
+
+class PickingOp(ComputeOp):
+    """Base of what picks."""
+
+    WHOLE: ClassVar[bool] = True
+    FOLDS: ClassVar[bool] = True
+    MONOTONE: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    fill = opt_operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    shape = prop_def(INTS)
+    sizes = prop_def(INTS)
+    terms = prop_def(INTS)
+    numbers = prop_def(INTS)
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$input (`fill` $fill^)? `shape` $shape `sizes` $sizes `terms` $terms `numbers` $numbers "
+        + TYPES
+    )
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Stretches along each dimension of the operand."""
+        return tuple(int(v) for v in self.shape.get_values())
+
+    @property
+    def ways(self) -> tuple[int, ...]:
+        return tuple(int(v) for v in self.sizes.get_values())
+
+    @property
+    def run(self) -> int:
+        """Elements of a stretch."""
+        return elements_of(self.input) // max(prod(self.extents), 1)
+
+    @property
+    def added(self) -> list[Term]:
+        """The terms."""
+        flat = [int(v) for v in self.terms.get_values()]
+        numbers = [int(v) for v in self.numbers.get_values()]
+        found: list[Term] = []
+        for way, dimension in zip(flat[0::2], flat[1::2], strict=True):
+            size = self.ways[way]
+            found.append(Term(way, dimension, tuple(numbers[:size])))
+            numbers = numbers[size:]
+        return found
+
+    def zero(self) -> Array:
+        """What the result stores of zero, an element. Raises MemoptError as `evaluate`."""
+        import numpy as np
+
+        number = per_tensor(self, self.result)[1] if is_stored(self.result) else 0
+        return np.asarray(number).astype(dtype_of(self.result))
+
+    def verify_(self) -> None:
+        flat, ways = [int(v) for v in self.terms.get_values()], self.ways
+        self.require(min((*self.extents, *ways), default=1) > 0, "a size that is not positive")
+        self.require(elements_of(self.input) % prod(self.extents) == 0, "no whole stretches")
+        self.require(
+            prod(ways) * self.run == elements_of(self.result),
+            f"stretches of {self.run} in {list(ways)} ways are not those of the result",
+        )
+        pairs = list(zip(flat[0::2], flat[1::2], strict=False))
+        self.require(
+            len(flat) % 2 == 0
+            and all(0 <= w < len(ways) and 0 <= d < len(self.extents) for w, d in pairs),
+            "terms are pairs of a way and a dimension",
+        )
+        count = sum(ways[way] for way, _ in pairs)
+        self.require(len(self.numbers.get_values()) == count, f"{count} numbers are needed")
+        same = {element_of(v) for v in (*self.operands, self.result)}
+        self.require(len(same) == 1, "the result has other elements")
+        self.require(self.fill is None or elements_of(self.fill) == 1, "a fill of one element")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        need_same_numbers(self, *self.operands, self.result)
+        ways, extents = self.ways, self.extents
+        index = [np.zeros(ways, np.int64) for _ in extents]
+        for term in self.added:
+            along = [-1 if i == term.way else 1 for i in range(len(ways))]
+            index[term.dimension] = index[term.dimension] + np.array(term.numbers).reshape(along)
+        there, at = np.ones(ways, bool), np.zeros(ways, np.int64)
+        for numbers, extent in zip(index, extents, strict=True):
+            there &= (numbers >= 0) & (numbers < extent)
+            at = at * extent + numbers
+        source = operands[0].reshape(-1, self.run)
+        fill = self.zero() if self.fill is None else operands[1].reshape(())
+        kept: Array = there.reshape(-1)
+        found: Array = source[np.where(kept, at.reshape(-1), 0)]
+        found[~kept] = fill
+        return [found.reshape(shape_of(self.result))]
+
+
+@irdl_op_definition
+class PickedOp(PickingOp):
+    """Stretches of the operand, of which `shape` says how many there are along its dimensions, in
+    `sizes` as many ways. Each of `terms` is a way and a dimension: as many `numbers` as the way is
+    long, of which the one of its index is added to the stretch's index along the dimension. Where
+    there is no such stretch, the one element of `fill` stands, zero if there is none."""
+
+    name = "memgraph.picked"
+
+
+@irdl_op_definition
+class MirroredOp(PickingOp):
+    """What `picked` is, of the operand's own stretches alone, mirrored at the ends."""
+
+    name = "memgraph.mirrored"
+
+    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
+        """mirror_pad.cc: elements per dimension of output and input."""
+        rank = 4 * len(shape_of(self.input))
+        return rank, rank

@@ -1,0 +1,48 @@
+"""Height and width to channels."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, IntegerAttr
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.operators.window import as_laid_out, channels_last
+from memopt.dialects.stored import Array, need_same_numbers
+from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
+
+
+@irdl_op_definition
+class SpaceToDepthOp(ComputeOp):
+    """As many times the channels from blocks of `block` x `block` pixels."""
+
+    name = "memgraph.space_to_depth"
+    IS_SPATIAL: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    block = prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure())
+    assembly_format = "$input `block` $block " + TYPES
+
+    def verify_(self) -> None:
+        block, nchw = self.block.value.data, encoding_of(self.input).layout.data == "nchw"
+        shape, out = shape_of(self.input), shape_of(self.result)
+        self.require(block > 0 and len(shape) == 4, "a block of an image")
+        n, c, h, w = shape if nchw else (shape[0], shape[3], *shape[1:3])
+        deep = c * block**2
+        small = (h // block, w // block)
+        self.require(h % block == w % block == 0, f"{h} x {w} pixels in blocks of {block}")
+        self.require(out == ((n, deep, *small) if nchw else (n, *small, deep)), "another shape")
+
+    def rows_read(self, operand: int, r: int) -> range | None:
+        block = self.block.value.data
+        return range(r * block, (r + 1) * block)
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        need_same_numbers(self, self.input, self.result)
+        block, source = self.block.value.data, channels_last(operands[0], self.input)
+        n, h, w, c = source.shape
+        small = h // block, w // block
+        moved = source.reshape(n, small[0], block, small[1], block, c).transpose(0, 1, 3, 2, 4, 5)
+        return [as_laid_out(moved.reshape(n, *small, c * block**2), self.result)]

@@ -1,0 +1,96 @@
+"""What picks stretches along each dimension, as terms of `memgraph.picked`."""
+
+from collections.abc import Sequence
+from math import prod
+
+from xdsl.ir import Operation
+
+from memopt.dialects.operators.picked import Term
+from memopt.frontends.core.typed import build, integer_list, need
+from memopt.frontends.tflite.node import Kind, Node
+
+
+def picked(
+    node: Node, kind: Kind, shape: Sequence[int], sizes: Sequence[int], terms: Sequence[Term]
+) -> Operation:
+    """A way each for the indices of the result's stretches; those of the operand are `shape`."""
+    need(prod(node.shape(0)) > 0 and len(node.shape(0)) <= 6)
+    properties = {
+        "shape": integer_list(shape),
+        "sizes": integer_list(sizes),
+        "terms": integer_list([v for term in terms for v in (term.way, term.dimension)]),
+        "numbers": integer_list([v for term in terms for v in term.numbers]),
+    }
+    fill = node.operand(2) if node.kind == "PADV2" else None
+    return build(kind, (node.operand(0), fill), node.results, properties)
+
+
+def along(node: Node, kind: Kind, numbers: Sequence[Sequence[int]]) -> Operation:
+    """Of each dimension, the indices of the operand that the result has. The last dimensions, as
+    far as they stay as they are, are one stretch."""
+    shape = list(node.shape(0))
+    need([len(v) for v in numbers] == list(node.result.get_shape()))
+    kept = len(shape)
+    while kept and list(numbers[kept - 1]) == list(range(shape[kept - 1])):
+        kept -= 1
+    terms = [Term(d, d, tuple(numbers[d])) for d in range(kept)]
+    return picked(node, kind, shape[:kept], [len(v) for v in numbers[:kept]], terms)
+
+
+def _pairs(values: Sequence[int], count: int) -> list[tuple[int, int]]:
+    """Before and after of each dimension."""
+    need(len(values) == 2 * count and min(values, default=0) >= 0)
+    return list(zip(values[0::2], values[1::2], strict=True))
+
+
+def pad(node: Node, kind: Kind) -> Operation:
+    shape = node.shape(0)
+    pairs = _pairs(node.constant(1), len(shape))
+    return along(node, kind, [range(-b, n + a) for (b, a), n in zip(pairs, shape, strict=True)])
+
+
+def mirror_pad(node: Node, kind: Kind) -> Operation:
+    """What is outside is reflected, with `SYMMETRIC` (1) at the edge, else at its last element."""
+    edge, shape, numbers = int(node.options["mode"] == 1), node.shape(0), list[list[int]]()
+    for (before, after), size in zip(_pairs(node.constant(1), len(shape)), shape, strict=True):
+        need(max(before, after) <= size - 1 + edge)
+        first = range(before - edge, -edge, -1)
+        last = range(size - 2 + edge, size - 2 + edge - after, -1)
+        numbers.append([*first, *range(size), *last])
+    return along(node, kind, numbers)
+
+
+def _blocks(node: Node) -> tuple[list[int], list[tuple[int, int]], int]:
+    """Sizes of a block, what is padded or cut off, and elements behind its dimensions."""
+    blocks, shape = node.constant(1), node.shape(0)
+    need(0 < len(blocks) < len(shape) and min(blocks) > 0)
+    return blocks, _pairs(node.constant(2), len(blocks)), prod(shape[1 + len(blocks) :])
+
+
+def space_to_batch(node: Node, kind: Kind) -> Operation:
+    """Ways: the place in a block, the image, the block; with padding."""
+    (blocks, pairs, _), shape, m = _blocks(node), node.shape(0), len(node.constant(1))
+    wide = [n + b + a for n, (b, a) in zip(shape[1:], pairs, strict=False)]
+    need(not any(n % block for n, block in zip(wide, blocks, strict=True)))
+    counts = [n // block for n, block in zip(wide, blocks, strict=True)]
+    terms = [Term(m, 0, tuple(range(shape[0])))]
+    for i, (block, (before, _), count) in enumerate(zip(blocks, pairs, counts, strict=True)):
+        terms.append(Term(i, i + 1, tuple(range(-before, block - before))))
+        terms.append(Term(m + 1 + i, i + 1, tuple(range(0, count * block, block))))
+    return picked(node, kind, shape[: m + 1], [*blocks, shape[0], *counts], terms)
+
+
+def batch_to_space(node: Node, kind: Kind) -> Operation:
+    """Ways: the image, each index of the result; dimensions: the place in a block, the image, the
+    block. What is cut off has no way."""
+    (blocks, pairs, _), shape, m = _blocks(node), node.shape(0), len(node.constant(1))
+    need(shape[0] % prod(blocks) == 0)
+    images = shape[0] // prod(blocks)
+    sizes, terms = [images], [Term(0, m, tuple(range(images)))]
+    for i, (block, (before, after)) in enumerate(zip(blocks, pairs, strict=True)):
+        kept = range(before, shape[1 + i] * block - after)
+        need(len(kept) > 0)
+        terms.append(Term(i + 1, i, tuple(at % block for at in kept)))
+        terms.append(Term(i + 1, m + 1 + i, tuple(at // block for at in kept)))
+        sizes.append(len(kept))
+    return picked(node, kind, [*blocks, images, *shape[1 : m + 1]], sizes, terms)
