@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.call import Constants, Table, per_tensor, refuse
+from memopt.backends.c.call import Array, Constants, Table, per_tensor, refuse
 from memopt.backends.c.int8 import Fields, codes, int8_range, int8_weights, int32_bias
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.int16_tables import sigmoid_table
@@ -17,6 +17,18 @@ def sigmoids() -> Table:
     import numpy as np
 
     return Table("uint16_t", np.array(sigmoid_table(), np.uint16))
+
+
+def wide_codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array, Array]:
+    """Multipliers of 16 bits and shifts to the right, as memopt_wide_steps takes them, of sums
+    whose absolute values are up to `largest`."""
+    import numpy as np
+
+    pairs = [quantize_multiplier(real) for real in reals]
+    if (largest >= WIDEST).any() or max(s for _, s in pairs) > 14:
+        raise refuse(op, "the int64 accumulator could overflow")
+    reduced = [(m + (1 << 15)) >> 16 if m < 0x7FFF0000 else 0x7FFF for m, _ in pairs]
+    return np.array(reduced, np.int32), np.array([15 - s for _, s in pairs], np.int8)
 
 
 def wide_sums(
@@ -48,12 +60,7 @@ def wide_sums(
     if not wide:
         multiplier, shift = codes(op, largest, reals)
     else:
-        pairs = [quantize_multiplier(real) for real in reals]
-        if (largest >= WIDEST).any() or max(s for _, s in pairs) > 14:
-            raise refuse(op, "the int64 accumulator could overflow")
-        reduced = [(m + (1 << 15)) >> 16 if m < 0x7FFF0000 else 0x7FFF for m, _ in pairs]
-        multiplier = np.array(reduced, np.int32)
-        shift = np.array([15 - s for _, s in pairs], np.int8)
+        multiplier, shift = wide_codes(op, largest, reals)
     return (
         ("sums.wide", int(wide)),
         *((f"sums.{name}", value) for name, value in int8_range(op, op.results[0])),

@@ -40,6 +40,7 @@ from memopt.dialects.operators.hybrid import (
     HybridDepthwiseConv2DOp,
     HybridFullyConnectedOp,
 )
+from memopt.dialects.operators.lstm import LstmOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
 from memopt.dialects.operators.pad import PadOp
@@ -93,7 +94,7 @@ from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import same_padding
 from memopt.frontends.tflite import moves, picks, walks
 from memopt.frontends.tflite.node import Kind, Node, activation, rounding, same_arithmetic
-from memopt.frontends.tflite.recurrent import svdf
+from memopt.frontends.tflite.recurrent import lstm, svdf
 
 # -- windows ------------------------------------------------------------------------------------
 
@@ -416,6 +417,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "TANH": Entry(unary, TanhOp),
     "TRANSPOSE": Entry(moves.transpose, TransposeOp),
     "TRANSPOSE_CONV": Entry(transpose_convolution, TransposeConv2DOp),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(lstm, LstmOp),
     "UNPACK": Entry(moves.stack, UnpackOp),
 }
 """LiteRT's operator -> what it becomes."""

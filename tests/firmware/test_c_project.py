@@ -221,7 +221,7 @@ def test_fewer_instructions_than_tflms_reference_kernels(
 
 def test_refusals_name_operator_and_place(planned: Any, tmp_path: Path) -> None:
     cases = {
-        "dtln_noise_suppression": "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        "selfie_segmentation": "Convolution2DTransposeBias",
         "person_detect_vela_plan": "never written",
     }
     for name, operator in cases.items():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forge_state import add_svdf
+from forge_state import add_lstm, add_svdf
 from forge_variables import Streams
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 
@@ -79,6 +79,66 @@ def test_filters_over_time(kind: str, fuzz: float, tmp_path: Path, lab: Any) -> 
         path = filters(lab, seed, kind).save(tmp_path / f"{seed}.tflite")
         made = compare(path, tmp_path / f"{kind}{seed}", lab, "host", bound)
         evaluated(*made, bound=bound)
+
+
+def layers(lab: Any, seed: int, kind: str) -> Any:
+    forge = lab.forge.Forge(np.random.default_rng(seed), kind != "FLOAT32")
+    for _ in range(8):
+        add_lstm(forge, getattr(lab.forge, kind))
+    return forge
+
+
+@pytest.mark.parametrize("kind", ["INT8", "INT16", "FLOAT32"])
+def test_layers_that_go_through_sequences(kind: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """Long short-term memories, batches or steps first, with and without a clip."""
+    lab.need_tools("host")
+    bound = 1e-5 if kind == "FLOAT32" else None
+    for seed in range(max(2, int(40 * fuzz))):
+        path = layers(lab, seed, kind).save(tmp_path / f"{seed}.tflite")
+        evaluated(*compare(path, tmp_path / f"{kind}{seed}", lab, "host", bound), bound=bound)
+    if kind != "FLOAT32":
+        lab.need_tools("cortex-m4")
+        compare(tmp_path / "0.tflite", tmp_path / "board", lab, "cortex-m4")
+
+
+@pytest.mark.parametrize(
+    ("fault", "refusal"),
+    [
+        ("projection", "no kernel for UNIDIRECTIONAL_SEQUENCE_LSTM"),
+        ("activation", "no kernel for UNIDIRECTIONAL_SEQUENCE_LSTM"),
+        ("peephole", "no kernel for UNIDIRECTIONAL_SEQUENCE_LSTM"),
+        ("shared", "no kernel for UNIDIRECTIONAL_SEQUENCE_LSTM"),
+        ("kept", "read but never written"),
+        ("scale", "memgraph.lstm cannot be evaluated: a cell of scale 0.0006"),
+    ],
+)
+def test_other_layers_are_refused(fault: str, refusal: str, tmp_path: Path, lab: Any) -> None:
+    forge = layers(lab, 1, "INT8")
+    op = forge.graph.operators[0]
+    if fault == "projection":
+        op.builtinOptions.projClip = 1.0
+    elif fault == "activation":
+        op.builtinOptions.fusedActivationFunction = 1
+    elif fault == "peephole":
+        op.inputs[9] = op.inputs[12]
+    elif fault == "shared":
+        op.inputs[1] = -1
+    elif fault == "kept":
+        forge.graph.tensors[op.inputs[18]].isVariable = False
+    else:
+        forge.graph.tensors[op.inputs[19]].quantization.scale = [0.0006]
+    module = lab.plan(lab.read_model(forge.save(tmp_path / "m.tflite")), target="host")
+    with pytest.raises(MemoptError, match=refusal):
+        lab.write(module, tmp_path / "c", "net", "host")
+
+
+def test_a_real_model_with_such_layers(shared: Path, tmp_path: Path, lab: Any) -> None:
+    """Two layers of 128 units, on a board."""
+    path = shared / "models" / "dtln_noise_suppression.tflite"
+    lab.need_tools("host")
+    evaluated(*compare(path, tmp_path, lab, "host"))
+    lab.need_tools("cortex-m4")
+    compare(path, tmp_path, lab, "cortex-m4")
 
 
 def test_a_real_model(shared: Path, fuzz: float, tmp_path: Path, lab: Any) -> None:

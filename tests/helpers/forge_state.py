@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from forge_model import ACTIVATIONS, FLOAT32, INT8, INT32, Forge, schema
+from forge_model import ACTIVATIONS, FLOAT32, INT8, INT16, INT32, INT64, Forge, schema
 
 
 def add_svdf(forge: Forge, remembered: int) -> None:
@@ -34,3 +34,57 @@ def add_svdf(forge: Forge, remembered: int) -> None:
     inputs, result = [source, feature, time, bias, state], forge.activation([batch, units])
     which = schema.BuiltinOptions.SVDFOptions
     forge.operator(schema.BuiltinOperator.SVDF, inputs, result, options, which)
+
+
+def add_lstm(forge: Forge, element: int) -> None:
+    """A layer of `element` that goes through a sequence, with a cell of int16 or float32."""
+    rng, real = forge.rng, element == FLOAT32
+    batch, steps, size, units = (int(rng.integers(1, n)) for n in (3, 4, 20, 14))
+    options: Any = schema.UnidirectionalSequenceLSTMOptionsT()
+    options.timeMajor = bool(rng.random() < 0.5)
+    options.cellClip = float(np.float32(forge.pick(0, 0, 0.7, 10)))
+    options.projClip, options.fusedActivationFunction = 0.0, 4
+    options.asymmetricQuantizeInputs = False
+    lengths = [steps, batch] if options.timeMajor else [batch, steps]
+    bias = INT64 if element == INT16 else INT32
+
+    def tensor(
+        shape: Sequence[int], type_: int, scale: float, zero: int = 0, data: Any = None
+    ) -> int:
+        if real:
+            return forge.tensor(shape, FLOAT32, data)
+        return forge.tensor(shape, type_, data, [scale], [zero])
+
+    def weights(shape: Sequence[int]) -> tuple[int, float]:
+        data = rng.normal(size=shape) / 2 if real else rng.integers(-127, 128, shape)
+        scale = float(np.float32(rng.uniform(0.001, 0.01)))
+        return tensor(shape, INT8, scale, 0, data), scale
+
+    narrow = element == INT8
+    scale = forge.scale() / (8 if narrow else 2048)
+    zeros = [int(rng.integers(-128, 128)) if narrow else 0 for _ in range(2)]
+    source = tensor([*lengths, size], element, scale, zeros[0])
+    forge.graph.inputs.append(source)
+    shown = (1 / 128 if narrow else 1 / 32768) * forge.pick(1, 1, 1.1)
+    hidden = tensor([batch, units], element, shown, zeros[1])
+    cell = tensor([batch, units], INT16, 2.0 ** -int(forge.pick(11, 12, 13, 15, 8)))
+    for state in (hidden, cell):
+        forge.graph.tensors[state].isVariable = True
+    by_input = [weights([units, size]) for _ in range(4)]
+    by_hidden = [weights([units, units]) for _ in range(4)]
+    biases = [
+        tensor(
+            [units],
+            bias,
+            scale * w,
+            0,
+            rng.normal(size=units) if real else rng.integers(-3000, 3000, units),
+        )
+        for _, w in by_input
+    ]
+    inputs = [source, *(t for t, _ in by_input + by_hidden), -1, -1, -1, *biases, -1, -1]
+    inputs += [hidden, cell, -1, -1, -1, -1]
+    result = tensor([*lengths, units], element, shown, zeros[1])
+    which = schema.BuiltinOptions.UnidirectionalSequenceLSTMOptions
+    code = schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM
+    forge.operator(code, inputs, result, options, which)

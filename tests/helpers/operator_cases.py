@@ -359,6 +359,17 @@ def over_time(name: str, rng: Rng) -> Any:
     return made(name, operands, [tensor((batch, units), "")], rank=number(rank))
 
 
+def recurrent(name: str, rng: Rng) -> Any:
+    batch, steps, size, units = (int(v) for v in rng.integers(1, 4, 4))
+    major = bool(rng.integers(2))
+    lengths = (steps, batch) if major else (batch, steps)
+    shapes = [(units, size)] * 4 + [(units, units)] * 4 + [(units,)] * 4 + [(batch, units)] * 2
+    operands = [value((*lengths, size), ""), *(value(shape, "") for shape in shapes)]
+    order = {"time_major": UnitAttr()} if major else {}
+    clip = real(float(rng.integers(3)))
+    return made(name, operands, [tensor((*lengths, units), "")], clip=clip, **order)
+
+
 def read_variable(name: str, rng: Rng) -> Any:
     shape = tuple(int(v) for v in rng.integers(1, 7, int(rng.integers(1, 5))))
     return made(name, [value(shape, "")], [tensor(shape, "")])
@@ -420,6 +431,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "fully_connected": fully_connected,
     "read_variable": read_variable,
     "svdf": over_time,
+    "lstm": recurrent,
     "take": take,
     "fold_into_bias": fold_into_bias,
     **dict.fromkeys(("scaled", "divided", "shifted"), per_channel),

@@ -40,7 +40,8 @@ MEMOPT_KERNEL void memopt_softmax_s16(const void *params, const memopt_rows *row
     scale = softmax_look_up(p->reciprocal, memopt_clamp(scale, -32768, 32767));
     for (i = 0; i < p->depth; ++i) {
       const int32_t half = (int32_t)((uint32_t)1 << (30 - zeros));
-      output[i] = (int16_t)memopt_clamp(memopt_shift_right(output[i] * scale + half, 31 - zeros), 0, 32767);
+      const int32_t part = memopt_shift_right(output[i] * scale + half, 31 - zeros);
+      output[i] = (int16_t)memopt_clamp(part, 0, 32767);
     }
   }
 }
