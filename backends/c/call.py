@@ -21,6 +21,7 @@ C_TYPES = {
     "u8": "uint8_t",
     "s16": "int16_t",
     "i32": "int32_t",
+    "i64": "int64_t",
     "bool": "uint8_t",
 }
 KINDS = {

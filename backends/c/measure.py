@@ -12,6 +12,7 @@ from memopt.targets.core.registry import target_named
 
 FLASH = (".vectors", ".text", ".rodata", ".ARM.exidx", ".data")
 STATIC_RAM = (".data", ".bss")
+HEADER_GUARD = "MEMOPT_CUSTOM_H"  # of a project that calls what the user writes
 SECONDS = 120  # for one inference under emulation
 
 
@@ -62,6 +63,9 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
     board = target_named(target, "c")
     if not board.has_memories:
         facts["not_measured"] = dict.fromkeys(measured, "a host has no memories of its own")
+        return facts
+    if any(HEADER_GUARD in header.read_text() for header in directory.glob("*.h")):
+        facts["not_measured"] = dict.fromkeys(measured, "custom operators are yours to write")
         return facts
     tools = ("make", board.compiler, board.size)
     missing = [tool for tool in tools if not shutil.which(tool)]

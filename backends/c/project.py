@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.weights import Weights
 from memopt.backends.c.banks import link_values
+from memopt.backends.c.custom import customs_of
 from memopt.backends.c.emit import Emitted, emit, emit_files
 from memopt.backends.c.feeding import buffers, feed, transfer
 from memopt.backends.c.header import c_type_of
@@ -77,6 +78,9 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         "target": target.name,
         "program": program,
         "sources": " \\\n  ".join([*model_sources, "main.c", *platform_sources]),
+        "custom_sources": " $(wildcard custom/*.c)" if customs_of(layout) else "",
+        "custom_files": "file(GLOB CUSTOM custom/*.c)\n" if customs_of(layout) else "",
+        "custom_list": " ${CUSTOM}" if customs_of(layout) else "",
         "model_sources": "\n  ".join(["", *model_sources]),
         "cmake_program": cmake,
         "buffers": buffers(layout, name),

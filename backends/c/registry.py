@@ -22,6 +22,7 @@ from memopt.backends.c.call import Lower, element_kind, need_layout, need_roundi
 from memopt.backends.c.pulled_rows import can_make, row_scratch
 from memopt.backends.c.pulling import Pulling, pulling_of, pulls
 from memopt.backends.c.row_calls import RowForm
+from memopt.dialects.custom import is_declared, name_of_custom
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
@@ -214,9 +215,10 @@ def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
     Raises MemoptError if there is none, and says what would match."""
     if isinstance(op, OpaqueOp) and op.op_name.data == "UNINITIALIZED":
         raise refuse(op, "a tensor that is read but never written")
-    if isinstance(op, OpaqueOp):
+    if isinstance(op, OpaqueOp) and not is_declared(op):
         types = ", ".join(element_kind(v) for v in op.operands if is_buffer(v.type))
-        raise refuse(op, f"no kernel for {op.op_name.data} on ({types})")
+        how = "; --custom=FILE.json declares one that you write" if name_of_custom(op) else ""
+        raise refuse(op, f"no kernel for {op.op_name.data} on ({types}){how}")
     known = kernels_of(type(op))
     if not known:
         raise refuse(op, f"no kernel for {op.name}")

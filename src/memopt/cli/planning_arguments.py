@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.arguments import MEMORY, add_input_range, add_model_path, add_shape, add_time_limit
 from memopt.cli.texts import bytes_of_text
+from memopt.customs import declare_customs, read_customs
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.operators.base import ComputeOp
@@ -121,6 +122,12 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     add_input_range(parser)
     add_shape(parser)
     add_model_path(parser, "where the weights of an .mlir are")
+    parser.add_argument(
+        "--custom",
+        metavar="FILE.json",
+        help='custom operators that you write yourself, {"name": {"scratch": BYTES, "state": '
+        "BYTES}}: the C project calls memopt_custom_name (C targets)",
+    )
 
 
 def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[Context, ModuleOp]:
@@ -140,6 +147,10 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
         if args.model_path:
             set_model_path(found[0], args.model_path)
         declare_ranges(found[0], ranges)
+        if args.custom and getattr(args, "target", "") == "tflm":
+            raise UsageError("--custom is of C targets; TensorFlow Lite Micro asks its kernels")
+        if args.custom:
+            declare_customs(found[0], read_customs(Path(args.custom)))
         check_module(found[0])
 
     seconds.run("import", read)

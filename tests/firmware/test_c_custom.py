@@ -1,0 +1,191 @@
+"""Custom operators that the user declares and writes: what a project gives them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from forge_model import INT8, INT32, Forge, flatbuffer_utils, schema
+
+from memopt.cli import main
+from memopt.customs import declare_customs, read_customs
+from memopt.dialects.errors import MemoptError
+
+TRANSPOSED = """#include "net.h"
+
+/* In MediaPipe's own words: padding, stride. Windows of 2 x 2 that do not overlap. */
+void memopt_custom_Convolution2DTransposeBias(const memopt_custom_tensor *inputs,
+                                              const memopt_custom_tensor *outputs, void *scratch,
+                                              void *state, const uint8_t *options,
+                                              int32_t options_bytes) {
+  const float *image = inputs[0].data, *weights = inputs[1].data, *bias = inputs[2].data;
+  const int32_t *sizes = inputs[0].facts->sizes;
+  const int32_t h = sizes[1], w = sizes[2], channels = sizes[3];
+  float *out = outputs[0].data;
+  int32_t y, x, c;
+  (void)scratch;
+  (void)state;
+  if (options_bytes != 12 || options[0] != 1 || options[4] != 2 || options[8] != 2) {
+    return;
+  }
+  for (y = 0; y < 2 * h; ++y) {
+    for (x = 0; x < 2 * w; ++x) {
+      float sum = 0;
+      for (c = 0; c < channels; ++c) {
+        sum += image[(y / 2 * w + x / 2) * channels + c] *
+               weights[((y % 2) * 2 + x % 2) * channels + c];
+      }
+      *out++ = sum + bias[0];
+    }
+  }
+}
+"""
+COUNTED = """#include "net.h"
+
+/* The first output: the input plus the number of runs; the second: facts of the input. */
+void memopt_custom_my_count(const memopt_custom_tensor *inputs,
+                            const memopt_custom_tensor *outputs, void *scratch, void *state,
+                            const uint8_t *options, int32_t options_bytes) {
+  const int8_t *x = inputs[0].data;
+  const int32_t *known = inputs[1].data;
+  int32_t *runs = state, *copy = scratch;
+  int8_t *y = outputs[0].data;
+  int32_t *facts = outputs[1].data;
+  int32_t i;
+  ++*runs;
+  for (i = 0; i < inputs[0].facts->bytes; ++i) {
+    copy[i] = x[i];
+  }
+  for (i = 0; i < inputs[0].facts->bytes; ++i) {
+    y[i] = (int8_t)(copy[i] / 2 + *runs);
+  }
+  facts[0] = inputs[0].facts->type == MEMOPT_INT8 && outputs[1].facts->type == MEMOPT_INT32;
+  facts[1] = inputs[0].facts->rank * 10 + inputs[0].facts->sizes[1];
+  facts[2] = (int32_t)(inputs[0].facts->scale * 8) * 100 + inputs[0].facts->zero_point;
+  facts[3] = options_bytes * 1000 + options[0] + known[1];
+}
+"""
+
+
+def written(lab: Any, module: Any, needs: dict[str, Any], source: str, tmp_path: Path) -> Path:
+    """The project of a planned module, with what the user has written."""
+    file = tmp_path / "custom.json"
+    file.write_text(json.dumps(needs))
+    declare_customs(module, read_customs(file))
+    project: Path = lab.write(
+        lab.plan(module, schedule="source", target="host"), tmp_path / "c", "net", "host"
+    )
+    (project / "custom").mkdir()
+    (project / "custom/mine.c").write_text(source)
+    return project
+
+
+def with_builtin(path: Path, goal: Path) -> Path:
+    """Selfie segmentation with TRANSPOSE_CONV in place of the custom operator."""
+    model: Any = flatbuffer_utils.read_model(str(path))
+    graph = model.subgraphs[0]
+    (code,) = [n for n, c in enumerate(model.operatorCodes) if c.customCode]
+    builtin: Any = model.operatorCodes[code]
+    builtin.customCode, builtin.version = None, 3
+    builtin.builtinCode = builtin.deprecatedBuiltinCode = schema.BuiltinOperator.TRANSPOSE_CONV
+    (op,) = [o for o in graph.operators if o.opcodeIndex == code]
+    size: Any = schema.BufferT()
+    size.data = np.frombuffer(np.array([1, 256, 256, 1], np.int32).tobytes(), np.uint8)
+    model.buffers.append(size)
+    shape: Any = schema.TensorT()
+    shape.name, shape.shape, shape.type = "size", [4], INT32
+    shape.buffer = len(model.buffers) - 1
+    graph.tensors.append(shape)
+    image, weights, bias = op.inputs
+    op.inputs = [len(graph.tensors) - 1, weights, image, bias]
+    options: Any = schema.TransposeConvOptionsT()
+    options.padding, options.strideH, options.strideW = 1, 2, 2
+    op.builtinOptions = options
+    op.builtinOptionsType = schema.BuiltinOptions.TransposeConvOptions
+    op.customOptions = None
+    flatbuffer_utils.write_model(model, str(goal))
+    return goal
+
+
+def test_selfie_segmentation(shared: Path, tmp_path: Path, lab: Any) -> None:
+    """With the operator written by hand it is what LiteRT makes of the same network without one."""
+    lab.need_tools("host")
+    path = shared / "models/selfie_segmentation.tflite"
+    module = lab.read_model(path)
+    needs = {"Convolution2DTransposeBias": {"scratch": 0}}
+    project = written(lab, module, needs, TRANSPOSED, tmp_path)
+    inputs = lab.random_inputs(module, 1, 3)
+    run = lab.run_project(project, inputs, trace=False)
+    assert run.code == 0, run.messages
+    goal = with_builtin(path, tmp_path / "builtin.tflite")
+    out = int(flatbuffer_utils.read_model(str(goal)).subgraphs[0].outputs[0])
+    want = lab.golden("litert", goal, inputs, [out], tmp_path / "golden")[out]
+    got = np.frombuffer(run.output, np.float32).reshape(want.shape)
+    assert np.abs(want).max() > 0.1
+    assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
+
+
+def counted(path: Path) -> Path:
+    """An int8 operator of two inputs, of which one is known, and two outputs."""
+    forge = Forge(np.random.default_rng(0), True)
+    x = forge.tensor([1, 6], INT8, None, [0.25], [-3])
+    forge.graph.inputs.append(x)
+    known = forge.tensor([2], INT32, [5, 7])
+    results = [forge.tensor([1, 6], INT8, None, [0.25], [-3]), forge.tensor([4], INT32)]
+    forge.operator(schema.BuiltinOperator.CUSTOM, [x, known], results, None, 0)
+    forge.model.operatorCodes[0].customCode = b"my.count"
+    forge.graph.operators[0].customOptions = np.array([42, 1, 2], np.uint8)
+    return forge.save(path)
+
+
+def test_what_the_function_is_given(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    module = lab.read_model(counted(tmp_path / "m.tflite"))
+    needs = {"my.count": {"scratch": 24, "state": 4}}
+    project = written(lab, module, needs, COUNTED, tmp_path)
+    x = np.array([[[-128, -1, 0, 1, 60, 127]]] * 3, np.int8)
+    run = lab.run_project(project, [x], lab.SANITIZE, trace=False)
+    assert run.code == 0, run.messages
+    facts = np.array([1, 26, 197, 3049], np.int32).tobytes()
+    each = [(np.array([-64, 0, 0, 0, 30, 63]) + n + 1).astype(np.int8).tobytes() for n in range(3)]
+    assert run.output == b"".join(y + facts for y in each)
+    assert "memopt_custom_function memopt_custom_my_count;" in (project / "net.h").read_text()
+
+
+def test_what_is_not_declared_is_refused_by_name(tmp_path: Path, lab: Any) -> None:
+    module = lab.read_model(counted(tmp_path / "m.tflite"))
+    with pytest.raises(MemoptError, match=r"CUSTOM:my.count .*--custom=FILE.json declares"):
+        lab.write(lab.plan(module), tmp_path / "c", "net", "host")
+    with pytest.raises(MemoptError, match="no custom operator other in the model, which has my"):
+        declare_customs(lab.read_model(tmp_path / "m.tflite"), {"other": {}})
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """For a core, without what is measured of an image; not for TensorFlow Lite Micro."""
+    model, file, out = tmp_path / "net.tflite", tmp_path / "c.json", tmp_path / "o"
+    counted(model)
+    file.write_text('{"my.count": {"state": 8, "scratch": 24}}')
+    command = ["compile", str(model), f"--custom={file}", "-o", str(out)]
+    assert main([*command, "--target=cortex-m4"]) == 0
+    assert "custom operators are yours to write" in capsys.readouterr().out
+    assert "#define NET_VARIABLE_BYTES 8u" in (out / "net.h").read_text()
+    assert main([*command[:-1], str(tmp_path / "t"), "--target=tflm"]) == 2
+    assert "--custom is of C targets" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("{", "no JSON"),
+        ("[]", "custom operators are an object"),
+        ('{"f": 3}', "f: an object of scratch and state"),
+        ('{"f": {"ram": 3}}', "f: an object of scratch and state"),
+        ('{"f": {"scratch": -1}}', "f: scratch is a number of bytes, not -1"),
+        ('{"f": {"state": true}}', "f: state is a number of bytes, not True"),
+    ],
+)
+def test_other_files_are_refused(text: str, error: str, tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text(text)
+    with pytest.raises(MemoptError, match=error):
+        read_customs(tmp_path / "c.json")
