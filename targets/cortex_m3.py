@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from memopt.targets.core.cortex_m import CORTEX_M
+from memopt.targets.core.timing import Timing
 
 TARGET = replace(
     CORTEX_M,
@@ -12,4 +13,10 @@ TARGET = replace(
     rooms=((0x21000000, 16 << 20),),
     emulator="mps2-an385",
     ticks=(5, 4),
+    timing=Timing(
+        "Cortex-M3 Technical Reference Manual, DDI 0337, 3.3",
+        multiply_add=(2, 2),
+        long_multiply=(3, 5),
+        long_multiply_add=(4, 7),
+    ),
 )

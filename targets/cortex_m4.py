@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from memopt.targets.core.cortex_m import CORTEX_M
+from memopt.targets.core.timing import Timing
 
 TARGET = replace(
     CORTEX_M,
@@ -12,4 +13,5 @@ TARGET = replace(
     rooms=((0x21000000, 16 << 20),),
     emulator="mps2-an386",
     ticks=(5, 4),
+    timing=Timing("Cortex-M4 Technical Reference Manual, DDI 0439, 3.3"),
 )

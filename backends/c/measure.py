@@ -1,19 +1,25 @@
 """What a written project really needs: its image is linked, its sections read, and it is run."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from memopt.backends.c.cycles.estimate import estimated_cycles
 from memopt.dialects.errors import MemoptError
 from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import Target
 
 FLASH = (".vectors", ".text", ".rodata", ".ARM.exidx", ".data")
 STATIC_RAM = (".data", ".bss")
 HEADER_GUARD = "MEMOPT_CUSTOM_H"  # of a project that calls what the user writes
 SECONDS = 120  # for one inference under emulation
+CYCLES = ("cycles_estimated", "cycles_range")
+OF_A_RUN = ("stack", "instructions", *CYCLES)
+NO_TIMING = "no table of this core's timing is known"
 
 
 def _defined(directory: Path, what: str) -> int:
@@ -46,9 +52,9 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
 
     Keys: name, arena, stack (deepest use below the call, painted), static_ram (.data and .bss
     besides arena and stack), flash (the whole image, with the program around the model),
-    instructions (emulated, not cycles); None where it does not apply or could not be measured, and
-    then `not_measured` says why. Nothing is left in `directory`. Raises MemoptError if the project
-    does not compile.
+    instructions (emulated), cycles_estimated (of them, by the core's manual) with its cycles_range;
+    None where it does not apply or could not be measured, and then `not_measured` says why. Nothing
+    is left in `directory`. Raises MemoptError if the project does not compile.
     """
     facts: dict[str, Any] = {
         "name": target,
@@ -57,9 +63,11 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         "static_ram": None,
         "flash": None,
         "instructions": None,
+        "cycles_estimated": None,
+        "cycles_range": None,
         "not_measured": {},
     }
-    measured = ("stack", "static_ram", "flash", "instructions")
+    measured = ("static_ram", "flash", *OF_A_RUN)
     board = target_named(target, "c")
     if not board.has_memories:
         facts["not_measured"] = dict.fromkeys(measured, "a host has no memories of its own")
@@ -83,10 +91,10 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         facts["flash"] = sum(sections.get(name, 0) for name in FLASH)
         facts["static_ram"] = sum(sections.get(name, 0) for name in STATIC_RAM)
         if shutil.which("qemu-system-arm"):
-            facts |= _run(directory, build)
+            facts |= _run(directory, build, board)
         else:
             because = "qemu-system-arm not found"
-            facts["not_measured"] = dict.fromkeys(("stack", "instructions"), because)
+            facts["not_measured"] = dict.fromkeys(OF_A_RUN, because)
     return facts
 
 
@@ -99,19 +107,34 @@ def _bytes_of_a_run(directory: Path) -> int:
     return rows * _defined(directory, "ROW_BYTES")
 
 
-def _run(directory: Path, build: str) -> dict[str, Any]:
-    """Stack and instructions of one inference on zeros, or that it takes too long."""
+def _run(directory: Path, build: str, board: Target) -> dict[str, Any]:
+    """Stack, instructions and cycles of one inference on zeros, or that it takes too long."""
     zeros = Path(build) / "zeros.bin"
     zeros.write_bytes(bytes(_bytes_of_a_run(directory)))
+    run = "run", f"IN={zeros}", f"OUT={build}/out.bin"
     try:
-        ran = _make(directory, build, "run", f"IN={zeros}", f"OUT={build}/out.bin")
+        ran = _make(directory, build, *run)
     except subprocess.TimeoutExpired:
         because = f"one inference takes more than {SECONDS} s under emulation"
-        return {"not_measured": dict.fromkeys(("stack", "instructions"), because)}
+        return {"not_measured": dict.fromkeys(OF_A_RUN, because)}
     if ran.returncode:
         raise MemoptError(f"the image does not run: {ran.stderr.strip()[:200]}", str(directory))
     numbers = dict(re.findall(r"^(\w+) (\d+)$", ran.stderr, re.MULTILINE))
     return {
         "stack": int(numbers["stack_bytes"]),
         "instructions": int(numbers["instructions"]),
+        **_cycles(directory, _make(directory, build, "-n", *run).stdout, board),
     }
+
+
+def _cycles(directory: Path, command: str, board: Target) -> dict[str, Any]:
+    """Cycles of the same, where the core's manual says what instructions take. The emulator's clock
+    of instructions would cut blocks where it stops."""
+    if board.timing is None:
+        return {"not_measured": dict.fromkeys(CYCLES, NO_TIMING)}
+    words = shlex.split(command[command.index("qemu-system-arm") :].replace("\\\n", " "))
+    at = words.index("-icount")
+    words = words[:at] + words[at + 2 :]
+    program = directory / words[words.index("-kernel") + 1]
+    found = estimated_cycles(words, program, board.compiler.removesuffix("gcc"), board.timing)
+    return {"cycles_estimated": found.middle, "cycles_range": [found.least, found.most]}

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from memopt.targets.core.timing import Timing
+
 
 @dataclass(frozen=True)
 class Target:
@@ -18,6 +20,8 @@ class Target:
     the first, data in the last, weights in `constants`. `rooms` are more memory of the board,
     (start, bytes), where a plan's banks can be. `emulator` is QEMU's machine; one SysTick tick is
     `ticks[0] / ticks[1]` instructions under its `-icount shift=5`.
+
+    `timing` is what its manual says of cycles, None if it has no such table.
 
     Bytes: `stack` is what the linker script reserves. Upper bounds for what could not be measured
     are `kernel_frame`, of the deepest kernel (with -O2; tested for every kernel and core), and
@@ -37,6 +41,7 @@ class Target:
     rooms: tuple[tuple[int, int], ...] = ()
     emulator: str = ""
     ticks: tuple[int, int] = (1, 1)
+    timing: Timing | None = None
     stack: int = 8192
     kernel_frame: int = 512
     static_bound: int = 256

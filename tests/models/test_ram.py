@@ -137,7 +137,7 @@ def test_a_cortex_m_needs_arena_stack_and_static_ram(
     assert target["arena"] == 32
     assert 32 < target["ram"] == target["arena"] + target["stack"] + target["static_ram"]
     assert target["stack"] < STACK_BOUND and target["static_ram"] < STATIC_BOUND
-    assert "bounds" not in target and set(target["not_measured"]) == {"cycles_estimated"}
+    assert "bounds" not in target and target["not_measured"] == {}
     capsys.readouterr()
     error = refusal(model, tmp_path / "no", capsys, *board, "--ram=32")
     assert f"RAM of {target['ram']:,} B" in error

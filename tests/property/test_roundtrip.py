@@ -19,6 +19,7 @@ from memopt.dialects.off_chip_attributes import OffChipAttr
 from memopt.dialects.place_attributes import ScratchAttr, SlotAttr
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.solvers.problems.memory_graph import bits, round_up
+from memopt.targets.core.registry import target_names
 from memopt.text import LocatingParser
 
 # Other processes want the machine too: a slow example is no failure.
@@ -108,18 +109,7 @@ def test_places(name: str, offset: int, tensors: list[int]) -> None:
 
 
 @given(
-    st.sampled_from(
-        [
-            "generic",
-            "host",
-            "cortex-m3",
-            "cortex-m33",
-            "cortex-m4",
-            "cortex-m7",
-            "cortex-m55",
-            "tflm",
-        ]
-    ),
+    st.sampled_from(target_names()),
     st.integers(1, 1 << 20),
     st.sampled_from(["arena", "kept", "caller"]),
     st.booleans(),

@@ -158,7 +158,7 @@ def test_what_is_no_network_is_told_with_its_place(given: Any, error: Any, text:
 @pytest.mark.parametrize(
     ("argument", "text"),
     [
-        ({"target": "esp"}, "one of cortex-m3, "),
+        ({"target": "esp"}, "one of cortex-m"),
         ({"schedule": "best"}, "one of auto, dp"),
         ({"place": "best"}, "one of auto, best-fit"),
         ({"io": "ram"}, "one of arena, kept, caller"),

@@ -32,7 +32,7 @@ def test_every_null_of_the_target_has_its_reason(
     assert all(reasons.values())
     assert main(["report", str(path), f"--target={target}"]) == 0
     out = capsys.readouterr().out
-    assert "cycles estimated: the timing of no core and its memories is modelled" in out
+    assert "cycles estimated" in out
 
 
 def test_a_compiled_project_says_it_too(tmp_path: Path) -> None:

@@ -74,11 +74,11 @@ def test_what_is_planned_for_a_board_needs_its_file(
     targets.__path__ = list(targets.__path__)[:-1]
     capsys.readouterr()
     assert main(["verify", str(plan)]) == 1
-    assert f"target '{board}' is not one of: cortex-m3, cortex-m4" in capsys.readouterr().err
+    assert f"target '{board}' is not one of: cortex-m" in capsys.readouterr().err
 
 
 def test_names_are_those_of_the_files_and_numbers_are_numbers() -> None:
-    cores = ("cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55")
+    cores = ("cortex-m0plus", "cortex-m3", "cortex-m7", "cortex-m33", "cortex-m85")
     others = {"generic": "", "host": "c", "tflm": "tflite"}
     assert {*cores, *others} <= set(target_names())
     assert tuple(name for name in target_names() if name in cores) == cores
@@ -90,5 +90,5 @@ def test_names_are_those_of_the_files_and_numbers_are_numbers() -> None:
 
 
 def test_another_output_is_refused_by_name() -> None:
-    with pytest.raises(MemoptError, match="target 'tflm' is not one of: cortex-m3, cortex-m4"):
+    with pytest.raises(MemoptError, match="target 'tflm' is not one of: cortex-m"):
         target_named("tflm", "c")

@@ -26,18 +26,17 @@ from memopt.targets.core.registry import target_named
 
 KEYS = (
     *("name", "arena", "stack", "static_ram", "ram", "flash", "tensor_arena"),
-    *("instructions", "cycles_estimated"),
+    *("instructions", "cycles_estimated", "cycles_range"),
 )
 
 
-OF_A_BUILD = ("stack", "static_ram", "flash", "instructions")
-NO_CYCLES = "the timing of no core and its memories is modelled"
+OF_A_RUN = ("instructions", "cycles_estimated", "cycles_range")
+OF_A_BUILD = ("stack", "static_ram", "flash", *OF_A_RUN)
 
 
 def empty_facts(name: str) -> dict[str, Any]:
-    """All keys, null but for the name; `not_measured` says per key why."""
-    unknown = {"cycles_estimated": NO_CYCLES}
-    return {**dict.fromkeys(KEYS), "name": name, "not_measured": unknown}
+    """All keys, null but for the name; `not_measured` is to say per key why."""
+    return {**dict.fromkeys(KEYS), "name": name, "not_measured": dict[str, str]()}
 
 
 def tflm_facts(module: ModuleOp, arena: int, model_path: Path | None = None) -> dict[str, Any]:
@@ -74,8 +73,7 @@ def c_facts(module: ModuleOp, target: str, arena: int, measured: dict[str, Any])
     static RAM where it found nothing; `bounds` names these."""
     board = target_named(target, "c")
     facts = empty_facts(target)
-    unknown = facts["not_measured"] | measured.get("not_measured", {})
-    facts |= measured | {"arena": arena, "not_measured": unknown}
+    facts |= measured | {"arena": arena, "not_measured": dict(measured.get("not_measured", {}))}
     if not board.has_memories:
         facts["not_measured"]["ram"] = facts["not_measured"].get("stack", "")
         return facts
@@ -97,7 +95,7 @@ def c_facts(module: ModuleOp, target: str, arena: int, measured: dict[str, Any])
 def facts_without_a_build(module: ModuleOp, target: str, arena: int) -> dict[str, Any]:
     """For `memopt report`, which writes and compiles nothing: what follows from the plan alone."""
     if target != "tflm":
-        because = dict.fromkeys(("flash", "instructions"), "nothing was compiled")
+        because = dict.fromkeys(("flash", *OF_A_RUN), "nothing was compiled")
         if not target_named(target).has_memories:
             because |= dict.fromkeys(("stack", "static_ram"), "nothing was compiled")
         return c_facts(module, target, arena, {"not_measured": because})
@@ -151,6 +149,16 @@ def ram_parts(facts: dict[str, Any]) -> str:
     return ", ".join(part(*pair) for pair in names)
 
 
+def _speed(facts: dict[str, Any]) -> str:
+    """Instructions of an inference and the cycles that they are estimated to take, for people."""
+    text = f"{facts['instructions']:,} instructions"
+    if facts["cycles_estimated"] is None:
+        return text
+    least, most = facts["cycles_range"]
+    about = f"about {facts['cycles_estimated']:,} cycles ({least:,} to {most:,})"
+    return f"{text}, {about} without wait states"
+
+
 def target_lines(facts: dict[str, Any]) -> list[str]:
     """RAM and flash of the device, and what could not be measured, for people."""
     lines: list[str] = []
@@ -163,6 +171,8 @@ def target_lines(facts: dict[str, Any]) -> list[str]:
         lines.append(f"RAM       {sizes(facts['ram'])}: {ram_parts(facts)}")
     if facts["flash"] is not None:
         lines.append(f"flash     {sizes(facts['flash'])}")
+    if facts["instructions"] is not None:
+        lines.append(f"speed     {_speed(facts)}")
     reasons: dict[str, list[str]] = {}
     for key, because in facts["not_measured"].items():
         reasons.setdefault(because, []).append(key.replace("_", " "))
