@@ -12,7 +12,7 @@ from memopt.dialects.operators.base import Kernels
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.products import real_products, whole_products
 from memopt.dialects.operators.window import channels_last, first_spatial
-from memopt.dialects.stored import Array, element_of, stored_bits, unknown
+from memopt.dialects.stored import Array, element_of, stored_bits
 from memopt.dialects.tensors import channels_of, elements_of, encoding_of, shape_of
 
 
@@ -73,6 +73,8 @@ class TransposeConv2DOp(FilteringOp):
     def scratch(self, kernels: Kernels) -> tuple[int, ...] | None:
         """transpose_conv.cc: an accumulator per element of the result. Not known of CMSIS-NN:
         arm_transpose_conv_s8_get_buffer_size is another formula in each release."""
+        if element_of(self.input) == IntegerType(16):
+            return (8 * elements_of(self.result),)
         if element_of(self.input) != IntegerType(8):
             return ()
         return (4 * elements_of(self.result),) if kernels == "reference" else None
@@ -81,8 +83,8 @@ class TransposeConv2DOp(FilteringOp):
         """Tap after tap, so that those of an element do not depend on the others'."""
         import numpy as np
 
-        if not real and (bits := stored_bits(self, self.input, self.result)) != 8:
-            raise unknown(self, f"a transposed convolution of int{bits}")
+        if not real:
+            stored_bits(self, self.input, self.result)  # of bytes, signed ones alone
         kernel, stride, dilation, pad = self.window.sizes
         groups, images = self.groups.value.data, channels_last(source, self.input)
         n, h, w, _ = images.shape

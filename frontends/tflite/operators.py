@@ -289,9 +289,13 @@ def over_axes(node: Node, kind: Kind) -> Operation:
 
 
 def transpose_convolution(node: Node, kind: Kind) -> Operation:
-    """Operands are the result's shape, weights, image and bias; int8 and float only."""
+    """Operands are the result's shape, weights, image and bias: of int8, of float, or of int16 with
+    a bias of 64 bits or none."""
     same_arithmetic(node, 1, 2)
-    need(node.element(2) in (ELEMENTS["int8"], ELEMENTS["float32"]) and len(node.types) <= 4)
+    source, wide = node.element(2), node.element(2) == ELEMENTS["int16"]
+    need(wide or source in (ELEMENTS["int8"], ELEMENTS["float32"]))
+    need(len(node.types) <= 4)
+    need(not (wide and node.has(3)) or node.element(3) == ELEMENTS["int64"])
     need(tuple(node.constant(0)) == node.result.get_shape() and len(node.shape(1)) == 4)
     o, kernel = node.options, node.shape(1)[1:3]
     stride, pad = (o["strideH"], o["strideW"]), [(0, 0), (0, 0)]

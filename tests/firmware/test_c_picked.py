@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forge_model import FLOAT32, INT8, INT32, UINT8, Forge
+from forge_model import FLOAT32, INT8, INT16, INT32, UINT8, Forge
 from forge_picks import add_batches, add_pads
 
-KINDS = {"float32": FLOAT32, "int8": INT8, "uint8": UINT8, "int32": INT32}
+KINDS = {"float32": FLOAT32, "int8": INT8, "uint8": UINT8, "int16": INT16, "int32": INT32}
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -15,6 +15,8 @@ def add_int16(types: Any, forge: Forge) -> None:
         types.add_convolution(forge, False)
         forge.wide_bias = INT64  # which alone depthwise ones and matrices have
         types.add_convolution(forge, True)
+    for _ in range(2):
+        types.add_transpose_convolution(forge)
     types.add_fully_connected(forge, needs_bias=True)
     for name in ("Add", "Sub", "Mul") * 4:
         options: Any = getattr(schema, f"{name}OptionsT")()

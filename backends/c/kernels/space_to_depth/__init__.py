@@ -2,13 +2,22 @@
 
 from memopt.backends.c.call import Constants, KernelCall, bytes_per_element, refuse
 from memopt.backends.c.registry import ANY, kernel
+from memopt.backends.c.row_calls import Lowered, RowCall, Window
 from memopt.backends.c.rowwise import image_call
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.space_to_depth import SpaceToDepthOp
 from memopt.dialects.stored import need_same_numbers
 from memopt.dialects.tensors import shape_of
 
 
-@kernel(SpaceToDepthOp, ANY, "nhwc")
+def _blocks(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """A row is made of those of its blocks."""
+    assert isinstance(op, SpaceToDepthOp)
+    block = op.block.value.data
+    return [RowCall(call, (0,), Window(block, 0, block)) for call in lowered(op, constants)]
+
+
+@kernel(SpaceToDepthOp, ANY, "nhwc", rows=_blocks)
 def space_to_depth(op: SpaceToDepthOp, constants: Constants) -> KernelCall:
     need_same_numbers(op, op.input, op.result)
     width, channels = shape_of(op.result)[2], shape_of(op.input)[3]

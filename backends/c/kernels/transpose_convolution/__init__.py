@@ -11,11 +11,12 @@ from memopt.backends.c.int8 import (
     requantization,
     zero_points,
 )
+from memopt.backends.c.int16 import wide_sums
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.rowwise import image_call
 from memopt.dialects.operators.products import convolution_reals
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
-from memopt.dialects.tensors import shape_of
+from memopt.dialects.tensors import encoding_of, shape_of
 
 
 def _fields(op: TransposeConv2DOp) -> Fields:
@@ -49,6 +50,16 @@ def transpose_conv_2d_f32(op: TransposeConv2DOp, constants: Constants) -> Kernel
             ("bias", float_bias(op, op.bias, channels, constants)),
         ),
     )
+
+
+@kernel(TransposeConv2DOp, "s16", "nhwc", rounding="tflm_double")
+def transpose_conv_2d_s16(op: TransposeConv2DOp, constants: Constants) -> KernelCall:
+    """With int8 weights."""
+    channels, scales = shape_of(op.result)[3], encoding_of(op.weights).scales
+    per_channel = scales if len(scales) == channels else scales[:1] * channels
+    reals = convolution_reals(op, op.input, per_channel)
+    sums = wide_sums(op, (op.input, op.weights, op.bias), (1, 2, 3), reals, constants)
+    return image_call(op, "transpose_conv_2d_s16", (*_fields(op), *sums))
 
 
 @kernel(TransposeConv2DOp, "s8", "nhwc", rounding=("tflm_double", "onnx_even"))

@@ -14,9 +14,9 @@ static inline int32_t memopt_reached(int32_t at, int32_t tap, int32_t dilation, 
 }
 
 /* Each channel of each pixel of the rows that a call computes: `first` of the channel `oc`, then
- * `next` for each product of `x` and `w`, then what is `made` of it. `sum` is of type `total`. p is
- * the kernel's parameters; rows, in and out its arguments. */
-#define MEMOPT_TRANSPOSED(type, total, p, first, next, made)                                      \
+ * `next` for each product of `x`, of `type`, and `w`, of `weight`, then what is `made` of it. `sum` is
+ * of type `total`. p is the kernel's parameters; rows, in and out its arguments. */
+#define MEMOPT_TRANSPOSED(type, weight, total, p, weights_of, first, next, made)                  \
   do {                                                                                            \
     int32_t oy, ox, oc, ky, kx, k;                                                                \
     for (oy = rows->out_begin; oy < rows->out_end; ++oy) {                                        \
@@ -31,16 +31,17 @@ static inline int32_t memopt_reached(int32_t at, int32_t tap, int32_t dilation, 
               continue;                                                                           \
             }                                                                                     \
             for (kx = (p)->k_w - 1; kx >= 0; --kx) {                                              \
-              const type *at_x, *at_w;                                                            \
+              const type *at_x;                                                                   \
+              const weight *at_w;                                                                 \
               if (!memopt_reached(ox + (p)->pad_left, kx, (p)->dilation_w, (p)->stride_w,         \
                                   (p)->in_w, &ix)) {                                              \
                 continue;                                                                         \
               }                                                                                   \
               at_x = (const type *)memopt_in_row(rows, in, 0, iy) + ix * (p)->in_c;               \
-              at_w = (p)->weights + ((oc * (p)->k_h + ky) * (p)->k_w + kx) * (p)->in_c;           \
+              at_w = (weights_of) + ((oc * (p)->k_h + ky) * (p)->k_w + kx) * (p)->in_c;           \
               for (k = 0; k < (p)->in_c; ++k) {                                                   \
                 const type x = at_x[k];                                                           \
-                const type w = at_w[k];                                                           \
+                const weight w = at_w[k];                                                         \
                 next;                                                                             \
               }                                                                                   \
             }                                                                                     \

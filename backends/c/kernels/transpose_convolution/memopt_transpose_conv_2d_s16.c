@@ -1,0 +1,21 @@
+/* TRANSPOSE_CONV, int16 with int8 weights, NHWC, weights OHWI. */
+#include "memopt_taps.h"
+#include "memopt_wide_sum_s16.h"
+
+typedef struct {
+  int32_t in_h, in_w, in_c;
+  int32_t out_w, out_c;
+  int32_t k_h, k_w;
+  int32_t stride_h, stride_w;
+  int32_t dilation_h, dilation_w;
+  int32_t pad_top, pad_left;
+  memopt_wide_sum_s16 sums; /* weights [out_c][k_h][k_w][in_c] */
+} memopt_transpose_conv_2d_s16_params;
+
+MEMOPT_KERNEL void memopt_transpose_conv_2d_s16(const void *params, const memopt_rows *rows,
+                                                const void *const *in, void *out, void *scratch) {
+  const memopt_transpose_conv_2d_s16_params *p = params;
+  (void)scratch;
+  MEMOPT_TRANSPOSED(int16_t, int8_t, int64_t, p, p->sums.weights, p->sums.bias[oc], sum += x * w,
+                    memopt_stored_s16(&p->sums, sum, oc));
+}
