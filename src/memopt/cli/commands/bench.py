@@ -26,7 +26,11 @@ def add_arguments(commands: Any) -> None:
         description="Measure on this machine; what is quoted from a paper is marked *.",
     )
     parser.add_argument(
-        "what", choices=("schedule", "place", "rows", "rewrite", "limits", "passes")
+        "what",
+        choices=(
+            *("schedule", "place", "rows", "rewrite", "cortex-m", "scoreboard"),
+            *("limits", "passes"),
+        ),
     )
     parser.add_argument(
         "--quick", action="store_true", help="three graphs or instances, 5 s for each solver"
@@ -46,9 +50,9 @@ def add_arguments(commands: Any) -> None:
         default=[],
         metavar="GRAPH",
         help="names in optima.json or files, NAME:frelu for one convention; for place, names in"
-        " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; for rows, .tflite files or names"
-        " in shared/models; for rewrite, those, .onnx files and names in shared/graphs; default:"
-        " all",
+        " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; for rows, cortex-m and"
+        " scoreboard, .tflite files or names in shared/models; for rewrite, those, .onnx files and"
+        " names in shared/graphs; default: all",
     )
     parser.add_argument(
         "--tables",
@@ -85,6 +89,8 @@ def run(args: argparse.Namespace) -> None:
         "place": _place,
         "rows": _rows,
         "rewrite": _rewrite,
+        "cortex-m": _cortex_m,
+        "scoreboard": _scoreboard,
         "limits": _limits,
         "passes": _passes,
     }
@@ -161,6 +167,32 @@ def _rewrite(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[T
     paths = chosen(args.graphs, args.quick)
     with progress() as tick:
         return [path.stem for path in paths], [rewrite(paths, limit, tick)]
+
+
+def _cortex_m(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """The names of the models, with a table of them and one of their operators."""
+    from memopt.benchmarks.boards import CORES, chosen, cortex_m, operators
+
+    wanted = _wanted(args, ["cortex-m", "operators"])
+    models = chosen(args.graphs, args.quick)
+    done: list[Table] = []
+    with progress() as tick:
+        for name, prefix in wanted:
+            say = _prefixed(tick, prefix)
+            cores = CORES[:1] if args.quick else CORES
+            one = name == "operators"
+            done.append(operators(models, say) if one else cortex_m(models, cores, say))
+    return [path.stem for path in models], done
+
+
+def _scoreboard(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """The names of the models."""
+    from memopt.benchmarks.boards import chosen, scoreboard
+
+    _wanted(args, ["scoreboard"])
+    models = chosen(args.graphs, args.quick)
+    with progress() as tick:
+        return [path.stem for path in models], [scoreboard(models, tick)]
 
 
 def _limits(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":

@@ -1,0 +1,64 @@
+"""`memopt bench cortex-m` and `scoreboard`, and the README's table of cycles."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memopt.benchmarks.boards import chosen, profiled, scoreboard
+from memopt.benchmarks.published import FIGURES
+from memopt.benchmarks.table import Table
+from memopt.cli import main
+from memopt.dialects.errors import MemoptError
+
+ROOT = Path(__file__).resolve().parents[2]
+CYCLES = list(dict.fromkeys(f.model for f in FIGURES if f.what == "cycles"))
+QUICK = "ad01_autoencoder_int8"
+
+
+def readme_row(model: str, table: Table) -> str:
+    """Millions, as the README has them."""
+    rows = [row for row in table.rows if row[0] == model]
+    ours = {row[2]: row[3] for row in rows}
+    others = {row[6]: row[4] for row in rows}
+    cells = (ours["cycles"], others["X-CUBE-AI"], others["Plumerai"], ours["instructions"])
+    numbers = [f"{cell / 1e6:.2f}" for cell in (*cells, others["TFLM, CMSIS-NN"])]
+    return f"| {model} | {' | '.join(numbers)} |"
+
+
+@pytest.mark.parametrize("model", CYCLES)
+def test_the_readme_has_the_figures_of_today(
+    model: str, shared: Path, fuzz: float, lab: Any
+) -> None:
+    if fuzz < 1 and model != QUICK:
+        pytest.skip("in make fuzz")
+    lab.need_tools("cortex-m4")
+    table = scoreboard([shared / "models" / f"{model}.tflite"], print)
+    assert readme_row(model, table) in (ROOT / "README.md").read_text()
+
+
+def test_models_and_operators_on_a_core(
+    shared: Path, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.need_tools("cortex-m4")
+    monkeypatch.setenv("MEMOPT_SHARED", str(shared))
+    out = tmp_path / "out.json"
+    assert main(["bench", "cortex-m", "--quick", "--json", str(out)]) == 0
+    models, operators = json.loads(out.read_text())["tables"]
+    whole, default = models["rows"]
+    assert (whole["way"], default["way"]) == ("whole", "as compiled")
+    assert whole["from"] <= whole["cycles"] <= whole["to"]
+    assert default["arena"] <= whole["arena"]
+    assert len(operators["rows"]) == 10
+    counted = sum(row["instructions"] for row in operators["rows"])
+    assert counted == pytest.approx(1e6 * whole["instructions"], rel=0.02)
+
+
+def test_what_is_not_there_and_what_does_not_compile(shared: Path, tmp_path: Path) -> None:
+    with pytest.raises(MemoptError, match=r"no .*nowhere.tflite"):
+        chosen(["nowhere"], False)
+    broken = tmp_path / "broken.tflite"
+    broken.write_bytes(b"no model")
+    with pytest.raises(MemoptError, match=r"broken\.tflite"):
+        profiled(broken)
