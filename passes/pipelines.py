@@ -7,9 +7,19 @@ rules belong to reading a format its frontend says. `memopt-opt --list-passes` p
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
+from xdsl.dialects.builtin import (
+    Float64Type,
+    IntegerType,
+    ModuleOp,
+    Signedness,
+    TensorType,
+)
 from xdsl.passes import ModulePass
 
+from memopt.dialects.structure import ConstantOp
+from memopt.dialects.tensors import AnyTensor
 from memopt.passes.memgraph_expand_rows import AUTO, NONE, MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
@@ -30,12 +40,23 @@ ROWS_ALIGNMENT = 4
 """Bytes: what float rows and int32 sums need. A row that is rounded up to 16 wastes more."""
 
 
+def rows_alignment(module: ModuleOp) -> int:
+    """Bytes that plans in rows need: 8 where tensors in memory have wider elements than floats."""
+    blocks = (block for op in module.walk() for region in op.regions for block in region.blocks)
+    arguments = {a.type for block in blocks for a in block.args}
+    made = {r.type for op in module.walk() if not isinstance(op, ConstantOp) for r in op.results}
+    wide = (IntegerType(64), IntegerType(64, Signedness.UNSIGNED), Float64Type())
+    tensors = [cast("AnyTensor", t) for t in made | arguments if isinstance(t, TensorType)]
+    return 8 if any(t.element_type in wide for t in tensors) else ROWS_ALIGNMENT
+
+
 @dataclass(frozen=True)
 class Choices:
     """How to plan: methods as on the command line, seconds for the whole plan; `rows` and
     `stream_input` as of memgraph-expand-rows, `fit` too, bytes, which needs rows=auto; `slide` as
     rows of memgraph-slide, which needs `stream_input`, and `kept`, bytes, which needs `slide`;
-    `optimize` as of memgraph-kernels, for targets whose kernels are ours."""
+    `optimize` as of memgraph-kernels, for targets whose kernels are ours; `alignment`, bytes, of
+    plans in rows (`rows_alignment`)."""
 
     schedule: str = "auto"
     place: str = "joint"
@@ -53,6 +74,7 @@ class Choices:
     kept: int | None = None
     rewrite: tuple[str, ...] = (NO_RULES,)
     optimize: str = RAM
+    alignment: int = ROWS_ALIGNMENT
 
     @property
     def in_rows(self) -> bool:
@@ -81,7 +103,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     inplace = chosen.inplace or ("on" if compiled or chosen.in_rows else None)
     model = MemgraphModelPass(target, io=chosen.io, inplace=inplace)
     if chosen.in_rows:
-        model = replace(model, alignment=ROWS_ALIGNMENT)
+        model = replace(model, alignment=chosen.alignment)
     searched = limit if chosen.rows == (AUTO,) else None
     rows = MemgraphExpandRowsPass(chosen.rows, chosen.fit, searched, chosen.stream_input)
     cut = Step("", rows, "before the order, which is one of rows")

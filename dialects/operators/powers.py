@@ -13,11 +13,12 @@ class RealBentOp(BentOp):
 
     COMMUTES: ClassVar[bool] = False
     INTEGERS: ClassVar[bool] = False
+    REALS: ClassVar[bool] = True  # alone, and not int32, too
 
     def of_reals(self, a: Array, b: Array) -> Array:
         import numpy as np
 
-        if a.dtype.kind != "f":
+        if a.dtype.kind != "f" and (self.REALS or str(a.dtype) != "int32"):
             raise unknown(self, "integers")
         with np.errstate(all="ignore"):
             return self.of_floats(a, b)
@@ -43,14 +44,15 @@ class PowOp(RealBentOp):
 
 @irdl_op_definition
 class FloorDivOp(RealBentOp):
-    """The quotient rounded down, with numpy's broadcasting."""
+    """The quotient rounded down, with numpy's broadcasting; of int32 by 0 it is 0."""
 
     name = "memgraph.floor_div"
+    REALS: ClassVar[bool] = False
 
     def of_floats(self, a: Array, b: Array) -> Array:
         import numpy as np
 
-        return np.floor(a / b)
+        return np.floor(a / b) if a.dtype.kind == "f" else np.floor_divide(a, b)
 
 
 @irdl_op_definition
@@ -58,6 +60,7 @@ class FloorModOp(RealBentOp):
     """What a quotient that is rounded down leaves, with numpy's broadcasting."""
 
     name = "memgraph.floor_mod"
+    REALS: ClassVar[bool] = False
 
     def of_floats(self, a: Array, b: Array) -> Array:
         import numpy as np

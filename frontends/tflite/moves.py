@@ -79,6 +79,19 @@ def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
+def fill(node: Node, kind: Kind) -> Operation:
+    """The one element of operand 1 everywhere."""
+    need(tuple(node.constant(0)) == node.result.get_shape())
+    need(node.type(1).element_type == node.result.element_type)
+    sizes = node.result.get_shape()
+    properties = {
+        "start": number(0),
+        "sizes": integer_list(sizes),
+        "steps": integer_list([0] * len(sizes)),
+    }
+    return build(kind, (node.operand(1),), node.results, properties)
+
+
 def tile(node: Node, kind: Kind) -> Operation:
     return walked(node, kind, walks.tile(node.shape(0), node.constant(1)))
 
@@ -115,7 +128,8 @@ def stack(node: Node, kind: Kind) -> Operation:
 
 
 def gather(node: Node, kind: Kind) -> Operation:
-    need(node.element(1) == IntegerType(32) and not node.options.get("batchDims"))
+    need(node.element(1) in (IntegerType(32), IntegerType(64)))
+    need(not node.options.get("batchDims"))
     properties = {"axis": number(axis_of(node.options["axis"], len(node.shape(0))))}
     return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
 

@@ -197,6 +197,13 @@ def quotient(node: Node, kind: Kind) -> Operation:
     return binary(node, kind)
 
 
+def whole_quotient(node: Node, kind: Kind) -> Operation:
+    """Of float32, and of int32 that stand for themselves."""
+    plain = node.result.element_type == IntegerType(32) and not is_quantized(node.result)
+    need(plain or isinstance(node.result.element_type, Float32Type))
+    return binary(node, kind)
+
+
 def unary(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, {"rounding": rounding(node)})
 
@@ -260,9 +267,9 @@ def vectors(node: Node, kind: Kind) -> Operation:
 
 
 def arg(node: Node, kind: Kind) -> Operation:
-    """Indices of int32 along an axis that is known."""
+    """Indices of int32 or int64 along an axis that is known."""
     axes = node.constant(1)
-    need(len(axes) == 1 and node.result.element_type == IntegerType(32))
+    need(len(axes) == 1 and node.result.element_type in (IntegerType(32), IntegerType(64)))
     properties = {"axis": number(axis_of(axes[0], len(node.shape(0))))}
     return build(kind, (node.operand(0),), node.results, properties)
 
@@ -351,9 +358,10 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "EQUAL": Entry(truth, EqualOp),
     "EXP": Entry(real_function, ExpOp),
     "EXPAND_DIMS": Entry(moves.reshape, ReshapeOp),
+    "FILL": Entry(moves.fill, StridedOp),
     "FLOOR": Entry(real_function, FloorOp),
-    "FLOOR_DIV": Entry(quotient, FloorDivOp),
-    "FLOOR_MOD": Entry(quotient, FloorModOp),
+    "FLOOR_DIV": Entry(whole_quotient, FloorDivOp),
+    "FLOOR_MOD": Entry(whole_quotient, FloorModOp),
     "FULLY_CONNECTED": Entry(fully_connected, FullyConnectedOp, HybridFullyConnectedOp),
     "GATHER": Entry(moves.gather, GatherAlongOp),
     "GATHER_ND": Entry(plain, GatherNdOp),
@@ -385,6 +393,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "POW": Entry(quotient, PowOp),
     "PRELU": Entry(binary, PreluOp),
     "QUANTIZE": Entry(unary, QuantizeOp),
+    "REDUCE_ALL": Entry(over_axes, ReduceMinOp),
+    "REDUCE_ANY": Entry(over_axes, ReduceMaxOp),
     "REDUCE_MAX": Entry(over_axes, ReduceMaxOp),
     "REDUCE_MIN": Entry(over_axes, ReduceMinOp),
     "REDUCE_PROD": Entry(over_axes, ReduceProdOp),
@@ -423,5 +433,6 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "TRANSPOSE_CONV": Entry(transpose_convolution, TransposeConv2DOp),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(lstm, LstmOp),
     "UNPACK": Entry(moves.stack, UnpackOp),
+    "ZEROS_LIKE": Entry(picks.zeros, PickedOp),
 }
 """LiteRT's operator -> what it becomes."""

@@ -7,6 +7,7 @@ from xdsl.ir import Operation
 
 from memopt.dialects.operators.picked import Term
 from memopt.frontends.core.typed import build, integer_list, need
+from memopt.frontends.core.types import is_quantized
 from memopt.frontends.tflite.node import Kind, Node
 
 
@@ -94,3 +95,9 @@ def batch_to_space(node: Node, kind: Kind) -> Operation:
         terms.append(Term(i + 1, m + 1 + i, tuple(at // block for at in kept)))
         sizes.append(len(kept))
     return picked(node, kind, [*blocks, images, *shape[1 : m + 1]], sizes, terms)
+
+
+def zeros(node: Node, kind: Kind) -> Operation:
+    """One stretch, which is nowhere; of what is not quantized, where zero is another number."""
+    need(not is_quantized(node.result))
+    return picked(node, kind, [1], [1], [Term(0, 0, (-1,))])

@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from forge_model import FLOAT32, INT32, Forge, flatbuffer_utils, schema
 from xdsl.context import Context
 
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import only_function
+from memopt.frontends.tflite.known_shapes import with_known_shapes
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 
 
@@ -51,3 +54,60 @@ def test_nothing_computes_a_shape_that_is_known(tmp_path: Path, lab: Any) -> Non
     want = lab.golden("tflm", path, inputs, [int(y)], tmp_path / "golden")
     assert run.code == 0, run.messages
     assert run.output == want[int(y)].tobytes()
+
+
+def open_batch(path: Path) -> Path:
+    """A transposed convolution, and what is filled, to sizes that are computed: y + 0.5."""
+    forge = Forge(np.random.default_rng(3), False)
+    codes, kinds = schema.BuiltinOperator, schema.BuiltinOptions
+    x, shape = forge.input([1, 3, 4, 2]), forge.tensor([4], INT32)
+    read: Any = schema.ShapeOptionsT()
+    read.outType = INT32
+    forge.operator(codes.SHAPE, [x], shape, read, kinds.ShapeOptions)
+    sizes = list[int]()
+    for k in range(3):
+        ends = [forge.tensor([1], INT32, [v]) for v in (k, k + 1, 1)]
+        sizes.append(forge.tensor([], INT32))
+        cut: Any = schema.StridedSliceOptionsT()
+        cut.shrinkAxisMask = 1
+        operands, slices = [shape, *ends], kinds.StridedSliceOptions
+        forge.operator(codes.STRIDED_SLICE, operands, sizes[-1], cut, slices)
+    for k in (1, 2):
+        operands = [sizes[k], forge.tensor([], INT32, 2)]
+        sizes[k] = forge.tensor([], INT32)
+        forge.operator(codes.MUL, operands, sizes[k], schema.MulOptionsT(), kinds.MulOptions)
+    pack, packed = schema.PackOptionsT(), forge.tensor([4], INT32)
+    pack.valuesCount = 4
+    operands = [*sizes, forge.tensor([], INT32, 5)]
+    forge.operator(codes.PACK, operands, packed, pack, kinds.PackOptions)
+    y, filled, total = (forge.activation([1, 6, 8, 5]) for _ in range(3))
+    options: Any = schema.TransposeConvOptionsT()
+    options.strideH = options.strideW = 2
+    operands = [packed, forge.weights([5, 3, 3, 2], 5, 0, per_axis=False), x]
+    forge.operator(codes.TRANSPOSE_CONV, operands, y, options, kinds.TransposeConvOptions)
+    operands = [packed, forge.tensor([], FLOAT32, 0.5)]
+    forge.operator(codes.FILL, operands, filled, schema.FillOptionsT(), kinds.FillOptions)
+    forge.operator(codes.ADD, [y, filled], total, schema.AddOptionsT(), kinds.AddOptions)
+    forge.graph.outputs = [total]
+    return forge.save(path)
+
+
+def test_operators_of_computed_sizes_are_typed(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    path = open_batch(tmp_path / "m.tflite")
+    module = lab.read_model(path)
+    with pytest.raises(MemoptError, match="SHAPE"):
+        lab.write(lab.plan(module.clone()), tmp_path / "refused", "net", "host")
+    known = with_known_shapes(module)
+    names = [op.name for op in only_function(known).body.block.ops]
+    assert [n for n in names if n != "memgraph.constant"] == [
+        *("memgraph.transpose_conv_2d", "memgraph.strided", "memgraph.add", "func.return")
+    ]
+    inputs = lab.random_inputs(known, 2, 5)
+    run = lab.run_project(lab.write(lab.plan(known), tmp_path / "c", "net", "host"), inputs)
+    assert run.code == 0, run.messages
+    y = int(flatbuffer_utils.read_model(str(path)).subgraphs[0].outputs[0])
+    want = lab.golden("litert_ref", path, inputs, [y], tmp_path / "golden")[y]
+    got = np.frombuffer(run.output, np.float32).reshape(want.shape)
+    assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
+    assert with_known_shapes(known) is known

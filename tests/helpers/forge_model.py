@@ -38,6 +38,7 @@ VERSION_1 = {
         *("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "SELECT"),
         *("SELECT_V2", "LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT", "BATCH_MATMUL", "GATHER_ND"),
         *("FLOOR_DIV", "FLOOR_MOD", "POW", "SPACE_TO_DEPTH"),
+        *("SHAPE", "FILL", "ZEROS_LIKE", "REDUCE_ANY", "REDUCE_ALL"),
     )
 }
 ACTIVATIONS = (0, 1, 2, 3)  # none, relu, relu_n1_to_1, relu6

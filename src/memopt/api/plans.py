@@ -1,7 +1,7 @@
 """`memopt.plan(model)`: an order and a place for every tensor, as one frozen answer."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -42,7 +42,7 @@ from memopt.outputs import Wanted, emit
 from memopt.passes.memgraph_expand_rows import AUTO, NONE
 from memopt.passes.memgraph_input_range import Ranges
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
-from memopt.passes.pipelines import Choices
+from memopt.passes.pipelines import Choices, rows_alignment
 from memopt.planning import Seconds
 from memopt.solvers.problems.memory_graph import Proof
 from memopt.solvers.scheduling import METHODS as SCHEDULES
@@ -177,6 +177,7 @@ def plan(
         frontend = all_frontends().get(model.kind)
         is_tflite = frontend is not None and frontend.interpreter == "tflm"
         try:
+            choices = replace(choices, alignment=rows_alignment(module))
             how = target, choices, is_tflite, times
             _, after, known = plan_both(new_context(True), module, *how)
         except UsageError as error:

@@ -28,7 +28,7 @@ from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.memgraph_input_range import declare_ranges
 from memopt.passes.memgraph_kernels import HOW, RAM
-from memopt.passes.pipelines import NO_RULES, Choices
+from memopt.passes.pipelines import NO_RULES, Choices, rows_alignment
 from memopt.planning import Seconds
 from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
 from memopt.shorthands import parse_input_ranges, parse_shapes
@@ -187,6 +187,7 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         _kept(args),
         rewrite,
         args.optimize,
+        rows_alignment(module),
     )
 
 

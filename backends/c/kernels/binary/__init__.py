@@ -273,6 +273,8 @@ def squared_difference_s8(op: SquaredDifferenceOp, constants: Constants) -> Kern
 @kernel(PowOp, "f32", rows=own_rows)
 @kernel(FloorDivOp, "f32", rows=own_rows)
 @kernel(FloorModOp, "f32", rows=own_rows)
+@kernel(FloorDivOp, "i32", rows=own_rows)
+@kernel(FloorModOp, "i32", rows=own_rows)
 @kernel(PreluOp, "f32", rows=own_rows)
 @kernel(SquaredDifferenceOp, "f32", rows=own_rows)
 @kernel(SquaredDifferenceOp, "i32", rows=own_rows)

@@ -1,10 +1,17 @@
-"""CAST between float32, int8, uint8 and int32."""
+"""CAST."""
 
-from memopt.backends.c.call import Constants, KernelCall, element_kind
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    bytes_per_element,
+    element_kind,
+    split_rows,
+)
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
-from memopt.backends.c.rowwise import rowwise
+from memopt.backends.c.rowwise import copy_call, rowwise
 from memopt.dialects.operators.quantization import CastOp
+from memopt.dialects.tensors import shape_of
 
 
 @kernel(CastOp, "f32 to s8", rows=own_rows)
@@ -39,3 +46,34 @@ def lowest_byte(op: CastOp, constants: Constants) -> KernelCall:
 @kernel(CastOp, "bool to s8", rows=own_rows)
 def same_bytes(op: CastOp, constants: Constants) -> KernelCall:
     return rowwise(op, "copy")
+
+
+TYPES = ("f32", "s8", "u8", "s16", "i32", "i64", "bool")  # CAST_... of memopt_cast_any.c
+
+
+def any_cast(op: CastOp, constants: Constants) -> KernelCall:
+    """Of types of which a pair is rare."""
+    fields = tuple(
+        (name, TYPES.index(element_kind(value)))
+        for name, value in (("from", op.input), ("to", op.result))
+    )
+    return rowwise(op, "cast_any", fields)
+
+
+def same_type(op: CastOp, constants: Constants) -> KernelCall:
+    rows, row_n = split_rows(shape_of(op.result))
+    size = row_n * bytes_per_element(op, op.result)
+    return copy_call(op.input, rows, size, (size, size))
+
+
+def _is_common(before: str, after: str) -> bool:
+    """Whether one of the kernels above is for the pair."""
+    return {before, after} <= {"f32", "s8", "u8", "i32", "bool"} and after != "bool"
+
+
+for _before in TYPES:
+    for _after in TYPES:
+        if _before == _after:
+            kernel(CastOp, _before, rows=own_rows)(same_type)
+        elif not _is_common(_before, _after):
+            kernel(CastOp, f"{_before} to {_after}", rows=own_rows)(any_cast)

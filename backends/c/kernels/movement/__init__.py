@@ -106,11 +106,14 @@ def unpack(op: UnpackOp, constants: Constants) -> list[KernelCall]:
 
 def _gathered(op: GatherAlongOp | GatherNdOp, constants: Constants) -> tuple[SSAValue | Table, ...]:
     """What is gathered, and its indices, run-time tensors or tables in flash."""
-    if element_kind(op.indices) != "i32":
+    indices = constants(op.indices)
+    if element_kind(op.indices) != "i32" and indices is None:
         raise refuse(op, f"indices of {element_kind(op.indices)}")
     operands: list[SSAValue | Table] = []
     for value in (op.input, op.indices):
         array, kind = constants(value), C_TYPES.get(element_kind(value), "")
+        if value is op.indices and array is not None:  # the nearest that there is
+            array, kind = array.clip(-(1 << 31), (1 << 31) - 1).astype("int32"), "int32_t"
         if array is not None and not kind:
             raise refuse(op, f"a constant of {element_kind(value)}")
         operands.append(value if array is None else Table(kind, array))

@@ -1,6 +1,7 @@
 """SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN over neighbouring axes; ARG_MAX and ARG_MIN."""
 
 import math
+from dataclasses import replace
 
 from memopt.backends.c.call import Constants, KernelCall, Rows, element_kind, per_tensor, refuse
 from memopt.backends.c.int8 import WIDE
@@ -40,11 +41,15 @@ def _call(
 @kernel(ReduceMaxOp, "f32", rows=own_rows)
 @kernel(ReduceMinOp, "f32", rows=own_rows)
 @kernel(ReduceMaxOp, "i32", rows=own_rows)
+@kernel(ReduceMaxOp, "bool", rows=own_rows)
+@kernel(ReduceMinOp, "bool", rows=own_rows)
 @kernel(ReduceMinOp, "i32", rows=own_rows)
 def extreme(op: ReduceMaxOp | ReduceMinOp, constants: Constants) -> KernelCall:
+    """What is true is a byte of 1."""
     need_same_numbers(op, op.input, op.result)
     least = isinstance(op, ReduceMinOp)
-    return _call(op, f"extreme_{element_kind(op.input)}", over_axes(op), least)
+    kind = element_kind(op.input).replace("bool", "u8")
+    return _call(op, f"extreme_{kind}", over_axes(op), least)
 
 
 @kernel(ReduceSumOp, "f32", rows=own_rows)
@@ -91,9 +96,19 @@ def sum_of_bytes(op: ReduceSumOp, constants: Constants) -> KernelCall:
 @kernel(ArgMinOp, "f32 to i32", rows=own_rows)
 @kernel(ArgMaxOp, "i32", rows=own_rows)
 @kernel(ArgMinOp, "i32", rows=own_rows)
+@kernel(ArgMaxOp, "s8 to i64", rows=own_rows)
+@kernel(ArgMinOp, "s8 to i64", rows=own_rows)
+@kernel(ArgMaxOp, "u8 to i64", rows=own_rows)
+@kernel(ArgMinOp, "u8 to i64", rows=own_rows)
+@kernel(ArgMaxOp, "f32 to i64", rows=own_rows)
+@kernel(ArgMinOp, "f32 to i64", rows=own_rows)
+@kernel(ArgMaxOp, "i32 to i64", rows=own_rows)
+@kernel(ArgMinOp, "i32 to i64", rows=own_rows)
 def arg(op: ArgOp, constants: Constants) -> KernelCall:
     axis, shape = op.axis.value.data, shape_of(op.input)
     if 0 in shape:
         raise refuse(op, "a tensor without elements")
     sizes = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
-    return _call(op, f"arg_{element_kind(op.input)}", sizes, isinstance(op, ArgMinOp))
+    call = _call(op, f"arg_{element_kind(op.input)}", sizes, isinstance(op, ArgMinOp))
+    wide = int(element_kind(op.result) == "i64")
+    return replace(call, fields=(*call.fields, ("wide", wide)))

@@ -4,14 +4,12 @@
 typedef struct {
   int32_t count, inner;
   int32_t least; /* the smallest number, not the largest */
+  int32_t wide;  /* indices of int64 */
 } memopt_arg_f32_params;
 
 MEMOPT_KERNEL void memopt_arg_f32(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
   const memopt_arg_f32_params *p = params;
   (void)scratch;
-  MEMOPT_REDUCE(float, int32_t, p, *at, if (p->least ? x < so_far : x > so_far) {
-    so_far = x;
-    place = n;
-  }, place);
+  MEMOPT_ARG(float, p);
 }

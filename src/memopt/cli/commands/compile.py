@@ -28,6 +28,7 @@ from memopt.dialects.functions import only_function
 from memopt.dialects.rewrite_attributes import REWRITES
 from memopt.driver import IR, import_bytes, interpreter_of, model_files, relative_files
 from memopt.frontends.core.registry import listed
+from memopt.frontends.tflite.known_shapes import with_known_shapes
 from memopt.narrowing import Narrowed, narrowed
 from memopt.passes import share
 from memopt.passes.fewest_rows import DoesNotFitError
@@ -108,7 +109,8 @@ def run(args: argparse.Namespace) -> None:
         only_function(module).attributes[REWRITES] = ArrayAttr(less.did)
     check_choices(args.target, choices)
     if args.target != "tflm":
-        ready, choices = rewritten(context, module, choices, seconds)
+        ready = with_known_shapes(module) if is_tflite else module
+        ready, choices = rewritten(context, ready, choices, seconds)
         check_kernels_first(context, ready, args.target, choices)
 
     def plan(choices: Choices) -> Planned:

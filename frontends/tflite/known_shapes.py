@@ -1,0 +1,140 @@
+"""Operators whose shapes, sizes and axes other operators compute, where these are known after all.
+
+Exporters write SHAPE, STRIDED_SLICE and PACK where a dimension was open when the network was built.
+The file says of every tensor how large it is, so what reads only that is known, and what takes it
+is the typed operation that it would be of a constant. Only for what is no `.tflite` again: there
+the order of operators must keep what computes a shape before what takes it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BoolAttr,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter
+
+from memopt.analysis.weights import Weights
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.by_name import SHAPES
+from memopt.dialects.stored import Array
+from memopt.dialects.structure import ConstantOp, OpaqueOp
+from memopt.dialects.tensors import shape_of
+from memopt.frontends.core.node import typed
+from memopt.frontends.core.typed import NotTyped
+from memopt.frontends.tflite.node import Node
+from memopt.frontends.tflite.operators import OPERATORS
+
+
+def with_known_shapes(module: ModuleOp) -> ModuleOp:
+    """A copy in which they are; the module itself where nothing computes a shape."""
+    if not any(is_shape(op) for op in module.walk()):
+        return module
+    copy = module.clone()
+    weights = Weights.of(copy)
+    for op in list(copy.walk()):
+        if is_shape(op):
+            _replace(op, _constant(shape_of(op.operands[0]), op.results[0].type))
+        elif isinstance(op, OpaqueOp) and op.stateful is None:
+            made = _typed(op, weights)
+            if made is not None:
+                _replace(op, made)
+    _forget_unread(copy)
+    return copy
+
+
+def _forget_unread(module: ModuleOp) -> None:
+    """What computes of constants alone what nobody reads any longer."""
+    known, found = set[SSAValue](), list[Operation]()
+    for op in module.walk():
+        computes = isinstance(op, ComputeOp) and all(v in known for v in op.operands)
+        if computes or isinstance(op, ConstantOp):
+            known.update(op.results)
+            found.append(op)
+    for op in reversed(found):
+        if not any(r.uses for r in op.results):
+            op.detach()
+            op.erase()
+
+
+def is_shape(op: Operation) -> bool:
+    return isinstance(op, OpaqueOp) and op.op_name.data in SHAPES and len(op.operands) == 1
+
+
+def _constant(values: Sequence[int], type_: Attribute) -> ConstantOp:
+    tensor = cast("TensorType[IntegerType]", type_)
+    return ConstantOp(DenseIntOrFPElementsAttr.from_list(tensor, list(values)), type_)
+
+
+def _replace(op: Operation, made: Operation) -> None:
+    made.attributes |= op.attributes
+    made.location = op.location
+    Rewriter.replace_op(op, made)
+
+
+def _typed(op: OpaqueOp, weights: Weights) -> Operation | None:
+    """The typed operation that the operator is of what is known."""
+    options = {} if op.options is None else {k: _plain(v) for k, v in op.options.data.items()}
+    operands: list[SSAValue | None] = list(op.operands)
+    for position in options.pop("absent", ()):
+        operands.insert(position, None)
+
+    def value(index: int) -> SSAValue:
+        found = operands[index]
+        if found is None:
+            raise NotTyped
+        return found
+
+    def constant(index: int) -> list[int]:
+        found = _known(operands[index], weights) if index < len(operands) else None
+        if found is None or found.dtype.kind not in "iu":
+            raise NotTyped
+        return [int(v) for v in found.reshape(-1)]
+
+    types: list[Any] = [None if v is None else v.type for v in operands]
+    results: list[Any] = [r.type for r in op.results]
+    if not all(isinstance(t, TensorType) for t in (*filter(None, types), *results)):
+        return None
+    return typed(OPERATORS, Node(op.op_name.data, options, types, results, value, constant))
+
+
+def _plain(value: Attribute) -> Any:
+    """An option as the file has it (frontends/core/options.py)."""
+    if isinstance(value, IntegerAttr | FloatAttr):
+        number: Any = cast("Any", value).value.data
+        return bool(number) if isinstance(value, IntegerAttr) and _is_bool(value) else number
+    if isinstance(value, ArrayAttr):
+        return [_plain(v) for v in cast("ArrayAttr[Attribute]", value)]
+    return value.data if isinstance(value, StringAttr) else None
+
+
+def _is_bool(value: Any) -> bool:
+    return value.type == BoolAttr.from_bool(True).type
+
+
+def _known(value: SSAValue | None, weights: Weights) -> Array | None:
+    """What is known of a value before run time, None for what is not."""
+    if not isinstance(value, OpResult):
+        return None
+    op = value.op
+    if isinstance(op, ConstantOp):
+        return weights.array(op)
+    if not isinstance(op, ComputeOp):
+        return None
+    operands = [_known(v, weights) for v in op.operands]
+    if any(v is None for v in operands):
+        return None
+    try:
+        return op.evaluate(operands)[value.index]
+    except MemoptError:
+        return None
