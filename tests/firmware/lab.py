@@ -240,14 +240,15 @@ def unequal_tensors(run: Run, want: Mapping[int, Array]) -> list[str]:
     return faults
 
 
-def worst_difference(run: Run, want: Mapping[int, Array]) -> float:
-    """max|a - b| / max|b| over all tensors and runs; every tensor must have been traced."""
+def worst_difference(run: Run, want: Mapping[int, Array], least: float = 0.0) -> float:
+    """max|a - b| / max|b| over all tensors and runs, where the largest value counts as `least` at
+    least, because what cancels is rounded as its terms are; every tensor must have been traced."""
     worst = 0.0
     for tensor, arrays in want.items():
         assert len(run.trace[tensor]) == len(arrays)
         for got, b in zip(run.trace[tensor], arrays, strict=True):
             a = np.frombuffer(got, b.dtype).reshape(b.shape).astype(np.float64)
-            scale = float(np.abs(b).max())
+            scale = max(float(np.abs(b).max()), least)
             worst = max(worst, float(np.abs(a - b).max()) / (scale or 1.0))
     return worst
 

@@ -125,7 +125,7 @@ def test_float_operators_close_to_litert(fuzz: float, tmp_path: Path, lab: Any) 
         assert len(want) == len(lab.tensors_of(module)) >= OPERATORS
         run = lab.run_project(lab.write(module, work / "c", "net", "host"), inputs, lab.SANITIZE)
         assert run.code == 0, run.messages
-        assert lab.worst_difference(run, want) <= 1e-5, f"seed {seed}"
+        assert lab.worst_difference(run, want, least=0.1) <= 1e-5, f"seed {seed}"
 
 
 @pytest.mark.long
