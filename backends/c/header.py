@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from memopt.backends.c.banks import bank_macros
 from memopt.backends.c.conversions import conversions, has_conversion
 from memopt.backends.c.custom import custom_types, declare_customs
+from memopt.backends.c.fits import fits
 from memopt.backends.c.layout import Layout, bytes_in, row_bytes
 from memopt.backends.c.objects import declare_objects, object_sizes
 from memopt.backends.c.text import float_literal, plain
@@ -165,6 +166,7 @@ def header(layout: Layout, name: str, streamed: str = "") -> str:
     if layout.variables:
         stays = sum(bytes_in(op.result) for op in layout.variables)
         parts.append(f"#define {upper}_VARIABLE_BYTES {stays}u /* static: they stay */\n")
+    parts.append(fits(name, bool(layout.variables)))
     if types := custom_types(layout):
         parts.append(types)
     for what, values in (("INPUT", layout.inputs), ("OUTPUT", layout.outputs)):

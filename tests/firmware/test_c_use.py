@@ -287,3 +287,31 @@ def test_the_single_file_has_them_too(shared: Path, tmp_path: Path, lab: Any) ->
     emit_c(lab.plan(module), out, "net")
     assert "int8_t net_quantize_input_0(float value)" in out.getvalue()
     assert "float net_dequantize_output_0(int8_t value)" in out.getvalue()
+
+
+# -- RAM ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["-std=c99", "-std=c11", "-xc++ -std=c++98", "-xc++ -std=c++17"])
+@pytest.mark.parametrize("name", ["hello_world_int8", "keyword_scrambled_int8"])
+def test_a_build_with_less_ram_stops(
+    name: str, how: str, shared: Path, tmp_path: Path, lab: Any
+) -> None:
+    need("cc", "g++")
+    module = lab.plan(lab.read_model(shared / "models" / f"{name}.tflite"), target="host")
+    project = lab.write(module, tmp_path / "c", "net", "host")
+    numbers = dict(
+        line.split()[1:3]
+        for line in (project / "net.h").read_text().splitlines()
+        if line.startswith(("#define NET_ARENA_BYTES", "#define NET_VARIABLE_BYTES"))
+    )
+    ram = sum(int(number.removesuffix("u")) for number in numbers.values())
+    assert (len(numbers) == 2) == name.startswith("keyword")
+    (project / "use.c").write_text('#include "net.h"\nint use;\n')
+    for less, code in ((0, 0), (1, 1)):
+        flags = [*STRICT, *how.split(), f"-DNET_RAM_BYTES={ram - less}", "-fsyntax-only"]
+        done = subprocess.run(
+            ["cc", *flags, "use.c"], cwd=project, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stderr
+        assert ("more" in done.stderr and "ram" in done.stderr.lower()) == bool(code)
