@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from memopt.backends.c.cycles.blocks import MOST
 from memopt.backends.c.cycles.estimate import estimated_cycles
 from memopt.dialects.errors import MemoptError
 from memopt.targets.core.registry import target_named
@@ -137,4 +138,7 @@ def _cycles(directory: Path, command: str, board: Target) -> dict[str, Any]:
     words = words[:at] + words[at + 2 :]
     program = directory / words[words.index("-kernel") + 1]
     found = estimated_cycles(words, program, board.compiler.removesuffix("gcc"), board.timing)
+    if found is None:
+        because = f"more than {MOST:,} blocks of instructions run in one inference"
+        return {"not_measured": dict.fromkeys(CYCLES, because)}
     return {"cycles_estimated": found.middle, "cycles_range": [found.least, found.most]}

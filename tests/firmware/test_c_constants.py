@@ -174,6 +174,8 @@ def test_a_constant_is_refused_where_the_kernel_is(name: str, tmp_path: Path, la
 # (float32, 2).
 PER_ROW = "axis 0 : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>"
 PAIR = "tensor<2xf32>"
+STRETCHES = "%f shape [2, 3] sizes [3, 3] terms [0, 0, 1, 1] numbers"
+TALLER = "(tensor<2x3xf32>) -> tensor<3x3xf32>"
 FOLDED = {
     "cast": "memgraph.cast %f : (tensor<2x3xf32>) -> tensor<2x3xi32>",
     "concat": "memgraph.concat %f, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>)"
@@ -187,9 +189,11 @@ FOLDED = {
     " -> tensor<2x2xf32>",
     "normalization_terms": "memgraph.normalization_terms %g, %g, %g, %g epsilon 0.5 :"
     f" ({PAIR}, {PAIR}, {PAIR}, {PAIR}) -> ({PAIR}, {PAIR})",
+    "mirrored": f"memgraph.mirrored {STRETCHES} [1, 0, 1, 0, 1, 2] : {TALLER}",
     "pack": "memgraph.pack %f, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2x3xf32>",
     "pad": "memgraph.pad %f before [0, 1] after [1, 0] value 2.0 :"
     " (tensor<2x3xf32>) -> tensor<3x4xf32>",
+    "picked": f"memgraph.picked {STRETCHES} [-1, 0, 1, 2, 1, 0] : {TALLER}",
     "quantize": f"memgraph.quantize %i : (tensor<2x3xi8, {Q}>) -> tensor<2x3xi8, {R}>",
     "reciprocal": "memgraph.reciprocal %f : (tensor<2x3xf32>) -> tensor<2x3xf32>",
     "scaled": f"memgraph.scaled %f, %g {PER_ROW}",

@@ -89,7 +89,9 @@ Trace 0: 0x7f [00800408/00000102/00000110/ff000200] loop
 
 def test_a_loop_is_what_ran_from_one_block_to_another() -> None:
     """Three times round: two branches taken, one not; what comes behind the end is not counted."""
-    ran = blocks_of(LOG.splitlines(), 0x100, 0x106)
+    ran = blocks_of(LOG.splitlines(), 0x100, 0x106, most=4)
+    assert ran is not None
+    assert blocks_of(LOG.splitlines(), 0x100, 0x106, most=3) is None
     assert ran.ends == {0x100: 0x100, 0x102: 0x104, 0x106: 0x108}
     code = instructions_of(block("movs r0, #3", "subs r0, #1", "bne.n 102", "nop", "nop"))
     assert M4 is not None

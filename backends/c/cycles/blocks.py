@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+MOST = 10_000_000  # blocks that are counted, in about as many microseconds
+
 
 @dataclass
 class Ran:
@@ -18,9 +20,10 @@ class Ran:
     steps: Counter[tuple[int, int]] = field(default_factory=Counter[tuple[int, int]])
 
 
-def blocks_of(lines: Iterable[str], starts: int, stops: int) -> Ran:
-    """What ran each time from the block at `starts` on until that at `stops`."""
-    found = Ran()
+def blocks_of(lines: Iterable[str], starts: int, stops: int, most: int = MOST) -> Ran | None:
+    """What ran each time from the block at `starts` on until that at `stops`; None if that is
+    more than `most` blocks."""
+    found, counted = Ran(), 0
     first = last = before = 0
     counts = False
     pairs: list[tuple[int, int]] = []
@@ -31,7 +34,10 @@ def blocks_of(lines: Iterable[str], starts: int, stops: int) -> Ran:
                 found.ends[first], first = last, 0
             if counts:
                 pairs.append((before, at))
-                if len(pairs) > 1 << 20:
+                counted += 1
+                if counted > most:
+                    return None
+                if len(pairs) >= 1 << 20:
                     found.steps.update(pairs)
                     pairs.clear()
                 counts = at != stops

@@ -14,8 +14,11 @@ from memopt.targets.core.timing import Timing
 STARTS, STOPS = "platform_ticks_start", "platform_instructions"  # around what is measured
 
 
-def estimated_cycles(command: Sequence[str], program: Path, tools: str, timing: Timing) -> Cycles:
-    """Cycles between the functions that measure, of all times that they are called.
+def estimated_cycles(
+    command: Sequence[str], program: Path, tools: str, timing: Timing
+) -> Cycles | None:
+    """Cycles between the functions that measure, of all times that they are called; None if more
+    blocks of instructions run than are counted.
 
     `command` runs `program` in QEMU; its log goes through a pipe, as it has a line for each block.
     `tools` begins the names of the compiler's tools (`arm-none-eabi-`). Raises MemoptError if the
@@ -36,9 +39,11 @@ def estimated_cycles(command: Sequence[str], program: Path, tools: str, timing: 
         )
         os.close(goal)  # so that the log ends with who writes it
         ran = blocks_of(lines, symbols[STARTS], symbols[STOPS])
-    if runs.wait():
+        if ran is None:
+            runs.kill()
+    if runs.wait() and ran is not None:
         raise MemoptError(f"the image does not run: exit code {runs.returncode}", str(program))
-    return cycles_of(ran, code, timing)
+    return ran and cycles_of(ran, code, timing)
 
 
 def cycles_of(ran: Ran, code: Mapping[int, Instruction], timing: Timing) -> Cycles:
