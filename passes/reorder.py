@@ -23,9 +23,11 @@ def reorder(memory: BlockMemory, order: Sequence[int]) -> bool:
         return False
     block = memory.operations[0].parent
     assert block is not None
-    executing = set(memory.operations)
     present = list(block.ops)
     last = block.last_op
+    if present[:-1] == [memory.operations[i] for i in order]:
+        return False  # nothing but these, as they stand
+    executing = set(memory.operations)
     sequence: list[Operation] = []
     done: set[Operation] = set()
 
