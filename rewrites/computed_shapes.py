@@ -29,7 +29,9 @@ Before:
     func.func @main(%x: !x) -> (tensor<4xi8>, tensor<1xi32>) {
       %1 = memgraph.opaque "SHAPE"(%x) : (!x) -> tensor<2xi32>
       %2 = memgraph.opaque "REDUCE_PROD"(%1) : (tensor<2xi32>) -> tensor<1xi32>
-      %3 = memgraph.opaque "RESHAPE"(%x, %2) : (!x, tensor<1xi32>) -> tensor<4xi8>
+      %3 = memgraph.opaque "RESHAPE"(%x, %2)
+             {memgraph.alias = [[#memgraph.alias<operand = 0, kind = view>]]}
+             : (!x, tensor<1xi32>) -> tensor<4xi8>
       func.return %3, %2 : tensor<4xi8>, tensor<1xi32>
     }
 After:

@@ -47,7 +47,8 @@ After:
     }
 
 Not where it would be applied to something else: a tensor that others read or of another shape, a
-typed operation by a name, a Clip by numbers that only the run time knows.
+typed operation by a name, or that has an activation, a Clip by numbers that only the run time knows
+or of them, a Relu of two results.
 
 Left alone:
     func.func @main(%x: tensor<8xi8>, %l: tensor<i8>) -> (tensor<16xi8>, tensor<8xi8>) {
@@ -120,4 +121,4 @@ def is_relu(op: Operation) -> bool:
         return False
     model = GENERIC
     data = [v for v in op.operands if not is_constant_expression(v, model)]
-    return len(data) == 1 and data[0] is op.operands[0]
+    return len(data) == 1

@@ -41,6 +41,25 @@ After:
       func.return %2 : !f
     }
 
+Before:
+    !x = tensor<1x1x1x4xf32>
+    !h = tensor<1x1x1x4xf32, #memgraph.encoding<nhwc>>
+    func.func @main(%x: !x) -> !x {
+      %1 = memgraph.add %x, %x : (!x, !x) -> !x
+      %2 = memgraph.relu %1 {memgraph.names = ["y"]} : (!x) -> !h
+      %3 = memgraph.add %2, %2 : (!h, !h) -> !h
+      %4 = memgraph.relu %3 {memgraph.names = ["z"]} : (!h) -> !x
+      %5 = memgraph.tanh %4 : (!x) -> !x
+      func.return %5 : !x
+    }
+After:
+    func.func @main(%x: !x) -> !x {
+      %2 = memgraph.add %x, %x activation<relu> {memgraph.names = ["y"]} : (!x, !x) -> !h
+      %4 = memgraph.add %2, %2 activation<relu> {memgraph.names = ["z"]} : (!h, !h) -> !h
+      %5 = memgraph.tanh %4 : (!h) -> !x
+      func.return %5 : !x
+    }
+
 Somebody else reads the tensor before it, also the caller:
 
 Left alone:
@@ -59,8 +78,9 @@ An input, an operation without activations, of whose result runtimes clamp nothi
 
 Left alone:
     !x = tensor<1x4xf32>
-    func.func @main(%x: !x) -> !x {
-      %1 = memgraph.relu %x : (!x) -> !x
+    func.func @main(%x: !x, %z: !x) -> !x {
+      %0 = memgraph.relu %z : (!x) -> !x
+      %1 = memgraph.add %0, %x : (!x, !x) -> !x
       %2 = memgraph.tanh %1 : (!x) -> !x
       %3 = memgraph.relu %2 : (!x) -> !x
       %4 = memgraph.maximum %3, %x : (!x, !x) -> !x
@@ -78,7 +98,7 @@ Left alone:
     !n = tensor<1x1x1x4xf32, #memgraph.encoding<nchw>>
     !q = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
     !r = tensor<4xi8, #memgraph.encoding<scale = [2.5e-01], zero_point = [3]>>
-    func.func @main(%x: !x, %q: !q) -> (!x, !r, !n) {
+    func.func @main(%x: !x, %q: !q) -> (!x, !r, !n, !n, !x) {
       %1 = memgraph.constant dense<-1.0> : !x
       %2 = memgraph.concat %1 axis 0 : (!x) -> !x
       %3 = memgraph.relu %2 : (!x) -> !x
@@ -87,7 +107,12 @@ Left alone:
       %6 = memgraph.relu %5 : (!q) -> !r
       %7 = memgraph.add %x, %x : (!x, !x) -> !h
       %8 = memgraph.relu %7 : (!h) -> !n
-      func.return %4, %6, %8 : !x, !r, !n
+      %9 = memgraph.add %x, %x : (!x, !x) -> !h
+      %10 = memgraph.relu %9 : (!h) -> !n
+      %11 = memgraph.tanh %10 : (!n) -> !n
+      %12 = memgraph.add %x, %x : (!x, !x) -> !h
+      %13 = memgraph.relu %12 : (!h) -> !x
+      func.return %4, %6, %8, %11, %13 : !x, !r, !n, !n, !x
     }
 """
 
