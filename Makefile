@@ -23,9 +23,10 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py gather.py local_search.py \
 	memories.py mutants_channels.py partition.py real_channels.py repair.py rewrite_search.py \
 	segments.py) \
-	$(addprefix tests/firmware/test_c_, constants.py fast.py hybrid.py memories.py moves.py onnx.py pulled.py \
-	pulled_rows.py random_operators.py rows_command.py scratch.py sliding.py sums.py truth.py use.py) \
-	$(addprefix tests/models/test_, cmsis_nn_scratch.py hostile.py qdq_fold.py ram.py sparse.py \
+	$(addprefix tests/firmware/test_c_, computed_shapes.py constants.py custom.py fast.py hybrid.py int16.py \
+	integers.py memories.py moves.py onnx.py picked.py pulled.py pulled_rows.py random_operators.py \
+	rows_command.py scoreboard.py scratch.py sliding.py state.py sums.py truth.py use.py) \
+	$(addprefix tests/models/test_, cmsis_nn_scratch.py evaluate.py hostile.py qdq_fold.py ram.py sparse.py \
 	tflm_channels.py tflm_refusals.py tflm_write.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py demo_model.py growth.py \
 	hash_seeds.py int8_io.py interrupts.py joint_abort.py liberis.py memory_cli.py not_measured.py \
