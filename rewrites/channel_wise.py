@@ -279,11 +279,7 @@ class ChannelWise(Rule):
             self.derived(partial, op)
         whole = op.operands[0]
         self.replaced(op, rewriter.insert(added_up(op, made)), rewriter)
-        erase_unread([whole], rewriter.erase, is_joining)
-
-
-def is_joining(op: Operation) -> bool:
-    return isinstance(op, ComputeOp) and op.GATHERS
+        erase_unread([whole], rewriter.erase)
 
 
 def parts_weighed(op: WeighingOp) -> list[SSAValue]:
@@ -299,7 +295,7 @@ def stacked(op: MeanOp) -> list[SSAValue]:
     if not isinstance(whole, ConcatOp) or whole.activation_name or element_of(op.result) != f32:
         return []
     parts = list(whole.inputs)
-    alike = {v.type for v in parts} == {parts[0].type} and is_alike(parts[0], op.input)
+    alike = all(v.type == parts[0].type and is_alike(v, op.input) for v in parts)
     return parts if alike and whole.axis.value.data in axes else []
 
 
@@ -332,10 +328,11 @@ def parts_of(whole: ComputeOp) -> list[SSAValue]:
     found: list[SSAValue] = []
     for part in whole.operands:
         inner = joined(part)
-        alone = inner is not None and (
-            is_gathered(inner) or all(use.operation is whole for use in part.uses)
-        )
-        found += parts_of(inner) if inner is not None and alone else [part]
+        alone = all(use.operation is whole for use in part.uses)
+        if inner is not None and (alone or is_gathered(inner)):
+            found += parts_of(inner)
+        else:
+            found.append(part)
     return found
 
 

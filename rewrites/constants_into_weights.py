@@ -7,17 +7,19 @@ Before:
     !w = tensor<2x2x2x1xf32, #memgraph.encoding<oihw>>
     !v = tensor<2x1x1xf32>
     !c = tensor<2xf32>
-    func.func @main(%x: !x) -> !y {
+    !z = tensor<1x2x2x3xf32>
+    func.func @main(%x: !x) -> !z {
       %w = memgraph.constant dense<[[[[1.0], [2.0]], [[0.5], [-1.5]]],
                                     [[[4.0], [-1.0]], [[3.0], [2.0]]]]> : !w
       %b = memgraph.constant dense<[1.0, -1.0]> : !c
       %1 = memgraph.conv_2d %x, %w, %b window<[2, 1]> groups 1 : (!x, !w, !c) -> !y
       %f = memgraph.constant dense<[[[2.0]], [[0.3]]]> : !v
-      %2 = memgraph.mul %1, %f {memgraph.names = ["y"]} : (!y, !v) -> !y
-      func.return %2 : !y
+      %2 = memgraph.mul %1, %f {memgraph.names = ["y"]} : (!y, !v) -> !z
+      %3 = memgraph.tanh %2 : (!z) -> !z
+      func.return %3 : !z
     }
 After:
-    func.func @main(%x: !x) -> !y {
+    func.func @main(%x: !x) -> !z {
       %w = memgraph.constant dense<[[[[1.0], [2.0]], [[0.5], [-1.5]]],
                                     [[[4.0], [-1.0]], [[3.0], [2.0]]]]> : !w
       %b = memgraph.constant dense<[1.0, -1.0]> : !c
@@ -27,7 +29,8 @@ After:
       %d = memgraph.scaled %b, %g axis 0 : (!c, !c) -> !c
       %2 = memgraph.conv_2d %x, %u, %d window<[2, 1]> groups 1 {memgraph.names = ["y"]}
              : (!x, !w, !c) -> !y
-      func.return %2 : !y
+      %3 = memgraph.tanh %2 : (!y) -> !z
+      func.return %3 : !z
     }
 
 The tensor in between is gone and nothing is computed for it; a batch normalization behind a
@@ -66,26 +69,32 @@ After:
       func.return %3 : !y
     }
 
-Where it is divided by constants, weights and bias are, each rounded once:
+Where it is divided by constants, weights and bias are, each rounded once; to a bias one number can
+be added:
 
 Before:
     !x = tensor<3x2xf32>
     !c = tensor<2xf32>
     !w = tensor<2x2xf32>
+    !o = tensor<1xf32>
     func.func @main(%x: !x) -> !x {
       %w = memgraph.constant dense<[[1.0, 2.0], [4.0, 0.1]]> : !w
       %c = memgraph.constant dense<[0.3, -5.0]> : !c
+      %o = memgraph.constant dense<[0.7]> : !o
       %1 = memgraph.fully_connected %x, %w, %c : (!x, !w, !c) -> !x
       %2 = memgraph.div %1, %c : (!x, !c) -> !x
-      func.return %2 : !x
+      %3 = memgraph.add %2, %o : (!x, !o) -> !x
+      func.return %3 : !x
     }
 After:
     func.func @main(%x: !x) -> !x {
       %w = memgraph.constant dense<[[1.0, 2.0], [4.0, 0.1]]> : !w
       %c = memgraph.constant dense<[0.3, -5.0]> : !c
+      %o = memgraph.constant dense<[0.7]> : !o
       %u = memgraph.divided %w, %c axis 0 : (!w, !c) -> !w
       %d = memgraph.divided %c, %c axis 0 : (!c, !c) -> !c
-      %2 = memgraph.fully_connected %x, %u, %d : (!x, !w, !c) -> !x
+      %e = memgraph.shifted %d, %o axis 0 : (!c, !o) -> !c
+      %2 = memgraph.fully_connected %x, %u, %e : (!x, !w, !c) -> !x
       func.return %2 : !x
     }
 

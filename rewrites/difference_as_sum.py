@@ -30,7 +30,7 @@ Left alone:
     !c = tensor<2xf32>
     !z = tensor<f32>
     !q = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
-    func.func @main(%x: !x, %v: !c, %q: !q) -> (!x, !x, !x, !q) {
+    func.func @main(%x: !x, %v: !c, %q: !q) -> (!x, !x, !x, !q, !c) {
       %c = memgraph.constant dense<[4.0, 3.0]> : !c
       %1 = memgraph.sub %c, %x : (!c, !x) -> !x
       %2 = memgraph.sub %x, %v : (!x, !c) -> !x
@@ -38,7 +38,8 @@ Left alone:
       %3 = memgraph.sub %x, %z : (!x, !z) -> !x
       %k = memgraph.constant dense<[4, 3, 2, 1]> : !q
       %4 = memgraph.sub %q, %k rounding<tflm_double> : (!q, !q) -> !q
-      func.return %1, %2, %3, %4 : !x, !x, !x, !q
+      %5 = memgraph.sub %c, %c : (!c, !c) -> !c
+      func.return %1, %2, %3, %4, %5 : !x, !x, !x, !q, !c
     }
 """
 

@@ -7,7 +7,7 @@ Before:
     func.func @main(%x: !x, %w: !w) -> (!y, !y) {
       %1 = memgraph.relu %x : (!x) -> !x
       %2 = memgraph.conv_2d %1, %w window<[3, 3]> groups 1 : (!x, !w) -> !y
-      %3 = memgraph.relu %x : (!x) -> !x
+      %3 = memgraph.relu %x {memgraph.names = ["again"]} : (!x) -> !x
       %4 = memgraph.conv_2d %3, %w window<[3, 3]> groups 1 : (!x, !w) -> !y
       %5 = memgraph.add %2, %4 : (!y, !y) -> !y
       %6 = memgraph.tanh %4 : (!y) -> !y

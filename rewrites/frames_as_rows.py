@@ -56,6 +56,32 @@ After:
       func.return %4 : tensor<1x2xf32>
     }
 
+Who reads the picture otherwise reads it as it was:
+
+Before:
+    !x = tensor<1x8x2xf32>
+    !p = tensor<1x1x8x2xf32, #memgraph.encoding<nhwc>>
+    !q = tensor<1x8x1x2xf32, #memgraph.encoding<nhwc>>
+    func.func @main(%x: !x) -> (tensor<1x1x2xf32>, !p, !p) {
+      %1 = memgraph.reshape %x : (!x) -> !p
+      %2 = memgraph.max_pool_2d %1 window<[1, 1]> : (!p) -> !p
+      %3 = memgraph.mean %2 axes [2] : (!p) -> tensor<1x1x2xf32>
+      %4 = memgraph.opaque "Sort"(%2) : (!p) -> !p
+      %5 = memgraph.relu %1 : (!p) -> !p
+      func.return %3, %4, %5 : tensor<1x1x2xf32>, !p, !p
+    }
+After:
+    func.func @main(%x: !x) -> (tensor<1x1x2xf32>, !p, !p) {
+      %1 = memgraph.reshape %x : (!x) -> !p
+      %2 = memgraph.reshape %x : (!x) -> !q
+      %3 = memgraph.max_pool_2d %2 window<[1, 1]> : (!q) -> !q
+      %4 = memgraph.reshape %3 : (!q) -> !p
+      %5 = memgraph.mean %4 axes [2] : (!p) -> tensor<1x1x2xf32>
+      %6 = memgraph.opaque "Sort"(%4) : (!p) -> !p
+      %7 = memgraph.relu %1 : (!p) -> !p
+      func.return %5, %6, %7 : tensor<1x1x2xf32>, !p, !p
+    }
+
 Exact: the same taps in the same order. Left alone is what is higher, or padded above or below, what
 is one place wide, and channels first:
 
@@ -84,8 +110,7 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 
 from memopt.dialects.attributes import WindowAttr
-from memopt.dialects.model_attributes import GENERIC
-from memopt.dialects.operators.base import ComputeOp, is_constant_expression
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.pooling import PoolBase
@@ -128,7 +153,7 @@ class FramesAsRows(Rule):
                 self.changed(use.operation, rewriter)
         back = as_type(result, old.type, op, rewriter) if list(old.uses) else result
         rewriter.replace(op, [], [back])
-        if isinstance(before, OpResult) and isinstance(before.op, ReshapeOp) and not before.uses:
+        if isinstance(before, OpResult) and not before.uses:  # a reshape, of which it is the other
             rewriter.erase(before.op)
 
 
@@ -137,10 +162,10 @@ def is_sequence(op: WindowedOp) -> bool:
     source, result = op.operands[0], op.results[0]
     kernel, _, _, pad = cast("WindowAttr", op.properties["window"]).sizes
     shape = shape_of(source)
-    if len(kernel) != 2 or len(shape) != 4 or encoding_of(source).layout.data not in ("", "nhwc"):
+    if len(kernel) != 2 or encoding_of(source).layout.data not in ("", "nhwc"):
         return False
     flat = kernel[0] == shape[1] == shape_of(result)[1] == 1 and shape[2] > 1
-    return flat and pad[0] == pad[2] == 0 and not is_constant_expression(result, GENERIC)
+    return flat and pad[0] == pad[2] == 0
 
 
 def reads_bytes(op: Operation) -> bool:

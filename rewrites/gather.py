@@ -179,8 +179,7 @@ def joins_channels(op: ComputeOp) -> bool:
     rank = len(shape_of(result))
     channels = channel_axis(result)
     return rank > 1 and all(
-        len(shape_of(v)) == rank
-        and all(shape_of(v)[k] == shape_of(result)[k] for k in range(rank) if k != channels)
+        all(shape_of(v)[k] == shape_of(result)[k] for k in range(rank) if k != channels)
         for v in op.operands
     )
 

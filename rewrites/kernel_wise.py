@@ -202,7 +202,7 @@ def takes_parts(reader: Operation, operand: int) -> bool:
 def channels_of_parts(op: ComputeOp, whole: ComputeOp) -> list[list[int]] | None:
     """The channels of the only result that are made of each part of operand 0, one part after the
     other; None where it is not so, or another operand is more than a constant for each channel."""
-    if len(op.results) != 1 or not op.reads_parts(0) or op is whole:
+    if len(op.results) != 1 or not op.reads_parts(0):
         return None
     if any(channels_of_result(v) for v in (*op.results, *whole.operands, *whole.results)):
         return None

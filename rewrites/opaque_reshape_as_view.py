@@ -75,7 +75,6 @@ def is_whole_view(op: OpaqueOp) -> bool:
     source, result = op.operands[0], op.results[0]
     return (
         is_buffer(source.type)
-        and is_buffer(result.type)
         and not is_constant_expression(source, GENERIC)
         and bytes_of(source.type) == bytes_of(result.type)
     )

@@ -132,10 +132,7 @@ def takes_pixels(op: ComputeOp, result: int) -> bool:
     places = op.lies_at(result, 0)
     if places is None:
         return False
-    source = op.operands[0]
-    shape, own = shape_of(source), shape_of(op.results[result])
-    if len(shape) < 2:  # no pixels
-        return False
+    source, own = op.operands[0], shape_of(op.results[result])
     last = channel_axis(source)
     beside = own[last] < 2 or places[1][last] == element_steps(source)[last]
     return beside and all(by > 0 for by, count in zip(places[1], own, strict=True) if count > 1)

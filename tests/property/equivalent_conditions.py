@@ -6,6 +6,7 @@
 NARROWS = "for the type checker: never false here"
 FASTER = "saves work; nothing else comes of it"
 DEFAULT = "a default value, no condition"
+FEWER = "without it the rule applies to fewer, and what it leaves is as right"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
     "constant-channels": {
@@ -27,29 +28,35 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "absorb: type_ is not None": NARROWS,
         "absorb: type_ != last.type": FASTER,
     },
+    "slice-by-readers": {
+        "takes_pixels: own[last] < 2": FEWER,
+        "takes_pixels: count > 1": FEWER,
+    },
+    "opaque-reshape-as-view": {
+        "has_views: outer is not None": NARROWS,
+        "has_views: outer is None": NARROWS,
+    },
+    "residual-epilogue": {"_works_in_scratch: isinstance(func, FuncOp)": NARROWS},
+    "equal-operators": {
+        "computed_before: not op.operands": "every typed operator reads something",
+        "computed_before: isinstance(use.operation, ComputeOp)": NARROWS,
+        "computed_before: not any((b.is_before_in_block(a) for b in before))": "any will do",
+        "computed_before: any((b.is_before_in_block(a) for b in before))": "any will do",
+    },
+    "frames-as-rows": {"match_and_rewrite: isinstance(before, OpResult)": NARROWS},
+    "constants-into-weights": {"fold: op.result.type": NARROWS},
+    "kernel-wise": {
+        "takes_parts: joins": FEWER,
+        "channels_of_parts: list(read) != sorted(read)": "what reads parts keeps their order",
+    },
+    "channel-wise": {
+        "claims_channels: op.parent is not None": NARROWS,
+        "parts_of: alone": "what is joined may be one part or several",
+        "parts_of: is_gathered(inner)": "what is joined may be one part or several",
+    },
 }
 
 UNDECIDED = {
-    "channel-wise": [
-        "adds_channels: all(map(is_stored, (source, weights, *op.results)))",
-        "adds_channels: not op.reads_parts(0)",
-        "adds_channels: one",
-        "adds_channels: products < MOST",
-        "adds_channels: stored",
-        "claims_channels: any((is_narrowed(other) for other in op.parent.ops))",
-        "claims_channels: op.parent is not None",
-        "is_joining: isinstance(op, ComputeOp)",
-        "is_joining: op.GATHERS",
-        "match_and_rewrite: ALIAS in op.attributes",
-        "match_and_rewrite: claims_channels(op)",
-        "parts_of: all((use.operation is whole for use in part.uses))",
-        "parts_of: inner is not None",
-        "parts_of: is_gathered(inner)",
-        "parts_weighed: all(map(channels_of, found))",
-        "stacked: element_of(op.result) != f32",
-        "stacked: is_alike(parts[0], op.input)",
-        "stacked: whole.activation_name",
-    ],
     "channels-last": [
         "convertible: is_channels_first(v)",
         "convertible: isinstance(other, ComputeOp)",
@@ -74,68 +81,6 @@ UNDECIDED = {
         "operand: elements_of(value) == 1",
         "operand: is_channels_first(value)",
         "operand: not op.ELEMENTWISE",
-    ],
-    "constants-into-weights": [
-        "fold: joined_type(site.producer.results[0], op.result)",
-        "fold: op.result.type",
-        "is_kept_once: not is_constant_expression(weights, GENERIC)",
-        "of: bias is not None",
-        "of: op.OF_CONSTANT is None",
-    ],
-    "difference-as-sum": [
-        "match_and_rewrite: is_constant_expression(op.lhs, GENERIC)",
-    ],
-    "equal-operators": [
-        "computed_before: any((b.is_before_in_block(a) for b in before))",
-        "computed_before: isinstance(use.operation, ComputeOp)",
-        "computed_before: not any((b.is_before_in_block(a) for b in before))",
-        "computed_before: not op.operands",
-        "computed_before: not sum_of(use.operation)",
-        "computed_before: sum_of(op)",
-        "own: key not in OWN",
-    ],
-    "frames-as-rows": [
-        "is_sequence: encoding_of(source).layout.data not in ('', 'nhwc')",
-        "is_sequence: len(kernel) != 2",
-        "is_sequence: len(shape) != 4",
-        "is_sequence: not is_constant_expression(result, GENERIC)",
-        "is_sequence: pad[0] == pad[2] == 0",
-        "match_and_rewrite: isinstance(before.op, ReshapeOp)",
-        "match_and_rewrite: not before.uses",
-        "match_and_rewrite: not isinstance(op, ConvBase | PoolBase)",
-        "reads_bytes: isinstance(op, ComputeOp)",
-        "reads_bytes: {1, 2} <= set(integers(cast('DenseArrayBase[Any]', axes)))",
-    ],
-    "function-by-readers": [
-        "match_and_rewrite: is_constant_expression(source, GENERIC)",
-    ],
-    "gather": [
-        "is_alike: element_of(part) == element_of(whole)",
-        "joined: op.activation_name",
-        "joins_channels: len(shape_of(v)) == rank",
-        "joins_channels: rank > 1",
-        "reads_stack: ALIAS in reader.attributes",
-        "reads_stack: not isinstance(reader, ComputeOp)",
-    ],
-    "kernel-wise": [
-        "channels_of_parts: all(found)",
-        "channels_of_parts: any((channel_axis(v) != channel_axis(op.operands[0]) for ...",
-        "channels_of_parts: len(op.operands) > 1 and (not isinstance(op, WeighingOp))",
-        "channels_of_parts: len(op.results) != 1",
-        "channels_of_parts: list(read) != sorted(read)",
-        "channels_of_parts: not op.reads_parts(0)",
-        "channels_of_parts: op is whole",
-        "match_and_rewrite: ALIAS in op.attributes and (not is_gathered(op))",
-        "takes_parts: joined(reader.result) is reader",
-        "takes_parts: joins",
-    ],
-    "opaque-reshape-as-view": [
-        "has_views: outer is None",
-        "has_views: outer is not None",
-        "is_whole_view: is_buffer(result.type)",
-        "is_whole_view: is_buffer(source.type)",
-        "is_whole_view: len(op.results) != 1",
-        "is_whole_view: not op.operands",
     ],
     "qdq-fold": [
         "_join: any((use.operation.has_trait(IsTerminator) for use in op....",
@@ -185,9 +130,6 @@ UNDECIDED = {
         "transposition: is_constant_expression(value, GENERIC)",
         "transposition: isinstance(op, TransposeOp) and is_constant_expression(va...",
     ],
-    "residual-epilogue": [
-        "_works_in_scratch: isinstance(func, FuncOp)",
-    ],
     "signed-bytes": [
         "is_border: op.input.type == signed(result)",
         "is_free: all((r in found for op in (made, *readers(value)) for r i...",
@@ -207,14 +149,6 @@ UNDECIDED = {
         "signed_results: not is_border(op, result)",
         "signed_results: not is_constant_expression(result, GENERIC)",
         "signed_results: op.MOVES or rounds_even(op)",
-    ],
-    "slice-as-view": [
-        "stretches: op.lies_at(r, 0) is None",
-    ],
-    "slice-by-readers": [
-        "takes_pixels: count > 1",
-        "takes_pixels: len(shape) < 2",
-        "takes_pixels: own[last] < 2",
     ],
 }
 """Those of which nobody has decided it yet."""
