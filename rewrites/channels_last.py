@@ -35,6 +35,102 @@ After:
       func.return %4 : tensor<1x4xf32>
     }
 
+Constants get the dimensions of images, and what is no image stays as it is:
+
+Before:
+    !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
+    !w = tensor<2x2x1x1xf32, #memgraph.encoding<oihw>>
+    !b = tensor<2xf32>
+    !o = tensor<1xf32>
+    !k = tensor<2x1x1xf32>
+    func.func @main(%x: !x, %w: !w, %b: !b, %o: !o) -> tensor<1x2xf32> {
+      %1 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 : (!x, !w, !b) -> !x
+      %2 = memgraph.mul %1, %o : (!x, !o) -> !x
+      %k = memgraph.constant dense<[[[1.0]], [[2.0]]]> : !k
+      %3 = memgraph.add %2, %k : (!x, !k) -> !x
+      %4 = memgraph.mean %3 axes [2, 3] : (!x) -> tensor<1x2xf32>
+      func.return %4 : tensor<1x2xf32>
+    }
+After:
+    !p = tensor<1x3x3x2xf32, #memgraph.encoding<nhwc>>
+    !v = tensor<2x1x1x2xf32, #memgraph.encoding<ohwi>>
+    !l = tensor<1x2x1x1xf32, #memgraph.encoding<>>
+    !m = tensor<1x1x1x2xf32, #memgraph.encoding<>>
+    func.func @main(%x: !x, %w: !w, %b: !b, %o: !o) -> tensor<1x2xf32> {
+      %a = memgraph.transpose %x permutation [0, 2, 3, 1] : (!x) -> !p
+      %v = memgraph.reshape %w : (!w) -> !v
+      %1 = memgraph.conv_2d %a, %v, %b window<[1, 1]> groups 1 : (!p, !v, !b) -> !p
+      %2 = memgraph.mul %1, %o : (!p, !o) -> !p
+      %k = memgraph.constant dense<[[[1.0]], [[2.0]]]> : !k
+      %l = memgraph.reshape %k : (!k) -> !l
+      %m = memgraph.reshape %l : (!l) -> !m
+      %3 = memgraph.add %2, %m : (!p, !m) -> !p
+      %4 = memgraph.mean %3 axes [1, 2] : (!p) -> tensor<1x2xf32>
+      func.return %4 : tensor<1x2xf32>
+    }
+
+What makes images smaller or larger, element by element, stays at the side where they are larger:
+
+Before:
+    !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
+    !q = tensor<1x2x3x3xi8, #memgraph.encoding<nchw, scale = [5.0e-01], zero_point = [3]>>
+    !s = tensor<1x2x2x2xf32, #memgraph.encoding<nchw>>
+    func.func @main(%x: !x) -> (!x, !s, !s) {
+      %1 = memgraph.quantize %x rounding<onnx_even> : (!x) -> !q
+      %2 = memgraph.max_pool_2d %1 window<[1, 1]> : (!q) -> !q
+      %3 = memgraph.dequantize %2 : (!q) -> !x
+      %4 = memgraph.max_pool_2d %2 window<[1, 1]> : (!q) -> !q
+      %5 = memgraph.dequantize %4 : (!q) -> !x
+      %6 = memgraph.max_pool_2d %5 window<[2, 2]> : (!x) -> !s
+      %7 = memgraph.max_pool_2d %x window<[2, 2]> : (!x) -> !s
+      func.return %3, %6, %7 : !x, !s, !s
+    }
+After:
+    !y = tensor<1x3x3x2xf32, #memgraph.encoding<nhwc>>
+    !p = tensor<1x3x3x2xi8, #memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>
+    !t = tensor<1x2x2x2xf32, #memgraph.encoding<nhwc>>
+    func.func @main(%x: !x) -> (!x, !s, !s) {
+      %1 = memgraph.quantize %x rounding<onnx_even> : (!x) -> !q
+      %a = memgraph.transpose %1 permutation [0, 2, 3, 1] : (!q) -> !p
+      %2 = memgraph.max_pool_2d %a window<[1, 1]> : (!p) -> !p
+      %b = memgraph.transpose %2 permutation [0, 3, 1, 2] : (!p) -> !q
+      %3 = memgraph.dequantize %b : (!q) -> !x
+      %4 = memgraph.max_pool_2d %2 window<[1, 1]> : (!p) -> !p
+      %5 = memgraph.dequantize %4 : (!p) -> !y
+      %6 = memgraph.max_pool_2d %5 window<[2, 2]> : (!y) -> !t
+      %c = memgraph.transpose %6 permutation [0, 3, 1, 2] : (!t) -> !s
+      %d = memgraph.transpose %x permutation [0, 2, 3, 1] : (!x) -> !y
+      %7 = memgraph.max_pool_2d %d window<[2, 2]> : (!y) -> !t
+      %e = memgraph.transpose %7 permutation [0, 3, 1, 2] : (!t) -> !s
+      func.return %3, %c, %e : !x, !s, !s
+    }
+
+What also reads tensors that are no images takes its images as they were:
+
+Before:
+    !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
+    !y = tensor<1x4x3x3xf32, #memgraph.encoding<nchw>>
+    !z = tensor<1x2x3x3xf32>
+    !c = tensor<2x1x1xf32>
+    func.func @main(%x: !x, %z: !z, %c: !c) -> (!y, !x, !z) {
+      %1 = memgraph.max_pool_2d %x window<[1, 1]> : (!x) -> !x
+      %2 = memgraph.concat %1, %z axis 1 : (!x, !z) -> !y
+      %3 = memgraph.add %1, %c : (!x, !c) -> !x
+      %4 = memgraph.relu %1 : (!x) -> !z
+      func.return %2, %3, %4 : !y, !x, !z
+    }
+After:
+    !p = tensor<1x3x3x2xf32, #memgraph.encoding<nhwc>>
+    func.func @main(%x: !x, %z: !z, %c: !c) -> (!y, !x, !z) {
+      %a = memgraph.transpose %x permutation [0, 2, 3, 1] : (!x) -> !p
+      %1 = memgraph.max_pool_2d %a window<[1, 1]> : (!p) -> !p
+      %b = memgraph.transpose %1 permutation [0, 3, 1, 2] : (!p) -> !x
+      %2 = memgraph.concat %b, %z axis 1 : (!x, !z) -> !y
+      %3 = memgraph.add %b, %c : (!x, !c) -> !x
+      %4 = memgraph.relu %b : (!x) -> !z
+      func.return %2, %3, %4 : !y, !x, !z
+    }
+
 Not where no operation works on images, or one has no such form: an unknown operator, a number of
 one per channel that only the run time knows.
 

@@ -8,29 +8,32 @@ Before:
     !y = tensor<1x4xui8, #memgraph.encoding<scale = [2.0e+00], zero_point = [130]>>
     !z = tensor<4xui8, #memgraph.encoding<scale = [2.0e+00], zero_point = [130]>>
     !w = tensor<4x4xui8, #memgraph.encoding<scale = [5.0e-01], zero_point = [128]>>
-    func.func @main(%x: !x) -> (!y, tensor<4xf32>) {
+    func.func @main(%x: !x, %f: tensor<1x4xf32>) -> (!y, !y, tensor<4xf32>) {
       %w = memgraph.constant dense<130> : !w
+      %q = memgraph.quantize %f rounding<onnx_even> : (tensor<1x4xf32>) -> !y
       %1 = memgraph.fully_connected %x, %w rounding<onnx_even> : (!x, !w) -> !y
-      %2 = memgraph.add %1, %1 rounding<onnx_even> {memgraph.names = ["y"]} : (!y, !y) -> !y
+      %2 = memgraph.add %q, %x rounding<onnx_even> {memgraph.names = ["y"]} : (!y, !x) -> !y
       %3 = memgraph.reshape %1 : (!y) -> !z
       %4 = memgraph.dequantize %3 : (!z) -> tensor<4xf32>
-      func.return %2, %4 : !y, tensor<4xf32>
+      func.return %1, %2, %4 : !y, !y, tensor<4xf32>
     }
 After:
     !a = tensor<1x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [-125]>>
     !b = tensor<1x4xi8, #memgraph.encoding<scale = [2.0e+00], zero_point = [2]>>
     !c = tensor<4xi8, #memgraph.encoding<scale = [2.0e+00], zero_point = [2]>>
     !v = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
-    func.func @main(%x: !x) -> (!y, tensor<4xf32>) {
+    func.func @main(%x: !x, %f: tensor<1x4xf32>) -> (!y, !y, tensor<4xf32>) {
       %w = memgraph.constant dense<130> : !w
+      %q = memgraph.quantize %f rounding<onnx_even> : (tensor<1x4xf32>) -> !b
       %a = memgraph.quantize %x rounding<onnx_even> : (!x) -> !a
       %v = memgraph.quantize %w rounding<onnx_even> : (!w) -> !v
       %1 = memgraph.fully_connected %a, %v rounding<onnx_even> : (!a, !v) -> !b
-      %2 = memgraph.add %1, %1 rounding<onnx_even> {memgraph.names = ["y_signed"]} : (!b, !b) -> !b
+      %2 = memgraph.add %q, %a rounding<onnx_even> {memgraph.names = ["y_signed"]} : (!b, !a) -> !b
       %3 = memgraph.reshape %1 : (!b) -> !c
       %4 = memgraph.dequantize %3 : (!c) -> tensor<4xf32>
-      %5 = memgraph.quantize %2 rounding<onnx_even> {memgraph.names = ["y"]} : (!b) -> !y
-      func.return %5, %4 : !y, tensor<4xf32>
+      %5 = memgraph.quantize %1 rounding<onnx_even> : (!b) -> !y
+      %6 = memgraph.quantize %2 rounding<onnx_even> {memgraph.names = ["y"]} : (!b) -> !y
+      func.return %5, %6, %4 : !y, !y, tensor<4xf32>
     }
 
 Not what another runtime's operators make, nor what one of them, or one that is not known, reads.
@@ -121,7 +124,7 @@ def signed_results(func: FuncOp) -> dict[OpResult, None]:
     found = {
         result: None
         for op in body_of(func).ops
-        if isinstance(op, ComputeOp) and (op.MOVES or rounds_even(op))
+        if isinstance(op, ComputeOp)
         for result in op.results
         if is_unsigned(result) and not is_border(op, result)
         if not is_constant_expression(result, GENERIC)

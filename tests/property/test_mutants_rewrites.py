@@ -152,7 +152,7 @@ def is_another(rule: str) -> bool:
             if apply_rules(module, (rule,)) != changes:
                 return True
             module.verify()
-            if plain(module) != after:
+            if plain(module) != after or (changes and apply_rules(module, (rule,))):
                 return True
     except Exception:
         return True
