@@ -1,8 +1,9 @@
-"""Large problems, for limits: butterflies, parallel chains, layers, thousands of buffers.
+"""Large problems, for limits: butterflies, parallel chains, layers, rows, thousands of buffers.
 
 python -m memopt.benchmarks.large butterfly 10 > butterfly.json      10,240 operators
 python -m memopt.benchmarks.large chains 1000 > chains.json           5,001 operators
 python -m memopt.benchmarks.large layers 2000 > layers.json          10,000 operators
+python -m memopt.benchmarks.large rows 25 > rows.mlir                10,000 operators once cut
 python -m memopt.benchmarks.large buffers 20000 > buffers.csv
 """
 
@@ -16,6 +17,7 @@ from typing import Any
 
 from memopt.formats.minimalloc import Row, write_rows
 
+ROWS = 200  # of a tensor that is cut
 LENGTH = 5  # operators of a chain, or of a block of layers
 SMALLEST, LARGEST = 512, 64 << 20  # bytes of a buffer
 
@@ -65,17 +67,31 @@ def layers(blocks: int) -> dict[str, Any]:
     return _graph("layers", sizes, nodes, ["x"], [last])
 
 
+def rows(blocks: int) -> str:
+    """`blocks` residual blocks of pooling as IR, of ROWS rows each: 2 * ROWS row operators a block
+    after `--expand-rows=rows=all`."""
+    tensor = f"tensor<1x{ROWS}x8x4xf32, #memgraph.encoding<nhwc>>"
+    lines = [f"func.func @rows(%a0: {tensor}) -> {tensor} {{"]
+    for b in range(1, blocks + 1):
+        pool = f"memgraph.max_pool_2d %a{b - 1} window<[3, 3], pad = [1, 1, 1, 1]>"
+        lines += [
+            f"  %p{b} = {pool} : ({tensor}) -> {tensor}",
+            f"  %a{b} = memgraph.add %a{b - 1}, %p{b} : ({tensor}, {tensor}) -> {tensor}",
+        ]
+    return "\n".join([*lines, f"  func.return %a{blocks} : {tensor}", "}", ""])
+
+
 def buffers(count: int, seed: int = 0) -> tuple[Row, ...]:
     """`count` buffers, sizes and lifetimes drawn log-uniformly; many live at a time."""
     random = Random(seed)
     horizon = 2 * count
-    rows: list[Row] = []
+    drawn: list[Row] = []
     for i in range(count):
         span = int(exp(random.uniform(0, log(horizon / 4)))) + 1
         lower = random.randint(0, horizon - span)
         size = int(exp(random.uniform(log(SMALLEST), log(LARGEST)))) // SMALLEST * SMALLEST
-        rows.append(Row(str(i), lower, lower + span, size + SMALLEST))
-    return tuple(rows)
+        drawn.append(Row(str(i), lower, lower + span, size + SMALLEST))
+    return tuple(drawn)
 
 
 def _node(name: str, kind: str, inputs: list[str]) -> dict[str, Any]:
@@ -103,6 +119,7 @@ FAMILIES: dict[str, Callable[[int], str]] = {
     "butterfly": lambda n: json.dumps(butterfly(n)),
     "chains": lambda n: json.dumps(chains(n)),
     "layers": lambda n: json.dumps(layers(n)),
+    "rows": rows,
     "buffers": lambda n: write_rows(buffers(n)),
 }
 

@@ -249,11 +249,14 @@ def test_passes_prints_a_column_per_family(
 ) -> None:
     assert main(["bench", "passes", "--graphs", "mine.json"]) == 2
     assert "takes no --graphs" in capsys.readouterr().err
-    monkeypatch.setattr(passes, "SIZES", (("butterfly", 10, 2), ("layers", 2_000, 2)))
+    monkeypatch.setattr(passes, "SIZES", (("layers", 2_000, 2), ("rows", 25, 1)))
     monkeypatch.setattr(passes.gc, "collect", int)  # all that the tests hold: seconds, each time
     assert main(["bench", "passes", "--quick"]) == 0
     out = capsys.readouterr().out
-    assert "butterfly 2" in out and "layers 2" in out
+    assert "layers 2" in out and "rows 1" in out
+    refused = [line for line in out.splitlines() if line.rstrip(" |").endswith(" -")]
+    assert refused[0].startswith("| -t minimalloc-csv")
+    assert all("shared-objects" in line for line in refused[1:]) and len(refused) == 4
     assert all(f"| {stage}" in out for stage in passes.STAGES)
 
 

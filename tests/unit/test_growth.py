@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import CodeType, FrameType
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.function_memory import function_memory
-from memopt.benchmarks import passes
+from memopt.benchmarks import large, passes
 from memopt.benchmarks.large import FAMILIES
 from memopt.dialects.plan import model_of
 from memopt.dialects.quick import number
@@ -27,6 +27,8 @@ BANKS = parse_banks("fast:64K@1,slow:64M@2")
 FEW = 2  # lines per operator that say nothing
 # what they find they search for, within limits that small graphs do not reach: taken as a whole
 SEARCHES = ("memgraph-fuse", "memgraph-schedule{method=source}, of hyper-nodes")
+# what they draw depends on what there is at the peak: of rows, taken as a whole too
+DRAWN = ("-t svg", "-t html")
 Function = tuple[str, str, int]
 
 
@@ -92,6 +94,20 @@ def test_lines_per_operator_stay(
     assert not _grown(sizes, counts[0], counts[1])
 
 
+def test_lines_per_row_operator_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "HEURISTIC_FLOWS", 0)
+    monkeypatch.setattr(large, "ROWS", 20)
+    whole = (*SEARCHES, *DRAWN)
+    taken = [stage for stage in passes.STAGES if stage != "-t minimalloc-csv"]  # refused: parts
+    counts: list[dict[str, Counter[Function]]] = []
+    for blocks in (4, 8):
+        forget()
+        number.cache_clear()
+        steps = passes.stages("rows", blocks, taken)
+        counts.append({stage: _lines(action) for stage, action in steps})
+    assert not _grown((8 * large.ROWS, 16 * large.ROWS), counts[0], counts[1], whole)
+
+
 def test_tenants_of_memories_are_found_in_so_many_lines_per_operator() -> None:
     counts: list[dict[str, Counter[Function]]] = []
     for n in (40, 80):
@@ -105,13 +121,14 @@ def _grown(
     sizes: tuple[int, int],
     before: Mapping[str, Counter[Function]],
     after: Mapping[str, Counter[Function]],
+    whole: Sequence[str] = SEARCHES,
 ) -> list[tuple[str, object, int, int]]:
     """Stage and function of what takes more lines per operator, with both counts of lines."""
     small, large = sizes
     grown: list[tuple[str, object, int, int]] = []
     for stage, found in after.items():
         earlier = before[stage]
-        if stage in SEARCHES:
+        if stage in whole:
             rows = [("all", earlier.total(), found.total())]
         else:
             rows = [(function, earlier[function], lines) for function, lines in found.items()]
