@@ -10,6 +10,7 @@ from xdsl.context import Context
 import memopt
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
+from memopt.api import memory_graph
 from memopt.cli import main
 from memopt.dialects.channel_attributes import channels_of_result
 from memopt.dialects.errors import MemoptError
@@ -200,6 +201,10 @@ def test_in_python(tmp_path: Path) -> None:
     plain = memopt.plan(str(file), pipeline=rewrite)
     less = memopt.plan(str(file), pipeline=rewrite, input_ranges={"x": (-1, 1)})
     assert less.peak < plain.peak
+    counted = memopt.peak(str(file), pipeline=rewrite, input_ranges={"x": (-1, 1)})
+    assert counted.peak == less.peak < memopt.peak(str(file), pipeline=rewrite).peak
+    with pytest.raises(ValueError, match="a MemoryGraph has bytes and no elements"):
+        memopt.peak(memory_graph(str(file)), input_ranges={"x": (-1, 1)})
     with pytest.raises(MemoptError, match="the first end is above the second"):
         memopt.plan(str(file), input_ranges={"x": (1, -1)})
     with pytest.raises(MemoptError, match="names 'z', but the inputs are: x"):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from memopt.api.sources import Shapes, Source, operators_of, prepared, seconds, title, told
 from memopt.dialects.functions import only_function
 from memopt.passes.extract import extract
+from memopt.passes.memgraph_input_range import Ranges
 from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.theory.canonical import canonical_order, graph_of
@@ -43,16 +44,18 @@ def peak(
     pipeline: str = "",
     time_limit: float | None = None,
     shapes: Shapes | None = None,
+    input_ranges: Ranges | None = None,
 ) -> Peak:
     """The least peak over all orders of the operators, in bytes, as far as it is proven.
 
     `graph` is whatever `memopt.load` takes, or a MemoryGraph. `pipeline` is run first on what is
     not a MemoryGraph, as after `memopt-opt -p`:
     "memgraph-model{alignment=1},memgraph-prepare{conventions=frelu}". Without it alignment is 16.
+    `shapes` and `input_ranges`, which the rule constant-channels counts on, are as of `plan`.
     `time_limit` in seconds: then the best order that is found, and what is proven until then.
 
     Raises MemoptError for a graph that is none, OSError, and ValueError for a pipeline or time
-    limit that there is not.
+    limit that there is not, and for ranges of a MemoryGraph, which has no elements.
 
         >>> memopt.peak({"tensors": [{"name": "x", "bytes": 16}, {"name": "y", "bytes": 32}],
         ...              "nodes": [{"name": "n", "op": "Relu", "inputs": ["x"], "outputs": ["y"]}],
@@ -61,11 +64,13 @@ def peak(
     """
     seconds(time_limit)
     if isinstance(graph, MemoryGraph):
+        if input_ranges:
+            raise ValueError("input_ranges: a MemoryGraph has bytes and no elements")
         problem, names, numbers = graph, graph.names, tuple(range(len(graph)))
         with told("graph"):
             problem.check()
     else:
-        problem, names, numbers = _problem(graph, pipeline, shapes)
+        problem, names, numbers = _problem(graph, pipeline, shapes, input_ranges)
     answer = _answer(problem, time_limit)
     order = tuple(names[v] for v in answer.order)
     indices = tuple(numbers[v] for v in answer.order)
@@ -95,14 +100,17 @@ def _remembered(form: tuple[Any, ...]) -> Schedule:
 
 def memory_graph(source: Source, pipeline: str = "") -> MemoryGraph:
     """The memory graph of a file or a decoded JSON graph with one function. Raises as `peak`."""
-    return _problem(source, pipeline, None)[0]
+    return _problem(source, pipeline)[0]
 
 
 def _problem(
-    source: Source, pipeline: str, shapes: Shapes | None
+    source: Source,
+    pipeline: str,
+    shapes: Shapes | None = None,
+    input_ranges: Ranges | None = None,
 ) -> tuple[MemoryGraph, tuple[str, ...], tuple[int, ...]]:
     """The memory graph, and its operators' names and numbers."""
-    model = prepared(source, pipeline, shapes)
+    model = prepared(source, pipeline, shapes, input_ranges)
     with told(model.name):
         func = only_function(model.module)
         extracted = extract(func)
