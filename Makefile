@@ -2,6 +2,7 @@
 # make check  for the daily loop: lint, types and the quick tests, within a minute
 # make docs/operators.md   the page of operators, from the code
 # make docs/channels.md    the page of dead and constant channels, from the shared models
+# make docs/onnx-nodes.md  the page of the ONNX backend's node tests
 # make docs/pictures       the README's pictures of rows
 # make test   all tests, and what they cover; make lint, make fuzz (the same, random counts in full), make clean
 #
@@ -26,7 +27,7 @@ TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py gat
 	$(addprefix tests/firmware/test_c_, computed_shapes.py constants.py custom.py fast.py hybrid.py int16.py \
 	integers.py memories.py moves.py onnx.py picked.py pulled.py pulled_rows.py random_operators.py \
 	rows_command.py scoreboard.py scratch.py sliding.py state.py sums.py truth.py use.py) \
-	$(addprefix tests/models/test_, cmsis_nn_scratch.py evaluate.py hostile.py qdq_fold.py ram.py sparse.py \
+	$(addprefix tests/models/test_, cmsis_nn_scratch.py evaluate.py hostile.py onnx_nodes.py qdq_fold.py ram.py sparse.py \
 	tflm_channels.py tflm_refusals.py tflm_write.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py demo_model.py growth.py \
 	hash_seeds.py int8_io.py interrupts.py joint_abort.py liberis.py memory_cli.py not_measured.py \
@@ -42,7 +43,7 @@ QUICK = $(addprefix tests/unit/test_, architecture.py architecture_page.py depen
 GOLDEN = $(addprefix tests/filecheck/, dialect-errors.mlir figure1.mlir memgraph-fuse.mlir \
 	memgraph-model.mlir)
 
-.PHONY: demo check test lint fuzz clean docs/operators.md docs/channels.md docs/pictures
+.PHONY: demo check test lint fuzz clean docs/operators.md docs/channels.md docs/onnx-nodes.md docs/pictures
 
 demo: $(VENV)/installed
 	@.ci/packages build
@@ -80,6 +81,9 @@ docs/operators.md: $(VENV)/installed
 
 docs/channels.md: $(VENV)/installed
 	$(BIN)/python tests/channel_table.py
+
+docs/onnx-nodes.md: $(VENV)/installed
+	$(BIN)/python -m memopt.benchmarks.onnx_nodes docs/onnx-nodes.md
 
 docs/pictures: $(VENV)/installed
 	$(BIN)/python benchmarks/row_pictures.py docs/pictures

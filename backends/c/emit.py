@@ -10,6 +10,7 @@ caller gives each, `arena_dtcm + 64`.
 The plan is verified first; nothing is planned here. Equal modules give equal text.
 """
 
+import re
 from dataclasses import dataclass
 from typing import IO
 
@@ -98,6 +99,11 @@ def _copies_out(out: Source) -> str:
     return "".join(lines)
 
 
+def words_of(text: str) -> frozenset[str]:
+    """The words of C that are neither in a comment nor in a string, which name tensors."""
+    return frozenset(re.findall(r"\w+", re.sub(r'/\*.*?\*/|"[^"\n]*"', "", text, flags=re.DOTALL)))
+
+
 TRACE = """/* With -DMEMOPT_TRACE the program gives memopt_trace, called with every result. */
 #ifdef MEMOPT_TRACE
 void memopt_trace(uint32_t tensor, const char *name, const void *data, uint32_t bytes);
@@ -134,10 +140,9 @@ def emit(
     after = _copies_out(out)
     before = _checks(layout, name) + first_run(layout, name) + _copies_in(layout)
     batched = any(c.batches > 1 for c in out.made)
+    used = words_of(before + after + "".join(out.calls))
     unused = "".join(
-        f"  (void){pointer};\n"
-        for pointer in _pointers(layout)
-        if pointer not in before + after + "".join(out.calls)
+        f"  (void){pointer};\n" for pointer in _pointers(layout) if pointer not in used
     )
     declared = (
         (f"  const void *in[{out.pointers}];\n" if out.pointers else "")

@@ -9,7 +9,7 @@ from memopt.backends.c.text import filled
 from memopt.dialects.tensors import shape_of
 
 WHOLE = """\
-@read@    if (got == 0u) {
+@read@    if (got == 0u && (@NAME@_INPUT_BYTES != 0u || runs != 0u)) {
       break;
     }
     if (got != @NAME@_INPUT_BYTES) {

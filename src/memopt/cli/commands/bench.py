@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memopt.benchmarks.table import Table
 
 QUICK = ("hrnet_w18_small_v1", "darts_imagenet", "train_resnet18_b1")
+QUICK_NODES = ("Add", "Conv", "Softmax")
 
 
 def add_arguments(commands: Any) -> None:
@@ -29,7 +30,7 @@ def add_arguments(commands: Any) -> None:
         "what",
         choices=(
             *("schedule", "place", "rows", "rewrite", "cortex-m", "scoreboard"),
-            *("limits", "passes"),
+            *("limits", "passes", "onnx-nodes"),
         ),
     )
     parser.add_argument(
@@ -52,7 +53,7 @@ def add_arguments(commands: Any) -> None:
         help="names in optima.json or files, NAME:frelu for one convention; for place, names in"
         " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; for rows, cortex-m and"
         " scoreboard, .tflite files or names in shared/models; for rewrite, those, .onnx files and"
-        " names in shared/graphs; default: all",
+        " names in shared/graphs; for onnx-nodes, ONNX's operators, such as Conv; default: all",
     )
     parser.add_argument(
         "--tables",
@@ -93,6 +94,7 @@ def run(args: argparse.Namespace) -> None:
         "scoreboard": _scoreboard,
         "limits": _limits,
         "passes": _passes,
+        "onnx-nodes": _onnx_nodes,
     }
     titles, done = measure[args.what](args, limit)
     facts: dict[str, Any] = {
@@ -215,6 +217,17 @@ def _passes(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Ta
         raise UsageError("bench passes makes its problems itself and takes no --graphs")
     with progress() as tick:
         return [], [passes(args.quick, tick)]
+
+
+def _onnx_nodes(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """The operators asked for. Each test is planned with a limit of its own."""
+    from memopt.benchmarks.onnx_nodes import cases, outcomes, tables
+
+    wanted = _wanted(args, ["counts", "operators", "left"])
+    with progress() as tick:
+        found = list(outcomes(cases(args.graphs or (QUICK_NODES if args.quick else ())), tick))
+    done = {table.name: table for table in tables(found)}
+    return list(args.graphs), [done[name] for name, _ in wanted]
 
 
 def _wanted(args: argparse.Namespace, known: list[str]) -> list[tuple[str, str]]:

@@ -1,0 +1,93 @@
+# pyright: basic
+"""The ONNX backend's node tests as C: those that pass, and by name those that do not."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tools import need_tools
+
+from memopt.benchmarks.onnx_nodes import (
+    PASS,
+    REFUSED,
+    WRONG,
+    Builder,
+    attempt,
+    cases,
+    compared,
+    constants_of,
+    outcomes,
+    tables,
+)
+from memopt.cli import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "onnx-nodes.md"
+EACH = 80  # a test of so many is run, all in the full count
+LEAST = 150  # that pass
+
+
+def left() -> dict[str, str]:
+    """Test -> status, of those on the page that do not pass."""
+    found = re.findall(r"^- (\w+): .*: ([\w ]+)$", PAGE.read_text(), re.MULTILINE)
+    return {name: status for status, names in found for name in names.split()}
+
+
+def test_what_passes_and_what_is_refused_is_on_the_page(fuzz: float) -> None:
+    need_tools("host")
+    known = left()
+    every = cases()
+    names = [case.name for case in every]
+    assert set(known) <= set(names) and len(names) - len(known) >= LEAST
+    assert set(known.values()) == {REFUSED}, "wrong or broken ones are no expectation"
+    passing = [case for case in every if case.name not in known]
+    refused = [case for case in every if case.name in known]
+    step = 1 if fuzz >= 1 else EACH
+    for found in outcomes([*passing[::step], *refused[:: 2 * step]], lambda _: None):
+        assert found.status == known.get(found.name, PASS), found
+
+
+def test_the_page_counts_what_it_lists() -> None:
+    text = PAGE.read_text()
+    counts = re.findall(r"^\| (pass|refused) +\|[^|]*\| +([\d,]+) \|", text, re.MULTILINE)
+    numbers = {status: 0 for status, _ in counts}
+    for status, number in counts:
+        numbers[status] += int(number.replace(",", ""))
+    assert numbers[REFUSED] == len(left())
+    assert sum(numbers.values()) == len(cases())
+
+
+def test_a_wrong_result_is_seen(tmp_path: Path) -> None:
+    """The suite can fail: another result, fewer and more bytes, a program that stops."""
+    need_tools("host")
+    case = next(c for c in cases(("Add",)) if c.name == "test_add")
+    program = Builder(tmp_path)
+    assert attempt(case, [], program) == (PASS, "")
+    given, (want,) = case.data_sets[0]
+    assert compared(want.tobytes(), [want], case.rtol, case.atol)[0] == PASS
+    assert compared((want + 1).tobytes(), [want], case.rtol, case.atol)[0] == WRONG
+    assert compared(want.tobytes()[:-4], [want], case.rtol, case.atol)[0] == WRONG
+    assert compared(want.tobytes() + b"0", [want], case.rtol, case.atol)[0] == WRONG
+    case.data_sets[0] = (given, [want * 2])
+    assert attempt(case, [], program)[0] == WRONG
+
+
+def test_ways_leave_an_input() -> None:
+    """Of Gemm all three; of Add, whose operands are tensors, two."""
+    found = {case.name: case for case in cases(("Gemm", "Add"))}
+    gemm = found["test_gemm_all_attributes"]
+    ways = {way: constants_of(gemm, way) for way in ("as it is", "weights constant")}
+    assert ways == {"as it is": [], "weights constant": [1, 2]}
+    assert constants_of(found["test_add"], "numbers constant") is None
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    need_tools("host")
+    out = tmp_path / "nodes.json"
+    assert main(["bench", "onnx-nodes", "--graphs", "Floor", "--json", str(out)]) == 0
+    assert '"operator": "Floor"' in out.read_text()
+    assert main(["bench", "onnx-nodes", "--graphs", "Floor", "--tables", "counts"]) == 0
+    assert re.search(r"\| pass +\| as it is +\| +2 \|", capsys.readouterr().out)
+
+
+def test_tables_of_nothing() -> None:
+    assert [table.rows for table in tables([])] == [[], [], []]
