@@ -40,9 +40,9 @@ FLAGS = (
 )
 SECONDS = 60  # for a program, which needs none
 MESSAGE = 160  # characters of a reason
-HOW = """Made by `make docs/onnx-nodes.md`; `memopt bench onnx-nodes` shows the same by operator. A test
-model has every operand as an input of the graph, a device's network has weights, axes and shapes as
-constants. What is refused as it stands is tried with scalars and vectors of integers as
+HOW = """Made by `make docs/onnx-nodes.md`; `memopt bench onnx-nodes` shows the same by operator.
+A test model has every operand as an input of the graph, a device's network has weights, axes and
+shapes as constants. What is refused as it stands is tried with scalars and vectors of integers as
 initializers that hold the test's data (numbers), then with every input but the first tensor
 (weights). One input at least stays.
 """
