@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memopt.benchmarks.table import Table
 
 QUICK = ("hrnet_w18_small_v1", "darts_imagenet", "train_resnet18_b1")
-QUICK_NODES = ("Add", "Conv", "Softmax")
+QUICK_NODES = ("Gather",)
 
 
 def add_arguments(commands: Any) -> None:
