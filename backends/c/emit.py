@@ -35,6 +35,8 @@ from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.names import name_of
 from memopt.targets.core.registry import target_named
 
+WRITTEN = "/* Written by memopt: do not edit. */\n"
+
 
 @dataclass(frozen=True)
 class Emitted:
@@ -181,21 +183,28 @@ def emit_c(
 ) -> None:
     """`-t c`: one self-contained C file, the kernels that the model uses as static functions."""
     emitted = emit(module, name, None, weights)
-    output.write(
-        "/* Written by memopt: do not edit. */\n"
-        + emitted.header
-        + "\n#include <string.h>\n\n#define MEMOPT_KERNEL static\n\n"
-        + inlined(emitted.kernels, emitted.rounds_even)
-        + "\n"
-        + emitted.source
+    output.write(single_source(emitted, emitted.header))
+
+
+def single_source(emitted: Emitted, header: str) -> str:
+    """A source that needs no other: `header`, or the line that includes it, and the kernels as
+    static functions, so that many such sources make one program."""
+    return (
+        f"{WRITTEN}{header}"
+        "\n#include <string.h>\n\n#define MEMOPT_KERNEL static\n\n"
+        f"{inlined(emitted.kernels, emitted.rounds_even)}\n{emitted.source}"
     )
 
 
 def emit_files(emitted: Emitted, name: str) -> tuple[str, str]:
     """`<name>.h` and `<name>.c` beside the kernels' own files."""
-    first = "/* Written by memopt: do not edit. */\n"
     declared = declarations(emitted.kernels)
     return (
-        first + emitted.header,
-        f'{first}#include "{name}.h"\n\n#include <string.h>\n\n{declared}\n{emitted.source}',
+        header_file(emitted),
+        f'{WRITTEN}#include "{name}.h"\n\n#include <string.h>\n\n{declared}\n{emitted.source}',
     )
+
+
+def header_file(emitted: Emitted) -> str:
+    """`<name>.h`."""
+    return WRITTEN + emitted.header

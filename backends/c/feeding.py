@@ -57,7 +57,7 @@ def feed(layout: Layout, name: str) -> str:
     """The lines that read the input of one run, and run it."""
     is_whole = layout.received is None
     text, words = (WHOLE, []) if is_whole else (STREAMED, ["&state"])
-    words += _arguments(layout)
+    words += arguments(layout)
     values = {
         "read": transfer(layout, name, "input"),
         "arguments": ", ".join(words),
@@ -93,8 +93,8 @@ def buffers(layout: Layout, name: str) -> str:
     return "".join(lines) + ("\n" if lines else "")
 
 
-def _arguments(layout: Layout) -> list[str]:
-    """What a run is started with, besides a state."""
+def arguments(layout: Layout) -> list[str]:
+    """What a run is started with, besides a state: memories, then inputs and outputs."""
     ends = [(f"input_{i}", layout.inputs[i]) for i in layout.given_inputs]
     ends += [(f"output_{i}", value) for i, value in enumerate(layout.outputs)]
     given = [m.name for m in layout.memories if m.given]

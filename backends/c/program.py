@@ -45,6 +45,11 @@ def example(layout: Layout, name: str) -> str:
     )
 
 
+def memory_arrays(layout: Layout, name: str) -> str:
+    """The arrays that a program gives the model; none for shared objects."""
+    return bank_arrays(layout, name) + "\n" if layout.banks else _arena(layout, name)
+
+
 def _arena(layout: Layout, name: str) -> str:
     upper = name.upper()
     array = f"static uint8_t arena[{upper}_ARENA_BYTES] "
@@ -54,7 +59,7 @@ def _arena(layout: Layout, name: str) -> str:
 
 def streamed_example(layout: Layout, name: str) -> str:
     """The calls for a README of a model that is fed row by row, whose window may slide."""
-    memories = bank_arrays(layout, name) + "\n" if layout.banks else _arena(layout, name)
+    memories = memory_arrays(layout, name)
     outputs = "0" if layout.model.io.data != "caller" else "output_0"
     given = [m.name for m in layout.memories if m.given] + [outputs] * len(layout.outputs)
     where = start_of(layout, layout.outputs[0], name, "OUTPUT_0") or "output_0"

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -11,8 +12,9 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
 from memopt.analysis.sliding import kept_bytes
+from memopt.backends.c.layouts import MAKE, layout_names
 from memopt.backends.c.measure import measure_project
-from memopt.backends.c.project import write_project
+from memopt.backends.c.project import make_project, write_files
 from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
 from memopt.backends.tflm import is_safe, write_tflm
@@ -82,6 +84,11 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument(
         "--force", action="store_true", help="overwrite what you edited of memopt's files in DIR"
     )
+    parser.add_argument(
+        "--layout",
+        choices=layout_names(),
+        help="for which build the C is written (C targets; default: make)",
+    )
     add_planning_arguments(parser)
 
 
@@ -91,6 +98,8 @@ def run(args: argparse.Namespace) -> None:
     ram = None if args.ram is None else bytes_of_text(args.ram)
     if ram is not None and args.memory is not None:
         raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
+    if args.layout is not None and args.target == "tflm":
+        raise UsageError(f"--layout={args.layout} is of C targets; --target=tflm writes a .tflite")
     check_folder(directory, args.force)
     context, module = read_model(args, path, seconds)
     is_tflite = interpreter_of(path) == "tflm"
@@ -135,8 +144,10 @@ def run(args: argparse.Namespace) -> None:
         if network is not None:
             write_file(staged / file.name, network)
         given = None if network is None else staged / file.name
+        layout = args.layout or MAKE
         seconds.run(
-            "emit", lambda: facts.update(_emit(after, known, staged, path, args.target, given))
+            "emit",
+            lambda: facts.update(_emit(after, known, staged, path, args.target, layout, given)),
         )
         if ram is not None:
             check_target_ram(facts, ram)
@@ -186,6 +197,7 @@ def _emit(
     directory: Path,
     path: Path,
     target: str,
+    layout: str,
     network: Path | None = None,
 ) -> dict[str, Any]:
     """Write the target's files; returns the report's `target` entry. The weights of a narrower
@@ -195,8 +207,15 @@ def _emit(
         data = write_tflm(module, model_path=network, at_run_time=not is_safe(known.func))
         write_file(directory / f"{path.stem}.tflite", data)
         return tflm_facts(module, arena, network)
-    write_project(module, directory, stem_of(path), target, known=known)
-    return c_facts(module, target, arena, measure_project(directory, target))
+    project = make_project(module, stem_of(path), target, known=known)
+    write_files(project, directory, layout)
+    if layout == MAKE:
+        return c_facts(module, target, arena, measure_project(directory, target))
+    with tempfile.TemporaryDirectory(
+        prefix="memopt-"
+    ) as folder:  # the same code, as it is measured
+        write_files(project, Path(folder), MAKE)
+        return c_facts(module, target, arena, measure_project(Path(folder), target))
 
 
 def check_ram(known: Checked, ram: int) -> None:
