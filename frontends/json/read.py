@@ -19,6 +19,7 @@ otherwise it is `tensor<BYTESxi8>`.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -63,6 +64,23 @@ def read(data: bytes, name: str, path: Path | None = None) -> ModuleOp:
     `name` is what messages call the file. No weights lie in it, so its `path` stands nowhere.
     Raises MemoptError.
     """
+    graph = checked_graph(data, name)
+    return ModuleOp([function_of(graph.nodes, graph.tensors, graph.inputs, graph.outputs)])
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A JSON graph in which all is said that must be, its nodes in an order in which they can
+    run."""
+
+    nodes: Sequence[Node]
+    tensors: dict[str, Tensor]
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+
+
+def checked_graph(data: bytes, name: str) -> Graph:
+    """The graph in the bytes of a file. Raises MemoptError."""
     graph = object_of(parse(data, name), name)
     tensors = tensors_of(graph, name)
     nodes = nodes_of(graph, name)
@@ -71,8 +89,7 @@ def read(data: bytes, name: str, path: Path | None = None) -> ModuleOp:
     producers = producers_of(nodes, tensors)
     check_ends(inputs, outputs, tensors, producers, name)
     check_reads(nodes, tensors, producers, set(inputs))
-    func = function_of(in_order(nodes, producers), tensors, inputs, outputs)
-    return ModuleOp([func])
+    return Graph(in_order(nodes, producers), tensors, inputs, outputs)
 
 
 def function_of(

@@ -10,6 +10,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 GROUPS = {
     "To run": PROJECT["dependencies"],
     "To develop": PROJECT["optional-dependencies"]["dev"],
+    "To sweep on a cluster": PROJECT["optional-dependencies"]["dask"],
     "To compare": PROJECT["optional-dependencies"]["peers"],
 }
 

@@ -9,14 +9,21 @@ from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from cells import cell, measure, write_cells
 
 import memopt
-from memopt.api import memory_graph
+from memopt.api import memory_graph, sweeps
+from memopt.api.peaks import _macs  # pyright: ignore[reportPrivateUsage]
+from memopt.api.plain_graphs import plain_graph
 from memopt.api.processes import Processes
+from memopt.api.sweeps import Row, Task
+from memopt.backends.report.pareto import Point, front_of, pareto_svg
 from memopt.cli import main
+from memopt.dialects.functions import only_function
+from memopt.passes.extract import extract
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, profile
 from memopt.solvers.scheduling.methods import auto
 from memopt.solvers.theory.canonical import canonical, graph_of
@@ -256,3 +263,146 @@ def test_cells_are_proven(tmp_path: Path) -> None:
     found = measure(tmp_path, 40, 1, 100)
     assert (found["optimal"], found["errors"]) == (40, 0)
     assert all(16 <= len(cell(seed)["nodes"]) <= 20 for seed in range(200))
+
+
+# -- JSON graphs without IR -----------------------------------------------------------------------
+
+
+def odd_cell(seed: int) -> dict[str, Any]:
+    """A cell with what JSON graphs may have besides: weights, workspace, attributes, what nobody
+    reads, operands twice, another order of the nodes."""
+    rng = random.Random(seed)
+    graph = cell(seed)
+    graph["tensors"].append({"name": "w", "bytes": 64, "is_weight": True})
+    for node in graph["nodes"]:
+        if rng.random() < 0.3:
+            node["inputs"] = [*node["inputs"], "w", node["inputs"][0]]
+        if rng.random() < 0.3:
+            node["workspace"] = rng.choice((0, 5, [16, 3]))
+        if rng.random() < 0.5:
+            node["attrs"] = {"macs": rng.randint(0, 999), "text": "a"}
+        if rng.random() < 0.01:
+            node["attrs"] = {"list": [1]}
+        if rng.random() < 0.01:
+            node["inputs"] = ["w"]
+        if rng.random() < 0.01:
+            del node["name"]
+    if rng.random() < 0.5:
+        graph["graph_outputs"] = [*graph["graph_outputs"], graph["nodes"][2]["outputs"][0]]
+    if rng.random() < 0.3:
+        rng.shuffle(graph["nodes"])
+    return graph
+
+
+def test_json_graphs_are_read_without_ir_as_with_it(shared: Path) -> None:
+    """All that says how a graph is solved; what is odd is left to the way through IR."""
+    graphs: list[Any] = [cell(seed) for seed in range(20)] + [odd_cell(s) for s in range(80)]
+    graphs += sorted((shared / "graphs").rglob("*.json"), key=lambda p: p.stat().st_size)[1:8]
+    plain = 0
+    for graph in graphs:
+        found = plain_graph(graph)
+        if found is None:
+            continue
+        plain += 1
+        model = memopt.load(graph)
+        func = only_function(model.module)
+        want = extract(func).graph
+        assert replace(found.graph, names=want.names) == want
+        assert found.graph.names == model.operators
+        assert found.macs == _macs(func)
+    assert 60 < plain < len(graphs)
+
+
+def test_what_is_wrong_with_a_json_graph_is_told_as_ever(tmp_path: Path) -> None:
+    path = tmp_path / "g.json"
+    for text in ("{", "[]", json.dumps(cell(0) | {"graph_outputs": []})):
+        path.write_text(text)
+        assert plain_graph(path) is None
+        with pytest.raises(memopt.MemoptError, match=str(path)):
+            memopt.peak(path)
+    assert plain_graph(b"nonsense") is plain_graph(5) is None
+
+
+# -- the table ------------------------------------------------------------------------------------
+
+
+def solved_labels(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is solved from now on in this process."""
+    labels: list[str] = []
+    before = sweeps.solve
+
+    def solve(task: Task) -> Row:
+        labels.append(task.label)
+        return before(task)
+
+    monkeypatch.setattr(sweeps, "solve", solve)
+    return labels
+
+
+def test_a_sweep_goes_on_from_its_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is there and as it was is not solved again; cut lines, errors and changes are."""
+    paths = [str(p) for p in write_cells(tmp_path, 6, 0)]
+    broken, table, plot = tmp_path / "a,b.json", tmp_path / "rows.csv", tmp_path / "front.svg"
+    broken.write_text("{")
+    given = ["sweep", *paths, str(broken), "--jobs=1", "--csv", str(table), "--plot", str(plot)]
+    labels = solved_labels(monkeypatch)
+    assert main(given) == 1
+    assert labels == [*paths, str(broken)]
+    lines = table.read_text().splitlines(keepends=True)
+    assert len(lines) == 8
+    table.write_text("".join(lines[:4]) + lines[4][:20])  # killed while it wrote a row
+    Path(paths[1]).write_text(json.dumps(cell(77)))
+    broken.write_text(json.dumps(cell(78)))
+    labels.clear()
+    assert main(given) == 0
+    assert labels == [paths[1], *paths[3:], str(broken)]
+    labels.clear()
+    capsys.readouterr()
+    assert main([*given, "--json"]) == 0
+    assert not labels
+    rows = json.loads(capsys.readouterr().out)
+    assert [r["graph"] for r in rows] == [*paths, str(broken)]
+    assert [r["peak"] for r in rows] == [memopt.peak(p).peak for p in [*paths, str(broken)]]
+    assert main([*given, "--time-limit=30"]) == 0
+    assert len(labels) == 7  # another question
+    assert "<title>0 graphs, 0 proven" in plot.read_text()  # cells say nothing of multiplications
+    for text in ("lower,upper\n1,2\n", lines[0] + "a,b\n"):
+        table.write_text(text)
+        assert main(given) == 1
+        assert "of a sweep" in capsys.readouterr().err
+
+
+def test_the_plot_has_the_front(tmp_path: Path) -> None:
+    paths: list[str] = []
+    for seed in range(8):
+        graph = cell(seed)
+        for node in graph["nodes"]:
+            node["attrs"] = {"macs": 100 + 37 * seed % 64}
+        paths.append(str(tmp_path / f"{seed}.json"))
+        Path(paths[-1]).write_text(json.dumps(graph))
+    plot = tmp_path / "front.svg"
+    assert main(["sweep", *paths, "--jobs=1", "--plot", str(plot)]) == 0
+    text = plot.read_text()
+    circles = [c for c in ElementTree.fromstring(text).iter() if c.tag.endswith("circle")]
+    assert len(circles) == 8 and all(c.get("class") == "proven" for c in circles)
+    rows = memopt.sweep(paths, jobs=1)
+    points = [Point(r.graph, r.macs or 0, r.peak or 0, r.optimal) for r in rows]
+    beaten = {
+        p.name
+        for p in points
+        for q in points
+        if (q.macs, q.peak) != (p.macs, p.peak) and q.macs <= p.macs and q.peak <= p.peak
+    }
+    assert {p.name for p in front_of(points)} == {p.name for p in points} - beaten
+    assert f"{len(front_of(points))} on the front" in text
+    assert front_of([]) == [] and "<circle" not in pareto_svg([])
+
+
+def test_rows_as_they_are_done_are_the_same_rows() -> None:
+    tasks = [Task(cell(seed), name=f"{seed}") for seed in range(20)]
+    with ThreadPoolExecutor(3) as threads:
+        found = list(sweeps.rows(tasks, 1, threads, in_order=False))
+    assert {r.graph: r.peak for r in found} == {r.graph: r.peak for r in sweeps.rows(tasks, 1)}
+    assert len(found) == 20

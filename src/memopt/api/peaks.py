@@ -8,12 +8,19 @@ operators.
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.func import FuncOp
+
+from memopt.analysis.work import function_work
+from memopt.api.plain_graphs import plain_graph
 from memopt.api.sources import Shapes, Source, operators_of, prepared, seconds, title, told
 from memopt.dialects.functions import only_function
+from memopt.dialects.structure import OpaqueOp
 from memopt.passes.extract import extract
 from memopt.passes.memgraph_input_range import Ranges
 from memopt.solvers.problems.memory_graph import MemoryGraph, Proof, Schedule
 from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling.methods import auto
 from memopt.solvers.theory.canonical import canonical_order, graph_of
 
 REMEMBERED = 4_096  # graphs whose answer one process keeps
@@ -62,7 +69,19 @@ def peak(
         ...              "graph_inputs": ["x"], "graph_outputs": ["y"]})
         Peak(peak=48, lower_bound=48, proof='flow', order=('n',), indices=(0,))
     """
+    return peak_and_macs(graph, pipeline, time_limit, shapes, input_ranges)[0]
+
+
+def peak_and_macs(
+    graph: "Source | MemoryGraph",
+    pipeline: str = "",
+    time_limit: float | None = None,
+    shapes: Shapes | None = None,
+    input_ranges: Ranges | None = None,
+) -> tuple[Peak, int | None]:
+    """`peak`, and the multiplications of the graph, None if nobody knows. Raises as `peak`."""
     seconds(time_limit)
+    macs: int | None = None
     if isinstance(graph, MemoryGraph):
         if input_ranges:
             raise ValueError("input_ranges: a MemoryGraph has bytes and no elements")
@@ -70,17 +89,21 @@ def peak(
         with told("graph"):
             problem.check()
     else:
-        problem, names, numbers = _problem(graph, pipeline, shapes, input_ranges)
+        problem, names, numbers, macs = _problem(graph, pipeline, shapes, input_ranges)
     answer = _answer(problem, time_limit)
     order = tuple(names[v] for v in answer.order)
     indices = tuple(numbers[v] for v in answer.order)
-    return Peak(answer.peak, answer.lower_bound, answer.proof, order, indices)
+    return Peak(answer.peak, answer.lower_bound, answer.proof, order, indices), macs
 
 
 def _answer(problem: MemoryGraph, time_limit: float | None) -> Schedule:
     """The schedule, its order in the numbers of `problem`."""
     if len(problem) > LARGEST:
         return schedule(problem, "auto", time_limit)
+    quick = auto.met(problem, time_limit)
+    if quick is not None:  # as with most small graphs, which are not worth a canonical form
+        quick.verify(problem)
+        return quick
     form, places = canonical_order(problem)
     # what was cut short is not remembered
     found = (
@@ -108,12 +131,26 @@ def _problem(
     pipeline: str,
     shapes: Shapes | None = None,
     input_ranges: Ranges | None = None,
-) -> tuple[MemoryGraph, tuple[str, ...], tuple[int, ...]]:
-    """The memory graph, and its operators' names and numbers."""
+) -> tuple[MemoryGraph, tuple[str, ...], tuple[int, ...], int | None]:
+    """The memory graph, its operators' names and numbers, and their multiplications."""
+    if not (pipeline or shapes or input_ranges):
+        found = plain_graph(source)
+        if found is not None:
+            return found.graph, found.graph.names, tuple(range(len(found.graph))), found.macs
     model = prepared(source, pipeline, shapes, input_ranges)
     with told(model.name):
         func = only_function(model.module)
         extracted = extract(func)
     number = {op: i for i, op in enumerate(operators_of(func))}
     executing = extracted.memory.operations
-    return extracted.graph, tuple(map(title, executing)), tuple(number[op] for op in executing)
+    names, numbers = tuple(map(title, executing)), tuple(number[op] for op in executing)
+    return extracted.graph, names, numbers, _macs(func)
+
+
+def _macs(func: FuncOp) -> int | None:
+    """Of operators that know theirs, else what a JSON graph's nodes say."""
+    known = function_work(func).macs
+    options = [op.options for op in func.body.block.ops if isinstance(op, OpaqueOp)]
+    said = [found.data.get("macs") for found in options if found is not None]
+    numbers = [m.value.data for m in said if isinstance(m, IntegerAttr)]
+    return sum(numbers) if known is None and numbers else known

@@ -8,7 +8,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, as_completed, wait
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.api.peaks import peak
+from memopt.api.peaks import peak_and_macs
 from memopt.api.processes import Processes
 from memopt.api.sources import Model, seconds
 from memopt.diagnostics import diagnose
@@ -38,7 +38,9 @@ Graphs: TypeAlias = "Source | MemoryGraph | Iterable[Source | MemoryGraph]"
 @dataclass(frozen=True)
 class Row:
     """The answer for one graph: bytes, and seconds with reading it. `error` is one line, or None
-    and then the figures are there. `order` has the operators' names in the order found."""
+    and then the figures are there. `order` has the operators' names in the order found. `macs` are
+    multiplications: of operators that know theirs, or of nodes of a JSON graph with `attrs` that
+    say them ("macs"); None where nobody knows."""
 
     graph: str
     peak: int | None
@@ -48,6 +50,7 @@ class Row:
     seconds: float
     error: str | None = None
     order: tuple[str, ...] = ()
+    macs: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,16 @@ def sweep(
     return _rows(tasks, executor, jobs or os.cpu_count() or 1)
 
 
-def _rows(tasks: Iterator[Task], executor: Executor | None, jobs: int) -> Generator[Row]:
+def _rows(
+    tasks: Iterator[Task],
+    executor: Executor | None,
+    jobs: int,
+    in_order: bool = True,
+    chunk: int = 1,
+) -> Generator[Row]:
+    through = _through if in_order else _as_done
     if executor is not None:
-        yield from _through(executor, tasks, 1)
+        yield from through(executor, tasks, chunk)
         return
     first = list(islice(tasks, jobs * CHUNK))
     if jobs == 1 or len(first) <= 1:
@@ -114,15 +124,18 @@ def _rows(tasks: Iterator[Task], executor: Executor | None, jobs: int) -> Genera
     with Processes(min(jobs, len(first)), get_context("spawn")) as pool:
         chunk = max(1, min(CHUNK, len(first) // jobs))
         try:
-            yield from _through(pool, _chain(first, tasks), chunk)
+            yield from through(pool, _chain(first, tasks), chunk)
         except KeyboardInterrupt:  # else the pool would wait for what its processes began
             pool.end()
             raise
 
 
-def rows(tasks: Iterable[Task], jobs: int) -> Iterator[Row]:
-    """One row per task, in order, from `jobs` processes (1: from this one)."""
-    return _rows(iter(tasks), None, jobs)
+def rows(
+    tasks: Iterable[Task], jobs: int, executor: Executor | None = None, in_order: bool = True
+) -> Iterator[Row]:
+    """One row per task, from `jobs` processes (1: from this one) or an executor; in order, or as
+    they are done."""
+    return _rows(iter(tasks), executor, jobs, in_order, CHUNK)
 
 
 def _chain(first: list[Task], rest: Iterator[Task]) -> Iterator[Task]:
@@ -145,6 +158,24 @@ def _through(executor: Executor, tasks: Iterator[Task], chunk: int) -> Generator
             future.cancel()
 
 
+def _as_done(executor: Executor, tasks: Iterator[Task], chunk: int) -> Generator[Row]:
+    """Rows as they come: a graph that takes long holds up no other."""
+    waiting: set[Future[list[Row]]] = set()
+    try:
+        for part in iter(lambda: list(islice(tasks, chunk)), []):
+            waiting.add(executor.submit(solve_all, part))
+            if len(waiting) < AHEAD:
+                continue
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield from future.result()
+        for future in as_completed(waiting):
+            yield from future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
 def solve_all(tasks: list[Task]) -> list[Row]:
     """What a worker does."""
     return [solve(task) for task in tasks]
@@ -154,14 +185,14 @@ def solve(task: Task) -> Row:
     """The row of one graph; whatever goes wrong becomes its error."""
     start = time.perf_counter()
     try:
-        found = peak(task.graph, pipeline=task.pipeline, time_limit=task.time_limit)
+        found, macs = peak_and_macs(task.graph, task.pipeline, task.time_limit)
     except Exception as error:
         taken = round(time.perf_counter() - start, 6)
         return Row(task.label, None, None, None, False, taken, str(diagnose(error, task.label)))
     taken = round(time.perf_counter() - start, 6)
     return Row(
         task.label, found.peak, found.lower_bound, found.proof, found.optimal, taken, None,
-        found.order,
+        found.order, macs,
     )  # fmt: skip
 
 

@@ -4,13 +4,18 @@ import argparse
 import json
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memopt.api.dask import dask_executor
+from memopt.api.sweep_table import Table
 from memopt.api.sweeps import Row, Task, files_below, rows
 from memopt.arguments import add_time_limit
+from memopt.backends.report.pareto import Point, pareto_svg
+from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
 from memopt.driver import IR, build_pipeline
 from memopt.frontends.core.registry import listed
@@ -38,6 +43,23 @@ def add_arguments(commands: Any) -> None:
     parser.add_argument("--jobs", type=int, metavar="N", help="processes; default: one per core")
     parser.add_argument("--json", action="store_true", help="one list instead of a table")
     parser.add_argument(
+        "--csv",
+        metavar="FILE",
+        type=path_text,
+        help="write each row there as it is done; what is there already is not solved again",
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE.svg",
+        type=path_text,
+        help="peaks against multiplications, proven ones filled, and the front of the best",
+    )
+    parser.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="solve on the workers of this Dask scheduler (pip install memopt[dask])",
+    )
+    parser.add_argument(
         "--model", dest="memory_model", metavar="KEY=VALUE,...", help="as of memopt-opt"
     )
     parser.add_argument("--prepare", metavar="frelu,view", help="as of memopt-opt")
@@ -50,26 +72,56 @@ def run(args: argparse.Namespace) -> None:
     if jobs < 1:
         raise UsageError(f"--jobs={jobs}: one process or more")
     steps = [("model", args.memory_model), ("prepare", args.prepare)]
+    if args.dask is not None and args.jobs is not None:
+        raise UsageError("--jobs is of this machine; --dask has its own workers")
     pipeline = pipeline_text([(flag, value) for flag, value in steps if value], None)
     build_pipeline(pipeline)  # wrong usage is told once, not per graph
     tasks = [Task(path, pipeline, args.time_limit, path) for path in paths(args.graphs)]
     found: list[Row] = []
-    with _progress(len(tasks)) as bar:
-        for row in rows(tasks, jobs):
+    with ExitStack() as stack:
+        executor = None if args.dask is None else stack.enter_context(dask_executor(args.dask))
+        if executor is not None:
+            tasks = [sent(task) for task in tasks]
+        solved = partial(rows, jobs=jobs, executor=executor, in_order=args.csv is None)
+        answers = solved(tasks)
+        if args.csv is not None:
+            table = stack.enter_context(Table(Path(args.csv)))
+            answers = table.resumed(tasks, solved)
+        bar = stack.enter_context(_progress(len(tasks)))
+        for row in answers:
             found.append(row)
             if bar is not None:
                 bar.update(bar.task_ids[0], advance=1)
             elif not args.json and row.error is None:
                 print(line(row), flush=True)
+    places = {task.label: number for number, task in enumerate(tasks)}
+    found.sort(key=lambda row: places[row.graph])
     if args.json:
         print(json.dumps([asdict(row) for row in found], indent=2))
     elif sys.stderr.isatty():
         print("\n".join(line(row) for row in found if row.error is None))
+    if args.plot is not None:
+        write_file(Path(args.plot), pareto_svg([p for row in found if (p := point(row))]))
     failed = [row for row in found if row.error is not None]
     for row in failed:
         print(row.error, file=sys.stderr)
     if failed:
         raise MemoptError(f"{len(failed)} of {len(found)} graphs could not be solved")
+
+
+def sent(task: Task) -> Task:
+    """The task with its graph as bytes, for workers that have other disks; one that cannot be read
+    goes as it is, and its row says so."""
+    with suppress(OSError):
+        return replace(task, graph=Path(str(task.graph)).read_bytes())
+    return task
+
+
+def point(row: Row) -> Point | None:
+    """A row in the plot; none without multiplications."""
+    if row.peak is None or row.macs is None:
+        return None
+    return Point(row.graph, row.macs, row.peak, row.optimal)
 
 
 def paths(given: list[str]) -> list[str]:

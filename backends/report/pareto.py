@@ -1,0 +1,85 @@
+"""Peaks against multiplications as SVG: a dot per graph, filled if its peak is proven, and the
+front of those that no other beats in both."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memopt.backends.report.scale import Frame, address_ticks, nice, number
+from memopt.backends.report.style import colours
+from memopt.backends.report.wording import kib, xml
+
+LEFT, TOP, WIDTH, HEIGHT, RIGHT, FOOT = 72.0, 16.0, 640.0, 360.0, 24.0, 48.0
+STYLE = (
+    ".mo{background:var(--page);font:12px system-ui,sans-serif}"
+    ".mo text{fill:var(--muted)}"
+    ".mo .grid{stroke:var(--grid)}"
+    ".mo .front{fill:none;stroke:var(--alarm);stroke-width:1.5}"
+    ".mo circle{stroke:var(--activation-peak);fill:var(--page)}"
+    ".mo .proven{fill:var(--activation-peak)}"
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A graph: multiplications, peak in bytes, and whether no order has less, proven."""
+
+    name: str
+    macs: int
+    peak: int
+    proven: bool
+
+
+def front_of(points: Sequence[Point]) -> list[Point]:
+    """Those that no other beats, by multiplications: nobody has fewer of them with no larger peak,
+    or a smaller peak with no more of them."""
+    found: list[Point] = []
+    for point in sorted(points, key=lambda p: (p.macs, p.peak)):
+        if not found or point.peak < found[-1].peak:
+            found.append(point)
+    return found
+
+
+def pareto_svg(points: Sequence[Point]) -> str:
+    """The whole document. Equal points give equal text."""
+    macs = max((p.macs for p in points), default=0)
+    peak = max((p.peak for p in points), default=0)
+    frame = Frame(LEFT, TOP, WIDTH, HEIGHT, max(macs, 1), max(peak, 1))
+    total = LEFT + WIDTH + RIGHT, TOP + HEIGHT + FOOT
+    front = front_of(points)
+    proven = sum(p.proven for p in points)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="mo" role="img" '
+        f'viewBox="0 0 {number(total[0])} {number(total[1])}" width="{number(total[0])}" '
+        f'height="{number(total[1])}">',
+        f"<title>{len(points)} graphs, {proven} proven, {len(front)} on the front</title>",
+        f"<style>\n{colours('.mo')}{STYLE}\n</style>",
+    ]
+    lines += _axes(frame, macs, peak)
+    corners = [f"{number(frame.x(p.macs))},{number(frame.y(p.peak))}" for p in front]
+    if len(front) > 1:
+        lines.append(f'<polyline class="front" points="{" ".join(corners)}"/>')
+    for p in points:
+        style = ' class="proven"' if p.proven else ""
+        what = "proven" if p.proven else "not proven"
+        lines.append(
+            f'<circle cx="{number(frame.x(p.macs))}" cy="{number(frame.y(p.peak))}" r="3"{style}>'
+            f"<title>{xml(p.name)}: {kib(p.peak)}, {p.macs:,} MACs, {what}</title></circle>"
+        )
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _axes(frame: Frame, macs: int, peak: int) -> list[str]:
+    right, foot = number(LEFT + WIDTH), number(TOP + HEIGHT)
+    lines: list[str] = []
+    for at, text in address_ticks(peak):
+        y = number(frame.y(at))
+        lines.append(f'<line class="grid" x1="{number(LEFT)}" x2="{right}" y1="{y}" y2="{y}"/>')
+        lines.append(f'<text x="{number(LEFT - 8)}" y="{y}" text-anchor="end">{text}</text>')
+    step = nice(macs / 5) if macs else 1
+    for at in range(0, macs + 1, step):
+        x, y = number(frame.x(at)), number(TOP + HEIGHT + 18)
+        lines.append(f'<text x="{x}" y="{y}" text-anchor="middle">{at:,}</text>')
+    middle, below = number(LEFT + WIDTH / 2), number(TOP + HEIGHT + 38)
+    lines.append(f'<text x="{middle}" y="{below}" text-anchor="middle">MACs</text>')
+    lines.append(f'<line class="grid" x1="{number(LEFT)}" x2="{right}" y1="{foot}" y2="{foot}"/>')
+    return lines

@@ -1,0 +1,35 @@
+"""The workers of a Dask cluster as an executor: `memopt sweep --dask ADDRESS`.
+
+Dask runs again elsewhere what a worker had begun that died; workers may join at any time. Each
+needs memopt installed. Distributed is imported here alone, when it is asked for.
+"""
+
+from collections.abc import Generator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from memopt.dialects.errors import MemoptError
+from memopt.usage import UsageError
+
+SECONDS = 10  # for the scheduler to answer
+DEATHS = 10  # times that a task is begun anew, should it fail because a worker dies
+
+
+@contextmanager
+def dask_executor(address: str) -> Generator[Executor]:
+    """The executor of the scheduler at `address`, tcp://10.0.0.1:8786. Raises UsageError without
+    the package `distributed`, and MemoptError if nobody answers."""
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise UsageError("--dask needs a package: pip install 'memopt[dask]'") from None
+    try:
+        client = distributed.Client(address, timeout=SECONDS, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise MemoptError(f"no Dask scheduler answers: {error}", address) from None
+    try:
+        yield client.get_executor(pure=False, retries=DEATHS)
+    finally:
+        client.close()
