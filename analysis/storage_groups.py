@@ -83,6 +83,12 @@ class BlockMemory:
     )
     sums: list[Sum] = field(default_factory=list[Sum])
 
+    def inside(self, step: int, group: int) -> int:
+        """Where the operation of `step` overwrites a group: bytes from its start."""
+        values = self.operations[step].operands
+        found = (at for v in values if (at := self.of_value.get(v)) is not None and at[0] == group)
+        return next(found)[1]  # what it reads of the group it reads at one place, or it must not
+
     def read_by(self, op: Operation) -> list[SSAValue]:
         """What an operation reads, of what is gathered the parts."""
         values = read_values(op)
@@ -416,8 +422,11 @@ def _touch(answer: BlockMemory, index: int, op: Operation, memory: OperatorMemor
                 if v not in answer.of_value:
                     raise MemoptError(f"in place, but {name_of(v)} is no buffer", place_of(op))
             (result, a), (operand, b) = (answer.of_value[v] for v in pair)
-            if a or b:
-                raise MemoptError("in place inside a larger buffer", place_of(op))
+            if a:
+                raise MemoptError("in place, but its result is in a larger buffer", place_of(op))
+            if b and b + answer.groups[result].size > answer.groups[operand].size:
+                text = f"in place {b} B into {answer.groups[operand].name}, which it leaves"
+                raise MemoptError(text, place_of(op))
             if reads_other_part(op, pair[1], answer):
                 raise MemoptError(
                     f"in place of {name_of(pair[1])}, of which another part is read too",

@@ -149,9 +149,9 @@ def module_csv(module: ModuleOp, known: Checked | None = None) -> str:
     """minimalloc's CSV: one storage group per line, half-open intervals of steps, sizes in bytes.
 
     Sizes are rounded up to the alignment. A result in place of its operand is the same line; once
-    the larger operand is gone, a gap keeps the bytes of the result alone. With a plan there is an
-    `offset` column, empty where a buffer has none; shared objects are laid one behind the other.
-    `known` is the function, if its plan was verified.
+    the larger operand is gone, a gap keeps the bytes up to the end of the result alone. With a plan
+    there is an `offset` column, empty where a buffer has none; shared objects are laid one behind
+    the other. `known` is the function, if its plan was verified.
 
     Raises MemoptError for a tensor in parts that die alone: a line has its first bytes longest.
     """
@@ -173,6 +173,9 @@ def module_csv(module: ModuleOp, known: Checked | None = None) -> str:
         for _, result, operand in memory.overwrites
         if memory.groups[operand].in_arena and memory.groups[result].in_arena
     }
+    begins: dict[int, int] = {}  # bytes above the start of the line that the group is in
+    for t, result, operand in memory.overwrites:
+        begins[result] = begins.get(operand, 0) + memory.inside(t, operand)
 
     def row(
         name: str,
@@ -196,8 +199,9 @@ def module_csv(module: ModuleOp, known: Checked | None = None) -> str:
             index, start = heirs[index], upper
             upper = lives[index].stop
             size = memory.groups[index].taken
-            if size < g.taken and start < upper:
-                gaps.append(Gap(start, upper, size))
+            end = begins[index] + size
+            if end < g.taken and start < upper:
+                gaps.append(Gap(start, upper, end))
         value, inside = g.members[0]
         row(g.name, (lower, upper), g.taken, places.get(value), inside, tuple(gaps))
     for step, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):

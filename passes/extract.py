@@ -19,7 +19,7 @@ from memopt.dialects.functions import functions, read_values
 from memopt.dialects.interface import BARRIER, WORLD, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, operator_name, place_of
-from memopt.dialects.plan import model_of
+from memopt.dialects.plan import CHOSEN, model_of
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, ProblemError, round_up
 from memopt.targets.core.planned_for import target_of
 
@@ -204,26 +204,28 @@ def _forced(
         for user in (*outer.writers, *outer.readers):
             if user != v:
                 predecessors[v][user] = None
-        answer.append(InPlace(v, a, b))
+        answer.append(InPlace(v, a, b, memory.inside(v, operand), forced=True))
     return answer
 
 
 def _candidates(
     memory: BlockMemory, group_of: list[int | None], groups: list[Group]
 ) -> list[InPlace]:
-    """What the operations offer, where whole groups are meant and the result fits.
+    """What the operations offer, where the result is a whole group and fits.
 
     What is a part of a tensor comes last: a result in its place keeps bytes from coming free there
     in one stretch.
     """
-    forced = {v for v, _, _ in memory.overwrites}
+    decided = {v for v, _, _ in memory.overwrites}
+    decided |= {v for v, op in enumerate(memory.operations) if CHOSEN in op.attributes}
     in_parts = {g.piece[0] for g in groups if g.piece is not None}  # these have no bytes themselves
     answer: list[InPlace] = []
     for v, (op, m) in enumerate(zip(memory.operations, memory.memory, strict=True)):
-        for result, operand in () if v in forced else m.inplace:
+        for result, operand in () if v in decided else m.inplace:
             at = memory.of_value.get(op.results[result]), memory.of_value.get(op.operands[operand])
-            if at[0] is None or at[1] is None or at[0][1] or at[1][1]:
+            if at[0] is None or at[1] is None or at[0][1]:
                 continue
+            into = at[1][1]
             if reads_other_part(op, op.operands[operand], memory):
                 continue
             a, b = group_of[at[0][0]], group_of[at[1][0]]
@@ -233,17 +235,18 @@ def _candidates(
             new, old = memory.groups[at[0][0]], memory.groups[at[1][0]]
             if old.piece is not None:  # it lies where its tensor has it
                 base, inside = old.piece
-                aligned = gcd(memory.groups[base].alignment, inside) % new.alignment == 0
-                fits = aligned and new.taken <= old.size
+                aligned = gcd(memory.groups[base].alignment, inside + into) % new.alignment == 0
+                fits = aligned and into + new.taken <= old.size
             else:
-                fits = not old.alignment % new.alignment and new.size <= old.size
+                aligned = gcd(old.alignment, into) % new.alignment == 0
+                fits = aligned and into + new.size <= old.size
             whole = (
                 inner.piece is None
                 and inner.writers == (v,)
                 and not inner.is_input
                 and v not in outer.writers
             )
-            candidate = InPlace(v, a, b)
+            candidate = InPlace(v, a, b, into)
             if fits and whole and not outer.is_output and candidate not in answer[-4:]:
                 answer.append(candidate)
     answer.sort(key=lambda c: (c.operator, groups[c.operand].piece is not None))

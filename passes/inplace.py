@@ -1,31 +1,70 @@
 """In-place decisions written into the IR: `memgraph.alias` on the operation that overwrites.
 
 `memgraph.chosen_inplace` beside it tells them from those that stood in the source, which every
-later schedule keeps.
+later schedule keeps. Without an alias it says that the result has bytes of its own, though it need
+not have (`method=joint` of memgraph-place may choose that, or another operand).
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 from xdsl.dialects.builtin import ArrayAttr, UnitAttr
+from xdsl.ir import Operation
 
 from memopt.dialects.model_attributes import AliasAttr
 from memopt.dialects.plan import ALIAS, CHOSEN, alias_lists
 from memopt.passes.extract import Extracted
-from memopt.solvers.problems.memory_graph import InPlace
+from memopt.solvers.joint.choices import restricted
+from memopt.solvers.problems.memory_graph import InPlace, profile
+
+Chosen = Mapping[Operation, int]
+"""The operators that run in place, each with the operand that it overwrites."""
+
+
+def chosen_by(extracted: Extracted, choices: Sequence[InPlace]) -> Chosen:
+    """A solver's choice in the words of the IR, where another order has other numbers."""
+    return {extracted.memory.operations[c.operator]: operand_of(extracted, c) for c in choices}
+
+
+def operand_of(extracted: Extracted, choice: InPlace) -> int:
+    """The operand that is overwritten."""
+    memory, group = extracted.memory, extracted.group_of.index(choice.operand)
+    operands = memory.operations[choice.operator].operands
+    return [memory.of_value.get(v) for v in operands].index((group, choice.inside))
+
+
+def only_chosen(extracted: Extracted, chosen: Chosen) -> Extracted:
+    """The same with no other candidates than those `chosen`, and what stood in the source."""
+    operations = extracted.memory.operations
+    found = tuple(
+        c
+        for c in extracted.graph.inplace
+        if chosen.get(operations[c.operator]) == operand_of(extracted, c)
+    )
+    return replace(extracted, graph=restricted(extracted.graph, found))
+
+
+def decline(extracted: Extracted, chosen: Extracted) -> None:
+    """Mark the results that could lie over an operand in block order, but do not as `chosen`."""
+    order = range(len(extracted.graph))
+    offered, taken = (profile(e.graph, order).inplace for e in (extracted, chosen))
+    for op, could, does in zip(extracted.memory.operations, offered, taken, strict=True):
+        if could is not None and does is None:
+            op.attributes[CHOSEN] = UnitAttr()
 
 
 def write_inplace(extracted: Extracted, choices: list[InPlace]) -> bool:
     """Give the results that take the place of an operand their alias; forced ones have it. True if
     one was written."""
     memory = extracted.memory
-    forced = {v for v, _, _ in memory.overwrites}
     block_groups = {g: i for i, g in enumerate(extracted.group_of) if g is not None}
-    chosen = [c for c in choices if c.operator not in forced]
+    chosen = [c for c in choices if not c.forced]
     for choice in chosen:
         op = memory.operations[choice.operator]
-        result, operand = block_groups[choice.result], block_groups[choice.operand]
+        result, source = block_groups[choice.result], operand_of(extracted, choice)
         lists = [list(e) for e in alias_lists(op)] or [[] for _ in op.results]
         for r, value in enumerate(op.results):
             if memory.of_value.get(value, (None,))[0] == result:
-                source = [memory.of_value.get(v) for v in op.operands].index((operand, 0))
                 lists[r].append(AliasAttr(source, "inplace"))
         op.attributes[ALIAS] = ArrayAttr([ArrayAttr(e) for e in lists])
         op.attributes[CHOSEN] = UnitAttr()

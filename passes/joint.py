@@ -13,10 +13,12 @@ from xdsl.utils.exceptions import PassFailedException
 from memopt.dialects.plan import SCHEDULES_TRIED
 from memopt.dialects.write_plan import Facts
 from memopt.passes.extract import Extracted
+from memopt.passes.inplace import Chosen, chosen_by, only_chosen
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.memgraph_schedule import write_order
 from memopt.passes.planned import Planned, undecided
 from memopt.solvers import joint
+from memopt.solvers.joint.choices import first_choice
 from memopt.solvers.problems.memory_graph import ProblemError, Schedule, profile
 from memopt.solvers.problems.placement import Placement
 
@@ -39,8 +41,11 @@ def find_order(
     Raises PassFailedException where a solver refuses.
     """
     func = planned.func
+    order = range(len(planned.extracted.graph))
+    chosen = first_choice(planned.extracted.graph, order)
     extracted = undecided(func, planned)
-    order = range(len(extracted.graph))
+    usual = first_choice(extracted.graph, order)
+    alike = [(c.operator, c.operand) for c in chosen] == [(c.operator, c.operand) for c in usual]
     try:
         found = joint.solve(
             extracted.graph,
@@ -49,25 +54,31 @@ def find_order(
             time_limit,
             known=known,
             calm_first=known is None and facts.family == "rows",
+            chosen=None if alike else chosen,
         )
     except ProblemError as error:
         raise PassFailedException(f"memgraph-place: @{func.sym_name.data}: {error}") from error
     return extracted, found
 
 
-def write_other_order(extracted: Extracted, order: Sequence[int], facts: Facts) -> Planned:
-    """Put an undecided function into `order`, with the bound and proof of `facts`."""
-    peak = profile(extracted.graph, order).peak
-    answer = Schedule(tuple(order), peak, facts.lower_bound, facts.proof)
-    return write_order(extracted, answer)[0]
+def write_other_order(
+    extracted: Extracted, order: Sequence[int], facts: Facts, chosen: Chosen | None
+) -> Planned:
+    """Put an undecided function into `order`, with the bound and proof of `facts`, and with what is
+    `chosen` in place, as `write_order`."""
+    graph = extracted.graph if chosen is None else only_chosen(extracted, chosen).graph
+    answer = Schedule(tuple(order), profile(graph, order).peak, facts.lower_bound, facts.proof)
+    return write_order(extracted, answer, chosen=chosen)[0]
 
 
 def restore_order(planned: Planned, facts: Facts) -> Planned:
-    """Put a function back into the order in which it stood as `planned`."""
+    """Put a function back into the order in which it stood as `planned`, with the same in place."""
+    graph = planned.extracted.graph
+    chosen = chosen_by(planned.extracted, first_choice(graph, range(len(graph))))
     extracted = undecided(planned.func, planned)
     index = {op: i for i, op in enumerate(extracted.memory.operations)}
     order = [index[op] for op in planned.extracted.memory.operations]
-    return write_other_order(extracted, order, facts)
+    return write_other_order(extracted, order, facts, chosen)
 
 
 def write_tried(func: FuncOp, found: joint.Joint, smallest: bool) -> None:

@@ -19,6 +19,7 @@ from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.write_plan import Facts
 from memopt.passes import share
 from memopt.passes.extract import Extracted
+from memopt.passes.inplace import chosen_by
 from memopt.passes.joint import (
     find_order,
     refuse_partition,
@@ -159,7 +160,8 @@ def _place_jointly(
     known = None if around else own
     limit = clock.left(deadline, 0.75 if around else 1.0)
     fresh, found = find_order(planned, facts, limit, known)
-    other = write_other_order(fresh, found.order, facts)
+    chosen = None if found.chosen is None else chosen_by(fresh, found.chosen)
+    other = write_other_order(fresh, found.order, facts, chosen)
     if around:
         smaller, _ = _place_around_scratch(other.extracted, "auto", clock.left(deadline), {})
     else:

@@ -35,7 +35,7 @@ from memopt.dialects.structure import HyperNode
 from memopt.dialects.write_plan import Facts
 from memopt.passes.certify import write_certificate
 from memopt.passes.extract import Extracted, extract
-from memopt.passes.inplace import write_inplace
+from memopt.passes.inplace import Chosen, decline, only_chosen, write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.moves import drop_moves
 from memopt.passes.option import check_choices, method_options, option, with_options
@@ -144,19 +144,24 @@ def write_order(
     answer: Schedule,
     assume_pure: bool = False,
     time_limit: float | None = None,
+    chosen: Chosen | None = None,
 ) -> tuple[Planned, Schedule]:
     """Put a function whose plan was dropped into the order of `answer`.
 
-    Hyper-nodes are opened, in-place results get their alias. Returns `answer` with the proof that
+    Hyper-nodes are opened, in-place results get their alias: of the operators `chosen`, or of all
+    that can, over the first operand that dies. Returns `answer` with the proof that
     holds for the flat function, as far as that is found within `time_limit` seconds. Raises
     MemoptError if a hyper-node was not safe.
     """
     moved = reorder(extracted.memory, answer.order)
     flat = _flatten(extracted, answer, assume_pure, moved)
+    if chosen is not None:
+        offered, flat = flat, only_chosen(flat, chosen)
+        decline(offered, flat)
     facts = _facts_of(flat, answer)
     if len(flat.graph) != len(extracted.graph):
         answer = replace(answer, proof=_flat_proof(flat, answer, time_limit))
-    if write_inplace(flat, [c for c in facts.inplace if c]):
+    if write_inplace(flat, [c for c in facts.inplace if c]) or chosen is not None:
         flat = extract(extracted.func, assume_pure)
     set_order(flat.memory.operations)
     family = family_of(flat.memory.operations)

@@ -8,6 +8,8 @@ An object is a memory of the plan that holds one buffer at a time; the plan says
 sum of their bytes (solvers/shared_objects/).
 """
 
+from dataclasses import replace
+
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.errors import MemoptError
@@ -17,6 +19,7 @@ from memopt.dialects.write_plan import Facts
 from memopt.passes.places import write_places
 from memopt.passes.planned import Planned
 from memopt.solvers.problems.memory_graph import ProblemError, live_ranges
+from memopt.solvers.problems.placement import PlacementProblem
 from memopt.solvers.shared_objects import METHODS, share
 
 __all__ = ["METHODS", "share_function"]
@@ -37,8 +40,11 @@ def share_function(
         raise MemoptError(f"--place={method}: {text}", name)
     extracted.refuse_parts(f"--place={method}")
     order = range(len(extracted.graph))
+    buffers = live_ranges(extracted.graph, order).buffers
+    # what lies above its base, in place inside a larger buffer, has all of an object up to its end
+    whole = [replace(b, size=b.at + b.size, at=0) for b in buffers]
     try:
-        answer = share(live_ranges(extracted.graph, order), method, time_limit)
+        answer = share(PlacementProblem(tuple(whole)), method, time_limit)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-place: {name}: {error}") from error
     # buffers of 0 bytes are in the first object; if all are, one arena of 0 bytes is the same
@@ -47,7 +53,11 @@ def share_function(
         return planned.placed(facts.in_one_arena(0, facts.lower_bound))
     names = [f"object{k}" for k in range(len(answer.sizes))]
     object_of = [names[max(k, 0)] for k in answer.objects]
-    write_places(extracted, order, lambda buffer, inside: SlotAttr(object_of[buffer], inside))
+    write_places(
+        extracted,
+        order,
+        lambda buffer, inside: SlotAttr(object_of[buffer], buffers[buffer].at + inside),
+    )
     memories = [MemoryAttr(n, "object", s) for n, s in zip(names, answer.sizes, strict=True)]
     found = facts.placed(memories, facts.lower_bound, answer.lower_bound)
     return planned.placed(found)

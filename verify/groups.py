@@ -369,13 +369,16 @@ def _touch(found: Reading, step: int, op: Operation) -> None:
             if v not in found.of_value:
                 raise MemoptError(f"in place, but {name_of(v)} is no buffer", place_of(op))
         (new, a), (old, b) = found.of_value[result], found.of_value[operand]
-        if a or b:
-            raise MemoptError("in place inside a larger buffer", place_of(op))
+        if a:
+            raise MemoptError("in place, but its result is in a larger buffer", place_of(op))
+        if b and b + groups[new].size > groups[old].size:
+            text = f"in place {b} B into {groups[old].name}, which it leaves"
+            raise MemoptError(text, place_of(op))
         size = bytes_of(operand.type)
         apart = {p for v in op.operands if v in found.gathered for p in found.taken_apart([v])}
         for v in found.reads[step]:
             group, at = found.of_value.get(v, (-1, 0))
-            if group == old and (at or bytes_of(v.type) != size or v in apart):
+            if group == old and (at != b or bytes_of(v.type) != size or v in apart):
                 text = f"in place of {name_of(operand)}, of which another part is read too"
                 raise MemoptError(text, place_of(op))
         found.overwrites.append((step, new, old))

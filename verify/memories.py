@@ -6,7 +6,7 @@ memgraph.offset = [#memgraph.slot<dtcm, 1024>]
 
 The run on paper (paper.py) sees to it that no byte is overwritten that somebody reads. Shared
 objects promise more: a buffer has its object to itself from its first write to its last read, and
-begins where the object begins.
+begins where the object begins, or, in place of another one, where the operand is.
 """
 
 from collections.abc import Mapping
@@ -127,10 +127,11 @@ def _lives(
 ) -> dict[str, list[tuple[int, int, int]]]:
     """(first step, behind the last, group) of all buffers of each object, which each begin it."""
     lives: dict[str, list[tuple[int, int, int]]] = {m.memory.data: [] for m in objects}
+    begins = _begins(memory)
     for index, g in enumerate(memory.groups):
         for value, inside in g.places.items():
             name, offset = where.get(value, ("", 0))
-            if name in lives and bytes_of(value.type) and offset != inside:
+            if name in lives and bytes_of(value.type) and offset != begins.get(index, 0) + inside:
                 owner = value.owner
                 raise MemoptError(
                     f"{name}: {name_of(value)} is at {offset}, and {inside} B into its buffer",
@@ -144,6 +145,16 @@ def _lives(
             if name in lives:
                 lives[name].append((t, t + 1, SCRATCH))
     return lives
+
+
+def _begins(memory: Reading) -> dict[int, int]:
+    """The bytes from the start of an object at which a group in place of another one begins."""
+    found: dict[int, int] = {}
+    for t, result, operand in memory.overwrites:
+        places = [memory.of_value[v] for v in memory.reads[t] if v in memory.of_value]
+        inside = next(b for g, b in places if g == operand)
+        found[result] = found.get(operand, 0) + inside
+    return found
 
 
 def _called(memory: Reading, index: int) -> str:

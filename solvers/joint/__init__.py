@@ -3,8 +3,9 @@
 The least peak comes first: no arena is below it. Where the best arena of the order in hand is above
 the bound, orders of no higher peak with fewer bytes near it come next (`calmer.py`), each placed by
 CP-SAT (`coarse.py`): rows have many, and they fit at once, or hardly at all. Then single operators
-move; when those orders are spent, orders of a higher peak that is still below the arena. Small
-graphs go to an exact model (`exact.py`), which may prove that nothing is smaller.
+move; then what lies in place of what is chosen otherwise (`choices.py`); at last orders of a higher
+peak that is still below the arena. Small graphs go to an exact model (`exact.py`), which may prove
+that nothing is smaller.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 from memopt.solvers import clock
 from memopt.solvers.joint.calmer import calmer_orders
+from memopt.solvers.joint.choices import Choice, first_choice, other_choices, restricted
 from memopt.solvers.joint.reorderings import reorderings
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import MemoryGraph, live_ranges, profile
@@ -38,15 +40,18 @@ CLOSE = 1 / 128  # of the peak: what an arena is above it, and no less is asked 
 
 @dataclass(frozen=True)
 class Joint:
-    """An order with its placement (of `live_ranges(graph, order)`).
+    """An order with its placement (of `live_ranges(restricted(graph, chosen), order)`).
 
-    `lower_bound` (bytes) bounds the arena of every order, `schedules` counts the orders placed.
+    `lower_bound` (bytes) bounds the arena of every order and choice of what is in place,
+    `schedules` counts the orders placed. Without anything `chosen` a result lies over the first
+    operand that dies.
     """
 
     order: tuple[int, ...]
     placement: Placement
     lower_bound: int
     schedules: int
+    chosen: Choice | None = None
 
     @property
     def settled(self) -> bool:
@@ -63,12 +68,14 @@ def solve(
     exact_operators: int = EXACT_OPERATORS,
     known: Placement | None = None,
     calm_first: bool = False,
+    chosen: Choice | None = None,
 ) -> Joint:
     """The smallest arena found within `time_limit` seconds, starting at `order`.
 
     `bound` (bytes) is proven for the peak of every order; `exact_operators` is the largest graph
-    for the exact model; `known` places `order`, by `method` if nothing is given, or, with
-    `calm_first`, only when no calm order fits (one order of rows is one of very many). Without a
+    for the exact model; `known` places `order` with what is `chosen` in place, by `method` if
+    nothing is given, or, with `calm_first`, only when no calm order fits (one order of rows is one
+    of very many). Without a
     time limit the work is bounded and the answer deterministic. Raises ProblemError if `order` is
     none.
     """
@@ -79,11 +86,11 @@ def solve(
     def placed(problem: PlacementProblem, limit: float | None) -> Placement:
         return place(problem, method, limit) if searched else _without_search(problem)
 
-    own = live_ranges(graph, order)
+    own = live_ranges(restricted(graph, chosen), order)
     placement = known or (
         _without_search(own) if calm_first else placed(own, clock.left(deadline, 0.25))
     )
-    best = Joint(tuple(order), placement, min(bound, placement.arena), 1)
+    best = Joint(tuple(order), placement, min(bound, placement.arena), 1, chosen)
     if not best.settled and len(graph) <= exact_operators and _aligned_alike(graph):
         # OR-Tools comes with it, which takes longer to load than most graphs to place
         joint_exact: Any = import_module(f"{__name__}.exact")
@@ -94,10 +101,14 @@ def solve(
         if found.placement is None:
             best = replace(best, lower_bound=found.lower_bound)
         else:
-            best = Joint(found.order, found.placement, found.lower_bound, 2)
+            best = Joint(found.order, found.placement, found.lower_bound, 2, found.chosen)
+            # the peak is least where nothing is chosen, so it is only where that pays
+            plain = placed(live_ranges(graph, best.order), clock.left(deadline, 0.25))
+            if plain.arena <= best.placement.arena:
+                best = replace(best, placement=plain, chosen=None)
     if best.settled:
         return best
-    peak = profile(graph, best.order).peak
+    peak = profile(restricted(graph, best.chosen), best.order).peak
     if len(graph) > exact_operators:
         end = clock.deadline(clock.left(deadline, 0.8))
         found = calmer_orders(graph, best.order, peak, end)
@@ -105,10 +116,13 @@ def solve(
         if best.settled:
             return best
     if calm_first:
-        best = _better(best, tuple(order), place(own, method, clock.left(deadline, 0.5)))
+        placement = place(own, method, clock.left(deadline, 0.5))
+        best = _better(best, tuple(order), placement, chosen)
         if best.settled or (deadline is None and len(graph) > MANY):
             return best
     best = _among(graph, best, peak, deadline, placed, tried, share=0.5)
+    if not best.settled and graph.inplace:
+        best = _among_choices(graph, best, deadline, placed, tried, share=0.5)
     if best.settled:
         return best
     # an arena is never below its order's peak, so only lower peaks than this arena matter
@@ -178,11 +192,44 @@ def _without_search(problem: PlacementProblem) -> Placement:
     return auto.without_search(problem)
 
 
-def _better(best: Joint, order: tuple[int, ...], found: Placement | None) -> Joint:
+def _better(
+    best: Joint, order: tuple[int, ...], found: Placement | None, chosen: Choice | None = None
+) -> Joint:
     """`order` with its placement, if that is smaller."""
     if found is None or found.arena >= best.placement.arena:
         return best
-    return replace(best, order=order, placement=found)
+    return replace(best, order=order, placement=found, chosen=chosen)
+
+
+def _among_choices(
+    graph: MemoryGraph,
+    best: Joint,
+    deadline: float | None,
+    placed: Callable[[PlacementProblem, float | None], Placement],
+    most: int,
+    share: float,
+) -> Joint:
+    """The order of `best` with what is in place chosen operator by operator, as long as the arena
+    gets smaller; in `share` of the time left, or without a time limit of `most` choices."""
+    end = clock.deadline(clock.left(deadline, share))
+    tried, before = 0, None
+    seen = {live_ranges(restricted(graph, best.chosen), best.order)}
+    while best is not before and not best.settled:
+        before = best
+        chosen = first_choice(graph, best.order) if best.chosen is None else best.chosen
+        limit = best.placement.arena - 1
+        for choice in other_choices(graph, best.order, chosen, limit):
+            if clock.late(end) or (end is None and tried == most):
+                return best
+            problem = live_ranges(restricted(graph, choice), best.order)
+            if problem in seen or problem.load > limit:
+                continue
+            seen.add(problem)
+            tried += 1
+            best = _better(best, best.order, placed(problem, clock.left(end)), choice)
+            if best is not before:
+                break
+    return best
 
 
 def _among(
@@ -197,7 +244,7 @@ def _among(
     """The best of the orders of a peak within `limit` (bytes), in `share` of the time left, or
     without a time limit of `most` orders."""
     end = clock.deadline(clock.left(deadline, share))
-    order, placement, tried = best.order, best.placement, 0
+    order, placement, chosen, tried = best.order, best.placement, best.chosen, 0
     seen = {live_ranges(graph, order)}
     moves = WORK // len(graph) if end is None else None
     for candidate in reorderings(graph, order, limit, moves, end):
@@ -208,7 +255,7 @@ def _among(
         tried += 1
         found = placed(problem, clock.left(end))
         if found.arena < placement.arena:
-            order, placement = candidate, found
+            order, placement, chosen = candidate, found, None
         if placement.arena <= best.lower_bound or (end is None and tried == most):
             break
-    return Joint(order, placement, best.lower_bound, best.schedules + tried)
+    return Joint(order, placement, best.lower_bound, best.schedules + tried, chosen)

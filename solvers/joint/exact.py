@@ -1,8 +1,9 @@
 """OLLA's joint problem (9) as one CP-SAT model: positions, live ranges and offsets are variables.
 
 A storage group is a rectangle from its first writer to its last toucher in time, at its offset in
-space; no two overlap. A result written in place begins one step after its operator, at its
-operand's offset: until then it lies within the operand. Deterministic unless a time limit is given.
+space; no two overlap. A result written in place begins one step after its operator, where its
+operand is: until then it lies within the operand. Over which operand that dies, or none, is a
+variable too. Deterministic unless a time limit is given.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
+from memopt.solvers.joint.choices import Choice, restricted
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, live_ranges
 from memopt.solvers.problems.placement import Placement
 from memopt.solvers.programs.cp_solver import Limit, solve
@@ -22,12 +24,14 @@ WORK = 2.0  # CP-SAT's deterministic time, about as many seconds
 class Found:
     """An order with its placement (None where nothing below `top` was found), and a bound.
 
-    `lower_bound` (bytes) bounds the arena of every order; it may be one past `top`.
+    `chosen` is what is in place in it. `lower_bound` (bytes) bounds the arena of every order and
+    choice; it may be one past `top`.
     """
 
     order: tuple[int, ...]
     placement: Placement | None
     lower_bound: int
+    chosen: Choice | None = None
 
 
 def search(
@@ -56,14 +60,15 @@ def search(
     if not solver.found:
         return Found(tuple(order), None, bound)
     order = tuple(sorted(range(len(graph)), key=lambda v: solver.value(stated.position[v])))
-    problem = live_ranges(graph, order)
+    chosen = tuple([c for c, used in stated.used if solver.value(used)])
+    problem = live_ranges(restricted(graph, chosen), order)
     spaces = [*stated.offsets, *(stated.scratch[v] for v in order if v in stated.scratch)]
     own = [0 if s is None else solver.value(s) * graph.alignment for s in spaces]
-    offsets = tuple(own[b.base] for b in problem.buffers)
+    offsets = tuple(own[b.base] + b.at for b in problem.buffers)
     arena = max(o + b.size for o, b in zip(offsets, problem.buffers, strict=True))
     placement = Placement(offsets, arena)
     placement.verify(problem)
-    return Found(order, placement, bound)
+    return Found(order, placement, bound, chosen)
 
 
 class _Stated:
@@ -99,7 +104,8 @@ class _Stated:
     def _rectangles(self) -> None:
         model, graph, steps = self.model, self.graph, len(self.graph)
         ends = [self._end(g) for g in range(len(graph.groups))]
-        begins = self._begins(ends)
+        self.used = self._in_place(ends)
+        begins = self._begins()
         times: list[Any] = []
         spaces: list[Any] = []
         demands: list[int] = []
@@ -133,10 +139,9 @@ class _Stated:
         self.model.add_max_equality(end, [self.position[v] + 1 for v in touchers])
         return end
 
-    def _begins(self, ends: list[Any]) -> list[Any]:
+    def _begins(self) -> list[Any]:
         """The first step in which each group needs bytes of its own."""
         model, begins = self.model, list[Any]()
-        used = self._in_place(ends)
         for i, g in enumerate(self.graph.groups):
             if g.is_input:
                 begins.append(0)
@@ -144,27 +149,29 @@ class _Stated:
             first = model.new_int_var(0, len(self.graph), "")
             model.add_min_equality(first, [self.position[w] for w in set(g.writers)])
             begin = model.new_int_var(0, len(self.graph), "")
-            model.add(begin == first + sum(taken for c, taken in used if c.result == i))
+            model.add(begin == first + sum(taken for c, taken in self.used if c.result == i))
             begins.append(begin)
         return begins
 
     def _in_place(self, ends: list[Any]) -> list[tuple[InPlace, Any]]:
-        """(candidate, whether it is used): of each operator the first whose operand dies there."""
+        """(candidate, whether it is used): of each operator at most one, whose operand dies there.
+        What is forced is used, for its operand dies in every order."""
         model, result = self.model, list[tuple[InPlace, Any]]()
         for v, candidates in enumerate(self.graph.candidates):
-            earlier: list[Any] = []
+            mine: list[Any] = []
             for c in candidates:
-                dies, used = model.new_bool_var(""), model.new_bool_var("")
-                after = self.position[v] + 1
-                model.add(ends[c.operand] == after).only_enforce_if(dies)
-                model.add(ends[c.operand] > after).only_enforce_if(~dies)
-                model.add_bool_and([dies, *(~e for e in earlier)]).only_enforce_if(used)
-                model.add_bool_or([used, ~dies, *earlier])
-                earlier.append(dies)
+                used = model.new_bool_var("")
+                if c.forced:
+                    model.add(used == 1)
+                model.add(ends[c.operand] == self.position[v] + 1).only_enforce_if(used)
+                mine.append(used)
                 result.append((c, used))
                 at, to = self.offsets[c.operand], self.offsets[c.result]
                 if at is not None and to is not None:
-                    model.add(at == to).only_enforce_if(used)
+                    inside = c.inside // self.graph.alignment
+                    model.add(at + inside == to).only_enforce_if(used)
+            if len(mine) > 1:
+                model.add_at_most_one(mine)
         return result
 
 

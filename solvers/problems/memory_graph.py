@@ -36,6 +36,8 @@ from memopt.solvers.problems.placement import (
     PlacementProblem,
     check_sum,
     conflicts,
+    round_up,
+    rounded,
 )
 
 __all__ = [
@@ -62,17 +64,6 @@ __all__ = [
 Proof = Literal["flow", "search", "ilp", "none"]
 
 
-def round_up(size: int, alignment: int) -> int:
-    """`size` (bytes) rounded up to a multiple of `alignment`; negative workspaces round up too."""
-    return -(-size // alignment) * alignment
-
-
-def _rounded(sizes: Sequence[int], alignment: int) -> tuple[int, ...]:
-    if alignment == 1:
-        return tuple(sizes)
-    return tuple([round_up(size, alignment) for size in sizes])
-
-
 @dataclass(frozen=True)
 class Group:
     """A storage group: the values that share one base address. `size` in bytes, not rounded."""
@@ -89,11 +80,14 @@ class Group:
 
 @dataclass(frozen=True)
 class InPlace:
-    """`operator` can write the whole of group `result` over group `operand`, if that dies there."""
+    """`operator` can write all of group `result` over group `operand`, if that dies there, `inside`
+    bytes from its start; it has to if that is `forced`."""
 
     operator: int
     result: int
     operand: int
+    inside: int = 0
+    forced: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,7 +118,7 @@ class MemoryGraph:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """Rounded bytes per group."""
-        return _rounded([g.size for g in self.groups], self.alignment)
+        return rounded([g.size for g in self.groups], self.alignment)
 
     @cached_property
     def has_parts(self) -> bool:
@@ -134,7 +128,7 @@ class MemoryGraph:
     @cached_property
     def extra(self) -> tuple[int, ...]:
         """Rounded workspace bytes per operator."""
-        return _rounded(self.workspace, self.alignment)
+        return rounded(self.workspace, self.alignment)
 
     @cached_property
     def predecessor_masks(self) -> tuple[int, ...]:
@@ -347,6 +341,10 @@ def _check_inplace(graph: MemoryGraph, c: InPlace) -> None:
         raise ProblemError(f"{where}: {operand.name!r} is written there")
     if graph.sizes[c.result] > graph.sizes[c.operand]:
         raise ProblemError(f"{where}: {result.name!r} is larger than {operand.name!r}")
+    aligned = result.alignment or graph.offset_alignment or graph.alignment
+    if c.inside % aligned or not 0 <= c.inside <= graph.sizes[c.operand] - graph.sizes[c.result]:
+        inside = f"{result.name!r} does not lie {c.inside} B into {operand.name!r}"
+        raise ProblemError(f"{where}: {inside}")
     if len({x.result for x in graph.candidates[c.operator]}) > 1:
         raise ProblemError(f"{where}: only one result of an operator may be in place")
 
@@ -457,27 +455,27 @@ class Schedule:
             raise ProblemError(f"bound {self.lower_bound} B above the peak {self.peak} B")
 
 
-# -- placement ----------------------------------------------------------------------------------
-
-
 def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
     """The placement problem of `order`: buffer i is group i, then one per positive workspace.
 
-    A workspace is live in its operator's step alone. An in-place result shares its operand's base.
-    Parts that die alone have the base of their tensor, which has no bytes but theirs and lives as
-    long as any of them.
+    A workspace is live in its operator's step alone. An in-place result has its operand's base,
+    above which it may lie. Parts that die alone have the base of their tensor, which has no bytes
+    but theirs and lives as long as any of them.
     """
     steps = max(len(order), 1)
     position = {v: i for i, v in enumerate(order)}
     alignment = graph.offset_alignment or graph.alignment
     used = [c for c in profile(graph, order).inplace if c]
-    over = {c.result: c.operand for c in used}
+    over = {c.result: c for c in used}
 
     def base(group: int) -> tuple[int, int]:
         """The buffer that has the offset of `group`, and bytes from there."""
+        inside = 0
         while group in over:
-            group = over[group]
-        return graph.groups[group].piece or (group, 0)
+            inside += over[group].inside
+            group = over[group].operand
+        whole, above = graph.groups[group].piece or (group, 0)
+        return whole, above + inside
 
     buffers: list[Buffer] = []
     for i, g in enumerate(graph.groups):

@@ -24,6 +24,18 @@ from memopt.solvers.errors import ProblemError
 LARGEST_SUM = 1 << 62
 
 
+def round_up(size: int, alignment: int) -> int:
+    """`size` (bytes) rounded up to a multiple of `alignment`; negative workspaces round up too."""
+    return -(-size // alignment) * alignment
+
+
+def rounded(sizes: Sequence[int], alignment: int) -> tuple[int, ...]:
+    """Each of `sizes` rounded up."""
+    if alignment == 1:
+        return tuple(sizes)
+    return tuple([round_up(size, alignment) for size in sizes])
+
+
 def check_sum(sizes: Iterable[tuple[str, int]]) -> None:
     """Raise ProblemError at the first of (name, bytes) with which they exceed LARGEST_SUM."""
     total = 0

@@ -1,4 +1,5 @@
-// The smallest arena over all orders, where the order in hand does not fit into its peak.
+// The smallest arena over all orders, and all that can be in place, where the order in hand does not
+// fit into its peak.
 // RUN: memopt-opt --split-input-file --model=alignment=1 --schedule=auto --place=auto --verify-plan %s | filecheck %s --check-prefix=AUTO
 // RUN: memopt-opt --split-input-file --model=alignment=1 --schedule=auto --place=joint --verify-plan %s | filecheck %s --check-prefix=JOINT
 // RUN: memopt-opt --split-input-file --model=alignment=1 --schedule=auto --place=joint %s | memopt-opt --split-input-file --place=joint --verify-plan | filecheck %s --check-prefix=JOINT
@@ -44,4 +45,40 @@ func.func @none_fits(%x: tensor<6xi8>) -> (tensor<3xi8>, tensor<3xi8>, tensor<6x
   %t8 = memgraph.opaque "o8"(%t0, %t3) : (tensor<4xi8>, tensor<1xi8>) -> tensor<6xi8>
   %t9 = memgraph.opaque "o9"(%t6) : (tensor<3xi8>) -> tensor<1xi8>
   func.return %t5, %t7, %t8, %t9 : tensor<3xi8>, tensor<3xi8>, tensor<6xi8>, tensor<1xi8>
+}
+// -----
+// %q, in place of the real %a, would keep 4 bytes in a row from %r: it has a byte of its own, where
+// %p left it, and the plan says that it was declined. The peak is the same.
+// AUTO-LABEL: @beside_what_dies
+// AUTO-SAME: peak = 8, lower_bound = 8, proof = flow, family = order, arena = 9, arena_lower_bound = 8
+// AUTO: %q = memgraph.quantize %a {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]], memgraph.chosen_inplace
+// JOINT-LABEL: @beside_what_dies
+// JOINT-SAME: peak = 8, lower_bound = 8, proof = flow, family = order, arena = 8, arena_lower_bound = 8
+// JOINT: %p = memgraph.quantize %x {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]], memgraph.chosen_inplace
+// JOINT: %q = memgraph.quantize %a {memgraph.chosen_inplace, memgraph.order = 2 : i64
+!q = tensor<1xi8, #memgraph.encoding<scale = [1.0], zero_point = [0]>>
+func.func @beside_what_dies(%x: tensor<1xf32>) -> (!q, tensor<4xi8>) attributes {memgraph.model = #memgraph.model<alignment = 1, inplace = on>} {
+  %a = memgraph.opaque "o0"(%x) : (tensor<1xf32>) -> tensor<1xf32>
+  %p = memgraph.quantize %x : (tensor<1xf32>) -> !q
+  %q = memgraph.quantize %a : (tensor<1xf32>) -> !q
+  %r = memgraph.opaque "o1"(%q) : (!q) -> tensor<4xi8>
+  func.return %p, %r : !q, tensor<4xi8>
+}
+// -----
+// The second operand dies too, and over that one the result is in nobody's way.
+// AUTO-LABEL: @over_the_second
+// AUTO-SAME: peak = 18, lower_bound = 18, proof = flow, family = order, arena = 19, arena_lower_bound = 18
+// JOINT-LABEL: @over_the_second
+// JOINT-SAME: peak = 18, lower_bound = 18, proof = flow, family = order, arena = 18, arena_lower_bound = 18
+// JOINT: memgraph.less {{.*}} {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 1, kind = inplace>]], memgraph.chosen_inplace
+!p = tensor<3xi8, #memgraph.encoding<scale = [1.0], zero_point = [0]>>
+func.func @over_the_second(%x: tensor<3xf32>) -> (!p, tensor<12xi8>) attributes {memgraph.model = #memgraph.model<alignment = 1, inplace = on>} {
+  %0 = memgraph.opaque "o0"(%x) : (tensor<3xf32>) -> tensor<1xf32>
+  %1 = memgraph.opaque "o1"(%0, %x) : (tensor<1xf32>, tensor<3xf32>) -> tensor<2xi8>
+  %2 = memgraph.quantize %x : (tensor<3xf32>) -> !p
+  %3 = memgraph.opaque "o3"(%1) : (tensor<2xi8>) -> tensor<5xi8>
+  %4 = memgraph.opaque "o4"(%3) : (tensor<5xi8>) -> tensor<1xf32>
+  %5 = memgraph.less %0, %4 : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xi1>
+  %6 = memgraph.opaque "o6"(%5) : (tensor<1xi1>) -> tensor<12xi8>
+  func.return %2, %6 : !p, tensor<12xi8>
 }

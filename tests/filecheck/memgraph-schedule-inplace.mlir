@@ -56,3 +56,16 @@ func.func @depthwise(%x: tensor<8xi8>) -> tensor<1x1x1x2xi8, #memgraph.encoding<
   %r = memgraph.max_pool_2d %z window<[4, 4]> : (tensor<1x4x4x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>) -> tensor<1x1x1x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
   func.return %r : tensor<1x1x1x2xi8, #memgraph.encoding<nhwc, scale = [1.0e+00], zero_point = [0]>>
 }
+
+// -----
+// The last bytes of %y, which nobody reads otherwise: %r lies where they are, and needs none of its
+// own. Over nothing it would take 14 B.
+// CHECK-LABEL: @inside
+// CHECK-SAME: peak = 11, lower_bound = 11
+// CHECK: memgraph.relu %s {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 0, kind = inplace>]], memgraph.chosen_inplace
+func.func @inside(%x: tensor<1xi8>) -> tensor<4xi8> attributes {memgraph.model = #memgraph.model<alignment = 1, inplace = on>} {
+  %y = memgraph.opaque "makes"(%x) : (tensor<1xi8>) -> tensor<10xi8>
+  %s = memgraph.slice %y starts [6] strides [1] {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice, byte_offset = 6>]]} : (tensor<10xi8>) -> tensor<4xi8>
+  %r = memgraph.relu %s : (tensor<4xi8>) -> tensor<4xi8>
+  func.return %r : tensor<4xi8>
+}

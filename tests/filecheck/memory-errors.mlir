@@ -134,10 +134,28 @@ func.func @inplace_kept(%x: tensor<4xi8>) -> tensor<4xi8> attributes {memgraph.m
   func.return %0 : tensor<4xi8>
 }
 // -----
-func.func @inplace_part(%x: tensor<8xi8>) {
+func.func @inplace_part(%x: tensor<8xi8>) -> tensor<8xi8> {
+  %1 = memgraph.opaque "A"(%x) : (tensor<8xi8>) -> tensor<4xi8>
+  // expected-error@+1 {{in place, but its result is in a larger buffer}}
+  %2 = memgraph.relu %1 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]} : (tensor<4xi8>) -> tensor<4xi8>
+  %3 = memgraph.opaque "B"(%1) : (tensor<4xi8>) -> tensor<4xi8>
+  %4 = memgraph.concat %3, %2 axis 0 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice>, #memgraph.alias<operand = 1, kind = slice, byte_offset = -4>]]} : (tensor<4xi8>, tensor<4xi8>) -> tensor<8xi8>
+  func.return %4 : tensor<8xi8>
+}
+// -----
+func.func @inplace_misaligned(%x: tensor<8xi8>) attributes {memgraph.model = #memgraph.model<alignment = 16>} {
   %0 = memgraph.slice %x starts [4] strides [1] {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice, byte_offset = 4>]]} : (tensor<8xi8>) -> tensor<4xi8>
-  // expected-error@+1 {{in place inside a larger buffer}}
+  // expected-error@unknown {{operator 'relu (relu#0)' in place: 'relu#0' does not lie 4 B into 'x'}}
   %1 = memgraph.relu %0 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]} : (tensor<4xi8>) -> tensor<4xi8>
+  func.return
+}
+// -----
+func.func @inplace_leaves(%x: tensor<8xi8>) {
+  %0 = memgraph.slice %x starts [4] strides [1] {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice, byte_offset = 4>]]} : (tensor<8xi8>) -> tensor<4xi8>
+  // expected-error@+1 {{in place 4 B into x, which it leaves}}
+  %1 = memgraph.opaque "A"(%0) {memgraph.alias = [[#memgraph.alias<operand = 0, kind = inplace>]]} : (tensor<4xi8>) -> tensor<4xi8>
+  %2 = memgraph.opaque "B"(%x) : (tensor<8xi8>) -> tensor<6xi8>
+  %3 = memgraph.concat %1, %2 axis 0 {memgraph.alias = [[#memgraph.alias<operand = 0, kind = slice>, #memgraph.alias<operand = 1, kind = slice, byte_offset = -4>]]} : (tensor<4xi8>, tensor<6xi8>) -> tensor<10xi8>
   func.return
 }
 // -----

@@ -113,6 +113,12 @@ def _join(rng: random.Random, drafts: list[_Draft]) -> None:
             drafts.remove(d)
 
 
+def _inside(graph: MemoryGraph, result: int, operand: int) -> int:
+    """Of every second pair where the operand's last bytes begin that the result takes, else 0."""
+    above = (graph.sizes[operand] - graph.sizes[result]) // graph.alignment * graph.alignment
+    return above if (result + operand) % 2 and above > 0 else 0
+
+
 def _with_inplace(rng: random.Random, graph: MemoryGraph) -> MemoryGraph:
     candidates: list[InPlace] = []
     for v in range(len(graph)):
@@ -125,7 +131,7 @@ def _with_inplace(rng: random.Random, graph: MemoryGraph) -> MemoryGraph:
             continue
         result = rng.choice(results)
         candidates += [
-            InPlace(v, result, x)
+            InPlace(v, result, x, _inside(graph, result, x))
             for x in graph.reads[v]
             if x != result
             and not graph.groups[x].is_output

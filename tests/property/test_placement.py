@@ -48,7 +48,7 @@ def wrong(problem: PlacementProblem, offsets: tuple[int, ...], arena: int) -> st
     for i, b in enumerate(buffers):
         if offsets[i] < 0 or offsets[i] % b.alignment or offsets[i] + b.size > arena:
             return f"{b.name} at {offsets[i]}"
-        if (b.fixed is not None and b.fixed != offsets[i]) or offsets[b.base] != offsets[i]:
+        if (b.fixed is not None and b.fixed != offsets[i]) or offsets[b.base] + b.at != offsets[i]:
             return f"{b.name} is not where it must be"
         for j in range(i):
             c = buffers[j]
@@ -81,7 +81,12 @@ def smallest_arena(problem: PlacementProblem) -> int:
     members = {g: [i for i, b in enumerate(problem.buffers) if b.base == g] for g in groups}
     fixed = {b.base: b.fixed for b in problem.buffers if b.fixed is not None}
     under = max(
-        (o + problem.buffers[i].size for g, o in fixed.items() for i in members[g]), default=0
+        (
+            o + problem.buffers[i].at + problem.buffers[i].size
+            for g, o in fixed.items()
+            for i in members[g]
+        ),
+        default=0,
     )
     best = 1 << 60
     for order in permutations([g for g in groups if g not in fixed]):
@@ -91,7 +96,8 @@ def smallest_arena(problem: PlacementProblem) -> int:
             while not fits(problem, members, at, g, offset):
                 offset += 1
             at[g] = offset
-            top = max(top, *(offset + problem.buffers[i].size for i in members[g]))
+            ends = (problem.buffers[i].at + problem.buffers[i].size for i in members[g])
+            top = max(top, *(offset + end for end in ends))
             if top >= best:
                 break
         best = min(best, top)
@@ -109,7 +115,8 @@ def fits(
             for j in members[h]:
                 c = problem.buffers[j]
                 apart = b.upper <= c.lower or c.upper <= b.lower or not b.size or not c.size
-                if not apart and o < p + c.size and p < o + b.size:
+                low, other = o + b.at, p + c.at
+                if not apart and low < other + c.size and other < low + b.size:
                     return False
     return True
 

@@ -106,6 +106,26 @@ def test_a_larger_result_cannot_be_in_place() -> None:
         replace(CHAIN, groups=groups, inplace=(InPlace(0, 1, 0),)).check()
 
 
+@pytest.mark.parametrize(("inside", "fits"), [(0, True), (1, True), (2, False), (-1, False)])
+def test_what_lies_inside_its_operand_does_not_leave_it(inside: int, fits: bool) -> None:
+    groups = (Group("x", 10, readers=(0,), is_input=True), Group("y", 9, (0,), is_output=True))
+    graph = MemoryGraph(("relu",), ((),), groups, inplace=(InPlace(0, 1, 0, inside),))
+    if fits:
+        graph.check()
+        assert [(b.base, b.at) for b in live_ranges(graph, (0,)).buffers] == [(0, 0), (0, inside)]
+        return
+    with pytest.raises(ProblemError, match=f"does not lie {inside} B into 'x'"):
+        graph.check()
+
+
+def test_what_lies_inside_its_operand_is_aligned() -> None:
+    groups = (Group("x", 32, readers=(0,), is_input=True), Group("y", 4, (0,), is_output=True))
+    graph = MemoryGraph(("relu",), ((),), groups, inplace=(InPlace(0, 1, 0, 4),), alignment=16)
+    with pytest.raises(ProblemError, match="does not lie 4 B into 'x'"):
+        graph.check()
+    replace(graph, inplace=(InPlace(0, 1, 0, 16),)).check()
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
