@@ -16,7 +16,6 @@ from memopt.backends.c.call import Constants, KernelCall, Table
 from memopt.backends.c.layout import Address, Layout
 from memopt.backends.c.text import array, float_literal, int_literal, plain
 from memopt.dialects.attributes import SourceAttr
-from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import name_of
 
 
@@ -38,23 +37,12 @@ class Source:
 
 
 def table_name(out: Source, table: Table, name: str) -> str:
-    """The name of a constant array, `name` if there is no equal one yet. Raises MemoptError for
-    numbers that C cannot write."""
+    """The name of a constant array, `name` if there is no equal one yet."""
     key = (table.c_type, table.values.tobytes())
     if key not in out.tables:
-        if table.c_type == "float" and not _finite(table):
-            raise MemoptError(
-                f"C backend: {name} has an infinite value or a NaN, which C99 cannot write"
-            )
         out.tables[key] = name
         out.data.append(array(table.c_type, name, table.values))
     return out.tables[key]
-
-
-def _finite(table: Table) -> bool:
-    import numpy as np
-
-    return bool(np.isfinite(table.values).all())
 
 
 def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:

@@ -191,7 +191,7 @@ def single_source(emitted: Emitted, header: str) -> str:
     static functions, so that many such sources make one program."""
     return (
         f"{WRITTEN}{header}"
-        "\n#include <string.h>\n\n#define MEMOPT_KERNEL static\n\n"
+        f"\n{_includes(emitted)}\n#define MEMOPT_KERNEL static\n\n"
         f"{inlined(emitted.kernels, emitted.rounds_even)}\n{emitted.source}"
     )
 
@@ -201,10 +201,16 @@ def emit_files(emitted: Emitted, name: str) -> tuple[str, str]:
     declared = declarations(emitted.kernels)
     return (
         header_file(emitted),
-        f'{WRITTEN}#include "{name}.h"\n\n#include <string.h>\n\n{declared}\n{emitted.source}',
+        f'{WRITTEN}#include "{name}.h"\n\n{_includes(emitted)}\n{declared}\n{emitted.source}',
     )
 
 
 def header_file(emitted: Emitted) -> str:
     """`<name>.h`."""
     return WRITTEN + emitted.header
+
+
+def _includes(emitted: Emitted) -> str:
+    """Headers of the C library that the model's own text needs."""
+    special = re.search(r"\b(INFINITY|NAN)\b", emitted.source) is not None
+    return ("#include <math.h>\n" if special else "") + "#include <string.h>\n"

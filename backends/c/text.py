@@ -50,16 +50,20 @@ def plain(text: str, limit: int = 60) -> str:
 
 
 def float_literal(value: float) -> str:
-    """A float32 literal that reads back as the same number. Raises ValueError for inf and nan."""
-    if value != value or value in (float("inf"), float("-inf")):
-        raise ValueError(f"{value} has no literal in C99")
+    """A float32 literal that reads back as the same number; what has none, by math.h's macros."""
+    if value != value:
+        return "NAN"
+    if value in (float("inf"), float("-inf")):
+        return "INFINITY" if value > 0 else "-INFINITY"
     word = f"{value:.9g}"
     return (word if "." in word or "e" in word else word + ".0") + "f"
 
 
 def int_literal(value: int) -> str:
-    """An int32 literal; the most negative one has none of its own in C."""
-    return "(-2147483647 - 1)" if value == -(1 << 31) else str(int(value))
+    """An integer literal; the most negative ones have none of their own in C."""
+    if value in (-(1 << 31), -(1 << 63)):
+        return f"({value + 1} - 1)"
+    return str(int(value))
 
 
 def _wrap(words: Iterable[str]) -> Iterable[str]:

@@ -35,7 +35,7 @@ WAYS = (AS_IT_IS, NUMBERS, WEIGHTS)
 """What of a test becomes an initializer: nothing; scalars and vectors of integers, which are axes,
 shapes, limits; every input but the first that is a tensor of numbers."""
 FLAGS = (
-    *("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1"),
+    *("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O0"),
     *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
 )
 SECONDS = 60  # for a program, which needs none

@@ -191,6 +191,7 @@ class ChooseOp(ComputeOp):
 
     name = "memgraph.choose"
     WHOLE: ClassVar[bool] = True
+    FOLDS: ClassVar[bool] = True
     condition = operand_def(AnyTensor)
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)

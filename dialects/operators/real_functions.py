@@ -1,6 +1,7 @@
 """Functions of real numbers that no runtime of ours has of stored integers in one way."""
 
 from collections.abc import Callable, Sequence
+from math import erf
 from typing import ClassVar
 
 from xdsl.irdl import (
@@ -164,3 +165,27 @@ class CosOp(RealFunctionOp):
         import numpy as np
 
         return np.cos(x.astype(np.float64))
+
+
+@irdl_op_definition
+class AtanOp(RealFunctionOp):
+    """The angle between -pi/2 and pi/2 whose tangent is x, element-wise."""
+
+    name = "memgraph.atan"
+
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        return np.arctan(x.astype(np.float64))
+
+
+@irdl_op_definition
+class ErfOp(RealFunctionOp):
+    """The error function, element-wise."""
+
+    name = "memgraph.erf"
+
+    def of_reals(self, x: Array) -> Array:
+        import numpy as np
+
+        return np.vectorize(erf, otypes=[np.float64])(x.astype(np.float64))

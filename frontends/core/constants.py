@@ -50,6 +50,8 @@ def inline(type_: TensorType[Attribute], raw: bytes) -> Inline | None:
     if not isinstance(element, Float32Type | Float64Type):
         return None
     width, code = (4, "f") if isinstance(element, Float32Type) else (8, "d")
+    if str(value).startswith('dense<"0x'):  # all bytes, of more than a hundred elements
+        return value
     values: tuple[float, ...] = struct.unpack(f"<{len(raw) // width}{code}", raw)
     if not all(map(math.isfinite, values)):
         return None

@@ -14,13 +14,13 @@ from typing import Final
 from onnx import NodeProto
 
 from memopt.frontends.core.types import Quantization
-from memopt.frontends.onnx.folding import Known
+from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.loading import DEFAULT_DOMAINS
 from memopt.frontends.onnx.operators import OPERATORS
 
 ALSO_KEEP_DIMENSIONS: Final = frozenset(  # and become no operation that says so
     """
-    Erf HardSigmoid Identity PRelu Pow Selu
+    HardSigmoid Identity Selu
     """.split()  # noqa: SIM905 (a list of words reads better)
 )
 INTEGERS: Final = frozenset({2, 3, 4, 5, 6, 21, 22, 25, 26})  # TensorProto's, quantized ones
@@ -38,7 +38,7 @@ class Annotations:
 def annotate(known: Known) -> Annotations:
     """Find layout and quantization of every tensor of the graph."""
     found = Annotations()
-    nodes = [n for _, n in known.graph.nodes if n.domain in DEFAULT_DOMAINS]
+    nodes = [n for _, n in known.nodes if n.domain in DEFAULT_DOMAINS]
     _find_layouts(known, nodes, found.layouts)
     _find_quantizations(known, nodes, found.quantizations)
     return found

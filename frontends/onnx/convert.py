@@ -4,7 +4,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from onnx import NodeProto, TensorProto
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, TensorType, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    TensorType,
+    i64,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
@@ -12,6 +18,8 @@ from memopt.dialects.attributes import SourceAttr, WeightsAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import is_constant_expression
+from memopt.dialects.operators.comparison import ChooseOp
+from memopt.dialects.operators.constants import DividedOp
 from memopt.dialects.operators.movement import TransposeOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import bytes_of
@@ -21,10 +29,10 @@ from memopt.frontends.core.function import Draft
 from memopt.frontends.core.node import typed
 from memopt.frontends.core.options import readable_options
 from memopt.frontends.core.typed import NotTyped
-from memopt.frontends.core.types import tensor_type
+from memopt.frontends.core.types import ELEMENTS, tensor_type
 from memopt.frontends.onnx.annotations import Annotations, quantization_of, stored_side
 from memopt.frontends.onnx.attributes import read_attributes, readable_form
-from memopt.frontends.onnx.folding import Known
+from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.loading import (
     DEFAULT_DOMAINS,
     Graph,
@@ -68,10 +76,8 @@ class Importer:
         graph = self.graph
         types = [self.type(n, f"{graph.name}: input {n!r}") for n in graph.inputs]
         self.draft.take(graph.inputs, graph.inputs, types)
-        for index, node in graph.nodes:
-            done = [o in self.known.folded or o in self.known.fills for o in node.output if o]
-            if not done or not all(done):
-                self._node(index, node)
+        for index, node in self.known.nodes:
+            self._node(index, node)
         return self.draft.function("main", [self.value(n) for n in graph.outputs])
 
     def type(self, name: str, place: str) -> TensorType[Attribute]:
@@ -97,11 +103,63 @@ class Importer:
         if found is not None:
             return found
         type_ = self.type(name, f"{self.graph.name}: constant {name!r}")
-        return self.draft.constant(name, name, self._elements(name, type_), type_)
+        found = self._elements(name, type_)
+        if found is not None:
+            return self.draft.constant(name, name, found, type_)
+        array = self.known.array(name)
+        if array is None or array.dtype != "float32":
+            raise MemoptError("cannot be written down exactly", f"{self.graph.name}: {name!r}")
+        return self._special(name, type_, array)
+
+    def _special(self, name: str, type_: TensorType[Attribute], array: Any) -> SSAValue:
+        """Reals of which some have no text that reads back, as constant expressions: quotients
+        that are infinite or no number, and zeros with a sign, chosen where they stand."""
+        import numpy as np
+
+        minus = (array == 0) & np.signbit(array)
+        kinds = (
+            (np.isnan(array), (0.0, 0.0)),
+            (array == np.inf, (1.0, 0.0)),
+            (array == -np.inf, (-1.0, 0.0)),
+            (minus, (-0.0, 1.0)),
+        )
+        rest = np.where(np.isfinite(array) & ~minus, array, np.float32(0))
+        for value in np.unique(rest):
+            one = TensorType(type_.element_type, [1])
+            if elements(one, raw_bytes(np.array([value], np.float32)), None) is None:
+                mantissa, exponent = np.frexp(value)  # a quotient of two that have a text
+                pair = float(mantissa), float(np.ldexp(np.float32(1), -exponent))
+                kinds = (*kinds, (rest == value, pair))
+        for mask, _ in kinds[4:]:
+            rest = np.where(mask, np.float32(0), rest)
+        value = self._made(f"{name}/rest", type_, rest)
+        for number, (mask, pair) in enumerate(kinds):
+            if not mask.any():
+                continue
+            key = f"{name}/special{number}"
+            one = TensorType(type_.element_type, [1])
+            parts = [
+                self._made(f"{key}/{k}", one, np.array([v], np.float32)) for k, v in enumerate(pair)
+            ]
+            quotient = DividedOp.create(
+                operands=parts, result_types=[one], properties={"axis": IntegerAttr(0, i64)}
+            )
+            where = TensorType(ELEMENTS["bool"], array.shape)
+            chosen = self._made(f"{key}/where", where, mask)
+            single = self.draft.origin(quotient, f"{key}/one", f"{key}/one")
+            op = ChooseOp.create(operands=[chosen, single, value], result_types=[type_])
+            value = self.draft.origin(op, f"{key}/all", f"{key}/all")
+        self.draft.values[name] = value
+        return value
+
+    def _made(self, key: str, type_: TensorType[Attribute], array: Any) -> SSAValue:
+        found = elements(type_, raw_bytes(array), None)
+        assert found is not None, key
+        return self.draft.constant(key, key, found, type_)
 
     def _elements(
         self, name: str, type_: TensorType[Attribute]
-    ) -> WeightsAttr | DenseIntOrFPElementsAttr[Any]:
+    ) -> WeightsAttr | DenseIntOrFPElementsAttr[Any] | None:
         tensor = self.graph.constants.get(name)
         few = tensor is None or (
             tensor.data_location != TensorProto.EXTERNAL
@@ -110,10 +168,7 @@ class Importer:
         array = self.known.array(name) if few else None
         stands = tensor is not None or name in self.known.fills
         reference = WeightsAttr(self.graph.sha256, name) if stands else None
-        found = elements(type_, None if array is None else raw_bytes(array), reference)
-        if found is None:
-            raise MemoptError("cannot be written down exactly", f"{self.graph.name}: {name!r}")
-        return found
+        return elements(type_, None if array is None else raw_bytes(array), reference)
 
     def transposed(self, name: str) -> SSAValue:
         """A matrix known before run time with its dimensions exchanged: a constant expression."""

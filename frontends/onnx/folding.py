@@ -6,7 +6,6 @@ vanish. The same pass closes gaps in the types, one node at a time, with the val
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,19 +15,24 @@ import onnx.shape_inference
 from onnx import NodeProto, TensorProto
 
 from memopt.dialects.errors import MemoptError
-from memopt.formats.onnx_weights import array_of, fill_tensor, raw_bytes
+from memopt.formats.onnx_weights import constant_tensor, fill_tensor, raw_bytes
 from memopt.frontends.core.constants import inline
 from memopt.frontends.core.types import tensor_type
+from memopt.frontends.onnx.expansions import expanded
+from memopt.frontends.onnx.functions import Body, branch, inlined
+from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.loading import (
     DEFAULT_DOMAINS,
     SMALL,
     Graph,
     ValueType,
     captured,
+    kind_of,
     message,
     subgraphs,
     type_of,
 )
+from memopt.frontends.onnx.operators import OPERATORS
 from memopt.frontends.onnx.types import NAMES
 
 if TYPE_CHECKING:
@@ -44,67 +48,78 @@ FOLDABLE: Final = frozenset(
     Sub Tile Transpose Trilu Unsqueeze Where Xor
     """.split()  # noqa: SIM905 (a list of words reads better)
 )
+Opsets = Mapping[str, int]
+NEWEST: Final[Opsets] = {"": onnx.defs.onnx_opset_version()}
 KINDS: Final = "biuf"  # numpy's kinds of the arrays that folding looks at
 
 
-@dataclass
-class Known:
-    """Values that are known; `folded` are the outputs of nodes that need not run, `fills` the
-    `ConstantOfShape` nodes by their output's name."""
-
-    graph: Graph
-    arrays: "dict[str, Array]" = field(default_factory=dict[str, Any])
-    folded: set[str] = field(default_factory=set[str])
-    fills: dict[str, NodeProto] = field(default_factory=dict[str, NodeProto])
-
-    def array(self, name: str) -> "Array | None":
-        """The elements of a small constant; None if they are not known."""
-        if name not in self.arrays:
-            tensor = self.graph.constants.get(name)
-            if (
-                tensor is None
-                or tensor.data_location == TensorProto.EXTERNAL
-                or prod(tensor.dims) > SMALL
-                or tensor.data_type == TensorProto.STRING
-            ):
-                return None
-            self.arrays[name] = self.read(tensor, name)
-        return self.arrays[name]
-
-    def read(self, tensor: TensorProto, name: str) -> "Array":
-        try:
-            return array_of(tensor, "")
-        except Exception as error:
-            raise MemoptError(message(error), f"{self.graph.name}: constant {name!r}") from None
-
-    def is_constant(self, name: str) -> bool:
-        return name in self.graph.constants or name in self.folded or name in self.fills
-
-
 def fold(graph: Graph) -> Known:
-    """Evaluate what can be; complete `graph.types`. Raises MemoptError for what stays unknown."""
+    """Evaluate what can be, take operators apart that others say as well, complete `graph.types`.
+    Raises MemoptError for what stays unknown."""
     known = Known(graph)
     for index, node in graph.nodes:
-        _complete_types(known, index, node)
-        if node.domain not in DEFAULT_DOMAINS or len(node.output) == 0:
-            continue
-        if node.op_type == "ConstantOfShape":
-            _fill(known, node)
-        elif node.op_type in ("Shape", "Size"):
-            _shape(known, node)
-        elif node.op_type in FOLDABLE:
-            _evaluate(known, node)
+        _take(known, index, node, graph.opsets)
     return known
 
 
-def _complete_types(known: Known, index: int, node: NodeProto) -> None:
+def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
+    """One node by these opsets: it is known, made of others, or stays."""
+    is_own = node.domain in DEFAULT_DOMAINS
+    if not is_own and (found := expanded(known, kind_of(node), node, 0)) is not None:
+        for one in found:  # first, for only these say its types
+            _take(known, index, one, NEWEST)
+        return
+    if is_own and node.op_type == "Constant" and (tensor := constant_tensor(node)) is not None:
+        known.made_constant(known.read(tensor, node.output[0]), node.output[0])
+        return
+    _complete_types(known, index, node, opsets)
+    if is_own and len(node.output) and _is_known(known, node, opsets):
+        return
+    if (nodes := branch(known, node)) is not None:
+        body: Body | None = (nodes, dict(opsets))
+    elif is_own and (nodes := expanded(known, node.op_type, node, opsets.get("", 0))) is not None:
+        body = nodes, dict(NEWEST)
+    elif is_own and node.op_type in OPERATORS:
+        body = None
+    else:
+        body = inlined(known, node, opsets)
+    if body is None:
+        known.nodes.append((index, node))
+        _note(known, node)
+        return
+    for one in body[0]:
+        _take(known, index, one, body[1])
+
+
+def _note(known: Known, node: NodeProto) -> None:
+    """What expansions of later nodes ask about a node that stays."""
+    if node.op_type == "DequantizeLinear":
+        known.dequantized.update(node.output)
+    entry = OPERATORS.get(node.op_type) if node.domain in DEFAULT_DOMAINS else None
+    folds = entry is not None and all(kind.FOLDS for kind in entry.kinds)
+    if folds and all(known.is_steady(name) for name in node.input if name):
+        known.steady.update(node.output)
+
+
+def _is_known(known: Known, node: NodeProto, opsets: Opsets) -> bool:
+    """Whether all results are known before run time; they are kept then."""
+    if node.op_type == "ConstantOfShape":
+        _fill(known, node)
+    elif node.op_type in ("Shape", "Size"):
+        _shape(known, node)
+    elif node.op_type in FOLDABLE:
+        _evaluate(known, node, opsets)
+    return all(o in known.folded or o in known.fills for o in node.output if o)
+
+
+def _complete_types(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
     """Types of this node's outputs, from onnx's inference for the one node with known inputs."""
     graph = known.graph
     outputs = [o for o in node.output if o]
     missing = [o for o in outputs if o not in graph.types or graph.types[o].fixed is None]
     if missing:
         try:
-            found = _infer_node(known, node)
+            found = _infer_node(known, node, opsets)
         except Exception as error:
             raise MemoptError(message(error), graph.place(index, node)) from None
         for name in missing:
@@ -123,14 +138,14 @@ def _complete_types(known: Known, index: int, node: NodeProto) -> None:
             raise MemoptError(text, graph.place(index, node))
 
 
-def _infer_node(known: Known, node: NodeProto) -> dict[str, ValueType]:
+def _infer_node(known: Known, node: NodeProto, opsets: Opsets) -> dict[str, ValueType]:
     graph = known.graph
     domain = "" if node.domain in DEFAULT_DOMAINS else node.domain
     if not onnx.defs.has(node.op_type, domain):
         return {}
     if any(True for _ in subgraphs(node)):
-        return _infer_control_flow(known, node)
-    schema = onnx.defs.get_schema(node.op_type, graph.opsets.get(domain, 1), domain)
+        return _infer_control_flow(known, node, opsets)
+    schema = onnx.defs.get_schema(node.op_type, opsets.get(domain, 1), domain)
     types: dict[str, onnx.TypeProto] = {}
     data: dict[str, TensorProto] = {}
     for name in node.input:
@@ -141,13 +156,13 @@ def _infer_node(known: Known, node: NodeProto) -> dict[str, ValueType]:
             if array is not None:
                 data[name] = onnx.numpy_helper.from_array(array, name)
     found = onnx.shape_inference.infer_node_outputs(
-        schema, node, types, data, opset_imports=opset_protos(graph)
+        schema, node, types, data, opset_imports=opset_protos(opsets)
     )
     answer = {name: type_of(proto) for name, proto in found.items()}
     return {name: type_ for name, type_ in answer.items() if type_ is not None}
 
 
-def _infer_control_flow(known: Known, node: NodeProto) -> dict[str, ValueType]:
+def _infer_control_flow(known: Known, node: NodeProto, opsets: Opsets) -> dict[str, ValueType]:
     """A model of this one node, whose inputs are what it and its subgraphs read."""
     graph = known.graph
     inner = onnx.GraphProto(name="main", node=[node])
@@ -161,14 +176,14 @@ def _infer_control_flow(known: Known, node: NodeProto) -> dict[str, ValueType]:
         else:
             inner.input.append(onnx.helper.make_tensor_value_info(name, type_.element, type_.shape))
     inner.output.extend(onnx.helper.make_empty_tensor_value_info(o) for o in node.output if o)
-    model = onnx.helper.make_model(inner, opset_imports=opset_protos(graph))
+    model = onnx.helper.make_model(inner, opset_imports=opset_protos(opsets))
     found = onnx.shape_inference.infer_shapes(model, strict_mode=True).graph.output
     answer = {value.name: type_of(value.type) for value in found}
     return {name: type_ for name, type_ in answer.items() if type_ is not None}
 
 
-def opset_protos(graph: Graph) -> list[onnx.OperatorSetIdProto]:
-    return [onnx.helper.make_opsetid(d, v) for d, v in graph.opsets.items()]
+def opset_protos(opsets: Opsets) -> list[onnx.OperatorSetIdProto]:
+    return [onnx.helper.make_opsetid(d, v) for d, v in opsets.items()]
 
 
 def _fill(known: Known, node: NodeProto) -> None:
@@ -202,7 +217,7 @@ def _shape(known: Known, node: NodeProto) -> None:
     known.folded.add(node.output[0])
 
 
-def _evaluate(known: Known, node: NodeProto) -> None:
+def _evaluate(known: Known, node: NodeProto, opsets: Opsets) -> None:
     """Only small results of known and small inputs; all or none of a node's outputs."""
     inputs: dict[str, Array] = {}
     for name in node.input:
@@ -218,7 +233,7 @@ def _evaluate(known: Known, node: NodeProto) -> None:
     import numpy as np
     from onnx.reference import ReferenceEvaluator
 
-    evaluator: Any = ReferenceEvaluator(node, opsets={"": known.graph.opsets.get("", 0)})
+    evaluator: Any = ReferenceEvaluator(node, opsets={"": opsets.get("", 0)})
     try:
         with np.errstate(all="ignore"):
             arrays = [np.asarray(r) for r in evaluator.run(outputs, inputs)]
@@ -227,7 +242,10 @@ def _evaluate(known: Known, node: NodeProto) -> None:
     fits = all(
         a.shape == types[o].fixed
         and a.dtype == onnx.helper.tensor_dtype_to_np_dtype(types[o].element)
-        and inline(tensor_type(NAMES[types[o].element], a.shape), raw_bytes(a)) is not None
+        and (
+            a.dtype == "float32"
+            or inline(tensor_type(NAMES[types[o].element], a.shape), raw_bytes(a)) is not None
+        )
         for o, a in zip(outputs, arrays, strict=True)
     )
     if fits:

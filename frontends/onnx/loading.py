@@ -13,6 +13,7 @@ import onnx
 import onnx.checker
 import onnx.inliner
 import onnx.shape_inference
+import onnx.version_converter
 from onnx import (
     AttributeProto,
     GraphProto,
@@ -31,7 +32,8 @@ from memopt.frontends.core.shapes import check_names
 from memopt.frontends.onnx.qlinear import expanded
 from memopt.frontends.onnx.types import ELEMENTS, STRING
 
-OLDEST_OPSET: Final = 13
+OLDEST_OPSET: Final = 7
+CONVERTED: Final = 13  # what older models are converted to
 DEFAULT_DOMAINS: Final = ("", "ai.onnx")
 SMALL: Final = 1024  # elements of a constant that shape inference and folding may look at
 MAX_MESSAGE: Final = 400  # characters of onnx's own messages that are kept
@@ -93,6 +95,9 @@ def load(data: bytes, name: str, path: Path | None, shapes: Mapping[str, tuple[i
     _check(model, data, name, path)
     opsets = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in model.opset_import}
     newest = onnx.defs.onnx_opset_version()
+    if opsets.get("", OLDEST_OPSET) < OLDEST_OPSET:
+        model = _converted(model, name)
+        opsets[""] = CONVERTED
     if not OLDEST_OPSET <= opsets.get("", OLDEST_OPSET) <= newest:
         text = f"opset {opsets['']} is not supported, only {OLDEST_OPSET} to {newest}"
         raise MemoptError(text, name)
@@ -110,6 +115,16 @@ def load(data: bytes, name: str, path: Path | None, shapes: Mapping[str, tuple[i
     inputs = [v for v in model.graph.input if v.name not in constants]
     _fix_shapes(inputs, shapes, name)
     return _infer(model, constants, inputs, opsets, name, sha256_of(data))
+
+
+def _converted(model: ModelProto, name: str) -> ModelProto:
+    """A model of an older opset by onnx's own converter. Raises MemoptError where that fails."""
+    converter: Any = onnx.version_converter
+    try:
+        return converter.convert_version(model, CONVERTED)
+    except Exception as error:
+        text = f"is older than opset {OLDEST_OPSET}, and onnx cannot convert it: {message(error)}"
+        raise MemoptError(text, name) from None
 
 
 def _check_text(graph: GraphProto, name: str) -> None:

@@ -18,30 +18,59 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes import RoundingAttr, RuntimeType
+from memopt.dialects.operators.activations import GeluOp
+from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
+from memopt.dialects.operators.comparison import (
+    ChooseOp,
+    EqualOp,
+    GreaterEqualOp,
+    GreaterOp,
+    LessEqualOp,
+    LessOp,
+    LogicalAndOp,
+    LogicalNotOp,
+    LogicalOrOp,
+)
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.normalization import BatchNormalizationOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
+from memopt.dialects.operators.powers import FloorModOp, PowOp
+from memopt.dialects.operators.prelu import PreluOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
 from memopt.dialects.operators.real_functions import (
     AbsOp,
+    AtanOp,
     CeilOp,
+    CosOp,
+    ErfOp,
     ExpOp,
     FloorOp,
     LogOp,
     NegOp,
     RoundOp,
+    SinOp,
     SqrtOp,
 )
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
+from memopt.dialects.operators.reductions import (
+    ArgMaxOp,
+    ArgMinOp,
+    ReduceMaxOp,
+    ReduceMinOp,
+    ReduceProdOp,
+    ReduceSumOp,
+)
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
+from memopt.dialects.operators.strided import StridedOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.unary import (
     HardSwishOp,
@@ -50,6 +79,8 @@ from memopt.dialects.operators.unary import (
     ReluOp,
     TanhOp,
 )
+from memopt.dialects.operators.unit_length import LogSoftmaxOp
+from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
 from memopt.frontends.core.windows import start_of
@@ -115,6 +146,37 @@ def clip(node: Node, relu: Kind, relu6: Kind) -> Operation:
     return build(relu6 if high == 6 else relu, (node.operand(0),), (node.result,), {})
 
 
+def choose(node: Node, kind: Kind) -> Operation:
+    plain(node)
+    return build(kind, node.operands, (node.result,), {})
+
+
+def power(node: Node, kind: Kind) -> Operation:
+    floating(node)
+    need(node.element(0) == node.element(1))
+    return binary(node, kind)
+
+
+def modulo(node: Node, kind: Kind) -> Operation:
+    """Mod with the divisor's sign."""
+    need(not node.get("fmod", 0) and node.element(0) == IntegerType(32))
+    return binary(node, kind)
+
+
+def gelu(node: Node, kind: Kind) -> Operation:
+    floating(node)
+    way = node.get("approximate", "none")
+    need(way in ("none", "tanh"))
+    properties = {"approximate": UnitAttr() if way == "tanh" else None}
+    return build(kind, (node.operand(0),), (node.result,), properties)
+
+
+def of_reals(node: Node, kind: Kind) -> Operation:
+    """A function of real numbers alone."""
+    floating(node)
+    return unary(node, kind)
+
+
 def cast(node: Node, kind: Kind) -> Operation:
     """Cast between numbers; to a float below 16 bits it may saturate, which is not ours."""
     plain(node)
@@ -150,9 +212,17 @@ def softmax(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
-def mean(node: Node, kind: Kind) -> Operation:
-    """ReduceMean; its axes are an attribute up to opset 17, an operand from 18."""
+def log_softmax(node: Node, kind: Kind) -> Operation:
+    """LogSoftmax over the last axis."""
     floating(node)
+    rank = len(node.shape(0))
+    need(axis_of(node.get("axis", -1), rank) == rank - 1)
+    return build(kind, (node.operand(0),), (node.result,), {})
+
+
+def reduction(node: Node, kind: Kind) -> Operation:
+    """Over axes that are an attribute or an operand, as the opset has it."""
+    plain(node)
     rank = len(node.shape(0))
     axes = node.integers(1) if node.has(1) else list(node.get("axes") or [])
     axes = [axis_of(a, rank) for a in axes]
@@ -177,11 +247,13 @@ def gemm(node: Node, kind: Kind) -> Operation:
     return build(kind, operands, (node.result,), {})
 
 
-def matmul(node: Node, kind: Kind) -> Operation:
-    """Rows times a constant matrix, which is transposed once and for all."""
+def matmul(node: Node, kind: Kind, batches: Kind) -> Operation:
+    """Rows times a constant matrix, which is transposed once and for all, or any two matrices."""
     floating(node)
     a, b = node.shape(0), node.shape(1)
-    need(len(a) >= 2 and len(b) == 2 and node.is_constant(1))
+    if len(b) != 2 or not node.is_constant(1):
+        return build(batches, (node.operand(0), node.operand(1)), (node.result,), {})
+    need(len(a) >= 2)
     need(node.result.get_shape() == (*a[:-1], b[1]))
     keep = UnitAttr() if len(a) > 2 else None
     operands = (node.operand(0), node.transpose(1))
@@ -195,6 +267,19 @@ def batch_normalization(node: Node, kind: Kind) -> Operation:
     need(all(isinstance(node.element(i), Float32Type) for i in range(5)))
     properties = {"epsilon": real(node.get("epsilon", 1e-5))}
     return build(kind, node.operands, (node.result,), properties)
+
+
+def mean(node: Node, kind: Kind) -> Operation:
+    floating(node)
+    return reduction(node, kind)
+
+
+def arg(node: Node, kind: Kind) -> Operation:
+    """Without the axis, the first of equal ones."""
+    plain(node)
+    need(not node.get("keepdims", 1) and not node.get("select_last_index", 0))
+    axis = axis_of(node.get("axis", 0), len(node.shape(0)))
+    return build(kind, (node.operand(0),), (node.result,), {"axis": number(axis)})
 
 
 # -- data movement ------------------------------------------------------------------------------
@@ -220,6 +305,42 @@ def transpose(node: Node, kind: Kind) -> Operation:
     order = node.get("perm")
     properties = {"permutation": integer_list(list(range(rank))[::-1] if order is None else order)}
     return build(kind, (node.operand(0),), (node.result,), properties)
+
+
+def gather(node: Node, kind: Kind) -> Operation:
+    """Of indices from zero on, known ones or int32."""
+    same_meaning(node, (0,))
+    need(node.is_constant(1) or node.element(1) == IntegerType(32))
+    axis = axis_of(node.get("axis", 0), len(node.shape(0)))
+    return build(kind, (node.operand(0), node.operand(1)), node.results, {"axis": number(axis)})
+
+
+def gather_nd(node: Node, kind: Kind) -> Operation:
+    same_meaning(node, (0,))
+    need(not node.get("batch_dims", 0))
+    need(node.is_constant(1) or node.element(1) == IntegerType(32))
+    return build(kind, (node.operand(0), node.operand(1)), node.results, {})
+
+
+def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
+    same_meaning(node, (0,))
+    start, sizes, steps = walk
+    properties = {
+        "start": number(start),
+        "sizes": integer_list(sizes),
+        "steps": integer_list(steps),
+    }
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def expand(node: Node, kind: Kind) -> Operation:
+    """As far as the result's type says."""
+    need(node.is_constant(1))
+    return walked(node, kind, walks.broadcast(node.shape(0), node.result.get_shape()))
+
+
+def tile(node: Node, kind: Kind) -> Operation:
+    return walked(node, kind, walks.tile(node.shape(0), node.integers(1)))
 
 
 def depth_to_space(node: Node, kind: Kind) -> Operation:
@@ -288,6 +409,10 @@ def pad(node: Node, kind: Kind) -> Operation:
 OPERATORS: Final[Mapping[str, Entry]] = {
     "Abs": Entry(unary, AbsOp),
     "Add": Entry(binary, AddOp),
+    "And": Entry(binary, LogicalAndOp),
+    "ArgMax": Entry(arg, ArgMaxOp),
+    "ArgMin": Entry(arg, ArgMinOp),
+    "Atan": Entry(of_reals, AtanOp),
     "AveragePool": Entry(windows.average_pool, AveragePool2DOp),
     "BatchNormalization": Entry(batch_normalization, BatchNormalizationOp),
     "Cast": Entry(cast, CastOp),
@@ -296,35 +421,57 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Concat": Entry(concat, ConcatOp),
     "Conv": Entry(windows.convolution, Conv2DOp, DepthwiseConv2DOp),
     "ConvTranspose": Entry(windows.transpose_convolution, TransposeConv2DOp),
+    "Cos": Entry(of_reals, CosOp),
     "DepthToSpace": Entry(depth_to_space, DepthToSpaceOp),
     "DequantizeLinear": Entry(dequantize, DequantizeOp),
     "Div": Entry(quotient, DivOp),
     "Dropout": Entry(dropout, ReshapeOp),
     "Elu": Entry(elu, EluOp),
+    "Equal": Entry(binary, EqualOp),
+    "Erf": Entry(of_reals, ErfOp),
     "Exp": Entry(unary, ExpOp),
+    "Expand": Entry(expand, StridedOp),
     "Flatten": Entry(reshape, ReshapeOp),
     "Floor": Entry(unary, FloorOp),
+    "Gather": Entry(gather, GatherAlongOp),
+    "GatherND": Entry(gather_nd, GatherNdOp),
+    "Gelu": Entry(gelu, GeluOp),
     "Gemm": Entry(gemm, FullyConnectedOp),
     "GlobalAveragePool": Entry(windows.global_average_pool, AveragePool2DOp),
     "GlobalMaxPool": Entry(windows.global_max_pool, MaxPool2DOp),
+    "Greater": Entry(binary, GreaterOp),
+    "GreaterOrEqual": Entry(binary, GreaterEqualOp),
     "HardSwish": Entry(unary, HardSwishOp),
     "Identity": Entry(reshape, ReshapeOp),
     "LeakyRelu": Entry(leaky_relu, LeakyReluOp),
+    "Less": Entry(binary, LessOp),
+    "LessOrEqual": Entry(binary, LessEqualOp),
     "Log": Entry(unary, LogOp),
-    "MatMul": Entry(matmul, FullyConnectedOp),
+    "LogSoftmax": Entry(log_softmax, LogSoftmaxOp),
+    "MatMul": Entry(matmul, FullyConnectedOp, BatchMatmulOp),
     "Max": Entry(binary, MaximumOp),
     "MaxPool": Entry(windows.max_pool, MaxPool2DOp),
     "Min": Entry(binary, MinimumOp),
+    "Mod": Entry(modulo, FloorModOp),
     "Mul": Entry(binary, MulOp),
     "Neg": Entry(unary, NegOp),
+    "Not": Entry(unary, LogicalNotOp),
+    "Or": Entry(binary, LogicalOrOp),
+    "PRelu": Entry(quotient, PreluOp),
     "Pad": Entry(pad, PadOp),
+    "Pow": Entry(power, PowOp),
     "QuantizeLinear": Entry(quantize, QuantizeOp),
+    "ReduceMax": Entry(reduction, ReduceMaxOp),
     "ReduceMean": Entry(mean, MeanOp),
+    "ReduceMin": Entry(reduction, ReduceMinOp),
+    "ReduceProd": Entry(reduction, ReduceProdOp),
+    "ReduceSum": Entry(reduction, ReduceSumOp),
     "Relu": Entry(unary, ReluOp),
     "Reshape": Entry(reshape, ReshapeOp),
     "Resize": Entry(windows.resize, ResizeBilinearOp, ResizeNearestOp),
     "Round": Entry(unary, RoundOp),
     "Sigmoid": Entry(unary, LogisticOp),
+    "Sin": Entry(of_reals, SinOp),
     "Slice": Entry(slice_, SliceOp),
     "Softmax": Entry(softmax, SoftmaxOp),
     "Split": Entry(split, SplitOp),
@@ -332,7 +479,9 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Squeeze": Entry(reshape, ReshapeOp),
     "Sub": Entry(binary, SubOp),
     "Tanh": Entry(unary, TanhOp),
+    "Tile": Entry(tile, StridedOp),
     "Transpose": Entry(transpose, TransposeOp),
     "Unsqueeze": Entry(reshape, ReshapeOp),
+    "Where": Entry(choose, ChooseOp),
 }
 """ONNX's operator -> what it becomes."""

@@ -2,11 +2,13 @@
 
     module = read(Path("net.onnx").read_bytes(), "net.onnx", Path("net.onnx"), {"x": (1, 3, 8, 8)})
 
-onnx's own checker and shape inference decide what a file says (opset 13 to the newest). Operators
-whose meaning is exactly that of a typed operation become one, all others a `memgraph.opaque` of
-their name. Constants and what follows from them alone are flash. Input is never trusted: whatever
-is wrong with a file is one MemoptError with its place. A Relu stays an operation of its own here:
-it becomes the activation of what makes its operand by a rule (see `FRONTEND`).
+onnx's own checker and shape inference decide what a file says (opset 7 to the newest; older files
+are converted by onnx where it can). Operators whose meaning is exactly that of a typed operation
+become one; those that other operators say as well are made of them (`expansions/`), functions of
+the standard are inlined, and all others are a `memgraph.opaque` of their name. Constants and what
+follows from them alone are flash. Input is never trusted: whatever is wrong with a file is one
+MemoptError with its place. A Relu stays an operation of its own here: it becomes the activation of
+what makes its operand by a rule (see `FRONTEND`).
 """
 
 from collections.abc import Mapping

@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import Operation
 
+from memopt.frontends.core import walks
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import start_of
-from memopt.frontends.tflite import picks, walks
+from memopt.frontends.tflite import picks
 from memopt.frontends.tflite.node import Builder, Kind, Node, activation, rounding
 
 

@@ -88,11 +88,12 @@ from memopt.dialects.operators.unary import (
     TanhOp,
 )
 from memopt.dialects.operators.unit_length import L2NormalizationOp, LogSoftmaxOp
+from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import same_padding
-from memopt.frontends.tflite import moves, picks, walks
+from memopt.frontends.tflite import moves, picks
 from memopt.frontends.tflite.node import Kind, Node, activation, rounding, same_arithmetic
 from memopt.frontends.tflite.recurrent import lstm, svdf
 

@@ -177,6 +177,8 @@ PAIR = "tensor<2xf32>"
 STRETCHES = "%f shape [2, 3] sizes [3, 3] terms [0, 0, 1, 1] numbers"
 TALLER = "(tensor<2x3xf32>) -> tensor<3x3xf32>"
 FOLDED = {
+    "choose": "memgraph.choose %t, %g, %g : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>)"
+    " -> tensor<2xf32>",
     "cast": "memgraph.cast %f : (tensor<2x3xf32>) -> tensor<2x3xi32>",
     "concat": "memgraph.concat %f, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>)"
     " -> tensor<2x6xf32>",
@@ -220,6 +222,7 @@ def test_every_operation_that_folds_is_evaluated(tmp_path: Path, lab: Any) -> No
           %i = memgraph.constant dense<[[1, -2, 3], [4, 5, 127]]> : tensor<2x3xi8, {Q}>
           %b = memgraph.constant dense<[7, -8]> : tensor<2xi32>
           %n = memgraph.constant dense<[2, 0]> : tensor<2xi32>
+          %t = memgraph.constant dense<[1, 0]> : tensor<2xi1>
           %g = memgraph.constant dense<[0.5, 2.0]> : tensor<2xf32>
           {made} = {line}
           %2 = memgraph.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>

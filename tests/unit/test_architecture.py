@@ -266,6 +266,7 @@ LISTS = (
     "dialects/operators",
     *(str(path.relative_to(ROOT)) for path in ROOT.glob("frontends/*/operators.py")),
     "frontends/onnx/folding.py",
+    "frontends/onnx/expansions",
     "backends/c/kernels",
     "dialects/tflm_scratch.py",
     "backends/tflm/structs.py",

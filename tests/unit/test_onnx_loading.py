@@ -168,7 +168,7 @@ def test_control_flow_after_folding() -> None:
     constants = {"by": np.array([2, 1], np.int64), "flag": np.array(True)}
     nodes[2] = node("Expand", ("x", "to"), "r")
     module = load(make(nodes, (1, 4), constants, ("a", "b")))
-    assert executing(module) == ["Expand", "If"] and str(module).count("tensor<2x4xf32>") >= 3
+    assert executing(module) == ["strided", "sin"] and str(module).count("tensor<2x4xf32>") >= 3
 
 
 def test_random_is_no_constant() -> None:
@@ -191,7 +191,9 @@ def test_weights_come_back(tmp_path: Path) -> None:
         node("Constant", (), "c", value=onnx.numpy_helper.from_array(large + 1)),
         node("Add", ("a", "c"), "b"),
         node("Constant", (), "floats", value_floats=[1.0, 2.0, 3.0, 4.0]),
-        node("MatMul", ("floats", "large"), "d"),
+        node("Softmax", ("floats",), "p"),
+        node("Unsqueeze", ("p", "last"), "q"),
+        node("Mul", ("q", "large"), "d"),
         node("Add", ("b", "d"), "e"),
         node(
             "ConstantOfShape",
@@ -202,7 +204,7 @@ def test_weights_come_back(tmp_path: Path) -> None:
         node("Add", ("e", "fill")),
     ]
     small = np.full((1, 1), 0.1, np.float32)
-    constants = {"small": small, "large": large, "shape": ints(4, 100)}
+    constants = {"small": small, "large": large, "shape": ints(4, 100), "last": ints(1)}
     model = make(nodes, (4, 100), constants)
     path = tmp_path / "m.onnx"
     path.write_bytes(model.SerializeToString())
@@ -220,7 +222,7 @@ def test_weights_come_back(tmp_path: Path) -> None:
         ("fill", np.full((4, 100), 2.5, np.float32)),
     ):
         np.testing.assert_array_equal(weights.array(found[f'["{name}"]']), expected)
-    assert executing(module) == ["add", "add", "MatMul", "add", "add"]
+    assert executing(module) == ["add", "add", "softmax", "mul", "add", "add"]
 
 
 def test_names_in_any_script(tmp_path: Path) -> None:
@@ -275,7 +277,7 @@ def test_hostile_folding() -> None:
     model = make(
         nodes, (1, 4), {"one": np.array([1], np.float32), "s": ints(1 << 30, 4)}, (1 << 30, 4)
     )
-    assert executing(load(model)) == ["Expand", "add"]
+    assert executing(load(model)) == ["add"]
     values = {"a": np.int64(0), "b": np.int64(1 << 50), "c": np.int64(1)}
     nodes = [node("Range", ("a", "b", "c"), "r"), node("Cast", ("r",), to=1)]
     assert executing(load(make(nodes, (1,), values, (1 << 50,)))) == ["Range", "cast"]
@@ -327,7 +329,10 @@ def domain(model: ModelProto) -> ModelProto:
 
 
 WRONG: dict[str, tuple[Callable[[], ModelProto], str]] = {
-    "old": (lambda: make([RELU], opset=12), "opset 12 is not supported, only 13 to "),
+    "old": (
+        lambda: make([node("Upsample", height_scale=2.0, width_scale=2.0)], y=(1, 4), opset=1),
+        "is older than opset 7, and onnx cannot convert it",
+    ),
     "new": (lambda: make([RELU], y=(1, 4), opset=99), "99"),
     "cycle": (
         lambda: make([node("Add", ("x", "b")), node("Relu", ("y",), "b")], y=(1, 4)),

@@ -321,5 +321,8 @@ def logical(op: LogicalOp, constants: Constants) -> KernelCall:
 @kernel(MulOp, "f32", rows=own_rows)
 @kernel(DivOp, "f32", rows=own_rows)
 def binary_f32(op: BinaryOp, constants: Constants) -> KernelCall:
-    """Their kernels are called as they are."""
-    return binary_call(op, constants, _kernel_of(op), float_result_range(op))
+    """Their kernels are called as they are; without an activation what is infinite stays so."""
+    ends: Fields = (("act_min", "-INFINITY"), ("act_max", "INFINITY"))
+    if activation_of(op):
+        ends = float_result_range(op)
+    return binary_call(op, constants, _kernel_of(op), ends)

@@ -150,6 +150,18 @@ def gather(op: GatherAlongOp, constants: Constants) -> KernelCall:
     return KernelCall("gather", fields, _gathered(op, constants), Rows(1, 0, outer * count * size))
 
 
+@kernel(TransposeOp, "i32")
+@kernel(TransposeOp, "i64")
+@kernel(TransposeOp, "bool")
+def transpose_any(op: TransposeOp, constants: Constants) -> KernelCall:
+    """Of other elements, as what takes them at steps."""
+    need_same_numbers(op, op.input, op.result)
+    shape = shape_of(op.input)
+    steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    order = [int(v) for v in op.permutation.get_values()]
+    return strided_call(op, op.input, 0, shape_of(op.result), tuple(steps[v] for v in order))
+
+
 @kernel(TransposeOp, "s8", rows=_transpose_rows)
 @kernel(TransposeOp, "u8", rows=_transpose_rows)
 @kernel(TransposeOp, "s16", rows=_transpose_rows)

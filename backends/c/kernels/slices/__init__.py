@@ -112,7 +112,8 @@ def slice_(op: SliceOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
     starts = [int(v) for v in op.starts.get_values()]
     strides = [int(v) for v in op.strides.get_values()]
-    axes = [i for i in range(len(shape)) if shape[i] != out[i]] or [len(shape) // 2]
+    changed = [i for i in range(len(shape)) if shape[i] != out[i] or (strides[i] < 0 < out[i] - 1)]
+    axes = changed or [len(shape) // 2]
     if len(axes) != 1 or strides[axes[0]] != 1:
         start, steps = op.lies_at(0, 0) or (0, ())
         return strided_call(op, op.input, start, out, steps)

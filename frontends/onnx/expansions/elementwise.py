@@ -1,0 +1,378 @@
+"""Functions of one value, and of several, element by element."""
+
+from memopt.frontends.onnx.expansions import expands
+from memopt.frontends.onnx.scope import BOOL, FLOAT, INT32, INT64, Scope
+
+
+def simple(shape: tuple[int, ...], out: tuple[int, ...]) -> int | None:
+    """How an operand's elements lie along those of the result, where a kernel of two operands walks
+    so: 0 for one element or all, else elements of the result that a row of the walk has, negative
+    where one element serves a row; None if it does not."""
+    short = shape
+    while short and short[0] == 1:
+        short = short[1:]
+    count = 1
+    for size in out:
+        count *= size
+    if not short or short == out:
+        return 0
+    if short == out[len(out) - len(short) :]:
+        each = 1
+        for size in short:
+            each *= size
+        return each
+    lead = (1,) * (len(out) - len(shape)) + shape
+    while lead and lead[-1] == 1:
+        lead = lead[:-1]
+    if lead == out[: len(lead)]:
+        each = 1
+        for size in out[len(lead) :]:
+            each *= size
+        return -each
+    return None
+
+
+@expands(
+    *("Add", "Sub", "Mul", "Div", "Pow", "PRelu", "Mod"),
+    *("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "And", "Or", "Xor"),
+)
+def binary(s: Scope) -> bool:
+    """Operands that do not broadcast in a simple way are spread out; a few forms are others."""
+    kind = s.node.op_type
+    if kind == "Xor":
+        return s.done("Not", s.add("Equal", *s.node.input))
+    if kind == "Pow" and s.is_float and s.element(1) != FLOAT:
+        return s.done("Pow", s.x, s.add("Cast", s.input(1), to=FLOAT))
+    if kind == "Pow" and s.is_float and s.is_constant(1) and s.array(1) is not None:
+        power = s.array(1)
+        assert power is not None
+        if power.size == 1 and power.shape in ((), (1,)) and float(power.reshape(-1)[0]) == 2:
+            return s.done("Mul", s.x, s.x)
+    if kind in ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal") and _narrow(s, kind):
+        return True
+    return _spread(s, kind)
+
+
+def _spread(s: Scope, kind: str) -> bool:
+    out = s.out_shape()
+    if 0 in out or s.is_stored or any(_of_channels(s, i, out) for i in (0, 1)):
+        return False
+    ways = [simple(s.shape(i), out) for i in (0, 1)]
+    rows = {way for way in ways if way}
+    if None not in ways and len({abs(way) for way in rows if way}) <= 1:
+        return False
+    names: list[str] = []
+    for i in (0, 1):
+        wide = s.const(list(out), INT64)
+        names.append(s.input(i) if s.shape(i) == out else s.add("Expand", s.input(i), wide))
+    return s.done(kind, *names, **{k: v for k, v in s.attributes.items() if k == "fmod"})
+
+
+def _of_channels(s: Scope, index: int, out: tuple[int, ...]) -> bool:
+    """Whether an operand is constants along one dimension of images, which rules know."""
+    wide = [n for n in s.shape(index) if n != 1]
+    return len(out) == 4 and len(wide) == 1 and s.is_constant(index)
+
+
+def _narrow(s: Scope, kind: str) -> bool:
+    """Comparisons of small integers are those of int32."""
+    if s.element() not in SMALL:
+        return False
+    return s.done(kind, *(s.add("Cast", name, to=INT32) for name in s.node.input))
+
+
+SMALL = frozenset({2, 3, 4, 5})
+"""uint8, int8, uint16, int16."""
+
+
+@expands("Sum", "Max", "Min", "Mean")
+def several(s: Scope) -> bool:
+    """Of any number of operands: two at a time."""
+    kind = {"Sum": "Add", "Mean": "Add"}.get(s.node.op_type, s.node.op_type)
+    names = list(s.node.input)
+    if s.node.op_type in ("Max", "Min") and len(names) == 2:
+        return _spread(s, kind)
+    if s.node.op_type == "Mean" and not s.is_float:
+        return False
+    total = names[0]
+    for name in names[1:]:
+        total = s.add(kind, total, name)
+    if s.node.op_type == "Mean" and len(names) > 1:
+        return s.done("Div", total, s.const(len(names)))
+    return s.done("Identity", total)
+
+
+@expands("Reciprocal")
+def reciprocal(s: Scope) -> bool:
+    """One, divided by it."""
+    return s.is_float and s.done("Div", s.like(1), s.x)
+
+
+@expands("CastLike")
+def cast_like(s: Scope) -> bool:
+    """To the type of the second operand."""
+    if s.element() == s.element(1):
+        return s.done("Identity", s.x)
+    return s.done("Cast", s.x, to=s.element(1), saturate=s.get("saturate"))
+
+
+@expands("Cast")
+def cast(s: Scope) -> bool:
+    """To its own type nothing is to do."""
+    return s.element() == s.out_element() and s.done("Identity", s.x)
+
+
+@expands("Neg")
+def negative(s: Scope) -> bool:
+    """Of int32, zero less it."""
+    return s.element() == INT32 and s.done("Sub", s.like(0), s.x)
+
+
+@expands("Abs")
+def absolute(s: Scope) -> bool:
+    """Of int32, the larger of it and what is left of zero."""
+    return s.element() == INT32 and s.done("Max", s.x, s.add("Sub", s.like(0), s.x))
+
+
+@expands("Sign")
+def sign(s: Scope) -> bool:
+    """Whether above zero, less whether below."""
+    if s.element() not in (FLOAT, INT32):
+        return False
+    zero = s.like(0)
+    above, below = (s.add(kind, s.x, zero) for kind in ("Greater", "Less"))
+    sides = [s.add("Cast", name, to=s.element()) for name in (above, below)]
+    return s.done("Sub", *sides)
+
+
+@expands("IsNaN")
+def is_nan(s: Scope) -> bool:
+    """What does not equal itself."""
+    return s.is_float and s.done("Not", s.add("Equal", s.x, s.x))
+
+
+@expands("IsInf")
+def is_inf(s: Scope) -> bool:
+    """What is a number, and is none once itself is taken from it."""
+    if not s.is_float:
+        return False
+    rest = s.add("Sub", s.x, s.x)
+    is_none = s.add("Not", s.add("Equal", rest, rest))
+    found = s.add("And", is_none, s.add("Equal", s.x, s.x))
+    up, down = s.get("detect_positive", 1), s.get("detect_negative", 1)
+    if up and down:
+        return s.done("Identity", found)
+    if not up and not down:
+        return s.done("And", found, s.add("Not", found))
+    return s.done("And", found, s.add("Greater" if up else "Less", s.x, s.like(0)))
+
+
+@expands("Clip")
+def clip(s: Scope) -> bool:
+    """The larger of both ends last, as ONNX has it; to 0 .. and 0 .. 6 there are operations."""
+    ends: list[str] = []
+    for i, name in ((1, "min"), (2, "max")):
+        if name in s.attributes:
+            ends.append(s.like(s.attributes[name]))
+        else:
+            ends.append(s.input(i) if s.has(i) else "")
+    low, high = ends
+    if s.opset < 11 and s.is_float and s.known.array(low) == 0 and not s.get("max"):
+        return s.done("Relu", s.x)
+    if s.is_float and _is_relu(s, low, high):
+        return s.opset < 11 and s.done("Clip", s.x, low, high)
+    if s.element() not in (FLOAT, INT32, 2, 3):
+        return False
+    name = s.x
+    if low:
+        name = s.add("Max", name, low)
+    if high:
+        name = s.add("Min", name, high)
+    return s.done("Identity", name)
+
+
+def _is_relu(s: Scope, low: str, high: str) -> bool:
+    ends = [s.known.array(name) if name else None for name in (low, high)]
+    if not low or ends[0] is None or float(ends[0].reshape(-1)[0]) != 0:
+        return False
+    return not high or (ends[1] is not None and float(ends[1].reshape(-1)[0]) == 6)
+
+
+@expands("Elu")
+def elu(s: Scope) -> bool:
+    """Other slopes than 1."""
+    alpha = s.get("alpha", 1.0)
+    if not s.is_float or alpha == 1:
+        return False
+    below = s.add("Elu", s.add("Min", s.x, s.like(0)))
+    return s.done("Add", s.add("Max", s.x, s.like(0)), s.add("Mul", below, s.like(alpha)))
+
+
+@expands("LeakyRelu")
+def leaky_relu(s: Scope) -> bool:
+    """Of slopes below zero."""
+    alpha = s.get("alpha", 0.01)
+    return s.is_float and alpha < 0 and s.done("PRelu", s.x, s.like(alpha))
+
+
+@expands("Selu")
+def selu(s: Scope) -> bool:
+    """`gamma` times the exponential unit of slope `alpha`."""
+    if not s.is_float:
+        return False
+    alpha = s.get("alpha", 1.67326319217681884765625)
+    gamma = s.get("gamma", 1.05070102214813232421875)
+    return s.done("Mul", s.add("Elu", s.x, alpha=alpha), s.like(gamma))
+
+
+@expands("Celu")
+def celu(s: Scope) -> bool:
+    """`alpha` times the exponential unit of x / `alpha`."""
+    if not s.is_float:
+        return False
+    alpha = s.like(s.get("alpha", 1.0))
+    return s.done("Mul", s.add("Elu", s.add("Div", s.x, alpha)), alpha)
+
+
+@expands("ThresholdedRelu")
+def thresholded_relu(s: Scope) -> bool:
+    """x where it is above `alpha`."""
+    if not s.is_float:
+        return False
+    above = s.add("Greater", s.x, s.like(s.get("alpha", 1.0)))
+    return s.done("Where", above, s.x, s.like(0))
+
+
+@expands("Shrink")
+def shrink(s: Scope) -> bool:
+    """Nearer to zero by `bias`, zero within `lambd`."""
+    if not s.is_float:
+        return False
+    limit, bias = s.get("lambd", 0.5), s.like(s.get("bias", 0.0))
+    low = s.add("Where", s.add("Less", s.x, s.like(-limit)), s.add("Add", s.x, bias), s.like(0))
+    return s.done("Where", s.add("Greater", s.x, s.like(limit)), s.add("Sub", s.x, bias), low)
+
+
+@expands("HardSigmoid")
+def hard_sigmoid(s: Scope) -> bool:
+    """A line between 0 and 1."""
+    if not s.is_float:
+        return False
+    line = s.add("Mul", s.x, s.like(s.get("alpha", 0.2)))
+    line = s.add("Add", line, s.like(s.get("beta", 0.5)))
+    return s.done("Min", s.add("Max", line, s.like(0)), s.like(1))
+
+
+@expands("Softsign")
+def softsign(s: Scope) -> bool:
+    """x / (1 + |x|)."""
+    return s.is_float and s.done("Div", s.x, s.add("Add", s.add("Abs", s.x), s.like(1)))
+
+
+@expands("Softplus")
+def softplus(s: Scope) -> bool:
+    """max(x, 0) + log(1 + exp(-|x|)), which does not overflow."""
+    if not s.is_float:
+        return False
+    tail = s.add("Exp", s.add("Neg", s.add("Abs", s.x)))
+    log = s.add("Log", s.add("Add", tail, s.like(1)))
+    return s.done("Add", s.add("Max", s.x, s.like(0)), log)
+
+
+@expands("Mish")
+def mish(s: Scope) -> bool:
+    """x times tanh of softplus."""
+    return s.is_float and s.done("Mul", s.x, s.add("Tanh", s.add("Softplus", s.x)))
+
+
+@expands("Swish", "com.microsoft.QuickGelu")
+def swish(s: Scope) -> bool:
+    """x times the logistic function of `alpha` x."""
+    if not s.is_float:
+        return False
+    alpha = s.get("alpha", 1.0 if s.node.op_type == "Swish" else 1.702)
+    inner = s.x if alpha == 1 else s.add("Mul", s.x, s.like(alpha))
+    return s.done("Mul", s.x, s.add("Sigmoid", inner))
+
+
+@expands("Tan")
+def tan(s: Scope) -> bool:
+    """Sine over cosine."""
+    return s.is_float and s.done("Div", s.add("Sin", s.x), s.add("Cos", s.x))
+
+
+@expands("Asin", "Acos")
+def angle(s: Scope) -> bool:
+    """By the tangent; at the ends that is infinite."""
+    if not s.is_float:
+        return False
+    rest = s.add("Sub", s.like(1), s.add("Mul", s.x, s.x))
+    side = s.add("Div", s.x, s.add("Sqrt", rest))
+    if s.node.op_type == "Asin":
+        return s.done("Atan", side)
+    return s.done("Sub", s.like(1.5707963267948966), s.add("Atan", side))
+
+
+@expands("Sinh", "Cosh")
+def hyperbolic(s: Scope) -> bool:
+    """Half of e to the power of x, less or plus that of -x."""
+    if not s.is_float:
+        return False
+    up, down = s.add("Exp", s.x), s.add("Exp", s.add("Neg", s.x))
+    both = s.add("Sub" if s.node.op_type == "Sinh" else "Add", up, down)
+    return s.done("Mul", both, s.like(0.5))
+
+
+@expands("Asinh")
+def asinh(s: Scope) -> bool:
+    """Of the absolute value, so that nothing cancels; with its sign."""
+    if not s.is_float:
+        return False
+    size = s.add("Abs", s.x)
+    root = s.add("Sqrt", s.add("Add", s.add("Mul", s.x, s.x), s.like(1)))
+    return s.done("Mul", s.add("Log", s.add("Add", size, root)), s.add("Sign", s.x))
+
+
+@expands("Acosh")
+def acosh(s: Scope) -> bool:
+    """log(x + sqrt(x x - 1))."""
+    if not s.is_float:
+        return False
+    root = s.add("Sqrt", s.add("Sub", s.add("Mul", s.x, s.x), s.like(1)))
+    return s.done("Log", s.add("Add", s.x, root))
+
+
+@expands("Atanh")
+def atanh(s: Scope) -> bool:
+    """Half of log((1 + x) / (1 - x))."""
+    if not s.is_float:
+        return False
+    ends = s.add("Add", s.like(1), s.x), s.add("Sub", s.like(1), s.x)
+    return s.done("Mul", s.add("Log", s.add("Div", *ends)), s.like(0.5))
+
+
+@expands("com.microsoft.Gelu", "com.microsoft.FastGelu", "com.microsoft.BiasGelu")
+def gelu(s: Scope) -> bool:
+    """onnxruntime's own: with a bias, or by tanh."""
+    if not s.is_float:
+        return False
+    x = s.add("Add", s.x, s.input(1)) if s.has(1) else s.x
+    fast = s.node.op_type == "FastGelu"
+    return s.done("Gelu", x, approximate="tanh" if fast else "none")
+
+
+@expands("Dropout")
+def dropout(s: Scope) -> bool:
+    """Nothing, outside training; its mask says that all stays."""
+    training = s.array(2) if s.has(2) else None
+    ratio = s.array(1) if s.has(1) else None
+    runs = s.has(2) and (training is None or bool(training.reshape(-1)[0]))
+    if runs and not (ratio is not None and float(ratio.reshape(-1)[0]) == 0):
+        return False
+    s.done("Identity", s.x)
+    if s.returns(1):
+        import numpy as np
+
+        every = s.const(np.ones(s.out_shape(1)), BOOL)
+        s.done("Identity", every, result=1)
+    return True

@@ -1,0 +1,99 @@
+"""Products of matrices."""
+
+from math import prod
+
+from memopt.frontends.onnx.expansions import expands
+from memopt.frontends.onnx.scope import INT64, Scope
+
+
+@expands("Gemm")
+def gemm(s: Scope) -> bool:
+    """What a fully connected layer does not say: a first operand that is transposed, factors, a
+    matrix that only the run time knows, a bias of another shape."""
+    if not s.is_float or (s.is_stored and s.is_constant(1)):
+        return False
+    alpha, beta = s.get("alpha", 1.0), s.get("beta", 1.0)
+    columns = s.out_shape()[1]
+    plain_bias = not s.has(2) or (beta == 1 and s.shape(2) == (columns,) and s.is_constant(2))
+    if alpha == 1 and not s.get("transA", 0) and plain_bias and s.is_constant(1):
+        return False
+    left, right = s.x, s.input(1)
+    if s.get("transA", 0):
+        left = s.add("Transpose", left, perm=[1, 0])
+    if s.get("transB", 0):
+        right = s.add("Transpose", right, perm=[1, 0])
+    name = s.add("MatMul", left, right)
+    if alpha != 1:
+        name = s.add("Mul", name, s.like(alpha))
+    if s.has(2) and beta != 0:
+        bias = s.input(2) if beta == 1 else s.add("Mul", s.input(2), s.like(beta))
+        return s.done("Add", name, bias)
+    return s.done("Identity", name)
+
+
+@expands("MatMul")
+def matmul(s: Scope) -> bool:
+    """Of vectors, and of matrices of which some dimensions broadcast and others do not."""
+    a, b = s.shape(), s.shape(1)
+    if not s.is_float or 0 in s.out_shape():
+        return False
+    if len(a) >= 2 and len(b) >= 2:
+        batches = [prod(v[:-2]) for v in (s.out_shape(), a, b)]
+        if all(n in (1, batches[0]) for n in batches[1:]):
+            return False
+        wide = s.out_shape()[:-2]
+        names: list[str] = []
+        for name, shape in ((s.x, a), (s.input(1), b)):
+            full = (*wide, *shape[-2:])
+            spread = s.add("Expand", name, s.const(list(full), INT64))
+            names.append(name if shape == full else spread)
+        return s.done("MatMul", *names)
+    left = s.reshaped(s.x, (1, *a)) if len(a) == 1 else s.x
+    right = s.reshaped(s.input(1), (*b, 1)) if len(b) == 1 else s.input(1)
+    return s.done("Reshape", s.add("MatMul", left, right), s.const(list(s.out_shape()), INT64))
+
+
+@expands("Einsum")
+def einsum(s: Scope) -> bool:
+    """Of one or two operands without dots or diagonals, as one product of matrices."""
+    text = str(s.get("equation", "")).replace(" ", "")
+    if not s.is_float or "." in text or len(s.node.input) > 2:
+        return False
+    left, _, out = text.partition("->")
+    terms = left.split(",")
+    if not _:
+        out = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
+    if any(len(set(t)) != len(t) for t in (*terms, out)) or len(terms) != len(s.node.input):
+        return False
+    sizes = {c: n for i, t in enumerate(terms) for c, n in zip(t, s.shape(i), strict=True)}
+    names = [_summed(s, s.input(i), terms, i, out) for i in range(len(terms))]
+    kept = [[c for c in t if c in out or any(c in o for o in terms if o is not t)] for t in terms]
+    if len(terms) == 1:
+        order = [kept[0].index(c) for c in out]
+        return s.done("Transpose", names[0], perm=order) if order else s.done("Identity", names[0])
+    both = [c for c in kept[0] if c in kept[1]]
+    batch, inner = [c for c in both if c in out], [c for c in both if c not in out]
+    rows, columns = ([c for c in k if c not in both] for k in kept)
+
+    def matrix(name: str, letters: list[str], *groups: list[str]) -> str:
+        """Dimensions in this order, those of a group as one."""
+        order = [letters.index(c) for group in groups for c in group]
+        sides = [prod(sizes[c] for c in group) for group in groups]
+        return s.reshaped(s.transposed(name, order), sides)
+
+    product = s.add(
+        "MatMul",
+        matrix(names[0], kept[0], batch, rows, inner),
+        matrix(names[1], kept[1], batch, inner, columns),
+    )
+    letters = [*batch, *rows, *columns]
+    made = s.reshaped(product, [sizes[c] for c in letters])
+    order = [letters.index(c) for c in out]
+    return s.done("Transpose", made, perm=order) if order else s.done("Identity", made)
+
+
+def _summed(s: Scope, name: str, terms: list[str], index: int, out: str) -> str:
+    """An operand without what nobody else names."""
+    others = out + "".join(t for k, t in enumerate(terms) if k != index)
+    axes = [i for i, c in enumerate(terms[index]) if c not in others]
+    return s.add("ReduceSum", name, s.const(axes, INT64), keepdims=0) if axes else name

@@ -1,0 +1,165 @@
+"""Numbers brought to mean 0 and variance 1."""
+
+from collections.abc import Sequence
+
+from memopt.frontends.onnx.expansions import expands
+from memopt.frontends.onnx.expansions.reductions import over
+from memopt.frontends.onnx.scope import FLOAT, INT64, Scope
+
+
+def centred(s: Scope, name: str, axes: Sequence[int]) -> tuple[str, str, str]:
+    """(mean, what is left, variance), the axes kept as 1."""
+    mean = over(s, "ReduceMean", name, axes)
+    rest = s.add("Sub", name, mean)
+    return mean, rest, over(s, "ReduceMean", s.add("Mul", rest, rest), axes)
+
+
+def inverse(s: Scope, variance: str, epsilon: float) -> str:
+    """One over the root of a variance."""
+    root = s.add("Sqrt", s.add("Add", variance, s.const(epsilon)))
+    return s.add("Div", s.const(1.0), root)
+
+
+@expands("LayerNormalization", "com.microsoft.LayerNormalization")
+def layer_normalization(s: Scope) -> bool:
+    """Over all dimensions from `axis` on."""
+    if not s.is_float or s.get("stash_type", 1) != 1:
+        return False
+    axes = range(s.get("axis", -1) % len(s.shape()), len(s.shape()))
+    mean, rest, variance = centred(s, s.x, axes)
+    factor = inverse(s, variance, s.get("epsilon", 1e-5))
+    _scaled(s, s.add("Mul", rest, factor), 1, 2)
+    for index, name in ((1, mean), (2, factor)):
+        if s.returns(index):
+            s.done("Identity", name, result=index)
+    return True
+
+
+def _scaled(s: Scope, name: str, scale: int, shift: int) -> bool:
+    """Times one operand, plus another, where they are given."""
+    if s.has(scale) and s.has(shift):
+        return s.done("Add", s.add("Mul", name, s.input(scale)), s.input(shift))
+    return s.done("Mul", name, s.input(scale)) if s.has(scale) else s.done("Identity", name)
+
+
+@expands("com.microsoft.SkipLayerNormalization", "com.microsoft.SkipSimplifiedLayerNormalization")
+def skip_layer_normalization(s: Scope) -> bool:
+    """Of a sum; the sum itself is the last result."""
+    simple = s.node.op_type.startswith("SkipSimplified")
+    total = s.add("Add", s.x, s.input(1))
+    bias = 3 if simple else 4
+    if s.has(bias):
+        total = s.add("Add", total, s.input(bias))
+    if not s.is_float or s.returns(1) or s.returns(2):
+        return False
+    axis = [len(s.shape()) - 1]
+    if simple:
+        rest, variance = total, over(s, "ReduceMean", s.add("Mul", total, total), axis)
+    else:
+        _, rest, variance = centred(s, total, axis)
+    factor = inverse(s, variance, s.get("epsilon", 1e-12))
+    _scaled(s, s.add("Mul", rest, factor), 2, 99 if simple else 3)
+    return s.done("Identity", total, result=3) if s.returns(3) else True
+
+
+@expands("RMSNormalization", "SimplifiedLayerNormalization")
+def rms_normalization(s: Scope) -> bool:
+    """The same around zero, not around the mean."""
+    if not s.is_float or s.get("stash_type", 1) != 1:
+        return False
+    axes = range(s.get("axis", -1) % len(s.shape()), len(s.shape()))
+    mean = over(s, "ReduceMean", s.add("Mul", s.x, s.x), axes)
+    return _scaled(s, s.add("Mul", s.x, inverse(s, mean, s.get("epsilon", 1e-5))), 1, 99)
+
+
+def along_channels(s: Scope, index: int, rank: int) -> str:
+    """A number for each channel, beside images."""
+    return s.reshaped(s.input(index), (-1, *(1,) * (rank - 2)))
+
+
+@expands("InstanceNormalization")
+def instance_normalization(s: Scope) -> bool:
+    """Of each channel of each image by itself."""
+    if not s.is_float:
+        return False
+    rank = len(s.shape())
+    _, rest, variance = centred(s, s.x, range(2, rank))
+    name = s.add("Mul", rest, inverse(s, variance, s.get("epsilon", 1e-5)))
+    name = s.add("Mul", name, along_channels(s, 1, rank))
+    return s.done("Add", name, along_channels(s, 2, rank))
+
+
+@expands("GroupNormalization", "com.microsoft.GroupNorm")
+def group_normalization(s: Scope) -> bool:
+    """Of groups of channels; before opset 21 with a number for each group."""
+    if not s.is_float or s.node.domain == "com.microsoft":
+        return False
+    shape, groups = s.shape(), s.get("num_groups", 1)
+    parts = s.reshaped(s.x, (shape[0], groups, -1))
+    _, rest, variance = centred(s, parts, [2])
+    name = s.add("Mul", rest, inverse(s, variance, s.get("epsilon", 1e-5)))
+    if s.opset < 21:
+        name = s.add("Mul", name, along_channels(s, 1, 3))
+        name = s.add("Add", name, along_channels(s, 2, 3))
+        return s.done("Reshape", name, s.const(list(shape), INT64))
+    name = s.add("Mul", s.reshaped(name, shape), along_channels(s, 1, len(shape)))
+    return s.done("Add", name, along_channels(s, 2, len(shape)))
+
+
+@expands("MeanVarianceNormalization")
+def mean_variance_normalization(s: Scope) -> bool:
+    """(x - mean) / sqrt(variance), of which the divisor has 1e-9 added."""
+    if not s.is_float:
+        return False
+    rank = len(s.shape())
+    axes = sorted(a % rank for a in s.get("axes", [0, 2, 3]))
+    _, rest, variance = centred(s, s.x, axes)
+    return s.done("Div", rest, s.add("Add", s.add("Sqrt", variance), s.const(1e-9)))
+
+
+@expands("BatchNormalization")
+def batch_normalization(s: Scope) -> bool:
+    """With statistics of its own in training, or with some that only the run time knows."""
+    rank, training = len(s.shape()), bool(s.get("training_mode", 0))
+    if not s.is_float or s.get("spatial", 1) != 1 or rank < 2:
+        return False
+    if len(s.node.output) > 1 and not training and any(s.node.output[1:]):
+        return False
+    constant = all(s.is_constant(i) for i in range(1, 5))
+    if constant and not training:
+        return False
+    epsilon = s.get("epsilon", 1e-5)
+    if training:
+        axes = [d for d in range(rank) if d != 1]
+        mean, rest, variance = centred(s, s.x, axes)
+        factor = inverse(s, variance, epsilon)
+        keep = s.get("momentum", 0.9)
+        for index, name in ((1, mean), (2, variance)):
+            if s.returns(index):
+                now = s.add("Mul", s.reshaped(name, (-1,)), s.const(1 - keep))
+                old = s.add("Mul", s.input(index + 2), s.const(keep))
+                s.done("Add", old, now, result=index)
+    else:
+        rest = s.add("Sub", s.x, along_channels(s, 3, rank))
+        factor = inverse(s, along_channels(s, 4, rank), epsilon)
+    name = s.add("Mul", s.add("Mul", rest, factor), along_channels(s, 1, rank))
+    return s.done("Add", name, along_channels(s, 2, rank))
+
+
+@expands("LRN")
+def local_response(s: Scope) -> bool:
+    """x / (bias + alpha / size * sum of squares of neighbouring channels) ** beta."""
+    import numpy as np
+
+    if not s.is_float or len(s.shape()) < 3:
+        return False
+    shape, size = s.shape(), s.get("size", 1)
+    count = shape[1]
+    before, after = (size - 1) // 2, size // 2
+    places = np.arange(count)
+    near = (places[None] >= places[:, None] - before) & (places[None] <= places[:, None] + after)
+    squares = s.reshaped(s.add("Mul", s.x, s.x), (shape[0], count, -1))
+    matrix = s.const(near * (s.get("alpha", 1e-4) / size))
+    sums = s.reshaped(s.add("MatMul", matrix, squares), shape)
+    base = s.add("Add", sums, s.const(s.get("bias", 1.0)))
+    return s.done("Div", s.x, s.add("Pow", base, s.const(s.get("beta", 0.75), FLOAT)))

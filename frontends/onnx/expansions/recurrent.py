@@ -1,0 +1,215 @@
+"""Networks with a memory, step by step, as ONNX defines them."""
+
+from collections.abc import Callable, Sequence
+
+from memopt.frontends.onnx.expansions import expands
+from memopt.frontends.onnx.scope import INT64, Scope
+
+STEPS = 4096  # operators would be some ten times as many
+
+
+class Unrolled:
+    """One direction of a recurrent operator: x [steps, batch, size] in, hidden states out."""
+
+    def __init__(self, s: Scope, gates: int, direction: int, reverse: bool, kinds: Sequence[str]):
+        self.s, self.d, self.reverse, self.kinds, self.gates = s, direction, reverse, kinds, gates
+        layout = s.get("layout", 0)
+        self.batch = s.shape()[0 if layout else 1]
+        self.steps, self.size = s.shape()[1 if layout else 0], s.shape()[2]
+        self.hidden = s.shape(2)[2]
+        self.layout = layout
+
+    def part(self, index: int) -> str:
+        """What an operand says of this direction."""
+        s = self.s
+        axis = 1 if self.layout and index in (5, 6) else 0
+        cut = s.add("Slice", s.input(index), *(s.const([v], INT64) for v in self._at(axis)))
+        shape = [n for d, n in enumerate(s.shape(index)) if d != axis]
+        return s.reshaped(cut, shape)
+
+    def _at(self, axis: int) -> tuple[int, int, int]:
+        return self.d, self.d + 1, axis
+
+    def columns(self, name: str, gate: int, count: int = 1, axis: int = 1) -> str:
+        """Gates of what stands side by side."""
+        first = gate * self.hidden
+        ends = (first, first + count * self.hidden, axis)
+        return self.s.add("Slice", name, *(self.s.const([v], INT64) for v in ends))
+
+    def start(self, index: int) -> str:
+        """The state before the first step."""
+        import numpy as np
+
+        if self.s.has(index):
+            return self.part(index)
+        return self.s.const(np.zeros((self.batch, self.hidden)))
+
+    def products(self) -> list[str]:
+        """Of each step, in the order in which they are taken, input times weights, [batch, all]."""
+        s = self.s
+        weights = s.add("Transpose", self.part(1), perm=[1, 0])
+        x = s.transposed(s.x, [1, 0, 2]) if self.layout else s.x
+        rows = s.reshaped(x, (self.steps * self.batch, self.size))
+        product = s.add("MatMul", rows, weights)
+        found = [
+            s.add("Slice", product, *(s.const([v], INT64) for v in (t, t + self.batch, 0)))
+            for t in range(0, self.steps * self.batch, self.batch)
+        ]
+        return found[::-1] if self.reverse else found
+
+    def activated(self, which: int, name: str) -> str:
+        """The activation of that number, clipped before."""
+        s, kind = self.s, self.kinds[which]
+        if clip := s.get("clip", 0.0):
+            name = s.add("Min", s.add("Max", name, s.const(-clip)), s.const(clip))
+        return s.add(kind, name)
+
+
+def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] | None:
+    """Those of the operator; None for what is not said here: lengths of their own, activations with
+    numbers."""
+    way = s.get("direction", "forward")
+    count = 2 if way == "bidirectional" else 1
+    kinds = [str(k) for k in s.get("activations", [*defaults] * count)]
+    known = {"relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid", "softsign": "Softsign"}
+    if s.get("activation_alpha") or s.get("activation_beta") or len(kinds) != count * len(defaults):
+        return None
+    if not s.is_float or any(k.lower() not in known for k in kinds):
+        return None
+    kinds = [known[k.lower()] for k in kinds]
+    n = len(defaults)
+    found = [
+        Unrolled(s, gates, d, way == "reverse" or d == 1, kinds[d * n : (d + 1) * n])
+        for d in range(count)
+    ]
+    if s.has(4):
+        lengths = s.ints(4)
+        if lengths is None or any(n != found[0].steps for n in lengths):
+            return None
+    return found if 0 < found[0].steps <= STEPS else None
+
+
+def written(s: Scope, ways: Sequence[Unrolled], states: Sequence[Sequence[str]]) -> None:
+    """Y and Y_h, of the hidden states of each direction, step by step as they are taken."""
+    first = ways[0]
+    each = (1, 1, first.batch, first.hidden)
+    if s.returns(0):
+        rows: list[str] = []
+        for t in range(first.steps):
+            parts = [
+                s.reshaped(found[-1 - t if way.reverse else t], each)
+                for way, found in zip(ways, states, strict=True)
+            ]
+            rows.append(s.add("Concat", *parts, axis=1) if len(parts) > 1 else parts[0])
+        whole = s.add("Concat", *rows, axis=0)  # [steps, directions, batch, hidden]
+        order = [2, 0, 1, 3] if first.layout else [0, 1, 2, 3]
+        s.done("Identity", s.transposed(whole, order))
+    if s.returns(1):
+        last(s, ways, [found[-1] for found in states], 1)
+
+
+def last(s: Scope, ways: Sequence[Unrolled], states: Sequence[str], result: int) -> None:
+    """The states after the last step, one direction after the other."""
+    first = ways[0]
+    parts = [s.reshaped(name, (1, first.batch, first.hidden)) for name in states]
+    whole = s.add("Concat", *parts, axis=0)
+    s.done("Identity", s.transposed(whole, [1, 0, 2] if first.layout else [0, 1, 2]), result=result)
+
+
+Step = Callable[[str, str], str]
+
+
+@expands("RNN")
+def rnn(s: Scope) -> bool:
+    """One gate."""
+    ways = directions(s, 1, ["Tanh"])
+    if ways is None:
+        return False
+    states: list[list[str]] = []
+    for way in ways:
+        again = s.add("Transpose", way.part(2), perm=[1, 0])
+        h, found = way.start(5), list[str]()
+        for product in way.products():
+            total = s.add("Add", product, s.add("MatMul", h, again))
+            if s.has(3):
+                bias = way.part(3)
+                both = [way.columns(bias, k, 1, 0) for k in (0, 1)]
+                total = s.add("Add", total, s.add("Add", *both))
+            h = way.activated(0, total)
+            found.append(h)
+        states.append(found)
+    written(s, ways, states)
+    return True
+
+
+@expands("GRU")
+def gru(s: Scope) -> bool:
+    """Gates z, r, h."""
+    ways = directions(s, 3, ["Sigmoid", "Tanh"])
+    if ways is None:
+        return False
+    states: list[list[str]] = []
+    after = bool(s.get("linear_before_reset", 0))
+    for way in ways:
+        again = s.add("Transpose", way.part(2), perm=[1, 0])
+        gates, third = way.columns(again, 0, 2), way.columns(again, 2)
+        bias = way.part(3) if s.has(3) else ""
+        h, found = way.start(5), list[str]()
+        for product in way.products():
+            if bias:
+                product = s.add("Add", product, way.columns(bias, 0, 3, 0))
+            total = s.add("Add", way.columns(product, 0, 2), s.add("MatMul", h, gates))
+            if bias:
+                total = s.add("Add", total, way.columns(bias, 3, 2, 0))
+            z, r = (way.activated(0, way.columns(total, k)) for k in (0, 1))
+            part = s.add("MatMul", h if after else s.add("Mul", r, h), third)
+            if bias:
+                part = s.add("Add", part, way.columns(bias, 5, 1, 0))
+            part = s.add("Mul", r, part) if after else part
+            new = way.activated(1, s.add("Add", way.columns(product, 2), part))
+            kept = s.add("Mul", z, h)
+            h = s.add("Add", s.add("Mul", s.add("Sub", s.const(1.0), z), new), kept)
+            found.append(h)
+        states.append(found)
+    written(s, ways, states)
+    return True
+
+
+@expands("LSTM")
+def lstm(s: Scope) -> bool:
+    """Gates i, o, f, c; with peepholes."""
+    ways = directions(s, 4, ["Sigmoid", "Tanh", "Tanh"])
+    if ways is None:
+        return False
+    states: list[list[str]] = []
+    cells: list[str] = []
+    for way in ways:
+        again = s.add("Transpose", way.part(2), perm=[1, 0])
+        bias = way.part(3) if s.has(3) else ""
+        if bias:
+            bias = s.add("Add", way.columns(bias, 0, 4, 0), way.columns(bias, 4, 4, 0))
+        holes = [way.columns(way.part(7), k, 1, 0) for k in range(3)] if s.has(7) else []
+        h, c, found = way.start(5), way.start(6), list[str]()
+        for product in way.products():
+            total = s.add("Add", product, s.add("MatMul", h, again))
+            total = s.add("Add", total, bias) if bias else total
+            i, o, f, new = (way.columns(total, k) for k in range(4))
+            if holes:
+                i = s.add("Add", i, s.add("Mul", holes[0], c))
+                f = s.add("Add", f, s.add("Mul", holes[2], c))
+            i = way.activated(0, i)
+            kept = way.activated(0, f)
+            if s.get("input_forget", 0):
+                kept = s.add("Sub", s.const(1.0), i)
+            new = s.add("Mul", i, way.activated(1, new))
+            c = s.add("Add", s.add("Mul", kept, c), new)
+            if holes:
+                o = s.add("Add", o, s.add("Mul", holes[1], c))
+            h = s.add("Mul", way.activated(0, o), s.add(way.kinds[2], c))
+            found.append(h)
+        states.append(found)
+        cells.append(c)
+    written(s, ways, states)
+    if s.returns(2):
+        last(s, ways, cells, 2)
+    return True

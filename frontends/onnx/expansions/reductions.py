@@ -1,0 +1,167 @@
+"""What makes one number of several along axes, and what puts them in proportion."""
+
+from collections.abc import Sequence
+from math import prod
+
+from memopt.frontends.onnx.expansions import expands
+from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, Scope
+
+
+def axes_of(s: Scope) -> list[int] | None:
+    """The axes of a reduction, an operand or an attribute; None if only the run time knows them,
+    [] for none."""
+    rank = len(s.shape())
+    axes = s.ints(1, "axes") if s.has(1) or "axes" in s.attributes else []
+    if axes is None:
+        return None
+    if not axes and not s.get("noop_with_empty_axes", 0):
+        return list(range(rank))
+    return sorted({axis % rank for axis in axes})
+
+
+def neighbours(axes: Sequence[int], shape: Sequence[int]) -> list[list[int]]:
+    """The axes in groups between which nothing lies."""
+    groups: list[list[int]] = []
+    for axis in axes:
+        if groups and prod(shape[groups[-1][-1] + 1 : axis]) == 1:
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    return groups
+
+
+def over(s: Scope, kind: str, name: str, axes: Sequence[int]) -> str:
+    """A reduction over axes, which stay as 1."""
+    return s.add(kind, name, s.const(list(axes), INT64), keepdims=1)
+
+
+@expands("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean")
+def reduction(s: Scope) -> bool:
+    """Over neighbouring axes there are kernels: over others one group of them after the other."""
+    axes = axes_of(s)
+    if axes is None or 0 in s.shape() or s.is_stored:
+        return False
+    if not axes:
+        return s.done("Identity", s.x)
+    groups, keep = neighbours(axes, s.shape()), s.get("keepdims", 1)
+    if len(groups) <= 1:
+        return False
+    name = s.x
+    for group in groups:
+        name = over(s, s.node.op_type, name, group)
+    if keep:
+        return s.done("Identity", name)
+    return s.done("Reshape", name, s.const(list(s.out_shape()), INT64))
+
+
+@expands("ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp")
+def of_functions(s: Scope) -> bool:
+    """A sum of functions of the numbers, and a function of the sum."""
+    axes, kind = axes_of(s), s.node.op_type
+    if axes is None or not s.is_float or 0 in s.shape():
+        return False
+    x, largest = s.x, ""
+    if kind == "ReduceL1":
+        x = s.add("Abs", x)
+    elif kind in ("ReduceL2", "ReduceSumSquare"):
+        x = s.add("Mul", x, x)
+    elif kind == "ReduceLogSumExp":
+        largest = over(s, "ReduceMax", x, axes) if axes else x
+        x = s.add("Exp", s.add("Sub", x, largest))
+    x = over(s, "ReduceSum", x, axes) if axes else x
+    if kind == "ReduceL2":
+        x = s.add("Sqrt", x)
+    elif kind == "ReduceLogSum":
+        x = s.add("Log", x)
+    elif kind == "ReduceLogSumExp":
+        x = s.add("Add", s.add("Log", x), largest)
+    return s.done("Reshape", x, s.const(list(s.out_shape()), INT64))
+
+
+@expands("ArgMax", "ArgMin")
+def arg(s: Scope) -> bool:
+    """Without the axis, from its start; that is put back, and the last of equal ones is the first
+    from the end."""
+    keep, last, axis = s.get("keepdims", 1), s.get("select_last_index", 0), s.get("axis", 0)
+    if not keep and not last and "axis" in s.attributes:
+        return False
+    if s.element() not in (FLOAT, INT32, 2, 3):
+        return False
+    x, axis = s.x, int(axis) % len(s.shape())
+    size = s.shape()[axis]
+    if last:
+        ends: list[int] = [-1, -(size + 1), axis, -1]
+        x = s.add("Slice", x, *(s.const([v], INT64) for v in ends))
+    found = s.add(s.node.op_type, x, axis=axis, keepdims=0)
+    if last:
+        found = s.add("Sub", s.const(size - 1, INT32), s.add("Cast", found, to=INT32))
+        found = s.add("Cast", found, to=INT64)
+    return s.done("Reshape", found, s.const(list(s.out_shape()), INT64))
+
+
+@expands("Softmax", "LogSoftmax")
+def softmax(s: Scope) -> bool:
+    """Over the last axis; before opset 13 over all from an axis on."""
+    if not s.is_float or 0 in s.shape():
+        return False
+    kind, shape = s.node.op_type, s.shape()
+    rank = len(shape)
+    if s.opset < 13:
+        axis = int(s.get("axis", 1)) % max(rank, 1)
+        if axis == rank - 1:
+            return s.done(kind, s.x, axis=-1)
+        flat = s.reshaped(s.x, (prod(shape[:axis]), prod(shape[axis:])))
+        return s.done("Reshape", s.add(kind, flat, axis=-1), s.const(list(shape), INT64))
+    axis = s.get("axis", -1) % rank
+    if axis == rank - 1:
+        return False
+    order = [*(d for d in range(rank) if d != axis), axis]
+    made = s.add(kind, s.transposed(s.x, order), axis=-1)
+    return s.done("Transpose", made, perm=[order.index(d) for d in range(rank)])
+
+
+@expands("Hardmax")
+def hardmax(s: Scope) -> bool:
+    """1 where the first of the largest stands."""
+    if not s.is_float:
+        return False
+    shape = s.shape()
+    if s.opset < 13:
+        axis = s.get("axis", 1) % len(shape)
+        flat = s.reshaped(s.x, (prod(shape[:axis]), prod(shape[axis:])))
+        return s.done("Reshape", s.add("Hardmax", flat), s.const(list(shape), INT64))
+    axis = int(s.get("axis", -1)) % len(shape)
+    at = s.add("Cast", s.add("ArgMax", s.x, axis=axis, keepdims=1), to=INT32)
+    along = [1] * len(shape)
+    along[axis] = size = int(shape[axis])
+    every = s.reshaped(s.const(list(range(size)), INT32), along)
+    return s.done("Cast", s.add("Equal", every, at), to=FLOAT)
+
+
+@expands("LpNormalization")
+def lp_normalization(s: Scope) -> bool:
+    """What has no length stays zero."""
+    if not s.is_float:
+        return False
+    axis, kind = s.get("axis", -1) % len(s.shape()), f"ReduceL{s.get('p', 2)}"
+    length = over(s, kind, s.x, [axis])
+    nothing = s.add("Cast", s.add("Equal", length, s.like(0)), to=FLOAT)
+    return s.done("Div", s.x, s.add("Add", length, nothing))
+
+
+@expands("CumSum")
+def running_sum(s: Scope) -> bool:
+    """A product with a triangle of ones."""
+    import numpy as np
+
+    axis = s.ints(1)
+    if not s.is_float or axis is None or not s.shape():
+        return False
+    rank = len(s.shape())
+    at = axis[0] % rank
+    ones = np.triu(np.ones((s.shape()[at],) * 2), 1 if s.get("exclusive", 0) else 0)
+    order = [*(d for d in range(rank) if d != at), at]
+    matrix = s.const(ones.T if s.get("reverse", 0) else ones)
+    made = s.add("MatMul", s.reshaped(s.transposed(s.x, order), (-1, s.shape()[at])), matrix)
+    made = s.reshaped(made, [s.shape()[d] for d in order])
+    return s.done("Transpose", made, perm=[order.index(d) for d in range(rank)])

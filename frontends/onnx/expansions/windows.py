@@ -1,0 +1,254 @@
+"""What slides a window: over one dimension as over two, and in forms that no operation has."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from memopt.frontends.core.windows import same_padding
+from memopt.frontends.onnx.expansions import expands
+from memopt.frontends.onnx.expansions.reductions import over
+from memopt.frontends.onnx.scope import INT64, Scope
+
+
+def pads_of(s: Scope, kernel: Sequence[int]) -> list[int]:
+    """Explicit pads, before and after, of what `auto_pad` says."""
+    n = len(kernel)
+    strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
+    auto, pads = s.get("auto_pad", "NOTSET"), list(s.get("pads") or [0] * 2 * n)
+    if auto == "VALID":
+        return [0] * 2 * n
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        for i, size in enumerate(s.shape()[2:]):
+            out = -(-size // strides[i])
+            less, more = same_padding(size, out, kernel[i], strides[i], dilations[i])
+            pads[i], pads[i + n] = (less, more) if auto == "SAME_UPPER" else (more, less)
+    return pads
+
+
+def flat(s: Scope, kind: str, kernel: Sequence[int], *operands: str, **attributes: Any) -> bool:
+    """The same over images of one row."""
+    shape = s.shape()
+    image = s.reshaped(s.x, (*shape[:2], 1, shape[2]))
+    pads = pads_of(s, kernel)
+    made = s.add(
+        kind,
+        image,
+        *operands,
+        kernel_shape=[1, *kernel],
+        strides=[1, *s.get("strides", [1])],
+        dilations=[1, *s.get("dilations", [1])],
+        pads=[0, pads[0], 0, pads[1]],
+        **attributes,
+    )
+    return s.done("Reshape", made, s.const(list(s.out_shape()), INT64))
+
+
+@expands("Conv", "ConvTranspose")
+def convolution(s: Scope) -> bool:
+    """Over one dimension as over two."""
+    if not s.is_float:
+        return False
+    if len(s.shape()) == 3 and not s.get("output_shape"):
+        weights = s.reshaped(s.input(1), (*s.shape(1)[:2], 1, s.shape(1)[2]))
+        bias = [s.input(2)] if s.has(2) else []
+        more: dict[str, Any] = {"group": s.get("group", 1)}
+        if s.node.op_type == "ConvTranspose":
+            if s.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
+                return False
+            more["output_padding"] = [0, *s.get("output_padding", [0])]
+        return flat(s, s.node.op_type, s.shape(1)[2:], weights, *bias, **more)
+    return s.node.op_type == "ConvTranspose" and len(s.shape()) == 4 and _transposed(s)
+
+
+def _transposed(s: Scope) -> bool:
+    """With explicit padding, and each group by itself."""
+    kernel, groups = s.shape(1)[2:], s.get("group", 1)
+    auto = s.get("auto_pad", "NOTSET")
+    stated = auto in ("SAME_UPPER", "SAME_LOWER") or bool(s.get("output_shape"))
+    if not stated and groups == 1:
+        return False
+    strides, dilations = s.get("strides", [1, 1]), s.get("dilations", [1, 1])
+    pads, extra = list(s.get("pads") or [0] * 4), list(s.get("output_padding") or [0, 0])
+    if stated:
+        for i, (size, out) in enumerate(zip(s.shape()[2:], s.out_shape()[2:], strict=True)):
+            whole = strides[i] * (size - 1) + extra[i] + (kernel[i] - 1) * dilations[i] + 1
+            total = whole - out
+            if total < 0:
+                extra[i] -= total
+                total = 0
+            less = total // 2
+            upper = auto == "SAME_UPPER"
+            pads[i], pads[i + 2] = (less, total - less) if upper else (total - less, less)
+    given: dict[str, Any] = {
+        "strides": strides,
+        "dilations": dilations,
+        "pads": pads,
+        "output_padding": extra,
+    }
+    if groups == 1:
+        return s.done("ConvTranspose", *s.node.input, **given)
+    each, filters = s.shape()[1] // groups, s.shape(1)[1]
+    parts: list[str] = []
+    for g in range(groups):
+        operands = [cut(s, s.x, g * each, each, 1), cut(s, s.input(1), g * each, each, 0)]
+        if s.has(2):
+            operands.append(cut(s, s.input(2), g * filters, filters, 0))
+        parts.append(s.add("ConvTranspose", *operands, **given))
+    return s.done("Concat", *parts, axis=1)
+
+
+def cut(s: Scope, name: str, start: int, count: int, axis: int) -> str:
+    """So many elements along an axis."""
+    return s.add("Slice", name, *(s.const([v], INT64) for v in (start, start + count, axis)))
+
+
+@expands("MaxPool", "AveragePool")
+def pool(s: Scope) -> bool:
+    """One dimension; windows that are rounded up, whose last ones reach beyond the padding; padding
+    that counts."""
+    kind, kernel = s.node.op_type, s.get("kernel_shape", [])
+    if not s.is_float or s.is_stored or s.returns(1) or len(kernel) not in (1, 2):
+        return False
+    n, pads = len(kernel), pads_of(s, kernel)
+    strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
+    counts = bool(s.get("count_include_pad", 0)) and kind == "AveragePool"
+    more, clipped = list(pads), False
+    for i, (size, out) in enumerate(zip(s.shape()[2:], s.out_shape()[2:], strict=True)):
+        reach = (out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1
+        beyond = reach - (size + pads[i] + pads[i + n])
+        if beyond > 0:
+            more[i + n], clipped = pads[i + n] + beyond, True
+    spread = kind == "AveragePool" and any(d != 1 for d in dilations)
+    if kind == "MaxPool" and any(d != 1 for d in dilations):
+        return _dilated_max(s, kernel, strides, dilations, more)
+    if counts and not spread and not clipped:
+        n_pads = [0, 0, *pads[:n], 0, 0, *pads[n:]]
+        x = s.add("Pad", s.x, s.const(n_pads, INT64)) if any(pads) else s.x
+        return s.done(kind, x, kernel_shape=kernel, strides=strides)
+    if counts or spread:
+        return _weighed(s, kernel, strides, dilations, pads, counts)
+    if n == 1 and more == pads:
+        return flat(s, kind, kernel)
+    if not clipped and s.get("auto_pad", "NOTSET") in ("NOTSET", "VALID"):
+        return False
+    given = {"kernel_shape": kernel, "strides": strides, "dilations": dilations}
+    if n == 2:
+        return more != pads and s.done(kind, s.x, pads=more, **given)
+    image = s.reshaped(s.x, (*s.shape()[:2], 1, s.shape()[2]))
+    wide = {k: [1, *v] for k, v in given.items()}
+    made = s.add(kind, image, pads=[0, more[0], 0, more[1]], **wide)
+    return s.done("Reshape", made, s.const(list(s.out_shape()), INT64))
+
+
+def _taps(
+    size: int, out: int, kernel: int, stride: int, dilation: int, pad: int
+) -> list[list[int]]:
+    """Of each window the elements that it has, padding left out."""
+    return [
+        [p for t in range(kernel) if 0 <= (p := o * stride - pad + t * dilation) < size]
+        for o in range(out)
+    ]
+
+
+def _weighed(
+    s: Scope,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+    counts: bool,
+) -> bool:
+    """A mean as a sum along one dimension after the other: products with constant matrices, then a
+    division by how many elements each window has."""
+    import numpy as np
+
+    name, n = s.x, len(kernel)
+    shape = list(s.shape())
+    if any(v > 256 for v in (*shape[2:], *s.out_shape()[2:])):
+        return False
+    numbers = np.ones((1,) * n)
+    for i in range(n):
+        size, out = shape[2 + i], s.out_shape()[2 + i]
+        taps = _taps(size, out, kernel[i], strides[i], dilations[i], pads[i])
+        matrix = np.zeros((size, out))
+        many: list[int] = []
+        for o, those in enumerate(taps):
+            for p in those:
+                matrix[p, o] += 1
+            first = o * strides[i] - pads[i]
+            inside = [first + t * dilations[i] < size + pads[i + n] for t in range(kernel[i])]
+            many.append(sum(inside) if counts else len(those))
+        name = along(s, name, shape, 2 + i, matrix)
+        shape[2 + i] = out
+        numbers = numbers * np.array(many).reshape([-1 if d == i else 1 for d in range(n)])
+    if (numbers == numbers.reshape(-1)[0]).all():
+        return s.done("Div", name, s.const(numbers.reshape(-1)[0]))
+    return s.done("Div", name, s.const(numbers))
+
+
+def along(s: Scope, name: str, shape: Sequence[int], axis: int, matrix: Any) -> str:
+    """A tensor of that shape times a constant matrix (old size, new size) along an axis."""
+    order = [*(d for d in range(len(shape)) if d != axis), axis]
+    product = s.add("MatMul", s.transposed(name, order), s.const(matrix))
+    return s.transposed(product, [order.index(d) for d in range(len(shape))])
+
+
+def _dilated_max(
+    s: Scope,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+) -> bool:
+    """The largest of what stands at each tap, a dimension after the other; taps outside are the
+    nearest tap inside."""
+    name = s.x
+    for i in range(len(kernel)):
+        size, out = s.shape()[2 + i], s.out_shape()[2 + i]
+        taps = _taps(size, out, kernel[i], strides[i], dilations[i], pads[i])
+        if not all(taps):
+            return False
+        picked = [
+            s.add("Gather", name, s.const([t[min(k, len(t) - 1)] for t in taps], INT64), axis=2 + i)
+            for k in range(kernel[i])
+        ]
+        name = picked[0]
+        for other in picked[1:]:
+            name = s.add("Max", name, other)
+    return s.done("Identity", name)
+
+
+@expands("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def whole(s: Scope) -> bool:
+    """Of others than images, a reduction."""
+    rank, kind = len(s.shape()), s.node.op_type
+    if not s.is_float or (rank == 4 and kind != "GlobalLpPool"):
+        return False
+    p = s.get("p", 2)
+    name = {"GlobalAveragePool": "ReduceMean", "GlobalMaxPool": "ReduceMax"}.get(
+        kind, f"ReduceL{p}"
+    )
+    if name not in ("ReduceMean", "ReduceMax", "ReduceL1", "ReduceL2"):
+        return False
+    return s.done("Identity", over(s, name, s.x, range(2, rank)))
+
+
+@expands("LpPool")
+def lp_pool(s: Scope) -> bool:
+    """Of the mean of powers with padding that counts, which is zero."""
+    p, kernel = s.get("p", 2), s.get("kernel_shape", [])
+    if not s.is_float or p not in (1, 2) or len(kernel) not in (1, 2):
+        return False
+    powers = s.add("Abs", s.x) if p == 1 else s.add("Mul", s.x, s.x)
+    n = len(kernel)
+    strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
+    pads, shape, name = pads_of(s, kernel), list(s.shape()), powers
+    import numpy as np
+
+    for i in range(n):
+        size, out = shape[2 + i], s.out_shape()[2 + i]
+        matrix = np.zeros((size, out))
+        for o, t in enumerate(_taps(size, out, kernel[i], strides[i], dilations[i], pads[i])):
+            matrix[t, o] = 1
+        name = along(s, name, shape, 2 + i, matrix)
+        shape[2 + i] = out
+    return s.done("Identity", name) if p == 1 else s.done("Sqrt", name)

@@ -1,0 +1,76 @@
+"""What is known of a graph before run time: values, and the nodes that are left."""
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from onnx import NodeProto, TensorProto, helper
+
+from memopt.dialects.errors import MemoptError
+from memopt.formats.onnx_weights import array_of
+from memopt.frontends.onnx.loading import SMALL, Graph, ValueType, message
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+@dataclass
+class Known:
+    """Values that are known; `folded` are those of nodes that need not run, or that an expansion
+    made, `fills` the `ConstantOfShape` nodes by their output's name. `nodes` are those that run,
+    (index in the file, node), expanded; what they make of constants alone, where an operation is
+    then a constant expression, is `steady`; `dequantized` is what `DequantizeLinear` makes."""
+
+    graph: Graph
+    arrays: "dict[str, Array]" = field(default_factory=dict[str, Any])
+    folded: set[str] = field(default_factory=set[str])
+    fills: dict[str, NodeProto] = field(default_factory=dict[str, NodeProto])
+    nodes: list[tuple[int, NodeProto]] = field(default_factory=list[tuple[int, NodeProto]])
+    steady: set[str] = field(default_factory=set[str])
+    dequantized: set[str] = field(default_factory=set[str])
+    count: int = 0
+
+    def array(self, name: str) -> "Array | None":
+        """The elements of a small constant; None if they are not known."""
+        if name not in self.arrays:
+            tensor = self.graph.constants.get(name)
+            if (
+                tensor is None
+                or tensor.data_location == TensorProto.EXTERNAL
+                or prod(tensor.dims) > SMALL
+                or tensor.data_type == TensorProto.STRING
+            ):
+                return None
+            self.arrays[name] = self.read(tensor, name)
+        return self.arrays[name]
+
+    def read(self, tensor: TensorProto, name: str) -> "Array":
+        try:
+            return array_of(tensor, "")
+        except Exception as error:
+            raise MemoptError(message(error), f"{self.graph.name}: constant {name!r}") from None
+
+    def is_steady(self, name: str) -> bool:
+        """Whether a value is a constant, or an expression of such."""
+        return self.is_constant(name) or name in self.steady
+
+    def is_constant(self, name: str) -> bool:
+        return name in self.graph.constants or name in self.folded or name in self.fills
+
+    def fresh(self, near: str) -> str:
+        """A name that nothing has, which begins like another one."""
+        while True:
+            self.count += 1
+            name = f"{near}/{self.count}"
+            if name not in self.graph.types:
+                return name
+
+    def made_constant(self, array: "Array", name: str) -> str:
+        """A constant that no file has."""
+        self.arrays[name] = array
+        self.folded.add(name)
+        element = helper.np_dtype_to_tensor_dtype(array.dtype)
+        self.graph.types[name] = ValueType(element, array.shape)
+        return name
