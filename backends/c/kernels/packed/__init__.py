@@ -18,10 +18,10 @@ ROUNDINGS = ("tflm_double", "onnx_even")
 
 
 def _column(op: Conv2DOp) -> int:
-    """Two pixels widened, and where the channels are no words a window as bytes; 0 for channels in
-    groups."""
+    """Two pixels widened, and where the channels are no words two windows as bytes; 0 for channels
+    in groups."""
     taps = prod(shape_of(op.weights)[1:])
-    bytes_ = padded(taps) if shape_of(op.input)[-1] % 4 else 0
+    bytes_ = 2 * padded(taps) if shape_of(op.input)[-1] % 4 else 0
     return 0 if op.groups.value.data != 1 else column_bytes(taps, 2) + bytes_
 
 
@@ -60,10 +60,11 @@ def conv_2d_packed_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
 def _columns(op: DepthwiseConv2DOp) -> int:
     """The columns of a row of four channels, packed by twos; 0 for what no such kernel computes."""
     shape, out = shape_of(op.input), shape_of(op.result)
-    kernel, stride, dilation, _ = op.window.sizes
+    kernel, stride, dilation, pad = op.window.sizes
     fits = (
         (tuple(kernel), tuple(dilation)) == ((3, 3), (1, 1))
         and stride[1] <= 2
+        and pad[1] <= 1  # on the left
         and len(shape) == 4
         and op.in_place is None
         and shape[3] % BLOCK == 0

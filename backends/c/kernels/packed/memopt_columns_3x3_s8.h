@@ -14,51 +14,114 @@
 
 #define MEMOPT_COLUMNS_WORDS 7 /* of a channel in the stream */
 
-static inline uint32_t memopt_pack_low(uint32_t a, uint32_t b) {
-  return (a & 0xffffu) | b << 16;
+/* Four channels of three rows whose columns are packed: each row from its first column on, `apart`
+ * bytes from one to the next, 0 for a row that is not there, of which all are `zero`. To begin with
+ * a column that is not there, if `left`; then `pairs` times two; then one, if `right`, and one that
+ * is not there. `per` words lie between channels. */
+typedef struct {
+  const int8_t *row0, *row1, *row2;
+  int32_t apart1;
+  uint32_t *to;
+  int32_t per;
+  int32_t apart0, apart2;
+  int32_t left, pairs, right;
+  uint32_t zero; /* four bytes of padding */
+} memopt_columns_of;
+
+#if MEMOPT_ASM_BLOCK
+#define MEMOPT_ASM_FOUR(at)                                                                  \
+  "sxtb16 r8, r12\n sxtb16 r12, r12, ror #8\n sxtb16 r9, r10\n sxtb16 r10, r10, ror #8\n"     \
+  "str r8, [r4, #" at "\n str r12, [r5, #" at "\n str r9, [r6, #" at "\n str r10, [r7, #" at "\n "
+#define MEMOPT_ASM_TWO "pkhbt r12, r8, r9, lsl #16\n pkhtb r10, r9, r8, asr #16\n "
+#define MEMOPT_ASM_NONE(of) "ldr r12, [" of ", #44]\n mov r10, r12\n "
+
+__attribute__((naked, noinline, unused)) static void memopt_pack_columns(
+    const memopt_columns_of *of __attribute__((unused))) {
+  __asm__(
+      ".syntax unified\n push {r0, r4-r11, lr}\n mov r12, r0\n"
+      "ldm r12, {r0-r4, r7, r11, lr}\n ldrd r8, r9, [r12, #32]\n"
+      "sub r4, r4, #12\n add r5, r4, r7, lsl #2\n add r6, r5, r7, lsl #2\n"
+      "add r7, r6, r7, lsl #2\n add r9, r9, r8\n add r9, r9, r9, lsl #1\n"
+      "add r9, r4, r9, lsl #2\n push {r9}\n"
+      "cmp r8, #0\n beq.w 1f\n " MEMOPT_ASM_NONE("r12") MEMOPT_ASM_FOUR("12]!")
+      "ldr r8, [r0]\n ldr r9, [r1]\n " MEMOPT_ASM_TWO MEMOPT_ASM_FOUR("4]")
+      "ldr r8, [sp, #4]\n ldr r9, [r2]\n ldr r8, [r8, #44]\n " MEMOPT_ASM_TWO
+      MEMOPT_ASM_FOUR("8]")
+      "add r0, r0, r11\n add r1, r1, r3\n add r2, r2, lr\n"
+      "1:\n ldr r9, [sp]\n cmp r4, r9\n beq.w 3f\n"
+      "2:\n ldr r8, [r0]\n ldr r9, [r1]\n " MEMOPT_ASM_TWO MEMOPT_ASM_FOUR("12]!")
+      "ldr r8, [r0, r11]\n ldr r9, [r1, r3]\n " MEMOPT_ASM_TWO MEMOPT_ASM_FOUR("4]")
+      "ldr r8, [r2]\n ldr r9, [r2, lr]\n " MEMOPT_ASM_TWO MEMOPT_ASM_FOUR("8]")
+      "ldr r9, [sp]\n add r0, r0, r11, lsl #1\n add r1, r1, r3, lsl #1\n cmp r4, r9\n"
+      "add r2, r2, lr, lsl #1\n bne.w 2b\n"
+      "3:\n ldr r3, [sp, #4]\n ldr r11, [r3, #40]\n cmp r11, #0\n beq.w 4f\n"
+      "ldr r8, [r0]\n ldr r9, [r1]\n " MEMOPT_ASM_TWO MEMOPT_ASM_FOUR("12]!")
+      MEMOPT_ASM_NONE("r3") MEMOPT_ASM_FOUR("4]")
+      "ldr r8, [r2]\n ldr r9, [r3, #44]\n " MEMOPT_ASM_TWO MEMOPT_ASM_FOUR("8]")
+      "4:\n add sp, sp, #8\n pop {r4-r11, pc}\n");
 }
-static inline uint32_t memopt_pack_high(uint32_t a, uint32_t b) {
-  return a >> 16 | (b & 0xffff0000u);
+#else
+static inline void memopt_pack_four(uint32_t *to, int32_t per, uint32_t a, uint32_t b) {
+  const uint32_t low = (a & 0xffffu) | b << 16;
+  const uint32_t high = a >> 16 | (b & 0xffff0000u);
+  to[0] = MEMOPT_EVEN_S8(low);
+  to[per] = MEMOPT_ODD_S8(low);
+  to[2 * per] = MEMOPT_EVEN_S8(high);
+  to[3 * per] = MEMOPT_ODD_S8(high);
 }
 
-/* Two columns of four channels, `per` words from one channel to the next; a: the first column in
- * rows 0, 1, 2, b: the second. */
-static inline void memopt_pack_columns(uint32_t *to, int32_t per, const uint32_t a[3],
-                                       const uint32_t b[3]) {
-  const uint32_t al = memopt_pack_low(a[0], a[1]), ah = memopt_pack_high(a[0], a[1]);
-  const uint32_t bl = memopt_pack_low(b[0], b[1]), bh = memopt_pack_high(b[0], b[1]);
-  const uint32_t ul = memopt_pack_low(a[2], b[2]), uh = memopt_pack_high(a[2], b[2]);
-  to[0] = MEMOPT_EVEN_S8(al);
-  to[1] = MEMOPT_EVEN_S8(bl);
-  to[2] = MEMOPT_EVEN_S8(ul);
-  to += per;
-  to[0] = MEMOPT_ODD_S8(al);
-  to[1] = MEMOPT_ODD_S8(bl);
-  to[2] = MEMOPT_ODD_S8(ul);
-  to += per;
-  to[0] = MEMOPT_EVEN_S8(ah);
-  to[1] = MEMOPT_EVEN_S8(bh);
-  to[2] = MEMOPT_EVEN_S8(uh);
-  to += per;
-  to[0] = MEMOPT_ODD_S8(ah);
-  to[1] = MEMOPT_ODD_S8(bh);
-  to[2] = MEMOPT_ODD_S8(uh);
+static inline void memopt_pack_columns(const memopt_columns_of *of) {
+  const int8_t *row0 = of->row0, *row1 = of->row1, *row2 = of->row2;
+  const int32_t first = of->left ? -1 : 0;
+  const int32_t behind = 2 * of->pairs + (of->left ? 1 : 0) + (of->right ? 1 : 0);
+  uint32_t *to = of->to;
+  int32_t x;
+  for (x = first; x < behind; x += 2) {
+    uint32_t a[3], b[3];
+    a[0] = a[1] = a[2] = b[0] = b[1] = b[2] = of->zero;
+    if (x >= 0) {
+      a[0] = memopt_word(row0);
+      a[1] = memopt_word(row1);
+      a[2] = memopt_word(row2);
+      row0 += of->apart0;
+      row1 += of->apart1;
+      row2 += of->apart2;
+    }
+    if (x + 1 < behind) {
+      b[0] = memopt_word(row0);
+      b[1] = memopt_word(row1);
+      b[2] = memopt_word(row2);
+      row0 += of->apart0;
+      row1 += of->apart1;
+      row2 += of->apart2;
+    }
+    memopt_pack_four(to, of->per, a[0], a[1]);
+    memopt_pack_four(to + 1, of->per, b[0], b[1]);
+    memopt_pack_four(to + 2, of->per, a[2], b[2]);
+    to += 3;
+  }
 }
+#endif
 
-/* One channel of a row in any kind: `pairs` times two results from two columns on, then `singles`
- * times one; `step` bytes from one to the next. */
+/* Channels of a row: `pairs` times two results from two columns on, then `singles` times one, `step`
+ * bytes from one to the next; `per` words of columns from one channel to the next. */
+typedef struct {
+  int32_t step, pairs, singles, per, channels;
+} memopt_columns_run;
+
+/* One channel of any kind. */
 static MEMOPT_NOINLINE void memopt_any_columns(int32_t fused, int32_t zero_point,
                                                const uint32_t *columns, const uint32_t *w,
-                                               int8_t *out, int32_t step, int32_t pairs,
-                                               int32_t singles) {
+                                               int8_t *out, const memopt_columns_run *run) {
+  const int32_t twos = 2 * run->pairs;
   const uint32_t a = memopt_sxtb16(w[0]), b = memopt_sxtb16(w[0] >> 8);
   const uint32_t c = memopt_sxtb16(w[1]), d = memopt_sxtb16(w[1] >> 8);
   const uint32_t e = memopt_sxtb16(w[2]);
-  const int32_t results = 2 * pairs + singles;
+  const int32_t results = twos + run->singles;
   int32_t i;
   for (i = 0; i < results; ++i) {
     int32_t sum;
-    if (i >= 2 * pairs || i % 2 == 0) {
+    if (i >= twos || i % 2 == 0) {
       sum = memopt_smlad(columns[3], c, memopt_smlad(columns[2], d, 0));
       sum = memopt_smlad(columns[1], b, memopt_smlad(columns[0], a, sum));
       sum += memopt_low(columns[5]) * memopt_high(e);
@@ -74,17 +137,22 @@ static MEMOPT_NOINLINE void memopt_any_columns(int32_t fused, int32_t zero_point
       sum = memopt_clamp(sum, -128, 127);
     }
     *out = (int8_t)sum;
-    out += step;
-    columns += i >= 2 * pairs || i % 2 == 1 ? 3 : 0;
+    out += run->step;
+    columns += i >= twos || i % 2 == 1 ? 3 : 0;
   }
 }
 
 #if MEMOPT_ASM_BLOCK
-/* Numbers for which there is no register: in those of the FPU, else on the stack. */
+/* Numbers for which there is no register: in those of the FPU, else on the stack. The four words of a
+ * channel behind its weights, at r1, are the first of them. */
 #if defined(__ARM_FP)
+#define MEMOPT_ASM_CHANNEL_WORDS "add r8, r1, #12\n vldmia r8, {s0-s3}\n "
 #define MEMOPT_ASM_PUT(n, r) "vmov s" #n ", " r "\n "
 #define MEMOPT_ASM_GET(r, n) "vmov " r ", s" #n "\n "
 #else
+#define MEMOPT_ASM_CHANNEL_WORDS                                         \
+  "ldr r4, [r1, #12]\n ldr r5, [r1, #16]\n ldr r6, [r1, #20]\n ldr r7, [r1, #24]\n " \
+  "str r4, [sp]\n str r5, [sp, #4]\n str r6, [sp, #8]\n str r7, [sp, #12]\n "
 #define MEMOPT_ASM_PUT(n, r) "str " r ", [sp, #4 * " #n "]\n "
 #define MEMOPT_ASM_GET(r, n) "ldr " r ", [sp, #4 * " #n "]\n "
 #endif
@@ -113,26 +181,27 @@ static MEMOPT_NOINLINE void memopt_any_columns(int32_t fused, int32_t zero_point
   "asr r6, r9\n ssat r6, #8, r6, asr #1\n " MEMOPT_ASM_GET("r8", 4)                         \
   "strb r6, [r2]\n add r2, r2, r8\n"
 
-/* The same of a fused channel. Two pairs a round, entered at the second where they are odd. */
+/* The same of `channels` fused ones: their columns, their words of the stream and their
+ * results follow one another. Two pairs a round, entered at the second where they are odd. */
 __attribute__((naked, noinline, unused, aligned(4))) static void memopt_fused_columns(
     const uint32_t *columns __attribute__((unused)), const uint32_t *w __attribute__((unused)),
-    int8_t *out __attribute__((unused)), int32_t step __attribute__((unused)),
-    int32_t pairs __attribute__((unused)), int32_t singles __attribute__((unused))) {
+    int8_t *out __attribute__((unused)), const memopt_columns_run *run __attribute__((unused))) {
   __asm__(
-      ".syntax unified\n push {r4-r11, lr}\n sub sp, sp, #32\n"
-      "ldr r4, [r1, #12]\n ldr r5, [r1, #16]\n ldr r6, [r1, #20]\n ldr r7, [r1, #24]\n"
-      MEMOPT_ASM_PUT(0, "r4") MEMOPT_ASM_PUT(1, "r5") MEMOPT_ASM_PUT(2, "r6")
-      MEMOPT_ASM_PUT(3, "r7") MEMOPT_ASM_PUT(4, "r3")
-      "ldr r9, [sp, #68]\n ldr r5, [sp, #72]\n"
-      "add r6, r9, r9, lsl #1\n add r7, r0, r6, lsl #2\n add r7, r7, #12\n"
-      MEMOPT_ASM_PUT(5, "r7")
-      "add r6, r5, r5, lsl #1\n add r6, r7, r6, lsl #2\n"
-      MEMOPT_ASM_PUT(6, "r6")
-      "ldr r6, [r1]\n ldr r7, [r1, #4]\n ldr r8, [r1, #8]\n"
+      ".syntax unified\n push {r4-r11, lr}\n sub sp, sp, #52\n"
+      "ldm r3, {r4-r8}\n lsl r7, r7, #2\n add r9, r6, r6, lsl #1\n lsl r9, r9, #2\n"
+      MEMOPT_ASM_PUT(4, "r4") MEMOPT_ASM_PUT(7, "r1") MEMOPT_ASM_PUT(8, "r2")
+      MEMOPT_ASM_PUT(9, "r7") MEMOPT_ASM_PUT(10, "r8") MEMOPT_ASM_PUT(11, "r9")
+      MEMOPT_ASM_PUT(12, "r5")
+      "0:\n " MEMOPT_ASM_GET("r1", 7) MEMOPT_ASM_CHANNEL_WORDS
+      "ldr r6, [r1]\n ldr r7, [r1, #4]\n ldr r8, [r1, #8]\n add r9, r1, #28\n"
+      MEMOPT_ASM_PUT(7, "r9")
       "sxtb16 r10, r6\n sxtb16 r11, r6, ror #8\n sxtb16 r12, r7\n sxtb16 lr, r7, ror #8\n"
       "sxtb16 r1, r8\n sadd16 r10, r10, r10\n sadd16 r11, r11, r11\n sadd16 r12, r12, r12\n"
       "sadd16 lr, lr, lr\n sadd16 r1, r1, r1\n"
-      MEMOPT_ASM_NEXT
+      MEMOPT_ASM_GET("r9", 9) MEMOPT_ASM_GET("r8", 11) "add r9, r9, r0\n sub r8, r9, r8\n"
+      MEMOPT_ASM_PUT(6, "r9") MEMOPT_ASM_PUT(5, "r8")
+      MEMOPT_ASM_GET("r2", 8) MEMOPT_ASM_GET("r9", 12) "add r8, r2, #1\n"
+      MEMOPT_ASM_PUT(8, "r8") MEMOPT_ASM_NEXT
       "cmp r9, #0\n beq.w 3f\n tst r9, #1\n bne.w 2f\n"
       "1:\n " MEMOPT_ASM_PAIR
       "2:\n " MEMOPT_ASM_PAIR
@@ -140,20 +209,27 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_fused_co
       "3:\n " MEMOPT_ASM_GET("r8", 6) "cmp r0, r8\n beq.w 5f\n"
       "4:\n " MEMOPT_ASM_SINGLE
       MEMOPT_ASM_GET("r8", 6) "cmp r0, r8\n bne.w 4b\n"
-      "5:\n add sp, sp, #32\n pop {r4-r11, pc}\n");
+      "5:\n " MEMOPT_ASM_GET("r9", 10) "subs r9, r9, #1\n " MEMOPT_ASM_PUT(10, "r9")
+      "bne.w 0b\n add sp, sp, #52\n pop {r4-r11, pc}\n");
 }
 #endif
 
+/* All channels of a run, of one kind. */
 static inline void memopt_columns(int32_t fused, int32_t zero_point, const uint32_t *columns,
-                                  const uint32_t *w, int8_t *out, int32_t step, int32_t pairs,
-                                  int32_t singles) {
+                                  const uint32_t *w, int8_t *out, const memopt_columns_run *run) {
+  int32_t k;
 #if MEMOPT_ASM_BLOCK
   if (fused) {
-    memopt_fused_columns(columns, w, out, step, pairs, singles);
+    memopt_fused_columns(columns, w, out, run);
     return;
   }
 #endif
-  memopt_any_columns(fused, zero_point, columns, w, out, step, pairs, singles);
+  for (k = 0; k < run->channels; ++k) {
+    memopt_any_columns(fused, zero_point, columns, w, out, run);
+    columns += run->per;
+    w += MEMOPT_COLUMNS_WORDS;
+    ++out;
+  }
 }
 
 #endif

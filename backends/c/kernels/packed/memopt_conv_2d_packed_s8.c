@@ -14,7 +14,7 @@ typedef struct {
   int32_t dilation_h, dilation_w;
   int32_t pad_top, pad_left;
   int32_t input_zero_point;
-  memopt_packed packed; /* scratch: its column, then a window whose channels are no words */
+  memopt_packed packed; /* scratch: its column, then two windows whose channels are no words */
 } memopt_conv_2d_packed_s8_params;
 
 #define CONV_2D_PACKED_ROWS 16 /* of a window, whose places are looked up once */
@@ -31,28 +31,26 @@ typedef struct {
 } conv_2d_packed_at;
 
 /* Few bytes, which a call would cost more than; the last words overlap. */
-static inline int8_t *conv_2d_packed_copy(int8_t *to, const int8_t *from, int32_t n) {
+static inline void conv_2d_packed_copy(int8_t *to, const int8_t *from, int32_t n) {
   int8_t *const end = to + n;
+  const int8_t *const last = from + n;
   if (n < 4) {
     while (to != end) {
       *to++ = *from++;
     }
-    return to;
+    return;
   }
-  for (; n > 4; n -= 4) {
+  for (; n > 12; n -= 8) {
     memcpy(to, from, 4);
-    to += 4;
-    from += 4;
+    memcpy(to + 4, from + 4, 4);
+    to += 8;
+    from += 8;
   }
-  memcpy(end - 4, from + n - 4, 4);
-  return end;
-}
-
-static inline int8_t *conv_2d_packed_fill(int8_t *to, int32_t value, int32_t n) {
-  for (; n > 0; --n) {
-    *to++ = (int8_t)value;
+  memcpy(to, from, 4);
+  if (n > 8) {
+    memcpy(to + 4, from + 4, 4);
   }
-  return to;
+  memcpy(end - 4, last - 4, 4);
 }
 
 /* `n` bytes of padding, a multiple of 4, into every `pixels`th word of a column. */
@@ -65,109 +63,147 @@ static inline uint32_t *conv_2d_packed_pad(uint32_t *to, int32_t pixels, int32_t
   return to;
 }
 
-/* A window from column ix on, of which some may be padding, into every `pixels`th word of a column.
- * Channels that are no words are put together as bytes first. */
-static MEMOPT_NOINLINE void conv_2d_packed_border(const memopt_conv_2d_packed_s8_params *p,
-                                                  const conv_2d_packed_at *at, int32_t ix,
-                                                  uint32_t *to, int32_t pixels, int8_t *bytes) {
-  const int32_t zero = p->input_zero_point;
-  const int32_t c = p->in_c;
-  const int32_t in_words = c % 4 == 0;
-  const int32_t step = p->dilation_w * c;
-  int8_t *byte = bytes;
-  int32_t iy = at->iy;
-  int32_t begin, end, alike, ky, kx;
-  memopt_valid_taps(ix, at->width, p->k_w, p->dilation_w, &begin, &end);
-  for (ky = 0; ky < p->k_h; ++ky) {
-    const int32_t there = iy >= 0 && iy < p->in_h;
-    const int32_t first = there ? begin : 0;
-    const int32_t last = there ? end : 0;
-    const int8_t *from = 0;
-    if (first < last) {
-      from = (const int8_t *)memopt_in_row(at->rows, at->in, 0, iy) + ix * c + first * step;
-    }
-    if (in_words) {
-      to = conv_2d_packed_pad(to, pixels, zero, first * c);
-    } else {
-      byte = conv_2d_packed_fill(byte, zero, first * c);
-    }
-    for (kx = first; kx < last; kx += alike) {
-      const int32_t n = step == c ? (last - first) * c : c; /* neighbours are one run */
-      alike = step == c ? last - first : 1;
-      if (in_words) {
-        to = memopt_widen_1(to, pixels, from, n);
-      } else {
-        byte = conv_2d_packed_copy(byte, from, n);
-      }
-      from += step;
-    }
-    if (in_words) {
-      to = conv_2d_packed_pad(to, pixels, zero, (p->k_w - last) * c);
-    } else {
-      byte = conv_2d_packed_fill(byte, zero, (p->k_w - last) * c);
-    }
-    iy += p->dilation_h;
+/* The place of column `x` in the row under the taps `ky` of a window, null outside. */
+static inline const int8_t *conv_2d_packed_from(const memopt_conv_2d_packed_s8_params *p,
+                                                const conv_2d_packed_at *at, int32_t ky,
+                                                int32_t x) {
+  const int32_t iy = at->iy + ky * p->dilation_h;
+  if (iy < 0 || iy >= p->in_h) {
+    return 0;
   }
-  if (!in_words) {
-    memopt_widen_1(to, pixels, bytes, p->packed.taps);
+  return (at->known ? at->row[ky] : (const int8_t *)memopt_in_row(at->rows, at->in, 0, iy)) +
+         x * p->in_c;
+}
+
+/* A window from column ix on, of which some may be padding, as bytes. */
+static MEMOPT_NOINLINE void conv_2d_packed_bytes(const memopt_conv_2d_packed_s8_params *p,
+                                                 const conv_2d_packed_at *at, int32_t ix,
+                                                 int8_t *bytes) {
+  const int32_t c = p->in_c;
+  const uint32_t zero = 0x01010101u * (uint8_t)p->input_zero_point;
+  int32_t begin, end, ky, kx, i;
+  for (i = 0; i < p->packed.taps; i += 4) {
+    memcpy(bytes + i, &zero, 4);
+  }
+  memopt_valid_taps(ix, at->width, p->k_w, p->dilation_w, &begin, &end);
+  for (ky = 0; ky < p->k_h && begin < end; ++ky) {
+    const int8_t *from = conv_2d_packed_from(p, at, ky, ix + begin * p->dilation_w);
+    int8_t *to = bytes + (ky * p->k_w + begin) * c;
+    if (from == 0) {
+      continue;
+    }
+    if (p->dilation_w == 1) {
+      conv_2d_packed_copy(to, from, (end - begin) * c);
+      continue;
+    }
+    for (kx = begin; kx < end; ++kx) {
+      conv_2d_packed_copy(to, from, c);
+      from += p->dilation_w * c;
+      to += c;
+    }
   }
 }
 
-/* A window without padding beside it of channels that are no words, `from` the start of each row
- * on. */
-static inline void conv_2d_packed_window(const memopt_conv_2d_packed_s8_params *p,
-                                         const conv_2d_packed_at *at, int32_t from, uint32_t *to,
-                                         int32_t pixels, int8_t *bytes) {
+/* The same of channels that are words, into every `pixels`th word of a column. */
+static MEMOPT_NOINLINE void conv_2d_packed_border(const memopt_conv_2d_packed_s8_params *p,
+                                                  const conv_2d_packed_at *at, int32_t ix,
+                                                  uint32_t *to, int32_t pixels) {
+  const int32_t zero = p->input_zero_point;
+  const int32_t c = p->in_c;
+  const int32_t alike = p->dilation_w == 1; /* neighbours are one run */
+  int32_t begin, end, ky, kx;
+  memopt_valid_taps(ix, at->width, p->k_w, p->dilation_w, &begin, &end);
+  for (ky = 0; ky < p->k_h; ++ky) {
+    const int8_t *from = conv_2d_packed_from(p, at, ky, ix + begin * p->dilation_w);
+    if (from == 0 || begin >= end) {
+      to = conv_2d_packed_pad(to, pixels, zero, p->k_w * c);
+      continue;
+    }
+    to = conv_2d_packed_pad(to, pixels, zero, begin * c);
+    for (kx = begin; kx < end; kx += alike ? end - begin : 1) {
+      to = memopt_widen_1(to, pixels, from, alike ? (end - begin) * c : c);
+      from += p->dilation_w * c;
+    }
+    to = conv_2d_packed_pad(to, pixels, zero, (p->k_w - end) * c);
+  }
+}
+
+/* Windows without padding beside them whose channels are no words, `from` the start of each row on,
+ * as bytes; of two neighbours, or of one if `apart` is 0. */
+static MEMOPT_NOINLINE void conv_2d_packed_windows(const memopt_conv_2d_packed_s8_params *p,
+                                          const conv_2d_packed_at *at, int32_t from, int32_t apart,
+                                          int8_t *bytes) {
   const int32_t run = p->k_w * p->in_c;
-  int8_t *byte = bytes;
+  const int32_t taps = p->packed.taps;
   int32_t ky;
   for (ky = 0; ky < p->k_h; ++ky) {
-    if (at->row[ky] == 0) {
-      byte = conv_2d_packed_fill(byte, p->input_zero_point, run);
+    const int8_t *const row = at->row[ky];
+    if (row == 0) {
+      memset(bytes, p->input_zero_point, (size_t)run);
+      if (apart != 0) {
+        memset(bytes + taps, p->input_zero_point, (size_t)run);
+      }
     } else {
-      byte = conv_2d_packed_copy(byte, at->row[ky] + from, run);
+      conv_2d_packed_copy(bytes, row + from, run);
+      if (apart != 0) {
+        conv_2d_packed_copy(bytes + taps, row + from + apart, run);
+      }
+    }
+    bytes += run;
+  }
+}
+
+/* The windows of one or two neighbours from column ix on, as a column. */
+static inline void conv_2d_packed_column(const memopt_conv_2d_packed_s8_params *p,
+                                         const conv_2d_packed_at *at, int32_t ix, int32_t pixels,
+                                         uint32_t *column) {
+  const int32_t run = p->k_w * p->in_c;
+  const int32_t from = ix * p->in_c;
+  const int32_t apart = p->stride_w * p->in_c;
+  const int32_t last = at->width - p->k_w; /* where the last whole window starts */
+  const int32_t plain = at->known && p->dilation_w == 1;
+  int8_t *const bytes = (int8_t *)(column + p->packed.taps);
+  const int32_t whole = plain && ix >= 0 && ix + (pixels - 1) * p->stride_w <= last;
+  int32_t i;
+  if (whole && run % 4 == 0) {
+    uint32_t *to = column;
+    for (i = 0; i < p->k_h; ++i) {
+      const int8_t *const row = at->row[i];
+      if (row == 0) {
+        to = conv_2d_packed_pad(to, 1, p->input_zero_point, pixels * run);
+      } else {
+        to = memopt_widen(to, row + from, pixels == 2 ? row + from + apart : 0, run);
+      }
+    }
+    return;
+  }
+  if (whole) {
+    conv_2d_packed_windows(p, at, from, pixels == 2 ? apart : 0, bytes);
+  }
+  for (i = whole ? pixels : 0; i < pixels; ++i) {
+    const int32_t x = ix + i * p->stride_w;
+    if (p->in_c % 4 == 0) {
+      conv_2d_packed_border(p, at, x, column + i, pixels);
+    } else if (plain && x >= 0 && x <= last) {
+      conv_2d_packed_windows(p, at, from + i * apart, 0, bytes + i * p->packed.taps);
+    } else {
+      conv_2d_packed_bytes(p, at, x, bytes + i * p->packed.taps);
     }
   }
-  memopt_widen_1(to, pixels, bytes, p->packed.taps);
+  if (p->in_c % 4 != 0) {
+    memopt_widen(column, bytes, pixels == 2 ? bytes + p->packed.taps : 0, p->packed.taps);
+  }
 }
 
 /* One row of the result, of `width` pixels. */
 static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
                                const conv_2d_packed_at *at, int32_t width, int8_t *out,
                                void *scratch) {
-  const int32_t run = p->k_w * p->in_c;
-  const int32_t apart = p->stride_w * p->in_c;
-  const int32_t known = at->known && p->dilation_w == 1;
-  uint32_t *const column = scratch;
-  int8_t *const bytes = (int8_t *)(column + p->packed.taps);
   int32_t ix = -p->pad_left;
   int32_t left;
   for (left = width; left > 0; left -= 2) {
-    const int32_t pixels = left > 1 ? 2 : 1;
-    const int32_t from = ix * p->in_c;
-    const int32_t whole =
-        known && ix >= 0 && ix + (pixels - 1) * p->stride_w + p->k_w <= at->width;
-    int32_t i;
-    if (whole && p->in_c % 4 == 0) {
-      uint32_t *to = column;
-      for (i = 0; i < p->k_h; ++i) {
-        const int8_t *const row = at->row[i];
-        if (row == 0) {
-          to = conv_2d_packed_pad(to, 1, p->input_zero_point, pixels * run);
-        } else {
-          to = memopt_widen(to, row + from, pixels == 2 ? row + from + apart : 0, run);
-        }
-      }
-    } else {
-      for (i = 0; i < pixels; ++i) {
-        if (whole) {
-          conv_2d_packed_window(p, at, from + i * apart, column + i, pixels, bytes);
-        } else {
-          conv_2d_packed_border(p, at, ix + i * p->stride_w, column + i, pixels, bytes);
-        }
-      }
-    }
-    memopt_pixels(&p->packed, column, p->out_c, out, pixels == 2 ? out + p->out_c : 0);
+    conv_2d_packed_column(p, at, ix, left > 1 ? 2 : 1, scratch);
+    memopt_pixels(&p->packed, scratch, p->out_c, out, left > 1 ? out + p->out_c : 0);
     out += 2 * p->out_c;
     ix += 2 * p->stride_w;
   }

@@ -13,65 +13,42 @@ typedef struct {
   memopt_packed packed; /* stream and kinds of each channel */
 } memopt_depthwise_3x3_packed_s8_params;
 
-/* The words of two columns of a row, `c` bytes apart, those that are there. */
-static inline void depthwise_3x3_words(const int8_t *row, int32_t at, int32_t c, int32_t has_first,
-                                       int32_t has_second, uint32_t *first, uint32_t *second) {
-  if (row == 0) {
-    return;
+/* How many of the `left` channels from the first on are fused, or are not, as it is. */
+static inline int32_t depthwise_3x3_alike(const uint8_t *kinds, int32_t left) {
+  int32_t alike = 1;
+  while (alike < left && (kinds[alike] == MEMOPT_FUSED) == (kinds[0] == MEMOPT_FUSED)) {
+    ++alike;
   }
-  row += at;
-  if (has_first) {
-    *first = memopt_word(row);
-  }
-  if (has_second) {
-    *second = memopt_word(row + c);
-  }
+  return alike;
 }
 
-/* Two columns of which some are not there, or some of the rows are null. */
-static MEMOPT_NOINLINE void depthwise_3x3_border(const memopt_depthwise_3x3_packed_s8_params *p,
-                                                 const int8_t *const row[3], int32_t x,
-                                                 int32_t channel, uint32_t *to, int32_t per) {
-  const uint32_t zero = 0x01010101u * (uint8_t)p->input_zero_point;
-  const int32_t c = p->in_c;
-  const int32_t has_first = x >= 0 && x < p->in_w;
-  const int32_t has_second = x + 1 >= 0 && x + 1 < p->in_w;
-  const int32_t at = x * c + channel;
-  uint32_t a[3], b[3];
-  a[0] = a[1] = a[2] = b[0] = b[1] = b[2] = zero;
-  depthwise_3x3_words(row[0], at, c, has_first, has_second, &a[0], &b[0]);
-  depthwise_3x3_words(row[1], at, c, has_first, has_second, &a[1], &b[1]);
-  depthwise_3x3_words(row[2], at, c, has_first, has_second, &a[2], &b[2]);
-  memopt_pack_columns(to, per, a, b);
+/* Four channels from the first on, whose columns are packed. Returns what is behind them in the
+ * stream. */
+static inline const uint32_t *depthwise_3x3_four(const memopt_packed *p, int32_t channel,
+                                                 const uint32_t *columns, const uint32_t *w,
+                                                 int8_t *out, memopt_columns_run *run) {
+  int32_t k;
+  if (p->kinds == 0) {
+    memopt_columns(1, p->zero_point, columns, w, out, run);
+    return w + MEMOPT_BLOCK * MEMOPT_COLUMNS_WORDS;
+  }
+  for (k = 0; k < MEMOPT_BLOCK; k += run->channels) {
+    const uint8_t *const kinds = p->kinds + channel + k;
+    run->channels = depthwise_3x3_alike(kinds, MEMOPT_BLOCK - k);
+    memopt_columns(*kinds == MEMOPT_FUSED, p->zero_point, columns + run->per * k, w, out + k, run);
+    w += run->channels * MEMOPT_COLUMNS_WORDS;
+  }
+  return w;
 }
 
-/* `columns` times two columns of four channels. */
-static void depthwise_3x3_pack(const memopt_depthwise_3x3_packed_s8_params *p,
-                               const int8_t *const row[3], int32_t channel, int32_t columns,
-                               uint32_t *to) {
-  const int32_t c = p->in_c;
-  const int32_t whole = row[0] != 0 && row[1] != 0 && row[2] != 0;
-  int32_t x = -p->pad_left;
-  int32_t i;
-  for (i = 0; i < columns; ++i) {
-    if (whole && x >= 0 && x + 1 < p->in_w) {
-      const int32_t at = x * c + channel;
-      const int8_t *const r0 = row[0] + at;
-      const int8_t *const r1 = row[1] + at;
-      const int8_t *const r2 = row[2] + at;
-      uint32_t a[3], b[3];
-      a[0] = memopt_word(r0);
-      b[0] = memopt_word(r0 + c);
-      a[1] = memopt_word(r1);
-      b[1] = memopt_word(r1 + c);
-      a[2] = memopt_word(r2);
-      b[2] = memopt_word(r2 + c);
-      memopt_pack_columns(to, 3 * columns, a, b);
-    } else {
-      depthwise_3x3_border(p, row, x, channel, to, 3 * columns);
+/* Columns that are not there, from `first` to `last`, of four channels: they stay. */
+static void depthwise_3x3_behind(const memopt_columns_of *of, int32_t first, int32_t last) {
+  const uint32_t zero = memopt_sxtb16(of->zero);
+  int32_t k, i;
+  for (k = 0; k < MEMOPT_BLOCK; ++k) {
+    for (i = 3 * first; i < 3 * last; ++i) {
+      of->to[of->per * k + i] = zero;
     }
-    to += 3;
-    x += 2;
   }
 }
 
@@ -79,28 +56,44 @@ MEMOPT_KERNEL void memopt_depthwise_3x3_packed_s8(const void *params, const memo
                                                   const void *const *in, void *out,
                                                   void *scratch) {
   const memopt_depthwise_3x3_packed_s8_params *p = params;
-  const int32_t pairs = p->stride_w == 1 ? p->out_w / 2 : 0;
-  const int32_t singles = p->out_w - 2 * pairs;
-  const int32_t columns = pairs + singles + 1;
-  uint32_t *const packed = scratch;
-  int32_t oy;
+  memopt_columns_run run;
+  memopt_columns_of of;
+  int32_t columns, there, oy;
+  run.pairs = p->stride_w == 1 ? p->out_w / 2 : 0;
+  run.singles = p->out_w - 2 * run.pairs;
+  columns = run.pairs + run.singles + 1;
+  run.step = p->in_c;
+  run.per = 3 * columns;
+  run.channels = MEMOPT_BLOCK;
+  of.to = scratch;
+  of.per = run.per;
+  of.zero = 0x01010101u * (uint8_t)p->input_zero_point;
+  of.left = p->pad_left;
+  there = (p->in_w - p->pad_left) / 2; /* of which both are, after the first */
+  of.pairs = there < columns - p->pad_left ? there : columns - p->pad_left;
+  of.right = of.left + of.pairs < columns && 2 * there < p->in_w - p->pad_left;
+  depthwise_3x3_behind(&of, of.left + of.pairs + of.right, columns);
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
     int8_t *const to = memopt_out_row(rows, out, oy);
     const uint32_t *w = p->packed.stream;
     const int8_t *row[3];
+    int32_t apart[3];
     int32_t channel, k;
     for (k = 0; k < 3; ++k) {
-      row[k] = iy + k < 0 || iy + k >= p->in_h ? 0 : memopt_in_row(rows, in, 0, iy + k);
+      const int32_t is_there = iy + k >= 0 && iy + k < p->in_h;
+      row[k] = is_there ? memopt_in_row(rows, in, 0, iy + k) : (const int8_t *)&of.zero;
+      apart[k] = is_there ? p->in_c : 0;
     }
-    for (channel = 0; channel < p->in_c; channel += 4) {
-      depthwise_3x3_pack(p, row, channel, columns, packed);
-      for (k = 0; k < 4; ++k) {
-        const int32_t fused = p->packed.kinds == 0 || p->packed.kinds[channel + k] == MEMOPT_FUSED;
-        memopt_columns(fused, p->packed.zero_point, packed + 3 * columns * k, w, to + channel + k,
-                       p->in_c, pairs, singles);
-        w += MEMOPT_COLUMNS_WORDS;
-      }
+    of.apart0 = apart[0];
+    of.apart1 = apart[1];
+    of.apart2 = apart[2];
+    for (channel = 0; channel < p->in_c; channel += MEMOPT_BLOCK) {
+      of.row0 = row[0] + (apart[0] ? channel : 0);
+      of.row1 = row[1] + (apart[1] ? channel : 0);
+      of.row2 = row[2] + (apart[2] ? channel : 0);
+      memopt_pack_columns(&of);
+      w = depthwise_3x3_four(&p->packed, channel, of.to, w, to + channel, &run);
     }
     if (!p->packed.full) {
       memopt_clamp_s8(to, p->out_w * p->in_c, p->packed.act_min, p->packed.act_max);

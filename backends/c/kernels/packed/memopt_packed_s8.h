@@ -246,6 +246,10 @@ static inline void memopt_pixels(const memopt_packed *p, const uint32_t *column,
   const uint32_t *w = p->stream;
   const uint8_t *kind = p->kinds;
   int32_t left = channels / MEMOPT_BLOCK;
+  if (kind == 0 && channels % MEMOPT_BLOCK == 0) {
+    memopt_blocks(p, MEMOPT_FUSED, column, w, left, out0, out1);
+    return;
+  }
   while (left > 0) {
     int32_t alike = left; /* blocks of one kind */
     if (kind != 0) {
