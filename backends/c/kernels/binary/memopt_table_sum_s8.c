@@ -14,6 +14,10 @@ typedef struct {
   int32_t a_row_step, b_row_step; /* 1; 0: one row serves all; -1: an element serves each */
 } memopt_table_sum_s8_params;
 
+static inline int8_t table_sum_of(const memopt_table_sum_s8_params *p, uint8_t a, uint8_t b) {
+  return (int8_t)memopt_fused(p->a[a] + p->b[b], p->multiplier, p->base, p->shift);
+}
+
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_table_sum_s8(const void *params, const memopt_rows *rows,
                                        const void *const *in, void *out, void *scratch) {
@@ -25,19 +29,23 @@ MEMOPT_KERNEL void memopt_table_sum_s8(const void *params, const memopt_rows *ro
     const uint8_t *b = memopt_in_row(rows, in, 1, p->b_row_step > 0 ? row : rows->in_first);
     int8_t *output = memopt_out_row(rows, out, row);
     int8_t *const end = output + p->row_n;
-    const int32_t *const of_a = p->a;
-    const int32_t *const of_b = p->b;
-    const int32_t multiplier = p->multiplier;
-    const int32_t base = p->base;
-    const int32_t shift = p->shift;
-    const int32_t a_step = p->a_step;
-    const int32_t b_step = p->b_step;
+    const memopt_table_sum_s8_params local = *p; /* no store can change it */
     a += p->a_row_step < 0 ? row - rows->in_first : 0;
     b += p->b_row_step < 0 ? row - rows->in_first : 0;
+    if (local.a_step == 1 && local.b_step == 1) {
+      for (; end - output >= 4; output += 4) {
+        output[0] = table_sum_of(&local, a[0], b[0]);
+        output[1] = table_sum_of(&local, a[1], b[1]);
+        output[2] = table_sum_of(&local, a[2], b[2]);
+        output[3] = table_sum_of(&local, a[3], b[3]);
+        a += 4;
+        b += 4;
+      }
+    }
     while (output != end) {
-      *output++ = (int8_t)memopt_fused(of_a[*a] + of_b[*b], multiplier, base, shift);
-      a += a_step;
-      b += b_step;
+      *output++ = table_sum_of(&local, *a, *b);
+      a += local.a_step;
+      b += local.b_step;
     }
     if (!p->full) {
       memopt_clamp_s8(end - p->row_n, p->row_n, p->act_min, p->act_max);

@@ -153,59 +153,84 @@ static MEMOPT_NOINLINE void conv_2d_packed_windows(const memopt_conv_2d_packed_s
   }
 }
 
-/* The windows of one or two neighbours from column ix on, as a column. */
-static inline void conv_2d_packed_column(const memopt_conv_2d_packed_s8_params *p,
-                                         const conv_2d_packed_at *at, int32_t ix, int32_t pixels,
-                                         uint32_t *column) {
+/* Two pixels at a time from column ix on, whose windows are whole and whose rows are words. */
+static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8_params *p,
+                                                  const conv_2d_packed_at *at, int32_t ix,
+                                                  int32_t pairs, int8_t *out, uint32_t *column) {
   const int32_t run = p->k_w * p->in_c;
+  const int32_t apart = p->stride_w * p->in_c;
+  int32_t from = ix * p->in_c;
+  for (; pairs > 0; --pairs) {
+    uint32_t *to = column;
+    int32_t ky;
+    for (ky = 0; ky < p->k_h; ++ky) {
+      const int8_t *const row = at->row[ky];
+      if (row == 0) {
+        to = conv_2d_packed_pad(to, 1, p->input_zero_point, 2 * run);
+      } else {
+        to = memopt_widen_2(to, row + from, row + from + apart, run);
+      }
+    }
+    memopt_pixels(&p->packed, column, p->out_c, out, out + p->out_c);
+    out += 2 * p->out_c;
+    from += 2 * apart;
+  }
+}
+
+/* The windows of one or two neighbours from column ix on, as a column. */
+static MEMOPT_NOINLINE void conv_2d_packed_column(const memopt_conv_2d_packed_s8_params *p,
+                                                  const conv_2d_packed_at *at, int32_t ix,
+                                                  int32_t pixels, int32_t last, uint32_t *column) {
   const int32_t from = ix * p->in_c;
   const int32_t apart = p->stride_w * p->in_c;
-  const int32_t last = at->width - p->k_w; /* where the last whole window starts */
   const int32_t plain = at->known && p->dilation_w == 1;
   int8_t *const bytes = (int8_t *)(column + p->packed.taps);
-  const int32_t whole = plain && ix >= 0 && ix + (pixels - 1) * p->stride_w <= last;
-  int32_t i;
-  if (whole && run % 4 == 0) {
-    uint32_t *to = column;
-    for (i = 0; i < p->k_h; ++i) {
-      const int8_t *const row = at->row[i];
-      if (row == 0) {
-        to = conv_2d_packed_pad(to, 1, p->input_zero_point, pixels * run);
-      } else {
-        to = memopt_widen(to, row + from, pixels == 2 ? row + from + apart : 0, run);
-      }
+  int32_t i = 0;
+  if (p->in_c % 4 == 0) {
+    for (; i < pixels; ++i) {
+      conv_2d_packed_border(p, at, ix + i * p->stride_w, column + i, pixels);
     }
     return;
   }
-  if (whole) {
+  if (plain && ix >= 0 && ix + (pixels - 1) * p->stride_w <= last) {
     conv_2d_packed_windows(p, at, from, pixels == 2 ? apart : 0, bytes);
+    i = pixels;
   }
-  for (i = whole ? pixels : 0; i < pixels; ++i) {
+  for (; i < pixels; ++i) {
     const int32_t x = ix + i * p->stride_w;
-    if (p->in_c % 4 == 0) {
-      conv_2d_packed_border(p, at, x, column + i, pixels);
-    } else if (plain && x >= 0 && x <= last) {
+    if (plain && x >= 0 && x <= last) {
       conv_2d_packed_windows(p, at, from + i * apart, 0, bytes + i * p->packed.taps);
     } else {
       conv_2d_packed_bytes(p, at, x, bytes + i * p->packed.taps);
     }
   }
-  if (p->in_c % 4 != 0) {
-    memopt_widen(column, bytes, pixels == 2 ? bytes + p->packed.taps : 0, p->packed.taps);
-  }
+  memopt_widen(column, bytes, pixels == 2 ? bytes + p->packed.taps : 0, p->packed.taps);
 }
 
 /* One row of the result, of `width` pixels. */
 static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
                                const conv_2d_packed_at *at, int32_t width, int8_t *out,
                                void *scratch) {
+  const int32_t last = at->width - p->k_w; /* where the last whole window starts */
+  const int32_t words = at->known && p->dilation_w == 1 && p->k_w * p->in_c % 4 == 0;
+  const int32_t apart = 2 * p->stride_w;
   int32_t ix = -p->pad_left;
-  int32_t left;
-  for (left = width; left > 0; left -= 2) {
-    conv_2d_packed_column(p, at, ix, left > 1 ? 2 : 1, scratch);
-    memopt_pixels(&p->packed, scratch, p->out_c, out, left > 1 ? out + p->out_c : 0);
-    out += 2 * p->out_c;
-    ix += 2 * p->stride_w;
+  while (width > 0) {
+    int32_t pairs = 0;
+    if (words && ix >= 0 && ix + p->stride_w <= last) {
+      pairs = (last - ix - p->stride_w) / apart + 1;
+      pairs = pairs < width / 2 ? pairs : width / 2;
+    }
+    if (pairs > 0) {
+      conv_2d_packed_inside(p, at, ix, pairs, out, scratch);
+    } else {
+      conv_2d_packed_column(p, at, ix, width > 1 ? 2 : 1, last, scratch);
+      memopt_pixels(&p->packed, scratch, p->out_c, out, width > 1 ? out + p->out_c : 0);
+      pairs = 1;
+    }
+    out += 2 * pairs * p->out_c;
+    ix += pairs * apart;
+    width -= 2 * pairs;
   }
 }
 

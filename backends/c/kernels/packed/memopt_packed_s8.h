@@ -135,10 +135,12 @@ static MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_t kin
 
 #if MEMOPT_DOT_DSP && defined(__GNUC__) && defined(__thumb2__)
 #define MEMOPT_ASM_BLOCK 1
-/* Two sums of one channel: its three words are added, multiplied, shifted. */
-#define MEMOPT_ASM_CHANNEL(v0, v1)                                                            \
+#define MEMOPT_ASM_EVEN ", lsl #1" /* 2 * A0 */
+#define MEMOPT_ASM_ODD ", asr #7"  /* 2 * A1 of 256 * A1 */
+/* Two sums of one channel, which `doubled` doubles: its three words are added, multiplied, shifted. */
+#define MEMOPT_ASM_CHANNEL(v0, v1, doubled)                                                   \
   "ldr r10, [r1, #4]\n ldr r11, [r1, #8]\n ldr r12, [r1], #12\n"                              \
-  "add " v0 ", " v0 ", r12\n add " v1 ", " v1 ", r12\n lsl r12, r0, r11\n"                    \
+  "add " v0 ", r12, " v0 doubled "\n add " v1 ", r12, " v1 doubled "\n lsl r12, r0, r11\n"    \
   "add lr, r12, " v0 ", asr #31\n smmlar " v0 ", " v0 ", r10, lr\n"                           \
   "add lr, r12, " v1 ", asr #31\n smmlar " v1 ", " v1 ", r10, lr\n"                           \
   "asr " v0 ", " v0 ", r11\n asr " v1 ", " v1 ", r11\n"                                       \
@@ -165,11 +167,9 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_2
       "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
       ".endr\n ldr r10, [sp, #4]\n cmp r0, r10\n bne.w 1b\n"
       "ldr r0, [sp, #52]\n"
-      "sub r4, r4, r2\n asr r4, r4, #7\n sub r5, r5, r3\n asr r5, r5, #7\n"
-      "sub r8, r8, r6\n asr r8, r8, #7\n sub r9, r9, r7\n asr r9, r9, #7\n"
-      "lsl r2, r2, #1\n lsl r3, r3, #1\n lsl r6, r6, #1\n lsl r7, r7, #1\n"
-      MEMOPT_ASM_CHANNEL("r2", "r3") MEMOPT_ASM_CHANNEL("r4", "r5")
-      MEMOPT_ASM_CHANNEL("r6", "r7") MEMOPT_ASM_CHANNEL("r8", "r9")
+      "sub r4, r4, r2\n sub r5, r5, r3\n sub r8, r8, r6\n sub r9, r9, r7\n"
+      MEMOPT_ASM_CHANNEL("r2", "r3", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL("r4", "r5", MEMOPT_ASM_ODD)
+      MEMOPT_ASM_CHANNEL("r6", "r7", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL("r8", "r9", MEMOPT_ASM_ODD)
       "ldr r10, [sp, #48]\n ldr r11, [sp, #8]\n ldr r12, [sp, #56]\n ldr r0, [sp]\n"
       "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"
       "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"
@@ -178,9 +178,9 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_2
       "add sp, sp, #12\n pop {r4-r11, pc}\n");
 }
 
-#define MEMOPT_ASM_CHANNEL_1(v)                                                               \
+#define MEMOPT_ASM_CHANNEL_1(v, doubled)                                                      \
   "ldr r10, [r1, #4]\n ldr r11, [r1, #8]\n ldr r12, [r1], #12\n"                              \
-  "add " v ", " v ", r12\n lsl r12, r0, r11\n add lr, r12, " v ", asr #31\n"                  \
+  "add " v ", r12, " v doubled "\n lsl r12, r0, r11\n add lr, r12, " v ", asr #31\n"          \
   "smmlar " v ", " v ", r10, lr\n asr " v ", " v ", r11\n ssat " v ", #8, " v ", asr #1\n"
 
 /* The same of one pixel, eight steps of 72 bytes and 16 products. */
@@ -201,10 +201,9 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_1
       "smlad r3, r8, r11, r3\n smlad r5, r8, r12, r5\n"
       ".endr\n cmp r0, r2\n bne.w 1b\n"
       "ldr r0, [sp, #44]\n"
-      "sub r4, r4, r3\n asr r4, r4, #7\n sub r6, r6, r5\n asr r6, r6, #7\n"
-      "lsl r3, r3, #1\n lsl r5, r5, #1\n"
-      MEMOPT_ASM_CHANNEL_1("r3") MEMOPT_ASM_CHANNEL_1("r4")
-      MEMOPT_ASM_CHANNEL_1("r5") MEMOPT_ASM_CHANNEL_1("r6")
+      "sub r4, r4, r3\n sub r6, r6, r5\n"
+      MEMOPT_ASM_CHANNEL_1("r3", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL_1("r4", MEMOPT_ASM_ODD)
+      MEMOPT_ASM_CHANNEL_1("r5", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL_1("r6", MEMOPT_ASM_ODD)
       "ldr r11, [sp, #4]\n ldr r12, [sp, #48]\n ldr r0, [sp]\n"
       "strb r4, [r11, #1]\n strb r5, [r11, #2]\n strb r6, [r11, #3]\n strb r3, [r11], #4\n"
       "str r11, [sp, #4]\n subs r12, r12, #1\n str r12, [sp, #48]\n bne.w 0b\n"
@@ -299,25 +298,27 @@ static inline void memopt_widen_4(uint32_t *to, const int8_t *a, const int8_t *b
   to[3] = MEMOPT_ODD_S8(second);
 }
 
+static inline uint32_t *memopt_widen_word(uint32_t *to, int32_t pixels, const int8_t *from) {
+  const uint32_t word = memopt_word(from);
+  to[0] = MEMOPT_EVEN_S8(word);
+  to[pixels] = MEMOPT_ODD_S8(word);
+  return to + 2 * pixels;
+}
+
 /* `n` bytes, a multiple of 4, of one pixel, into every `pixels`th word of a column. Returns what is
  * behind them. */
 static inline uint32_t *memopt_widen_1(uint32_t *to, int32_t pixels, const int8_t *from,
                                        int32_t n) {
-  for (; n > 0; n -= 4) {
-    const uint32_t word = memopt_word(from);
-    to[0] = MEMOPT_EVEN_S8(word);
-    to[pixels] = MEMOPT_ODD_S8(word);
-    to += 2 * pixels;
-    from += 4;
+  for (; n >= 8; n -= 8) {
+    to = memopt_widen_word(to, pixels, from);
+    to = memopt_widen_word(to, pixels, from + 4);
+    from += 8;
   }
-  return to;
+  return n > 0 ? memopt_widen_word(to, pixels, from) : to;
 }
 
-/* The same of two pixels, or of one if b is null. */
-static inline uint32_t *memopt_widen(uint32_t *to, const int8_t *a, const int8_t *b, int32_t n) {
-  if (b == 0) {
-    return memopt_widen_1(to, 1, a, n);
-  }
+/* The same of two pixels. */
+static inline uint32_t *memopt_widen_2(uint32_t *to, const int8_t *a, const int8_t *b, int32_t n) {
   for (; n >= 16; n -= 16) {
     memopt_widen_4(to, a, b);
     memopt_widen_4(to + 4, a + 4, b + 4);
@@ -334,6 +335,11 @@ static inline uint32_t *memopt_widen(uint32_t *to, const int8_t *a, const int8_t
     b += 4;
   }
   return to;
+}
+
+/* Of two pixels, or of one if b is null. */
+static inline uint32_t *memopt_widen(uint32_t *to, const int8_t *a, const int8_t *b, int32_t n) {
+  return b == 0 ? memopt_widen_1(to, 1, a, n) : memopt_widen_2(to, a, b, n);
 }
 
 /* Clamp `n` results to what an activation leaves. */
