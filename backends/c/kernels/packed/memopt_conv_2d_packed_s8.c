@@ -80,24 +80,18 @@ static MEMOPT_NOINLINE void conv_2d_packed_bytes(const memopt_conv_2d_packed_s8_
                                                  const conv_2d_packed_at *at, int32_t ix,
                                                  int8_t *bytes) {
   const int32_t c = p->in_c;
+  const int32_t alike = p->dilation_w == 1; /* neighbours are one run */
   const uint32_t zero = 0x01010101u * (uint8_t)p->input_zero_point;
   int32_t begin, end, ky, kx, i;
   for (i = 0; i < p->packed.taps; i += 4) {
     memcpy(bytes + i, &zero, 4);
   }
   memopt_valid_taps(ix, at->width, p->k_w, p->dilation_w, &begin, &end);
-  for (ky = 0; ky < p->k_h && begin < end; ++ky) {
+  for (ky = 0; ky < p->k_h; ++ky) {
     const int8_t *from = conv_2d_packed_from(p, at, ky, ix + begin * p->dilation_w);
     int8_t *to = bytes + (ky * p->k_w + begin) * c;
-    if (from == 0) {
-      continue;
-    }
-    if (p->dilation_w == 1) {
-      conv_2d_packed_copy(to, from, (end - begin) * c);
-      continue;
-    }
-    for (kx = begin; kx < end; ++kx) {
-      conv_2d_packed_copy(to, from, c);
+    for (kx = begin; from != 0 && kx < end; kx += alike ? end - begin : 1) {
+      conv_2d_packed_copy(to, from, alike ? (end - begin) * c : c);
       from += p->dilation_w * c;
       to += c;
     }
@@ -110,21 +104,19 @@ static MEMOPT_NOINLINE void conv_2d_packed_border(const memopt_conv_2d_packed_s8
                                                   uint32_t *to, int32_t pixels) {
   const int32_t zero = p->input_zero_point;
   const int32_t c = p->in_c;
-  const int32_t alike = p->dilation_w == 1; /* neighbours are one run */
+  const int32_t alike = p->dilation_w == 1;
   int32_t begin, end, ky, kx;
   memopt_valid_taps(ix, at->width, p->k_w, p->dilation_w, &begin, &end);
   for (ky = 0; ky < p->k_h; ++ky) {
     const int8_t *from = conv_2d_packed_from(p, at, ky, ix + begin * p->dilation_w);
-    if (from == 0 || begin >= end) {
-      to = conv_2d_packed_pad(to, pixels, zero, p->k_w * c);
-      continue;
-    }
-    to = conv_2d_packed_pad(to, pixels, zero, begin * c);
-    for (kx = begin; kx < end; kx += alike ? end - begin : 1) {
-      to = memopt_widen_1(to, pixels, from, alike ? (end - begin) * c : c);
+    const int32_t first = from == 0 || begin >= end ? p->k_w : begin;
+    const int32_t last = from == 0 || begin >= end ? p->k_w : end;
+    to = conv_2d_packed_pad(to, pixels, zero, first * c);
+    for (kx = first; kx < last; kx += alike ? last - first : 1) {
+      to = memopt_widen_1(to, pixels, from, alike ? (last - first) * c : c);
       from += p->dilation_w * c;
     }
-    to = conv_2d_packed_pad(to, pixels, zero, (p->k_w - end) * c);
+    to = conv_2d_packed_pad(to, pixels, zero, (p->k_w - last) * c);
   }
 }
 

@@ -239,38 +239,43 @@ static inline void memopt_blocks(const memopt_packed *p, int32_t kind, const uin
   }
 }
 
+/* Channels of several kinds, or that are no whole blocks. */
+static MEMOPT_NOINLINE void memopt_mixed_pixels(const memopt_packed *p, const uint32_t *column,
+                                                int32_t channels, int8_t *out0, int8_t *out1) {
+  const uint32_t *w = p->stream;
+  const uint8_t *kind = p->kinds;
+  int8_t last[2][MEMOPT_BLOCK];
+  while (channels > 0) {
+    const int32_t whole = channels >= MEMOPT_BLOCK;
+    int32_t alike = 1; /* blocks of one kind */
+    int32_t n;
+    while (alike < channels / MEMOPT_BLOCK && (kind == 0 || kind[alike] == kind[0])) {
+      ++alike;
+    }
+    memopt_blocks(p, kind == 0 ? MEMOPT_FUSED : *kind, column, w, alike, whole ? out0 : last[0],
+                  out1 == 0 || whole ? out1 : last[1]);
+    n = whole ? alike * MEMOPT_BLOCK : channels;
+    if (!whole) {
+      memcpy(out0, last[0], (size_t)n);
+      if (out1 != 0) {
+        memcpy(out1, last[1], (size_t)n);
+      }
+    }
+    channels -= n;
+    w += alike * (p->taps + 3 * MEMOPT_BLOCK);
+    out0 += n;
+    out1 += out1 == 0 ? 0 : n;
+    kind += kind == 0 ? 0 : alike;
+  }
+}
+
 /* All `channels` of the pixels of a column, two or, if `out1` is null, one; not yet clamped. */
 static inline void memopt_pixels(const memopt_packed *p, const uint32_t *column, int32_t channels,
                                  int8_t *out0, int8_t *out1) {
-  const uint32_t *w = p->stream;
-  const uint8_t *kind = p->kinds;
-  int32_t left = channels / MEMOPT_BLOCK;
-  if (kind == 0 && channels % MEMOPT_BLOCK == 0) {
-    memopt_blocks(p, MEMOPT_FUSED, column, w, left, out0, out1);
-    return;
-  }
-  while (left > 0) {
-    int32_t alike = left; /* blocks of one kind */
-    if (kind != 0) {
-      for (alike = 1; alike < left && kind[alike] == kind[0]; ++alike) {
-      }
-    }
-    memopt_blocks(p, kind == 0 ? MEMOPT_FUSED : *kind, column, w, alike, out0, out1);
-    left -= alike;
-    w += alike * (p->taps + 3 * MEMOPT_BLOCK);
-    out0 += alike * MEMOPT_BLOCK;
-    out1 += out1 == 0 ? 0 : alike * MEMOPT_BLOCK;
-    kind += kind == 0 ? 0 : alike;
-  }
-  left = channels % MEMOPT_BLOCK;
-  if (left > 0) {
-    int8_t last[2][MEMOPT_BLOCK];
-    memopt_blocks(p, kind == 0 ? MEMOPT_FUSED : *kind, column, w, 1, last[0],
-                  out1 == 0 ? 0 : last[1]);
-    memcpy(out0, last[0], (size_t)left);
-    if (out1 != 0) {
-      memcpy(out1, last[1], (size_t)left);
-    }
+  if (p->kinds == 0 && channels % MEMOPT_BLOCK == 0) {
+    memopt_blocks(p, MEMOPT_FUSED, column, p->stream, channels / MEMOPT_BLOCK, out0, out1);
+  } else {
+    memopt_mixed_pixels(p, column, channels, out0, out1);
   }
 }
 
