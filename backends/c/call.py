@@ -64,6 +64,7 @@ class Rows:
 class KernelCall:
     """One call: kernel `memopt_<kernel>`, the fields of its parameters in order, its operands.
 
+    A field that is a call is a pointer to the parameters of that one, which the kernel calls.
     `operands` are the SSA values, or tables, that it reads, and it writes result number `result`,
     or the variable `written`.
     `in_offset` and `out_offset` are bytes to begin at. The call is repeated `batches` times,
@@ -71,7 +72,7 @@ class KernelCall:
     """
 
     kernel: str
-    fields: tuple[tuple[str, "int | float | str | Table"], ...]
+    fields: tuple[tuple[str, "int | float | str | Table | KernelCall"], ...]
     operands: tuple["SSAValue | Table", ...]
     rows: Rows
     batches: int = 1

@@ -51,6 +51,10 @@ def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:
     for key, value in call.fields:
         if isinstance(value, Table):
             text = table_name(out, value, f"{prefix}_{key.replace('.', '_')}")
+        elif isinstance(value, KernelCall):
+            add_parameters(out, value, f"{prefix}_{key}")
+            out.made.append(value)
+            text = f"&{prefix}_{key}_params"
         elif isinstance(value, float):
             text = float_literal(value)
         elif isinstance(value, int):

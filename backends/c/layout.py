@@ -18,6 +18,7 @@ from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.analysis.variables import variables_of
 from memopt.backends.c.call import SCRATCH_ALIGNMENT, refuse
 from memopt.backends.checked import Checked, checked
+from memopt.dialects.custom import is_declared
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.memory_attributes import MemoryAttr, MemoryKind
@@ -37,7 +38,7 @@ from memopt.dialects.plan import (
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.rows import RowOp, is_received
 from memopt.dialects.state import RecallOp, StateOp, lies_in_state
-from memopt.dialects.structure import VariableOp
+from memopt.dialects.structure import OpaqueOp, VariableOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, shape_of
 from memopt.targets.core.registry import target_names
 
@@ -260,7 +261,8 @@ def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None
     for index, _, _ in memory.overwrites:
         op = memory.operations[index]
         computed = op.whole if isinstance(op, RowOp) else op
-        if not _runs_in_place(computed):
+        unknown = isinstance(op, OpaqueOp) and not is_declared(op)  # refused by its name
+        if not unknown and not _runs_in_place(computed):
             raise refuse(op, "in place, which its kernel is not")
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):

@@ -52,8 +52,9 @@ def moved(call: KernelCall, in_offset: int, out_offset: int, result: int = 0) ->
 def over_axes(op: OverAxesOp) -> tuple[int, int, int]:
     """(outer, count, inner): the operand as three dimensions, of which the second goes. Refuses
     axes between which others lie."""
-    shape, axes = shape_of(op.input), sorted(op.numbers)
-    if not axes or 0 in shape or math.prod(shape[axes[0] : axes[-1] + 1]) != op.count:
+    shape = shape_of(op.input)
+    axes = sorted(a for a in op.numbers if shape[a] != 1) or [len(shape)]
+    if 0 in shape or math.prod(shape[axes[0] : axes[-1] + 1]) != op.count:
         name = op.name.removeprefix("memgraph.")
         raise refuse(op, f"a {name} over axes {axes}, only over neighbouring ones")
     return math.prod(shape[: axes[0]]), op.count, math.prod(shape[axes[-1] + 1 :])

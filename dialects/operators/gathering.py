@@ -5,18 +5,26 @@ from math import prod
 from typing import ClassVar
 
 from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.stored import Array, is_stored, need_same_numbers, unknown
-from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+from memopt.dialects.tensors import AnyTensor, shape_of
 
 
 @irdl_op_definition
 class GatherAlongOp(ComputeOp):
     """Of the first operand what stands at each index of the second along `axis`; an index that it
-    does not have, which runtimes refuse, is the nearest that it has."""
+    does not have, which runtimes refuse, is the nearest that it has. Of the first `batch_dims`
+    dimensions each has indices of its own."""
 
     name = "memgraph.gather_along"
     WHOLE: ClassVar[bool] = True
@@ -25,13 +33,21 @@ class GatherAlongOp(ComputeOp):
     indices = operand_def(AnyTensor)
     result = result_def(AnyTensor)
     axis = prop_def(IntegerAttr[I64])
+    batch_dims = opt_prop_def(IntegerAttr[I64])
     traits = traits_def(Pure())
-    assembly_format = "$input `,` $indices `axis` $axis " + TYPES
+    assembly_format = "$input `,` $indices `axis` $axis (`batch_dims` $batch_dims^)? " + TYPES
+
+    @property
+    def own(self) -> int:
+        """How many dimensions have indices of their own."""
+        return 0 if self.batch_dims is None else self.batch_dims.value.data
 
     def verify_(self) -> None:
-        axis, shape = self.axis.value.data, shape_of(self.input)
+        axis, shape, own = self.axis.value.data, shape_of(self.input), self.own
         self.require(0 <= axis < len(shape) and shape[axis] > 0, f"axis {axis} out of range")
-        made = (*shape[:axis], *shape_of(self.indices), *shape[axis + 1 :])
+        at = shape_of(self.indices)
+        self.require(0 <= own <= axis and at[:own] == shape[:own], "indices of other batches")
+        made = (*shape[:axis], *at[own:], *shape[axis + 1 :])
         self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
@@ -42,14 +58,20 @@ class GatherAlongOp(ComputeOp):
             raise unknown(self, f"indices of {operands[1].dtype}")
         axis = self.axis.value.data
         at = np.clip(operands[1].astype(np.int64), 0, shape_of(self.input)[axis] - 1)
-        return [np.take(operands[0], at, axis=axis)]
+        batches, outer, length, inner, count = self.sizes
+        each = operands[0].reshape(batches, outer, length, inner)
+        found = [
+            np.take(x, i, axis=1) for x, i in zip(each, at.reshape(batches, count), strict=True)
+        ]
+        return [np.array(found, operands[0].dtype).reshape(shape_of(self.result))]
 
     @property
-    def sizes(self) -> tuple[int, int, int, int]:
-        """Before the axis, along it, behind it, and indices."""
-        axis, shape = self.axis.value.data, shape_of(self.input)
-        behind = prod(shape[axis + 1 :])
-        return prod(shape[:axis]), shape[axis], behind, elements_of(self.indices)
+    def sizes(self) -> tuple[int, int, int, int, int]:
+        """Batches; in each: before the axis, along it, behind it, and indices."""
+        axis, shape, own = self.axis.value.data, shape_of(self.input), self.own
+        batches, behind = prod(shape[:own]), prod(shape[axis + 1 :])
+        count = prod(shape_of(self.indices)[own:])
+        return batches, prod(shape[own:axis]), shape[axis], behind, count
 
 
 @irdl_op_definition

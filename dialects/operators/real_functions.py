@@ -1,15 +1,23 @@
 """Functions of real numbers that no runtime of ours has of stored integers in one way."""
 
 from collections.abc import Callable, Sequence
-from math import erf
-from typing import ClassVar
+from math import erf, sqrt
+from typing import Any, ClassVar
 
 from xdsl.irdl import (
     irdl_op_definition,
 )
 
-from memopt.dialects.operators.unary import FunctionOp
-from memopt.dialects.stored import Array, unknown
+from memopt.dialects.arithmetic import (
+    INT32_MAX,
+    float32,
+    multiply,
+    quantize_multiplier,
+    saturate,
+)
+from memopt.dialects.operators.unary import FunctionOp, by_floats
+from memopt.dialects.operators.unit_length import inverse_root
+from memopt.dialects.stored import Array, per_tensor, unknown
 
 
 class RealFunctionOp(FunctionOp):
@@ -32,11 +40,30 @@ class AbsOp(RealFunctionOp):
     """The absolute value, element-wise."""
 
     name = "memgraph.abs"
+    INTEGERS: ClassVar[bool] = True
+    ALSO: ClassVar[tuple[str, ...]] = ("i",)
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
         return np.abs(x)
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """elementwise.cc: AbsEvalQuantized, which scales only where scales differ."""
+        if bits != 8:
+            raise unknown(self, "an absolute value of int16")
+        (scale, zero), (out_scale, out_zero) = (
+            per_tensor(self, v) for v in (self.input, self.result)
+        )
+        numbers, same = quantize_multiplier(scale / out_scale), scale == out_scale
+        if 255 << max(numbers[1], 0) > INT32_MAX:
+            raise unknown(self, "an output scale so small that the product could overflow")
+
+        def of_one(x: int) -> int:
+            size = abs(x - zero)
+            return saturate((size if same else multiply(size, *numbers)) + out_zero)
+
+        return of_one
 
 
 @irdl_op_definition
@@ -44,6 +71,7 @@ class NegOp(RealFunctionOp):
     """-x, element-wise."""
 
     name = "memgraph.neg"
+    ALSO: ClassVar[tuple[str, ...]] = ("i",)
 
     def of_reals(self, x: Array) -> Array:
         return -x
@@ -73,14 +101,37 @@ class SqrtOp(RealFunctionOp):
 
 @irdl_op_definition
 class RsqrtOp(RealFunctionOp):
-    """1 over the square root, element-wise."""
+    """1 over the square root, element-wise. Of a stored integer below its zero point, which
+    runtimes refuse, it is the largest, as of zero."""
 
     name = "memgraph.rsqrt"
+    INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
         return 1 / np.sqrt(x)
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """elementwise.cc: RsqrtEvalQuantized."""
+        if bits != 8:
+            raise unknown(self, "a reciprocal root of int16")
+        (scale, zero), (out_scale, out_zero) = (
+            per_tensor(self, v) for v in (self.input, self.result)
+        )
+        root = float32(float32(sqrt(float32(scale))) * float32(out_scale))
+        multiplier, shift = quantize_multiplier(1 / root)
+        if shift > 20:
+            raise unknown(self, "an output scale so small that the product could overflow")
+
+        def of_one(x: int) -> int:
+            if x <= zero:
+                return 127
+            inverse, places = inverse_root(x - zero)
+            fine = multiply(1, inverse, places + 20)
+            return saturate(multiply(fine, multiplier, shift - 20) + out_zero)
+
+        return of_one
 
 
 @irdl_op_definition
@@ -88,11 +139,18 @@ class ExpOp(RealFunctionOp):
     """e to the power of x, element-wise."""
 
     name = "memgraph.exp"
+    INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
         return np.exp(x.astype(np.float64))
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """elementwise.cc: a table of float32."""
+        if bits != 8:
+            raise unknown(self, "a function of int16")
+        return by_floats(self, _exp)
 
 
 @irdl_op_definition
@@ -100,11 +158,18 @@ class LogOp(RealFunctionOp):
     """The natural logarithm, element-wise."""
 
     name = "memgraph.log"
+    INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
         return np.log(x.astype(np.float64))
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """elementwise.cc: a table of float32, of what is not above 0 the least."""
+        if bits != 8:
+            raise unknown(self, "a function of int16")
+        return by_floats(self, _log)
 
 
 @irdl_op_definition
@@ -189,3 +254,18 @@ class ErfOp(RealFunctionOp):
         import numpy as np
 
         return np.vectorize(erf, otypes=[np.float64])(x.astype(np.float64))
+
+
+def _exp(x: Any) -> Any:
+    """Of a float32, rounded to one."""
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        return np.float32(np.exp(np.float64(x)))
+
+
+def _log(x: Any) -> Any:
+    """Of a float32, rounded to one; far below everything where there is none."""
+    import numpy as np
+
+    return np.float32(np.log(np.float64(x)) if x > 0 else -1e9)

@@ -130,8 +130,12 @@ def stack(node: Node, kind: Kind) -> Operation:
 
 def gather(node: Node, kind: Kind) -> Operation:
     need(node.element(1) in (IntegerType(32), IntegerType(64)))
-    need(not node.options.get("batchDims"))
-    properties = {"axis": number(axis_of(node.options["axis"], len(node.shape(0))))}
+    own = node.options.get("batchDims", 0)
+    own += len(node.shape(1)) if own < 0 else 0
+    properties = {
+        "axis": number(axis_of(node.options["axis"], len(node.shape(0)))),
+        "batch_dims": number(own) if own else None,
+    }
     return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
 
 

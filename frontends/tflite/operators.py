@@ -192,16 +192,16 @@ def binary(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
 
 
-def quotient(node: Node, kind: Kind) -> Operation:
-    """Of float32 alone."""
-    need(isinstance(node.result.element_type, Float32Type))
-    return binary(node, kind)
-
-
 def whole_quotient(node: Node, kind: Kind) -> Operation:
     """Of float32, and of int32 that stand for themselves."""
     plain = node.result.element_type == IntegerType(32) and not is_quantized(node.result)
     need(plain or isinstance(node.result.element_type, Float32Type))
+    return binary(node, kind)
+
+
+def power(node: Node, kind: Kind) -> Operation:
+    """Of float32 alone."""
+    need(isinstance(node.result.element_type, Float32Type))
     return binary(node, kind)
 
 
@@ -220,6 +220,25 @@ def real_function(node: Node, kind: Kind) -> Operation:
     """Of float32 alone."""
     need(isinstance(node.element(0), Float32Type))
     return unary(node, kind)
+
+
+def function(node: Node, kind: Kind) -> Operation:
+    """Of float32, or of int8 with a quantization."""
+    stored = node.element(0) == ELEMENTS["int8"] and is_quantized(node.type(0))
+    need(isinstance(node.element(0), Float32Type) or (stored and is_quantized(node.result)))
+    return unary(node, kind)
+
+
+def sign(node: Node, kind: Kind) -> Operation:
+    """Of float32, and of int32 that stand for themselves; `kind` may have more."""
+    plain = node.element(0) == IntegerType(32) and not is_quantized(node.type(0))
+    return unary(node, kind) if plain else function(node, kind)
+
+
+def negation(node: Node, kind: Kind) -> Operation:
+    """Of no stored integers."""
+    need(not is_quantized(node.type(0)))
+    return sign(node, kind)
 
 
 def truth(node: Node, kind: Kind) -> Operation:
@@ -332,7 +351,7 @@ def space_to_depth(node: Node, kind: Kind) -> Operation:
 
 
 OPERATORS: Final[Mapping[str, Entry]] = {
-    "ABS": Entry(real_function, AbsOp),
+    "ABS": Entry(sign, AbsOp),
     "ADD": Entry(binary, AddOp),
     "ARG_MAX": Entry(arg, ArgMaxOp),
     "ARG_MIN": Entry(arg, ArgMinOp),
@@ -353,11 +372,11 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     ),
     "DEPTH_TO_SPACE": Entry(moves.depth_to_space, DepthToSpaceOp),
     "DEQUANTIZE": Entry(unary, DequantizeOp),
-    "DIV": Entry(quotient, DivOp),
+    "DIV": Entry(whole_quotient, DivOp),
     "ELU": Entry(unary, EluOp),
     "EMBEDDING_LOOKUP": Entry(moves.embedding_lookup, GatherAlongOp),
     "EQUAL": Entry(truth, EqualOp),
-    "EXP": Entry(real_function, ExpOp),
+    "EXP": Entry(function, ExpOp),
     "EXPAND_DIMS": Entry(moves.reshape, ReshapeOp),
     "FILL": Entry(moves.fill, StridedOp),
     "FLOOR": Entry(real_function, FloorOp),
@@ -372,7 +391,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "HARD_SWISH": Entry(unary, HardSwishOp),
     "L2_NORMALIZATION": Entry(vectors, L2NormalizationOp),
     "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
-    "LOG": Entry(real_function, LogOp),
+    "LOG": Entry(function, LogOp),
     "LOGISTIC": Entry(unary, LogisticOp),
     "LESS": Entry(truth, LessOp),
     "LESS_EQUAL": Entry(truth, LessEqualOp),
@@ -386,12 +405,12 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "MINIMUM": Entry(binary, MinimumOp),
     "MIRROR_PAD": Entry(picks.mirror_pad, MirroredOp),
     "MUL": Entry(binary, MulOp),
-    "NEG": Entry(real_function, NegOp),
+    "NEG": Entry(negation, NegOp),
     "NOT_EQUAL": Entry(truth, NotEqualOp),
     "PACK": Entry(moves.stack, PackOp),
     "PAD": Entry(moves.pad, PadOp, PickedOp),
     "PADV2": Entry(picks.pad, PickedOp),
-    "POW": Entry(quotient, PowOp),
+    "POW": Entry(power, PowOp),
     "PRELU": Entry(binary, PreluOp),
     "QUANTIZE": Entry(unary, QuantizeOp),
     "REDUCE_ALL": Entry(over_axes, ReduceMinOp),
@@ -408,7 +427,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "RESIZE_NEAREST_NEIGHBOR": Entry(moves.resize, ResizeNearestOp),
     "REVERSE_V2": Entry(moves.reverse, StridedOp),
     "ROUND": Entry(real_function, RoundOp),
-    "RSQRT": Entry(real_function, RsqrtOp),
+    "RSQRT": Entry(function, RsqrtOp),
     "SELECT": Entry(choice, ChooseOp),
     "SELECT_V2": Entry(plain, ChooseOp),
     "SIN": Entry(real_function, SinOp),

@@ -152,7 +152,7 @@ def add_pool(forge: Forge, code: int) -> None:
 
 def add_binary(forge: Forge, code: int, options: Any, kind: int) -> None:
     shape = [1, *(int(v) for v in forge.rng.integers(1, 7, 3))]
-    others = [1, 1, 1, 1], [1, 1, 1, shape[3]], [*shape[:3], 1]
+    others = [1, 1, 1, 1], [1, 1, 1, shape[3]], [*shape[:3], 1], [1, shape[1], 1, shape[3]]
     pair = [shape, forge.pick(shape, shape, shape, *others)]
     if forge.rng.random() < 0.5:
         pair.reverse()

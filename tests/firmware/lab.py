@@ -128,9 +128,10 @@ def row_kernels(quantized: bool) -> set[str]:
     found -= {k for k in found if "_packed_" in k or "table_" in k}  # of no host: test_c_fast.py
     found -= {"gather", "strided", "picked"}  # whole: test_c_moves.py, test_c_picked.py
     found -= {"cast_any"}  # test_c_integers.py
-    found = {k for k in found if k not in ("floor_div_i32", "floor_mod_i32")}  # the same
+    whole = ("floor_div_i32", "floor_mod_i32", "div_i32", "abs_i32", "neg_i32")
+    found = {k for k in found if k not in whole}  # the same
     found -= {"custom"}  # what the user writes: test_c_custom.py
-    found -= {"choose", "gather_nd"}  # whole: test_c_truth.py
+    found -= {"choose", "gather_nd", "broadcast"}  # whole: test_c_truth.py
     found = {k for k in found if not k.startswith("batch_matmul_")}  # whole: test_c_truth.py
     stays = ("svdf_", "lstm_")
     found = {k for k in found if not k.startswith(stays)}  # test_c_state.py

@@ -42,7 +42,7 @@ def add_indices(forge: Forge) -> None:
 
 def add_whole(forge: Forge) -> None:
     """Quotients of int32 by what is not 0; what is true of any and all; zeros of a shape."""
-    for name in ("FloorDiv", "FloorMod"):
+    for name in ("FloorDiv", "FloorMod", "Div"):
         shape = random_shape(forge)
         x = forge.tensor(shape, INT32)
         forge.graph.inputs.append(x)
@@ -55,6 +55,17 @@ def add_whole(forge: Forge) -> None:
         operands = [truths(forge, shape), forge.tensor([2], INT32, [2, 3])]
         result = forge.tensor([*shape[:2], 1, 1], BOOL)
         forge.operator(code, operands, result, options, KINDS.ReducerOptions)
+    for code in (BUILTIN.ABS, BUILTIN.NEG):
+        shape = random_shape(forge)
+        x = forge.tensor(shape, INT32)
+        forge.graph.inputs.append(x)
+        forge.operator(code, [x], forge.tensor(shape, INT32), None, KINDS.NONE)
+    for element in (INT32, INT64, BOOL):
+        shape, order = random_shape(forge), [int(v) for v in forge.rng.permutation(4)]
+        x = forge.tensor(shape, element)
+        forge.graph.inputs.append(x)
+        result = forge.tensor([shape[i] for i in order], element)
+        add(forge, "Transpose", [x, forge.tensor([4], INT32, order)], result)
     for element in (FLOAT32, INT32, INT64):
         shape = random_shape(forge)
         x = forge.tensor(shape, element)

@@ -11,8 +11,12 @@ from forge_truth import (
     add,
     add_choice,
     add_comparison,
+    add_functions,
+    add_gather,
     add_gather_nd,
     add_logic,
+    add_matrix,
+    add_outer,
     add_product,
 )
 
@@ -29,8 +33,13 @@ def test_equal_to_litert(element: int, fuzz: float, tmp_path: Path, lab: Any) ->
             add_gather_nd(forge)
             for name in COMPARISONS:
                 add_comparison(forge, name)
+            add_outer(forge)
             if element != UINT8:
                 add_product(forge)
+                add_matrix(forge)
+            if element == INT8:
+                add_functions(forge)
+        add_gather(forge)
         add_logic(forge)
         path = forge.save(tmp_path / f"{seed}.tflite")
         module = lab.plan(lab.read_model(path), schedule="source")
@@ -75,6 +84,7 @@ def test_int8_equal_to_tflm(tmp_path: Path, lab: Any) -> None:
     for _ in range(TIMES):
         add_product(forge)
         add_gather_nd(forge)
+        add_matrix(forge)
     path = forge.save(tmp_path / "m.tflite")
     module = lab.plan(lab.read_model(path), schedule="source")
     inputs, tensors = lab.random_inputs(module, 2, 5), lab.tensors_of(module)

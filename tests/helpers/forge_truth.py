@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from forge_model import BOOL, INT32, Forge, schema
+from forge_model import BOOL, INT32, INT64, Forge, schema
 from forge_operators import random_shape
 
 BUILTIN, KINDS = schema.BuiltinOperator, schema.BuiltinOptions
@@ -27,7 +27,9 @@ def add(forge: Forge, name: str, inputs: list[int], result: int, **options: Any)
 def pair(forge: Forge) -> tuple[list[int], list[int], list[int]]:
     """A shape, and two that make it, of which one may be broadcast."""
     shape = random_shape(forge)
-    both = [shape, forge.pick(shape, [1, 1, 1, 1], [1, 1, 1, shape[3]], [*shape[:3], 1])]
+    n, h, w, c = shape
+    other = forge.pick(shape, [1, 1, 1, 1], [1, 1, 1, c], [n, h, w, 1], [n, 1, 1, c], [1, h, 1, c])
+    both = [shape, other]
     if forge.rng.random() < 0.5:
         both.reverse()
     return shape, both[0], both[1]
@@ -100,3 +102,54 @@ def add_product(forge: Forge) -> None:
         forge.graph.tensors[result].quantization.scale = [float(np.float32(0.4))]
     inputs = [forge.input([*x, *a]), forge.input([*y, *b])]
     add(forge, "BatchMatMul", inputs, result, adjX=adj_x, adjY=adj_y)
+
+
+def add_outer(forge: Forge) -> None:
+    """Each of one operand with each of the other, where neither has all dimensions."""
+    n, h, w, c = random_shape(forge)
+    for a, b, name in (([n, 1, w, 1], [1, h, 1, c], "Mul"), ([w, 1], [n, h, 1, c], "Add")):
+        operands = [forge.input(a), forge.input(b)]
+        add(forge, name, operands, forge.activation([n, h, w, c]))
+
+
+def add_functions(forge: Forge) -> None:
+    """Of int8: by tables. Roots of what is not below zero."""
+    for code in (BUILTIN.ABS, BUILTIN.RSQRT, BUILTIN.EXP, BUILTIN.LOG):
+        shape = random_shape(forge)
+        source = forge.input(shape)
+        numbers = forge.graph.tensors[source].quantization
+        numbers.zeroPoint = [-128] if code == BUILTIN.RSQRT else numbers.zeroPoint
+        result = forge.activation(shape, like=forge.pick(source, None))
+        forge.operator(code, [source], result, None, KINDS.NONE)
+
+
+def add_gather(forge: Forge) -> None:
+    """By indices that are found at run time, of 32 or 64 bits, also of each batch its own."""
+    for element in (INT32, INT64):
+        n, count, inner = (int(v) for v in forge.rng.integers(1, 6, 3))
+        batches, length = (int(v) for v in forge.rng.integers(2, 6, 2))
+        where = forge.tensor([], INT32, np.array(2))
+        for own in (0, 1):
+            indices = forge.tensor([batches, count], element)
+            operands = [forge.input([batches, count, length]), where]
+            add(forge, "ArgMax", operands, indices, outputType=element)
+            source = forge.input([batches, n, length, inner])
+            made = [batches, n, count, inner] if own else [batches, n, batches, count, inner]
+            result = forge.activation(made, like=source)
+            add(forge, "Gather", [source, indices], result, axis=2, batchDims=own)
+        rows = forge.tensor([batches, 1], element)
+        operands = [forge.input([batches, 1, length]), where]
+        add(forge, "ArgMin", operands, rows, outputType=element)
+        source = forge.input([length, inner])
+        add(forge, "GatherNd", [source, rows], forge.activation([batches, inner], like=source))
+
+
+def add_matrix(forge: Forge) -> None:
+    """FULLY_CONNECTED by weights of run time."""
+    rows, depth, columns = (int(v) for v in forge.rng.integers(1, 9, 3))
+    source, weights = forge.input([rows, depth]), forge.input([columns, depth])
+    result = forge.activation([rows, columns])
+    if forge.quantized:
+        forge.graph.tensors[weights].quantization.zeroPoint = [0]
+        forge.graph.tensors[result].quantization.scale = [float(np.float32(0.4))]
+    add(forge, "FullyConnected", [source, weights, -1], result)

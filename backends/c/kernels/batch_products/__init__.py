@@ -1,6 +1,8 @@
-"""BATCH_MATMUL."""
+"""BATCH_MATMUL, and FULLY_CONNECTED of weights that are only known at run time."""
 
-from xdsl.ir import SSAValue
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.call import (
     C_TYPES,
@@ -8,6 +10,7 @@ from memopt.backends.c.call import (
     KernelCall,
     Rows,
     Table,
+    activation_of,
     bytes_per_element,
     element_kind,
     per_tensor,
@@ -15,9 +18,12 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.int8 import WIDE, Fields
 from memopt.backends.c.registry import kernel
+from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.operators.batch_products import BatchMatmulOp
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.dialects.operators.products import matrix_reals
 from memopt.dialects.stored import is_stored
-from memopt.dialects.tensors import elements_of
+from memopt.dialects.tensors import elements_of, encoding_of, shape_of
 
 
 def _call(op: BatchMatmulOp, constants: Constants, more: Fields = ()) -> KernelCall:
@@ -44,6 +50,48 @@ def _call(op: BatchMatmulOp, constants: Constants, more: Fields = ()) -> KernelC
     return KernelCall(kernel, (*fields, *more), tuple(operands), Rows(1, 0, size))
 
 
+def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    """Of weights that are only known at run time, as a product of matrices. Refuses a bias and an
+    activation, which that has not."""
+    if op.bias is not None or activation_of(op):
+        raise refuse(op, "weights that are only known at run time, with a bias or an activation")
+    columns, depth = shape_of(op.weights)
+    rows = elements_of(op.input) // depth
+    fields = (
+        *(("batches", 1), ("rows_n", rows), ("depth", depth), ("columns", columns)),
+        *(("a_batch", 0), ("a_row", depth), ("a_depth", 1)),
+        *(("b_batch", 0), ("b_depth", 1), ("b_column", depth)),
+    )
+    if is_stored(op.input):
+        scales = encoding_of(op.weights).scales
+        if len(scales) != 1 or element_kind(op.weights) != "s8":
+            raise refuse(op, "weights that are only known at run time, of several scales")
+        (real,) = matrix_reals(op, op.input, scales)
+        numbers = quantize_multiplier(real)
+        fields = (*fields, *_products(op, depth, numbers, (op.input, op.weights, op.result)))
+    array = constants(op.input)
+    kind = element_kind(op.input)
+    first = op.input if array is None else Table(C_TYPES[kind], array)
+    size = elements_of(op.result) * bytes_per_element(op, op.result)
+    return KernelCall(f"batch_matmul_{kind}", fields, (first, op.weights), Rows(1, 0, size))
+
+
+def _products(
+    op: Operation, depth: int, numbers: tuple[int, int], values: Sequence[SSAValue]
+) -> Fields:
+    """Zero points of the operands and the result, and what a sum is multiplied with."""
+    multiplier, shift = numbers
+    largest = depth * 255 * 255 << max(shift, 0)
+    if largest >= 1 << 31:
+        raise refuse(op, "the int32 accumulator could overflow")
+    names = zip(("a", "b", "output"), values, strict=True)
+    return (
+        *((f"{name}_zero_point", per_tensor(op, value)[1]) for name, value in names),
+        ("multiplier", multiplier),
+        ("shift", shift + WIDE if shift >= 0 or largest >= 1 << 30 else shift),
+    )
+
+
 @kernel(BatchMatmulOp, "f32")
 def batch_matmul_f32(op: BatchMatmulOp, constants: Constants) -> KernelCall:
     if any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
@@ -53,14 +101,5 @@ def batch_matmul_f32(op: BatchMatmulOp, constants: Constants) -> KernelCall:
 
 @kernel(BatchMatmulOp, "s8", rounding="tflm_double")
 def batch_matmul_s8(op: BatchMatmulOp, constants: Constants) -> KernelCall:
-    multiplier, shift = op.multiplier
-    largest = op.sizes[1] * 255 * 255 << max(shift, 0)
-    if largest >= 1 << 31:
-        raise refuse(op, "the int32 accumulator could overflow")
-    names = (("a", op.lhs), ("b", op.rhs), ("output", op.result))
-    fields = (
-        *((f"{name}_zero_point", per_tensor(op, value)[1]) for name, value in names),
-        ("multiplier", multiplier),
-        ("shift", shift + WIDE if shift >= 0 or largest >= 1 << 30 else shift),
-    )
-    return _call(op, constants, fields)
+    values = op.lhs, op.rhs, op.result
+    return _call(op, constants, _products(op, op.sizes[1], op.multiplier, values))

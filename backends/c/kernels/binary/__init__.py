@@ -1,9 +1,11 @@
 """ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, PRELU and SQUARED_DIFFERENCE."""
 
 import math
+from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
+from memopt.backends.c.broadcast import broadcast_call
 from memopt.backends.c.call import (
     C_TYPES,
     Constants,
@@ -71,22 +73,20 @@ def _steps(shape: tuple[int, ...], out: tuple[int, ...]) -> tuple[int, int, int]
 
 
 def binary_call(op: BinaryOp, constants: Constants, kernel: str, fields: Fields) -> KernelCall:
-    """An element-wise operator of two operands, row by row.
-
-    Refuses broadcasts other than of one element, along leading or along last dimensions.
-    """
+    """An element-wise operator of two operands, row by row; by a kernel that calls this one where
+    a broadcast is another than of one element, along leading or along last dimensions."""
     out = shape_of(op.result)
     a, b = _steps(shape_of(op.lhs), out), _steps(shape_of(op.rhs), out)
-    if a is None or b is None or (a[2] and b[2] and a[2] != b[2]):
-        raise refuse(op, f"the broadcast {shape_of(op.lhs)} with {shape_of(op.rhs)}")
-    rows, row_n = split_rows(out)
-    if row := a[2] or b[2]:
-        rows, row_n = math.prod(out) // row, row
     operands: list[SSAValue | Table] = []
     for value in (op.lhs, op.rhs):
         array = constants(value)
         kind = C_TYPES[element_kind(value)]
         operands.append(value if array is None else Table(kind, array))
+    if a is None or b is None or (a[2] and b[2] and a[2] != b[2]):
+        return replace(broadcast_call(op, kernel, fields), operands=tuple(operands))
+    rows, row_n = split_rows(out)
+    if row := a[2] or b[2]:
+        rows, row_n = math.prod(out) // row, row
     steps = (
         ("a_step", a[0]),
         ("b_step", b[0]),
@@ -229,6 +229,7 @@ def selected(op: SelectOp, constants: Constants) -> KernelCall:
 @kernel(AddOp, "i32", rows=own_rows)
 @kernel(SubOp, "i32", rows=own_rows)
 @kernel(MulOp, "i32", rows=own_rows)
+@kernel(DivOp, "i32", rows=own_rows)
 def binary_i32(op: BinaryOp, constants: Constants) -> KernelCall:
     """Of integers that stand for themselves; they wrap."""
     if any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):

@@ -18,6 +18,7 @@ from memopt.backends.c.int8 import (
     zero_points,
 )
 from memopt.backends.c.int16 import wide_sums
+from memopt.backends.c.kernels.batch_products import matrix_call
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import summed_rows
 from memopt.backends.c.sums import real_part
@@ -37,6 +38,8 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
     out_n, in_n = shape_of(op.weights)
     if 0 in (out_n, in_n):
         raise refuse(op, "a tensor without elements")
+    if constants(op.weights) is None:
+        return matrix_call(op, constants)
     weights, scales = int8_weights(op, op.weights, out_n, constants)
     reals = matrix_reals(op, op.input, scales)
     return KernelCall(
@@ -98,6 +101,8 @@ def fully_connected_f32(op: FullyConnectedOp, constants: Constants) -> KernelCal
     out_n, in_n = shape_of(op.weights)
     if 0 in (out_n, in_n):
         raise refuse(op, "a tensor without elements")
+    if constants(op.weights) is None:
+        return matrix_call(op, constants)
     return KernelCall(
         kernel="fully_connected_f32",
         fields=(

@@ -107,7 +107,7 @@ def unpack(op: UnpackOp, constants: Constants) -> list[KernelCall]:
 def _gathered(op: GatherAlongOp | GatherNdOp, constants: Constants) -> tuple[SSAValue | Table, ...]:
     """What is gathered, and its indices, run-time tensors or tables in flash."""
     indices = constants(op.indices)
-    if element_kind(op.indices) != "i32" and indices is None:
+    if element_kind(op.indices) not in ("i32", "i64") and indices is None:
         raise refuse(op, f"indices of {element_kind(op.indices)}")
     operands: list[SSAValue | Table] = []
     for value in (op.input, op.indices):
@@ -118,6 +118,11 @@ def _gathered(op: GatherAlongOp | GatherNdOp, constants: Constants) -> tuple[SSA
             raise refuse(op, f"a constant of {element_kind(value)}")
         operands.append(value if array is None else Table(kind, array))
     return tuple(operands)
+
+
+def _is_wide(op: GatherAlongOp | GatherNdOp, constants: Constants) -> int:
+    """Whether indices are int64; those in flash are not."""
+    return int(element_kind(op.indices) == "i64" and constants(op.indices) is None)
 
 
 @kernel(GatherNdOp, ANY)
@@ -132,6 +137,7 @@ def gather_nd(op: GatherNdOp, constants: Constants) -> KernelCall:
     steps = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
     fields = (
         *(("count", count), ("depth", depth), ("bytes", bytes_each)),
+        ("wide", _is_wide(op, constants)),
         ("size", "{" + ", ".join(map(str, shape[:depth])) + "}"),
         ("step", "{" + ", ".join(map(str, steps)) + "}"),
     )
@@ -142,12 +148,16 @@ def gather_nd(op: GatherNdOp, constants: Constants) -> KernelCall:
 def gather(op: GatherAlongOp, constants: Constants) -> KernelCall:
     """Of a tensor or a table in flash."""
     need_same_numbers(op, op.input, op.result)
-    outer, length, inner, count = op.sizes
-    if not (outer and inner and count):
+    batches, outer, length, inner, count = op.sizes
+    if not (batches and outer and inner and count):
         raise refuse(op, "a tensor without elements")
     size = inner * bytes_per_element(op, op.input)
-    fields = (("outer", outer), ("length", length), ("count", count), ("bytes", size))
-    return KernelCall("gather", fields, _gathered(op, constants), Rows(1, 0, outer * count * size))
+    fields = (
+        *(("batches", batches), ("outer", outer), ("length", length), ("count", count)),
+        *(("bytes", size), ("wide", _is_wide(op, constants))),
+    )
+    rows = Rows(1, 0, batches * outer * count * size)
+    return KernelCall("gather", fields, _gathered(op, constants), rows)
 
 
 @kernel(TransposeOp, "i32")

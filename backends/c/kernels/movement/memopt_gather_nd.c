@@ -1,11 +1,12 @@
 /* GATHER_ND: elements of the first operand at rows of indices of its first dimensions. */
-#include "memopt_common.h"
+#include "memopt_index.h"
 
 #include <string.h>
 
 typedef struct {
   int32_t count, depth; /* of rows of indices, and in each */
   int32_t bytes;        /* that stand at each */
+  int32_t wide;         /* indices of int64 */
   int32_t size[8], step[8]; /* of the dimensions, in such elements */
 } memopt_gather_nd_params;
 
@@ -13,7 +14,7 @@ MEMOPT_KERNEL void memopt_gather_nd(const void *params, const memopt_rows *rows,
                                     const void *const *in, void *out, void *scratch) {
   const memopt_gather_nd_params *p = params;
   const uint8_t *const input = in[0];
-  const int32_t *indices = in[1];
+  const void *const indices = in[1];
   uint8_t *output = out;
   int32_t n, d;
   (void)rows;
@@ -21,7 +22,7 @@ MEMOPT_KERNEL void memopt_gather_nd(const void *params, const memopt_rows *rows,
   for (n = 0; n < p->count; ++n) {
     int32_t at = 0;
     for (d = 0; d < p->depth; ++d) {
-      at += memopt_clamp(*indices++, 0, p->size[d] - 1) * p->step[d];
+      at += memopt_index(indices, n * p->depth + d, p->wide, p->size[d]) * p->step[d];
     }
     memcpy(output, input + at * p->bytes, (size_t)p->bytes);
     output += p->bytes;

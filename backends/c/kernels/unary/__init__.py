@@ -1,6 +1,6 @@
 """Functions of one value. Those of an int8 are tables of 256: what the operation evaluates to."""
 
-from memopt.backends.c.call import Constants, KernelCall, Table, per_tensor
+from memopt.backends.c.call import Constants, KernelCall, Table, per_tensor, refuse
 from memopt.backends.c.int8 import WIDE
 from memopt.backends.c.int16 import sigmoids
 from memopt.backends.c.registry import kernel
@@ -9,7 +9,7 @@ from memopt.backends.c.rowwise import lookup, rowwise
 from memopt.dialects.arithmetic import FLOAT32_MAX, quantize_multiplier, quantized_range
 from memopt.dialects.operators.activations import BoundedOp, GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.comparison import LogicalNotOp
-from memopt.dialects.operators.real_functions import RealFunctionOp
+from memopt.dialects.operators.real_functions import AbsOp, NegOp, RealFunctionOp
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.unary import (
     FunctionOp,
@@ -20,7 +20,7 @@ from memopt.dialects.operators.unary import (
     SigmoidOp,
     TanhOp,
 )
-from memopt.dialects.stored import limits_of
+from memopt.dialects.stored import is_stored, limits_of
 
 
 @kernel(FunctionOp, "s8", rounding=("tflm_double", "onnx_even"), rows=own_rows)
@@ -96,6 +96,14 @@ def gelu_f32(op: GeluOp, constants: Constants) -> KernelCall:
 def function_f32(op: FunctionOp, constants: Constants) -> KernelCall:
     """The kernel of the operation's own name."""
     return rowwise(op, f"{op.name.removeprefix('memgraph.')}_f32")
+
+
+@kernel(AbsOp, "i32", rows=own_rows)
+@kernel(NegOp, "i32", rows=own_rows)
+def function_i32(op: AbsOp | NegOp, constants: Constants) -> KernelCall:
+    if is_stored(op.input) or is_stored(op.result):
+        raise refuse(op, "quantized int32")
+    return rowwise(op, f"{op.name.removeprefix('memgraph.')}_i32")
 
 
 @kernel(LeakyReluOp, "f32", rows=own_rows)
