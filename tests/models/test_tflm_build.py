@@ -51,7 +51,7 @@ def test_the_rule_plans_and_fails_when_the_arena_grows(
     (tmp_path / "Makefile").write_text(block("make"))
     (tmp_path / "CMakeLists.txt").write_text(block("cmake"))
     shutil.copyfile(models / f"{SMALL}.tflite", tmp_path / "net.tflite")
-    app, planned, command = tmp_path / "app", tmp_path / "build/planned", ["make"]
+    app, planned, command = tmp_path / "app", tmp_path / "generated/planned", ["make"]
     if tool == "cmake":
         configured = build(["cmake", "-S", ".", "-B", "out"], tmp_path)
         assert configured.returncode == 0, configured.stderr

@@ -11,6 +11,7 @@ GROUPS = {
     "To run": PROJECT["dependencies"],
     "To develop": PROJECT["optional-dependencies"]["dev"],
     "To sweep on a cluster": PROJECT["optional-dependencies"]["dask"],
+    "To build the site": PROJECT["optional-dependencies"]["docs"],
     "To compare": PROJECT["optional-dependencies"]["peers"],
 }
 

@@ -1,0 +1,42 @@
+"""Pages of the site that are not files of docs/: the README, and the API from the docstrings."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+import memopt
+
+OUTSIDE = {"project.md": "README.md", "changelog.md": "CHANGELOG.md"}
+
+
+def on_files(files: Files, *, config: Any) -> Files:
+    """Add the README, the changelog, and api.md, which names what `memopt` exports."""
+    for page, name in OUTSIDE.items():
+        text = Path(name).read_text(encoding="utf-8")
+        text = text.replace("](docs/", "](").replace("](CHANGELOG.md)", "](changelog.md)")
+        files.append(File.generated(config, page, content=text))
+    files.append(File.generated(config, "api.md", content=reference()))
+    return files
+
+
+def reference() -> str:
+    """A page that mkdocstrings fills, a heading for each public name that has a definition."""
+    lines = [
+        "# Python API",
+        "",
+        "What `import memopt` has; [python.md](python.md) shows its use.",
+        "",
+    ]
+    for name in memopt.__all__:
+        found = getattr(memopt, name)
+        if isinstance(getattr(found, "__qualname__", None), str):
+            lines += [f"::: {found.__module__}.{found.__qualname__}", ""]
+    return "\n".join(lines)
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Links to the README lead to its page; folders have none."""
+    markdown = re.sub(r"\[(\w+/)\]\(\w+\)", r"`\1`", markdown)
+    return markdown.replace("](../README.md)", "](project.md)")
