@@ -24,6 +24,7 @@ The plan is verified first. Operations that are no destination-passing ones are 
 """
 
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import memref
@@ -76,7 +77,8 @@ def memref_of(type_: Attribute, place: str) -> MemRefType[Attribute]:
     """The memref of a tensor. Raises MemoptError for one whose size or layout is open."""
     if not isinstance(type_, TensorType) or not type_.has_static_shape():
         raise MemoptError(f"{type_} is no tensor of known shape", place)
-    return MemRefType(type_.element_type, type_.get_shape())
+    tensor = cast("TensorType[Attribute]", type_)
+    return MemRefType(tensor.element_type, tensor.get_shape())
 
 
 class Lowering:
@@ -114,7 +116,8 @@ class Lowering:
                 self.block.add_op(memref.CopyOp(given, self.values[argument]))
         last = self.old.last_op
         # results that are the caller's are written where he wants them
-        direct = dict(zip(last.operands if last else (), self.wanted, strict=True))
+        direct: dict[SSAValue, SSAValue] = {}
+        direct.update(zip(last.operands if last else (), self.wanted, strict=True))
         for op in self.old.ops:
             if op is not last:
                 self._lower(op, direct)

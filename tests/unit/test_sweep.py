@@ -3,11 +3,13 @@
 import json
 import random
 import signal
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -406,3 +408,48 @@ def test_rows_as_they_are_done_are_the_same_rows() -> None:
         found = list(sweeps.rows(tasks, 1, threads, in_order=False))
     assert {r.graph: r.peak for r in found} == {r.graph: r.peak for r in sweeps.rows(tasks, 1)}
     assert len(found) == 20
+
+
+class FakeClient:
+    """Of Dask's client, what a sweep asks of it; its workers are threads."""
+
+    closed = 0
+
+    def __init__(self, address: str, **_: object) -> None:
+        if "nobody" in address:
+            raise OSError("timed out")
+
+    def get_executor(self, pure: bool, retries: int) -> Executor:
+        assert not pure and retries
+        return ThreadPoolExecutor(2)
+
+    def close(self) -> None:
+        FakeClient.closed += 1
+
+
+def test_the_workers_of_a_cluster_get_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By a double of Dask's client; test_dask.py has the real one."""
+    paths = [str(p) for p in write_cells(tmp_path, 12, 0)]
+    missing = str(tmp_path / "none.json")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert main(["sweep", *paths, "--dask=tcp://a:1"]) == 2
+    assert "pip install 'memopt[dask]'" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=FakeClient))
+    assert main(["sweep", *paths, "--dask=tcp://nobody:1"]) == 1
+    assert "tcp://nobody:1: error: no Dask scheduler answers: timed out" in capsys.readouterr().err
+    given: list[Any] = []
+    before = sweeps.solve
+
+    def solve(task: Task) -> Row:
+        given.append(task.graph)
+        return before(task)
+
+    monkeypatch.setattr(sweeps, "solve", solve)
+    assert main(["sweep", *paths, missing, "--dask=tcp://a:1", "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert [r["graph"] for r in rows] == [*paths, missing]
+    assert [r["peak"] for r in rows] == [*(memopt.peak(p).peak for p in paths), None]
+    assert sorted(map(type, given), key=str) == [*[bytes] * 12, str]
+    assert FakeClient.closed == 1

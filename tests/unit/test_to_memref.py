@@ -4,6 +4,7 @@ bufferization, and nothing is written outside the arena."""
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -286,11 +287,11 @@ def executed(text: str, flags: tuple[str, ...]) -> int:
 
 @pytest.mark.parametrize("network", [cnn, residual, attention])
 def test_planned_networks_compute_the_same_bits(
-    network: "type[object]", tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    network: Callable[[], tuple[Net, str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if shutil.which(OPT) is None or shutil.which(RUN) is None:
         pytest.skip(f"needs {OPT} and {RUN}")
-    net, result = network()  # type: ignore[misc]
+    net, result = network()
     path = tmp_path / "net.mlir"
     path.write_text(net.text(result))
     want = executed(program(net, result, net.text(result), None), (BUFFERS, *LOWER))
