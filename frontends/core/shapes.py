@@ -1,7 +1,7 @@
-"""Shapes of inputs that the command line gives: `--shape=NAME=1x3x224x224`."""
+"""Shapes of inputs that the command line gives: `--shape=NAME=1x3x224x224`, `--batch=1`."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -11,12 +11,14 @@ from memopt.dialects.names import name_of
 from memopt.dialects.tensors import is_buffer, shape_of
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+BATCH: Final = "*"
+"""Stands for all inputs: one number, their first dimension where a file leaves it open."""
 
 
 def check_names(shapes: Shapes, names: Sequence[str], place: str = "") -> None:
     """Raise MemoptError for a shape of an input that there is not."""
     for given in shapes:
-        if given not in names:
+        if given not in names and given != BATCH:
             text = f"--shape names {given!r}, but the inputs are: {', '.join(names) or 'none'}"
             raise MemoptError(text, place)
 

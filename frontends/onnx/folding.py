@@ -57,6 +57,8 @@ def fold(graph: Graph) -> Known:
     """Evaluate what can be, take operators apart that others say as well, complete `graph.types`.
     Raises MemoptError for what stays unknown."""
     known = Known(graph)
+    inner = (n for _, node in graph.nodes for n in (*node.input, *captured(node)))
+    known.read.update(graph.outputs, inner)
     for index, node in graph.nodes:
         _take(known, index, node, graph.opsets)
     return known
@@ -70,7 +72,7 @@ def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
             _take(known, index, one, NEWEST)
         return
     if is_own and node.op_type == "Constant" and (tensor := constant_tensor(node)) is not None:
-        known.made_constant(known.read(tensor, node.output[0]), node.output[0])
+        known.made_constant(known.elements(tensor, node.output[0]), node.output[0])
         return
     _complete_types(known, index, node, opsets)
     if is_own and len(node.output) and _is_known(known, node, opsets):
@@ -125,8 +127,13 @@ def _complete_types(known: Known, index: int, node: NodeProto, opsets: Opsets) -
         for name in missing:
             if name in found:
                 graph.types[name] = found[name]
-    for name in outputs:
+    for place, name in enumerate(node.output):
         found = graph.types.get(name)
+        if place and name not in known.read and (found is None or found.fixed is None):
+            node.output[place] = ""  # such as the mask of a Dropout
+            continue
+        if not name:
+            continue
         if found is None or not found.element:
             text = f"the type of its result {name!r} is not known, or is no tensor"
             raise MemoptError(text, graph.place(index, node))
@@ -196,7 +203,7 @@ def _fill(known: Known, node: NodeProto) -> None:
     known.fills[name] = node
     shape = known.graph.types[name].fixed or ()
     if prod(shape) <= SMALL:
-        element = known.read(fill_tensor(node), name)
+        element = known.elements(fill_tensor(node), name)
         if element.dtype.kind in KINDS:
             known.arrays[name] = np.full(shape, element)
 

@@ -21,7 +21,8 @@ class Known:
     """Values that are known; `folded` are those of nodes that need not run, or that an expansion
     made, `fills` the `ConstantOfShape` nodes by their output's name. `nodes` are those that run,
     (index in the file, node), expanded; what they make of constants alone, where an operation is
-    then a constant expression, is `steady`; `dequantized` is what `DequantizeLinear` makes."""
+    then a constant expression, is `steady`; `dequantized` is what `DequantizeLinear` makes.
+    `read` are the values that nodes of the file, or the caller, read."""
 
     graph: Graph
     arrays: "dict[str, Array]" = field(default_factory=dict[str, Any])
@@ -30,6 +31,7 @@ class Known:
     nodes: list[tuple[int, NodeProto]] = field(default_factory=list[tuple[int, NodeProto]])
     steady: set[str] = field(default_factory=set[str])
     dequantized: set[str] = field(default_factory=set[str])
+    read: set[str] = field(default_factory=set[str])
     count: int = 0
 
     def array(self, name: str) -> "Array | None":
@@ -43,10 +45,10 @@ class Known:
                 or tensor.data_type == TensorProto.STRING
             ):
                 return None
-            self.arrays[name] = self.read(tensor, name)
+            self.arrays[name] = self.elements(tensor, name)
         return self.arrays[name]
 
-    def read(self, tensor: TensorProto, name: str) -> "Array":
+    def elements(self, tensor: TensorProto, name: str) -> "Array":
         try:
             return array_of(tensor, "")
         except Exception as error:

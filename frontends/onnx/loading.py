@@ -28,7 +28,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.tensors import stored_bytes
 from memopt.formats.onnx_weights import constant_tensor
 from memopt.frontends.core.function import sha256_of
-from memopt.frontends.core.shapes import check_names
+from memopt.frontends.core.shapes import BATCH, check_names
 from memopt.frontends.onnx.qlinear import expanded
 from memopt.frontends.onnx.types import ELEMENTS, STRING
 
@@ -204,6 +204,9 @@ def _fix_shapes(
             raise MemoptError(f"is a {kind or 'nothing'}, only tensors are supported", place)
         if value.name in shapes:
             _fix(value.type.tensor_type, shapes[value.name], place)
+        dims = value.type.tensor_type.shape.dim
+        if BATCH in shapes and len(dims) and not dims[0].HasField("dim_value"):
+            dims[0].dim_value = shapes[BATCH][0]
         found = type_of(value.type)
         if found is None or found.fixed is None:
             dims = value.type.tensor_type.shape.dim

@@ -32,13 +32,16 @@ def add_time_limit(parser: Any, text: str | None = None) -> None:
 
 
 def add_shape(parser: Any) -> None:
-    """`--shape`, which `memopt.shorthands.parse_shapes` reads."""
+    """`--shape` and `--batch`, which `memopt.shorthands.parse_shapes` reads."""
     parser.add_argument(
         "--shape",
         action="append",
         default=[],
         metavar="NAME=1x3x224x224",
         help=shape_help(),
+    )
+    parser.add_argument(
+        "--batch", type=int, metavar="N", help="first dimension of all inputs that leave it open"
     )
 
 

@@ -231,7 +231,7 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
         options=options,
         target=args.target.kind,
         folder=None if output == STDOUT else Path(output).parent,
-        shapes=parse_shapes(args.shape),
+        shapes=parse_shapes(args.shape, args.batch),
         model_path=args.model_path,
         generic=args.print_op_generic,
         allow_unregistered=args.allow_unregistered_dialect,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from memopt.formats.sizes import parse_size
 from memopt.frontends.core.registry import all_frontends
-from memopt.frontends.core.shapes import Shapes
+from memopt.frontends.core.shapes import BATCH, Shapes
 from memopt.passes.memgraph_input_range import parse_range, parse_ranges
 from memopt.passes.memgraph_kernels import HOW
 from memopt.rewrites import RULES
@@ -84,9 +84,13 @@ def _bytes(text: str) -> int:
     return found
 
 
-def parse_shapes(texts: Sequence[str]) -> Shapes:
-    """`NAME=1x3x224x224` as a mapping. Raises UsageError."""
+def parse_shapes(texts: Sequence[str], batch: int | None = None) -> Shapes:
+    """`NAME=1x3x224x224` as a mapping, with the size of batches. Raises UsageError."""
     shapes: dict[str, tuple[int, ...]] = {}
+    if batch is not None:
+        if batch < 1:
+            raise UsageError(f"--batch={batch}: at least 1")
+        shapes[BATCH] = (batch,)
     for text in texts:
         match = re.fullmatch(r"(.+)=(\d{1,18}(?:x\d{1,18})*)", text)
         if match is None:

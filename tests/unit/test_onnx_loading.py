@@ -15,6 +15,7 @@ from xdsl.dialects.func import Func
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.weights import Weights
+from memopt.cli import main
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.memgraph import MEMGRAPH
@@ -426,3 +427,33 @@ def test_corruption(fuzz: float) -> None:
             assert "\n" not in str(error)
             refusals += 1
     assert refusals > 1000 * fuzz
+
+
+def test_open_batches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--batch=1` fixes what is open alone; what else is open is refused as before."""
+    model = make([node("Abs")], ("n", 4), {})
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    assert "fix it with --shape=x=1x" in refused(path.read_bytes())
+    command = ["report", str(path), "--json"]
+    assert main([*command, "--batch=3"]) == 0
+    assert '"peak": 96' in capsys.readouterr().out
+    assert main([*command, "--batch=0"]) == 2
+    fixed = make([node("Abs")], (2, 4), {})
+    path.write_bytes(fixed.SerializeToString())
+    assert main([*command, "--batch=3"]) == 0
+    assert '"peak": 64' in capsys.readouterr().out
+
+
+def test_masks_that_nobody_reads() -> None:
+    """An old Dropout's second result has no known shape."""
+    drop = helper.make_node("Dropout", ["x"], ["y", "mask"], ratio=0.5)
+    assert executing(load(make([drop], opset=9))) == []
+
+
+def test_slopes_of_channels() -> None:
+    """As before opset 7: one of each channel."""
+    slope = np.full(3, 0.25, np.float32)
+    model = make([node("PRelu", ("x", "s"))], (1, 3, 4, 5), {"s": slope}, (1, 3, 4, 5), opset=6)
+    found = load(model)
+    assert executing(found) == ["prelu"]

@@ -41,6 +41,9 @@ def binary(s: Scope) -> bool:
     kind = s.node.op_type
     if kind == "Xor":
         return s.done("Not", s.add("Equal", *s.node.input))
+    if kind == "PRelu" and _is_older_slope(s):
+        slope = s.reshaped(s.input(1), (-1, *(1,) * (len(s.shape()) - 2)))
+        return s.done("PRelu", s.x, slope)
     if kind == "Pow" and s.is_float and s.element(1) != FLOAT:
         return s.done("Pow", s.x, s.add("Cast", s.input(1), to=FLOAT))
     if kind == "Pow" and s.is_float and s.is_constant(1) and s.array(1) is not None:
@@ -72,6 +75,13 @@ def _of_channels(s: Scope, index: int, out: tuple[int, ...]) -> bool:
     """Whether an operand is constants along one dimension of images, which rules know."""
     wide = [n for n in s.shape(index) if n != 1]
     return len(out) == 4 and len(wide) == 1 and s.is_constant(index)
+
+
+def _is_older_slope(s: Scope) -> bool:
+    """A slope of each channel, as it was given before opset 7."""
+    shape, slope = s.shape(), s.shape(1)
+    is_one = len(slope) == 1 and len(shape) > 2
+    return is_one and shape[-1] != slope[0] and shape[1] == slope[0] > 1
 
 
 def _narrow(s: Scope, kind: str) -> bool:

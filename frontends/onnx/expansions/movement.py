@@ -38,6 +38,8 @@ def slice_(s: Scope) -> bool:
 def pad(s: Scope) -> bool:
     """Before opset 11 in attributes; what is cut off is a slice; others than a constant around
     images are gathered along each axis."""
+    import numpy as np
+
     rank, shape = len(s.shape()), s.shape()
     pads = s.ints(1, "pads")
     if pads is None or 0 in shape:
@@ -60,6 +62,9 @@ def pad(s: Scope) -> bool:
         value = s.input(2) if s.has(2) else ""
         if "value" in s.attributes:
             value = s.like(s.attributes["value"])
+        known = s.known.array(value) if value else None
+        if value and (known is None or not np.isfinite(known.astype(np.float64)).all()):
+            return _surrounded(s, name, shape, before, after, value)
         if name == s.x and "pads" not in s.attributes:
             return False
         around = s.const([*before, *after], INT64)
@@ -68,6 +73,28 @@ def pad(s: Scope) -> bool:
         if first or last:
             indices = [_place(i, size, mode) for i in range(-first, size + last)]
             name = s.add("Gather", name, s.const(indices, INT64), axis=axis)
+    return s.done("Identity", name)
+
+
+def _surrounded(
+    s: Scope,
+    name: str,
+    shape: tuple[int, ...],
+    before: list[int],
+    after: list[int],
+    value: str,
+) -> bool:
+    """With blocks of a value that the run time knows, or that is infinite."""
+    now = list(shape)
+    one = s.reshaped(value, [1] * len(now))
+    for axis, (first, last) in enumerate(zip(before, after, strict=True)):
+        blocks = [
+            s.add("Expand", one, s.const([*now[:axis], n, *now[axis + 1 :]], INT64)) if n else ""
+            for n in (first, last)
+        ]
+        parts = [part for part in (blocks[0], name, blocks[1]) if part]
+        name = s.add("Concat", *parts, axis=axis) if len(parts) > 1 else name
+        now[axis] += first + last
     return s.done("Identity", name)
 
 

@@ -136,7 +136,7 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
     found: list[ModuleOp] = []
 
     def read() -> None:
-        shapes, ranges = parse_shapes(args.shape), parse_input_ranges(args.input_range)
+        shapes, ranges = parse_shapes(args.shape, args.batch), parse_input_ranges(args.input_range)
         if is_model(path):
             found.append(load_model(path, shapes))
         elif path.suffix == IR:
