@@ -24,6 +24,7 @@ from memopt.driver import (
     set_model_path,
     unknown_kind,
 )
+from memopt.frontends.core.registry import frontend_of
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.memgraph_input_range import declare_ranges
@@ -116,8 +117,8 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "--rewrite",
         metavar="safe|all|none|RULES",
         help="rewrite rules: safe, those that keep every bit and never raise the least peak "
-        "(default for C targets); all; none (default for tflm); or names, of "
-        f"{', '.join(RULES)}",
+        "(default for C targets, of .onnx with those that kernels need); all; none (default for "
+        f"tflm); or names, of {', '.join(RULES)}",
     )
     add_input_range(parser)
     add_shape(parser)
@@ -160,7 +161,7 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
 def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choices:
     """How to plan. Raises UsageError for options that contradict each other."""
     slide = None if args.slide is None else _slide(args)
-    rewrite = _rules(args.rewrite or _rules_by_default(target, module))
+    rewrite = _rules(args.rewrite or _rules_by_default(args, target, module))
     default = _rows_by_default(args, target, module, rewrite) if slide is None else ALL
     rows = tuple((args.rows or default).split(","))
     fit = None if args.fit is None else bytes_of_text(args.fit)
@@ -191,11 +192,17 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
     )
 
 
-def _rules_by_default(target: str, module: ModuleOp) -> str:
-    """Those that never cost anything, where C runs what they leave; rows are of operators that were
-    rewritten before."""
+def _rules_by_default(args: argparse.Namespace, target: str, module: ModuleOp) -> str:
+    """Those that never cost anything, where C runs what they leave, and of formats whose operators
+    have other forms than kernels those that change that; rows are of operators that were rewritten
+    before."""
     in_rows = family_of(list(body_of(only_function(module)).ops)) == "rows"
-    return SAFE if target in target_names("c") and not in_rows else NO_RULES
+    if target not in target_names("c") or in_rows:
+        return NO_RULES
+    frontend = frontend_of(Path(args.model).suffix)
+    if frontend is None or not frontend.kernel_rules:
+        return SAFE
+    return ",".join(name for name in RULES if rule_of(name).applied in (SAFE, KERNELS))
 
 
 def _rules(text: str) -> tuple[str, ...]:
