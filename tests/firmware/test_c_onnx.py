@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from normalized import FAMILIES as NORMALIZED
 from normalized import Model
-from onnx_networks import SHAPE, images, network, quantised
+from onnx_networks import SHAPE, images, network, quantised, random_network
 from qdq_pairs import FAMILIES, Pairs, results
 from xdsl.context import Context
 
@@ -18,6 +18,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.driver import load_model
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 
+CNNS = 500  # networks drawn at random, quantised by onnxruntime, on a Cortex-M4
 FULL = 100  # models of each family with batch normalization
 REFUSED = ("padding counts", "broadcast", "no kernel for")
 RULES = MemgraphRewritePass(("qdq-fold", "signed-bytes", "channels-last"))
@@ -59,6 +60,23 @@ def test_a_quantised_network_is_what_onnxruntime_computes(
     output = run(lab, path, tmp_path / "c", target, [given])
     want = [results(path.read_bytes(), {"x": x}, fused=True) for x in given]
     assert output == np.concatenate(want).tobytes()
+
+
+def test_random_networks_are_what_onnxruntime_computes(
+    tmp_path: Path, lab: Any, fuzz: float
+) -> None:
+    """Bit for bit, with one image each; as reals within 1e-5 on the host."""
+    lab.need_tools("cortex-m4")
+    for seed in range(max(3, int(CNNS * fuzz))):
+        path = random_network(tmp_path / f"f{seed}.onnx", seed)
+        (image,) = images(seed, 1)
+        float_run = run(lab, path, tmp_path / f"f{seed}", "host", [image[None]])
+        want = results(path.read_bytes(), {"x": image}, fused=False)
+        off = abs(np.frombuffer(float_run, np.float32) - want.reshape(-1)).max()
+        assert off <= 1e-5 * abs(want).max(), seed
+        made = quantised(path, tmp_path / f"q{seed}.onnx", unsigned=bool(seed % 2))
+        output = run(lab, made, tmp_path / f"c{seed}", "cortex-m4", [image[None]])
+        assert output == results(made.read_bytes(), {"x": image}, fused=True).tobytes(), seed
 
 
 def test_a_float_network_is_close_to_onnxruntime(tmp_path: Path, lab: Any) -> None:

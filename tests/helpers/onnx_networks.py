@@ -49,9 +49,44 @@ def network(path: Path, seed: int = 0) -> Path:
     c = n.add("Concat", [n.add("Relu", [n.conv(m, 8, 4, 1)]), m], axis=1)
     f = n.add("Flatten", [n.add("GlobalAveragePool", [c])])
     y = n.add("Gemm", [f, n.constant("gw", 10, 12), n.constant("gb", 10)], transB=1)
+    return saved(n, y, 10, path)
+
+
+def random_network(path: Path, seed: int) -> Path:
+    """Layers drawn at random, and a matrix: convolutions of all kinds with or without a Relu,
+    residual sums, pools of the largest, concatenations."""
+    n, rng = Layers(seed), np.random.default_rng(seed)
+    name, channels, size = "x", SHAPE[1], SHAPE[2]
+    for _ in range(rng.integers(2, 7)):
+        match rng.integers(6):
+            case 0 | 1:
+                after, stride = int(rng.integers(1, 9)), int(rng.integers(1, 3)) if size > 4 else 1
+                width = int(rng.choice([1, 3, 5]))
+                name = n.conv(name, channels, after, width, stride)
+                channels, size = after, (size - 1) // stride + 1
+            case 2:
+                name = n.conv(name, channels, channels, 3, 1, channels)
+            case 3:
+                name = n.add("Add", [name, n.conv(name, channels, channels, 1)])
+            case 4 if size > 3:
+                name = n.add("MaxPool", [name], kernel_shape=[2, 2], strides=[2, 2])
+                size //= 2
+            case _:
+                more = int(rng.integers(1, 5))
+                name = n.add("Concat", [n.conv(name, channels, more, 1), name], axis=1)
+                channels += more
+        if rng.random() < 0.6:
+            name = n.add("Relu", [name])
+    f, count = n.add("Flatten", [name]), int(rng.integers(1, 12))
+    w, b = n.constant("gw", count, channels * size * size), n.constant("gb", count)
+    return saved(n, n.add("Gemm", [f, w, b], transB=1), count, path)
+
+
+def saved(n: Layers, y: str, count: int, path: Path) -> Path:
+    """The file of a network with so many results."""
     values = [
         helper.make_tensor_value_info("x", TensorProto.FLOAT, SHAPE),
-        helper.make_tensor_value_info(y, TensorProto.FLOAT, (1, 10)),
+        helper.make_tensor_value_info(y, TensorProto.FLOAT, (1, count)),
     ]
     graph = helper.make_graph(n.nodes, "g", values[:1], values[1:], n.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
