@@ -79,9 +79,10 @@ def _of_channels(s: Scope, index: int, out: tuple[int, ...]) -> bool:
 
 def _is_older_slope(s: Scope) -> bool:
     """A slope of each channel, as it was given before opset 7."""
-    shape, slope = s.shape(), s.shape(1)
-    is_one = len(slope) == 1 and len(shape) > 2
-    return is_one and shape[-1] != slope[0] and shape[1] == slope[0] > 1
+    shape, slope = list(s.shape()), list(s.shape(1))
+    if len(slope) != 1 or len(shape) < 3:
+        return False
+    return shape[-1] != slope[0] and shape[1] == slope[0] > 1
 
 
 def _narrow(s: Scope, kind: str) -> bool:
