@@ -166,6 +166,13 @@ class ChainType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
+class AfterType(ParametrizedAttribute, TypeAttribute):
+    """That an operation has run: a result of no bytes, for operations that must follow it."""
+
+    name = "memgraph.after"
+
+
+@irdl_attr_definition
 class OperatorType(ParametrizedAttribute, TypeAttribute):
     """An operator whose rows are computed one by one: what `memgraph.row` names."""
 
@@ -407,6 +414,7 @@ class SourceAttr(ParametrizedAttribute):
 
 TENSOR_ATTRIBUTES: tuple[type[Attribute], ...] = (
     ActivationAttr,
+    AfterType,
     ChainType,
     EncodingAttr,
     OperatorType,

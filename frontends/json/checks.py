@@ -19,6 +19,9 @@ def producers_of(nodes: Sequence[Node], tensors: dict[str, Tensor]) -> dict[str,
                 raise MemoptError(text, node.place)
             if tensors[output].is_weight:
                 raise MemoptError(f"makes {output!r}, which is a weight", node.place)
+            if tensors[output].persistent:
+                text = f"makes {output!r}, which is persistent: it can only mutate it"
+                raise MemoptError(text, node.place)
             found[output] = node
     return found
 
@@ -41,15 +44,24 @@ def check_ends(
                 raise MemoptError(f"{name!r} is there twice", place)
             if tensors[name].is_weight:
                 raise MemoptError(f"{name!r} is a weight", place)
+            if tensors[name].persistent:
+                text = f"{name!r} is persistent, so it neither comes in nor goes out"
+                raise MemoptError(text, place)
             seen.add(name)
+    given: dict[str, str] = {}
     for i, name in enumerate(inputs):
+        other = given.setdefault(tensors[name].storage, name)
+        if other != name:
+            text = f"{name!r} lies in one storage with {other!r}, so they are one input"
+            raise MemoptError(text, f"{file}: graph_inputs {i}")
         if name in producers:
             text = f"{name!r} is made by {producers[name].place.removeprefix(f'{file}: ')}"
             raise MemoptError(text, f"{file}: graph_inputs {i}")
     if not outputs:
         raise MemoptError("the graph has no outputs", f"{file}: graph_outputs")
+    there = {tensors[name].storage for name in (*inputs, *producers)}
     for i, name in enumerate(outputs):
-        if name not in producers and name not in inputs:
+        if tensors[name].storage not in there:
             raise MemoptError(f"nothing makes {name!r}", f"{file}: graph_outputs {i}")
 
 
@@ -59,18 +71,26 @@ def check_reads(
     producers: dict[str, Node],
     inputs: set[str],
 ) -> None:
-    """Whatever is read is made, given or a weight. Raises MemoptError."""
+    """Whatever is read is made, given, persistent or a weight, and who mutates a tensor reads it.
+    Raises MemoptError."""
+    there = {tensors[name].storage for name in (*inputs, *producers)}
     for node in nodes:
         for name in node.inputs:
             if name not in tensors:
                 raise MemoptError(f"input {name!r} is not in the list of tensors", node.place)
-            if name not in producers and name not in inputs and not tensors[name].is_weight:
+            tensor = tensors[name]
+            if tensor.storage not in there and not (tensor.is_weight or tensor.persistent):
                 raise MemoptError(f"nothing makes its input {name!r}", node.place)
+        for name in node.mutates:
+            if name not in node.inputs:
+                raise MemoptError(f"mutates {name!r}, which is no input of it", node.place)
+            if tensors[name].is_weight:
+                raise MemoptError(f"mutates {name!r}, which is a weight", node.place)
 
 
-def in_order(nodes: Sequence[Node], producers: dict[str, Node]) -> list[Node]:
-    """Topological order that keeps the file's where it can. Raises MemoptError for a cycle."""
-    before = [{producers[i].index for i in n.inputs if i in producers} for n in nodes]
+def in_order(nodes: Sequence[Node], before: Sequence[set[int]]) -> list[Node]:
+    """Topological order that keeps the file's where it can; node i runs after those in
+    `before[i]`. Raises MemoptError for a cycle."""
     after: list[list[int]] = [[] for _ in nodes]
     left = [len(b) for b in before]
     for index, sources in enumerate(before):

@@ -19,16 +19,25 @@ MAX_RANK = 32
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor of the file: its place in the list, its type, whether it is a weight."""
+    """A tensor of the file: its place in the list, its type, whether it is a weight.
+
+    It lies `offset` bytes behind the start of `storage`, which is its own name unless it shares
+    one. What is `persistent` is there before and after the run, and not in the arena.
+    """
 
     index: int
     type: TensorType[Attribute]
     is_weight: bool
+    storage: str
+    offset: int
+    persistent: bool
+    place: str
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the file. `workspace` in bytes, one entry per buffer of its own."""
+    """A node of the file. `workspace` in bytes, one entry per buffer of its own; `mutates` are the
+    operands that it overwrites, `after` the nodes that it follows."""
 
     index: int
     name: str
@@ -37,6 +46,8 @@ class Node:
     outputs: tuple[str, ...]
     attrs: dict[str, Any]
     workspace: tuple[int, ...]
+    mutates: tuple[str, ...]
+    after: tuple[str, ...]
     place: str
 
 
@@ -70,7 +81,7 @@ def text_of(value: Any, place: str, what: str) -> str:
 
 
 def names_of(value: Any, place: str) -> tuple[str, ...]:
-    return tuple(text_of(v, place, "a tensor's name") for v in _list(value, place))
+    return tuple(text_of(v, place, "a name") for v in _list(value, place))
 
 
 def _size(value: Any, place: str, what: str) -> int:
@@ -94,11 +105,24 @@ def tensors_of(graph: dict[str, Any], file: str) -> dict[str, Tensor]:
         place += f" {name!r}"
         if name in found:
             raise MemoptError(f"tensor {found[name].index} has the same name", place)
-        weight = entry.get("is_weight", False)
-        if not isinstance(weight, bool):
-            raise MemoptError("is_weight must be true or false", place)
-        found[name] = Tensor(index, _type(entry, place, types), weight)
+        weight, stays = (_flag(entry, key, place) for key in ("is_weight", "persistent"))
+        if weight and (stays or "storage" in entry):
+            text = "a weight is not in memory, so it is neither persistent nor in a storage"
+            raise MemoptError(text, place)
+        storage = text_of(entry.get("storage", name), place, "storage")
+        offset = _size(entry.get("offset", 0), place, "offset")
+        if offset and "storage" not in entry:
+            raise MemoptError("offset says where in its storage it is, but it has none", place)
+        type_ = _type(entry, place, types)
+        found[name] = Tensor(index, type_, weight, storage, offset, stays, place)
     return found
+
+
+def _flag(entry: dict[str, Any], key: str, place: str) -> bool:
+    value = entry.get(key, False)
+    if not isinstance(value, bool):
+        raise MemoptError(f"{key} must be true or false", place)
+    return value
 
 
 Types = dict[tuple[Attribute, tuple[int, ...]], TensorType[Attribute]]
@@ -155,6 +179,8 @@ def nodes_of(graph: dict[str, Any], file: str) -> list[Node]:
                 names_of(entry.get("outputs"), f"{place}: outputs"),
                 object_of(entry.get("attrs", {}), f"{place}: attrs"),
                 tuple(_size(s, place, "workspace") for s in sizes if s != 0),
+                names_of(entry.get("mutates", []), f"{place}: mutates"),
+                names_of(entry.get("after", []), f"{place}: after"),
                 place,
             )
         )

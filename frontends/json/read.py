@@ -16,9 +16,19 @@ Weights have no data here and need no memory: they are left out of the operands.
 any order; they keep the file's where that is legal. A tensor with `shape` and `dtype` gets that
 type and its `bytes` must fit; with `shape` alone it is float32 if 4 bytes per element fit;
 otherwise it is `tensor<BYTESxi8>`.
+
+Captured graphs (`memopt capture`) say more. Tensors of one `storage` are one buffer and one value.
+What is `persistent` is a `memgraph.variable`: in memory, but not in the arena. A node that must run
+after another, by `after` or since one of the two overwrites what the other one uses (`mutates`),
+takes its token (frontends/json/storages.py):
+
+    {"name": "u", "op": "sgd", "inputs": ["w", "dw"], "outputs": [], "mutates": ["w"]}
+
+    %0, %t = memgraph.opaque "MatMul"(%x) ... -> (tensor<16xi8>, !memgraph.after)
+    memgraph.opaque "sgd"(%dw, %t) options {mutates = ["w"]} ... -> ()
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -36,13 +46,13 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
-from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.attributes import AfterType, SourceAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.structure import OpaqueOp
-from memopt.frontends.core.function import Draft
+from memopt.dialects.structure import OpaqueOp, VariableOp
+from memopt.frontends.core.function import Draft, name_results
 from memopt.frontends.json.checks import check_ends, check_reads, in_order, producers_of
 from memopt.frontends.json.file import (
     Node,
@@ -54,6 +64,7 @@ from memopt.frontends.json.file import (
     tensors_of,
     text_of,
 )
+from memopt.frontends.json.storages import Storage, storages_of, touched, waits_of
 
 MAX_DEPTH = 32  # of nested attributes
 
@@ -65,16 +76,18 @@ def read(data: bytes, name: str, path: Path | None = None) -> ModuleOp:
     Raises MemoptError.
     """
     graph = checked_graph(data, name)
-    return ModuleOp([function_of(graph.nodes, graph.tensors, graph.inputs, graph.outputs)])
+    return ModuleOp([function_of(graph)])
 
 
 @dataclass(frozen=True)
 class Graph:
     """A JSON graph in which all is said that must be, its nodes in an order in which they can
-    run."""
+    run; node i takes the tokens of the nodes `tokens[i]`."""
 
     nodes: Sequence[Node]
     tensors: dict[str, Tensor]
+    storages: dict[str, Storage]
+    tokens: Sequence[Sequence[int]]
     inputs: Sequence[str]
     outputs: Sequence[str]
 
@@ -89,30 +102,66 @@ def checked_graph(data: bytes, name: str) -> Graph:
     producers = producers_of(nodes, tensors)
     check_ends(inputs, outputs, tensors, producers, name)
     check_reads(nodes, tensors, producers, set(inputs))
-    return Graph(in_order(nodes, producers), tensors, inputs, outputs)
+    storages = storages_of(tensors)
+    waits = waits_of(nodes, tensors, storages, inputs)
+    ordered = in_order(nodes, waits.before)
+    return Graph(ordered, tensors, storages, waits.tokens, inputs, outputs)
 
 
-def function_of(
-    nodes: Sequence[Node],
+def function_of(graph: Graph) -> FuncOp:
+    """The function of a checked graph. Raises MemoptError."""
+    tensors, storages, tokens = graph.tensors, graph.storages, graph.tokens
+    draft = Draft[str | int]()  # storages by their names, tokens by the numbers of their nodes
+    given = [storages[tensors[n].storage] for n in graph.inputs]
+    draft.take([s.name for s in given], graph.inputs, [s.type for s in given])
+    for storage in storages.values():
+        if storage.persistent:
+            op = VariableOp(storage.name, storage.type)
+            name_results(op, [storage.name])
+            draft.body.append(op)
+    awaited = {first for its in tokens for first in its}
+    for node in graph.nodes:
+        gives = node.index in awaited
+        taken = [draft.values[first] for first in tokens[node.index]]
+        op, written = _operation(node, tensors, storages, draft.values, taken, gives)
+        names = [s.name for s in written]
+        keys = [*names, node.index] if gives else names
+        source = SourceAttr(0, node.index, [s.index for s in written])
+        draft.add(op, keys, names, source, node.name)
+    returned = dict.fromkeys(tensors[n].storage for n in graph.outputs)
+    return draft.function("main", [draft.values[name] for name in returned])
+
+
+def _operation(
+    node: Node,
     tensors: dict[str, Tensor],
-    inputs: Sequence[str],
-    outputs: Sequence[str],
-) -> FuncOp:
-    """The function of checked nodes in an order in which they can run. Raises MemoptError."""
-    draft = Draft[str]()
-    draft.take(inputs, inputs, [tensors[n].type for n in inputs])
-    for node in nodes:
-        op = OpaqueOp(
-            node.op,
-            [draft.values[n] for n in node.inputs if not tensors[n].is_weight],
-            [tensors[n].type for n in node.outputs],
-            options=_options(node.attrs, f"{node.place}: attrs"),
-        )
-        if node.workspace:
-            op.attributes["memgraph.scratch"] = ArrayAttr([ScratchAttr(s) for s in node.workspace])
-        source = SourceAttr(0, node.index, [tensors[n].index for n in node.outputs])
-        draft.add(op, node.outputs, node.outputs, source, node.name)
-    return draft.function("main", [draft.values[n] for n in outputs])
+    storages: dict[str, Storage],
+    values: Mapping[str | int, SSAValue],
+    tokens: Sequence[SSAValue],
+    with_token: bool,
+) -> tuple[OpaqueOp, list[Storage]]:
+    """The node, and the storages that its results are: those in the arena that it is the first to
+    write. With `with_token` it has one more result, for who must follow it."""
+    touching = [storages[tensors[n].storage] for n in node.inputs if not tensors[n].is_weight]
+    operands = [values[s.name] for s in touching if not s.persistent]
+    results: list[Storage] = []
+    for name in touched(node, tensors)[1]:
+        if storages[name].persistent:
+            continue
+        if name not in values:
+            results.append(storages[name])
+        elif values[name] not in operands:
+            operands.append(values[name])
+    attrs = node.attrs | ({"mutates": list(node.mutates)} if node.mutates else {})
+    op = OpaqueOp(
+        node.op,
+        [*operands, *tokens],
+        [*(s.type for s in results), *([AfterType()] if with_token else [])],
+        options=_options(attrs, f"{node.place}: attrs"),
+    )
+    if node.workspace:
+        op.attributes["memgraph.scratch"] = ArrayAttr([ScratchAttr(s) for s in node.workspace])
+    return op, results
 
 
 def _option(value: Any, place: str, depth: int = 0) -> Attribute:

@@ -106,6 +106,10 @@ builtin.module attributes {memgraph.files = {sha = "net.tflite"}} {
     %a:2 = memgraph.opaque "CUSTOM \"op\""(%x, %v) stateful options {a = 1 : i64, b = "c"} {memgraph.source = #memgraph.source<0, 3, [7, 8]>} : (tensor<8xi8>, tensor<4xi8>) -> (tensor<8xi8>, tensor<4xi8>)
     // CHECK: memgraph.opaque "sink"(%{{.*}}) : (tensor<4xi8>) -> ()
     memgraph.opaque "sink"(%a#1) : (tensor<4xi8>) -> ()
+    // CHECK: memgraph.opaque "first"() : () -> !memgraph.after
+    %t = memgraph.opaque "first"() : () -> !memgraph.after
+    // CHECK: memgraph.opaque "second"(%{{.*}}) : (!memgraph.after) -> ()
+    memgraph.opaque "second"(%t) : (!memgraph.after) -> ()
     // CHECK: memgraph.opaque "source"() : () -> tensor<8xi8>
     %o = memgraph.opaque "source"() : () -> tensor<8xi8>
     // CHECK: memgraph.fused (%{{.*}} = %{{.*}} : tensor<8xi8>, %{{.*}} = %{{.*}} : tensor<8xi8>) kept [1] -> tensor<8xi8> attributes {memgraph.names = ["f"]} {

@@ -46,7 +46,25 @@ def test_too_little_is_named_and_fails(
     assert all(text in done.stderr for text in said)
     monkeypatch.setenv("MEMOPT_SHARED", str(tmp_path / "none"))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and ("not judged" in done.stdout) == bool(said)
+    assert done.returncode == 0 and ("not judged: without" in done.stdout) == bool(said)
+
+
+def test_what_needs_pytorch_is_judged_where_that_is(tmp_path: Path) -> None:
+    given = report(95.0, a=99.0)
+    entry = {"summary": {"percent_covered": 10.0, "num_statements": 9}}
+    given["files"]["src/memopt/torch/graph.py"] = entry
+    path, shared = tmp_path / "report.json", tmp_path / "shared"
+    path.write_text(json.dumps(given))
+    (shared / "models").mkdir(parents=True)
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), str(path)],
+        env={"MEMOPT_SHARED": str(shared)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    there = importlib.util.find_spec("torch") is not None
+    assert done.returncode == there and ("whose tests need PyTorch" in done.stdout) != there
 
 
 def test_every_room_is_counted_and_each_file_once() -> None:

@@ -180,6 +180,72 @@ WRONG: dict[str, tuple[Any, str]] = {
     "attrs": (with_node(attrs={"a": 1 << 64}), "node 2 'n': attrs: error: 18446744073709551616"),
     "surrogate": (with_tensor(name="\ud800", bytes=1), "tensor 4: error: name is no valid Unic"),
     "weight flag": (with_tensor(name="q", bytes=1, is_weight=1), "is_weight must be true or false"),
+    "storage of a weight": (
+        with_tensor(name="q", bytes=1, is_weight=True, storage="s"),
+        "t.json: tensor 4 'q': error: a weight is not in memory, so it is neither",
+    ),
+    "offset alone": (with_tensor(name="q", bytes=1, offset=4), "offset says where in its storage"),
+    "storage elsewhere": (
+        tiny(
+            tensors=[
+                *TINY["tensors"],
+                {"name": "q", "bytes": 1, "storage": "r"},
+                {"name": "r", "bytes": 1, "storage": "h"},
+            ]
+        ),
+        "tensor 4 'q': error: its storage 'r' is a tensor of another storage",
+    ),
+    "half persistent": (
+        with_tensor(name="q", bytes=1, storage="h", persistent=True),
+        "tensor 4 'q': error: of the storage 'h' a part is persistent and a part is not",
+    ),
+    "storage overflows": (
+        with_tensor(name="q", bytes=1 << 61, storage="h", offset=1 << 62),
+        "tensor 2 'h': error: the storage 'h' overflows 64-bit sizes",
+    ),
+    "persistent flag": (with_tensor(name="q", bytes=1, persistent=1), "persistent must be true or"),
+    "persistent output": (
+        tiny(
+            tensors=[*TINY["tensors"], {"name": "p", "bytes": 1, "persistent": True}],
+            graph_outputs=["p"],
+        ),
+        "graph_outputs 0: error: 'p' is persistent, so it neither comes in nor goes out",
+    ),
+    "makes what is persistent": (
+        with_tensor(name="p", bytes=1, persistent=True)
+        | {"nodes": [*TINY["nodes"], {"name": "n", "op": "N", "inputs": [], "outputs": ["p"]}]},
+        "node 2 'n': error: makes 'p', which is persistent: it can only mutate it",
+    ),
+    "two inputs of one storage": (
+        with_tensor(name="q", bytes=1, storage="x") | {"graph_inputs": ["x", "q"]},
+        "graph_inputs 1: error: 'q' lies in one storage with 'x', so they are one input",
+    ),
+    "mutates no input": (with_node(mutates=["h"]), "node 2 'n': error: mutates 'h', which is no i"),
+    "mutates a weight": (
+        with_node(inputs=["w"], mutates=["w"]),
+        "node 2 'n': error: mutates 'w', which is a weight",
+    ),
+    "after nothing": (with_node(after=["gone"]), "node 2 'n': error: comes after 'gone', which is"),
+    "after itself": (with_node(after=["n"]), "node 2 'n': error: comes after itself"),
+    "read before it is overwritten and made": (
+        tiny(
+            nodes=[
+                {"name": "early", "op": "N", "inputs": ["h"], "outputs": []},
+                *TINY["nodes"],
+                {"name": "late", "op": "N", "inputs": ["h"], "outputs": [], "mutates": ["h"]},
+            ]
+        ),
+        "node 0 'early': error: reads 'h', which is overwritten later, before it is made",
+    ),
+    "after each other": (
+        tiny(
+            nodes=[
+                {"name": "a", "op": "N", "inputs": ["x"], "outputs": ["h"], "after": ["b"]},
+                {"name": "b", "op": "N", "inputs": ["x"], "outputs": ["y"], "after": ["a"]},
+            ]
+        ),
+        "t.json: node 0 'a': error: depends on itself: nodes 0 <- 1 <- 0",
+    ),
     "cycle": (
         {
             "tensors": [{"name": n, "bytes": 1} for n in "xabc"],
@@ -194,6 +260,39 @@ WRONG: dict[str, tuple[Any, str]] = {
         "t.json: node 1 'one': error: depends on itself: nodes 1 <- 2 <- 1",
     ),
 }
+
+
+def test_storages_and_what_is_persistent() -> None:
+    """One value per storage, a variable for what stays, tokens for who must follow whom."""
+    graph = tiny(
+        tensors=[
+            *TINY["tensors"],
+            {"name": "p", "bytes": 64, "persistent": True},
+            {"name": "end", "bytes": 4, "storage": "h", "offset": 8},
+        ],
+        nodes=[
+            {"name": "first", "op": "MatMul", "inputs": ["x", "p"], "outputs": ["h"]},
+            {"name": "relu", "op": "relu_", "inputs": ["end"], "outputs": [], "mutates": ["end"]},
+            {"name": "y", "op": "Add", "inputs": ["h", "x"], "outputs": ["y"]},
+            {"name": "sgd", "op": "sgd", "inputs": ["p", "x"], "outputs": [], "mutates": ["p"]},
+        ],
+    )
+    module = load(graph)
+    text = module_text(module)
+    assert parse_module(context(), text, "t").is_structurally_equivalent(module)
+    assert 'memgraph.variable "p"' in text and "tensor<12xi8>" in text
+    first, relu, add, sgd = operators(module)
+    token = first.results[1]
+    assert relu.operands[0] is first.results[0] and relu.operands[1] is token
+    assert [add.operands[0], add.operands[2]] == [first.results[0], relu.results[0]]
+    (func,) = functions(module)
+    assert list(sgd.operands) == [func.body.block.args[0], token]
+    memory = function_memory(func, model_of(func))
+    assert [(g.name, g.size, g.readers) for g in memory.groups] == [
+        ("x", 16, [0, 2, 3]),
+        ("h", 12, [1, 2]),
+        ("y", 6, []),
+    ]
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -55,7 +55,11 @@ def plain_graph(source: Any) -> Plain | None:
 
 
 def _is_plain(graph: Graph) -> bool:
+    if any(graph.tokens) or any(t.persistent or t.storage != n for n, t in graph.tensors.items()):
+        return False  # buffers that several nodes write, or that are not in the arena
     for node in graph.nodes:
+        if node.mutates:
+            return False
         if not node.outputs or (node.name,) in (("",), tuple(node.outputs)):
             return False  # its title says what it makes
         if all(graph.tensors[name].is_weight for name in node.inputs):

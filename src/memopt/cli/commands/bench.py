@@ -30,7 +30,7 @@ def add_arguments(commands: Any) -> None:
         "what",
         choices=(
             *("schedule", "place", "rows", "rewrite", "cortex-m", "scoreboard"),
-            *("limits", "passes", "onnx-nodes"),
+            *("limits", "passes", "onnx-nodes", "training"),
         ),
     )
     parser.add_argument(
@@ -53,7 +53,8 @@ def add_arguments(commands: Any) -> None:
         help="names in optima.json or files, NAME:frelu for one convention; for place, names in"
         " shared/alloc, planted-BUFFERS-LIVE-SEED, or .csv files; for rows, cortex-m and"
         " scoreboard, .tflite files or names in shared/models; for rewrite, those, .onnx files and"
-        " names in shared/graphs; for onnx-nodes, ONNX's operators, such as Conv; default: all",
+        " names in shared/graphs; for onnx-nodes, ONNX's operators, such as Conv; for training,"
+        " names of captures; default: all",
     )
     parser.add_argument(
         "--tables",
@@ -95,6 +96,7 @@ def run(args: argparse.Namespace) -> None:
         "limits": _limits,
         "passes": _passes,
         "onnx-nodes": _onnx_nodes,
+        "training": _training,
     }
     titles, done = measure[args.what](args, limit)
     facts: dict[str, Any] = {
@@ -228,6 +230,21 @@ def _onnx_nodes(args: argparse.Namespace, limit: float) -> "tuple[list[str], lis
         found = list(outcomes(cases(args.graphs or (QUICK_NODES if args.quick else ())), tick))
     done = {table.name: table for table in tables(found)}
     return list(args.graphs), [done[name] for name, _ in wanted]
+
+
+def _training(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """The names of the captures."""
+    from memopt.benchmarks.captured import chosen, training
+    from memopt.benchmarks.captures import NAMES
+
+    _wanted(args, ["training"])
+    try:
+        names = chosen(args.graphs, args.quick)
+    except KeyError as error:
+        text = f"no capture is called {error.args[0]!r}: one of {', '.join(NAMES)}"
+        raise UsageError(text) from None
+    with progress() as tick:
+        return list(names), training(names, limit, tick)
 
 
 def _wanted(args: argparse.Namespace, known: list[str]) -> list[tuple[str, str]]:

@@ -1,0 +1,137 @@
+"""Storages of a JSON graph: what lies in one piece, who writes it, and who must wait for whom.
+
+Tensors with the same `storage` are one buffer. The first node that makes one of them makes the
+buffer; every other one that makes or mutates one overwrites it, in the file's order: after all that
+read or wrote the storage before, and before all that do so after. Nothing else keeps the file's
+order, but what `after` says. So a buffer is one value of the function, whoever writes it: it is
+there from the first node that writes it to the last that touches it, and tokens keep the order.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import TensorType, i8
+from xdsl.ir import Attribute
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.quick import plain_tensor
+from memopt.dialects.tensors import MAX_BYTES, bytes_of
+from memopt.frontends.json.file import Node, Tensor
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Bytes with one base: of one tensor its type, of several that of bytes. `index` is that of the
+    first of them."""
+
+    name: str
+    index: int
+    type: TensorType[Attribute]
+    persistent: bool
+
+
+@dataclass
+class Waits:
+    """Which nodes node i must follow: `before[i]`, all of them; `tokens[i]`, those of them of which
+    it takes a token, since its operands may not show them."""
+
+    before: list[set[int]]
+    tokens: list[list[int]]
+
+    def token(self, first: int, second: int) -> None:
+        """Node `second` follows `first`."""
+        if first != second and first not in self.tokens[second]:
+            self.before[second].add(first)
+            self.tokens[second].append(first)
+
+
+@dataclass
+class _Use:
+    """What the nodes so far did to a storage; -1: no node has written it."""
+
+    writer: int = -1
+    readers: list[int] = field(default_factory=list[int])
+
+
+def storages_of(tensors: dict[str, Tensor]) -> dict[str, Storage]:
+    """Name -> storage, without weights. Raises MemoptError."""
+    members: dict[str, list[Tensor]] = {}
+    for tensor in tensors.values():
+        if not tensor.is_weight:
+            members.setdefault(tensor.storage, []).append(tensor)
+    found: dict[str, Storage] = {}
+    for name, its in members.items():
+        owner, first = tensors.get(name), its[0]
+        if owner is not None and owner.storage != name:
+            raise MemoptError(f"its storage {name!r} is a tensor of another storage", first.place)
+        for tensor in its:
+            if tensor.persistent != first.persistent:
+                text = f"of the storage {name!r} a part is persistent and a part is not"
+                raise MemoptError(text, tensor.place)
+        size = max(t.offset + (bytes_of(t.type) or 0) for t in its)
+        if size > MAX_BYTES:
+            raise MemoptError(f"the storage {name!r} overflows 64-bit sizes", first.place)
+        alone = len(its) == 1 and not first.offset
+        type_ = first.type if alone else plain_tensor(i8, (size,))
+        found[name] = Storage(name, first.index, type_, first.persistent)
+    return found
+
+
+def touched(node: Node, tensors: dict[str, Tensor]) -> tuple[list[str], list[str]]:
+    """The storages that a node reads, and those that it writes, each once."""
+    reads = [tensors[n].storage for n in node.inputs if not tensors[n].is_weight]
+    writes = [tensors[n].storage for n in (*node.outputs, *node.mutates)]
+    return list(dict.fromkeys(reads)), list(dict.fromkeys(writes))
+
+
+def waits_of(
+    nodes: Sequence[Node],
+    tensors: dict[str, Tensor],
+    storages: dict[str, Storage],
+    given: Collection[str],
+) -> Waits:
+    """Who follows whom; `given` are the graph's inputs. Raises MemoptError."""
+    waits = Waits([set() for _ in nodes], [[] for _ in nodes])
+    writers: dict[str, list[int]] = {name: [] for name in storages}
+    for node in nodes:
+        for name in touched(node, tensors)[1]:
+            writers[name].append(node.index)
+    there = {tensors[name].storage for name in given}
+    there |= {name for name, storage in storages.items() if storage.persistent}
+    uses: dict[str, _Use] = {}
+    for node in nodes:
+        reads, writes = touched(node, tensors)
+        for name in dict.fromkeys((*reads, *writes)):
+            if name not in there and len(writers[name]) == 1:  # as most: made once, then read
+                if writers[name][0] != node.index:
+                    waits.before[node.index].add(writers[name][0])
+                continue
+            use = uses.setdefault(name, _Use())
+            if use.writer < 0 and name not in there and name not in writes:
+                text = f"reads {name!r}, which is overwritten later, before it is made"
+                raise MemoptError(text, node.place)
+            _follow(waits, use, node.index, name in writes)
+    _add_after(nodes, waits)
+    return waits
+
+
+def _follow(waits: Waits, use: _Use, index: int, writes: bool) -> None:
+    """A node reads what was written last, and writes after all who read that."""
+    earlier = ([use.writer] if use.writer >= 0 else []) + (use.readers if writes else [])
+    for other in earlier:
+        waits.token(other, index)
+    if writes:
+        use.writer, use.readers = index, []
+    else:
+        use.readers.append(index)
+
+
+def _add_after(nodes: Sequence[Node], waits: Waits) -> None:
+    numbers = {node.name: node.index for node in nodes if node.name}
+    for node in nodes:
+        for name in node.after:
+            if name not in numbers:
+                raise MemoptError(f"comes after {name!r}, which is no node", node.place)
+            if numbers[name] == node.index:
+                raise MemoptError("comes after itself", node.place)
+            waits.token(numbers[name], node.index)
