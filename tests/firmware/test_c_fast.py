@@ -1,6 +1,7 @@
 """Kernels that take scratch to be faster (memgraph-kernels), and their packed weights."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,13 @@ def host_as_dsp(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that takes the kernels for the DSP extension, in portable C."""
     host = registry.all_targets()["host"]
     monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("dsp", "c")))
+
+
+@pytest.fixture
+def host_as_mve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for Helium."""
+    host = registry.all_targets()["host"]
+    monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("mve", "c")))
 
 
 @pytest.fixture
@@ -88,17 +96,19 @@ def extreme_inputs(module: ModuleOp, lab: Any) -> list[Array]:
     return found
 
 
-def add_deep(lab: Any, forge: Any) -> None:
+def add_deep(
+    lab: Any, forge: Any, all_taps: Sequence[int] = (512, 516, 1030), channels: int = 5
+) -> None:
     """Products of so many taps that a sum leaves no room for another one in its word."""
-    for taps in (512, 516, 1030):
+    for taps in all_taps:
         source = forge.input([1, 2, 3, taps])
-        weights = forge.weights([5, 1, 1, taps], 5, 0, True)
+        weights = forge.weights([channels, 1, 1, taps], channels, 0, True)
         options: Any = lab.forge.schema.Conv2DOptionsT()
         options.strideH = options.strideW = 1
         forge.operator(
             lab.forge.schema.BuiltinOperator.CONV_2D,
             [source, weights],
-            forge.activation([1, 2, 3, 5]),
+            forge.activation([1, 2, 3, channels]),
             options,
             lab.forge.schema.BuiltinOptions.Conv2DOptions,
         )
@@ -182,6 +192,20 @@ def test_extreme_operators_equal_tflm(
     assert min(kinds[k] for k in (packing.FUSED, packing.PACKED, packing.PLAIN)) >= 20, kinds
 
 
+@pytest.mark.usefixtures("host_as_mve")
+def test_blocks_of_vectors_equal_tflm(fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """Random and extreme operators, and 1x1 windows that are read where they lie."""
+    lab.need_tools("host")
+    fast = 0
+    for seed in range(max(2, int(50 * fuzz))):
+        rng = np.random.default_rng(100 + seed)
+        forge = extreme(lab, rng) if seed % 2 else lab.forge.Forge(rng, True)
+        add_deep(lab, forge, (16, 48, 64, 40), 4 + 4 * (seed % 6))
+        add_some(lab, forge)
+        fast += check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed))
+    assert fast >= 8
+
+
 @pytest.mark.parametrize("flags", ["-O1", "-O2", "-O3", "-Os"])
 def test_on_the_board(flags: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
     """The instructions of the core, by random and extreme operators."""
@@ -190,6 +214,7 @@ def test_on_the_board(flags: str, fuzz: float, tmp_path: Path, lab: Any) -> None
         usual = lab.forge.Forge(np.random.default_rng(7), True)
         for number, forge in enumerate((usual, extreme(lab, np.random.default_rng(8)))):
             add_deep(lab, forge)
+            add_deep(lab, forge, (16, 40, 48), 20)
             add_some(lab, forge)
             fast = check(lab, forge, target, flags, tmp_path / f"{target}{number}")
             assert (

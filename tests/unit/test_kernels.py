@@ -75,7 +75,7 @@ def test_every_source_belongs_to_a_family_that_registers_kernels() -> None:
         == {p.parent.name for p in DIRECTORY.glob("*/__init__.py")}
     )
     assert len(kernel_files()) == len(list(DIRECTORY.rglob("memopt_*.[ch]")))
-    keys = [(k.op, k.types, k.isa, k.sums) for k in all_kernels()]
+    keys = [(k.op, k.types, k.isa, k.sums, k.fast) for k in all_kernels()]
     assert len(keys) == len(set(keys))
 
 
