@@ -18,8 +18,12 @@ DIMENSIONS = 6  # of memopt_broadcast_params
 
 def broadcast_call(op: Operation, kernel: str, fields: Fields) -> KernelCall:
     """`kernel` as binary_call would call it for the last dimensions, once for each row of the
-    others. Refuses more dimensions than there are parameters for."""
-    groups = _groups([shape_of(v) for v in op.operands], shape_of(op.results[0]))
+    others. Refuses more dimensions than there are parameters for, and one row of a result where
+    an operand is there as a whole."""
+    shapes, out = [shape_of(v) for v in op.operands], shape_of(op.results[0])
+    if not all(_reaches(shape, out) for shape in shapes):
+        raise refuse(op, f"the broadcast {' with '.join(map(str, shapes))}")
+    groups = _groups(shapes, out)
     *outer, (row_n, *has) = groups
     if len(outer) > DIMENSIONS:
         raise refuse(op, f"a broadcast in {len(groups)} dimensions")
@@ -39,6 +43,10 @@ def broadcast_call(op: Operation, kernel: str, fields: Fields) -> KernelCall:
         tuple(op.operands),
         Rows(1, 0, size),
     )
+
+
+def _reaches(shape: tuple[int, ...], out: tuple[int, ...]) -> bool:
+    return all(n in (1, of) for n, of in zip(shape[::-1], out[::-1], strict=False))
 
 
 def _groups(shapes: Sequence[tuple[int, ...]], out: tuple[int, ...]) -> list[tuple[int, int, int]]:

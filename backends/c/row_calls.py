@@ -92,10 +92,10 @@ def summed_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[R
         raise refuse(op, "a sum over other rows than the first ones")
     parts = (("parts", len(steps)),)
     operands = (0, 1) if len(steps) > 1 else (0,)
-    return [
-        RowCall(replace(call, fields=(*call.fields, *parts)), operands)
-        for call in lowered(op, constants)
-    ]
+    calls = lowered(op, constants)
+    if any(call.rows.end != 1 for call in calls):
+        raise refuse(op, "rows that are summed, and what lies in them too")
+    return [RowCall(replace(call, fields=(*call.fields, *parts)), operands) for call in calls]
 
 
 def sum_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:

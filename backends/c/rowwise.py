@@ -53,7 +53,9 @@ def over_axes(op: OverAxesOp) -> tuple[int, int, int]:
     """(outer, count, inner): the operand as three dimensions, of which the second goes. Refuses
     axes between which others lie."""
     shape = shape_of(op.input)
-    axes = sorted(a for a in op.numbers if shape[a] != 1) or [len(shape)]
+    axes = sorted(op.numbers)
+    if not axes or math.prod(shape[axes[0] : axes[-1] + 1]) != op.count:
+        axes = [a for a in axes if shape[a] != 1] or [len(shape)]  # those of one place say nothing
     if 0 in shape or math.prod(shape[axes[0] : axes[-1] + 1]) != op.count:
         name = op.name.removeprefix("memgraph.")
         raise refuse(op, f"a {name} over axes {axes}, only over neighbouring ones")

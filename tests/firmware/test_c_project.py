@@ -21,8 +21,10 @@ STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-
 LIBM = {
     f"{name}f"
     for name in (
+        "atan",
         "ceil",
         "cos",
+        "erf",
         "erfc",
         "exp",
         "floor",

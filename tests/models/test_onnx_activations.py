@@ -105,7 +105,8 @@ def as_tflite() -> bytes:
 
 
 def report(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    assert main(["report", str(path), "--target=host", "--rows=none", "--json"]) == 0
+    flags = ["--target=host", "--rows=none", "--rewrite=none", "--json"]
+    assert main(["report", str(path), *flags]) == 0
     return json.loads(capsys.readouterr().out)
 
 
