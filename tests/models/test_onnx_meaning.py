@@ -231,6 +231,33 @@ CASES: dict[str, NODE] = {  # name: operator, shape of x, other inputs, attribut
         "resize_nearest",
     ),
     **{
+        f"einsum {equation}": (
+            "Einsum",
+            shape,
+            [f32(*o) for o in others],
+            {"equation": equation},
+            op,
+        )
+        for equation, shape, others, op in (
+            ("ij,jk->ik", [3, 4], [(4, 5)], "batch_matmul"),
+            ("ij,kj->ki", [3, 4], [(5, 4)], "batch_matmul"),
+            ("bij,bjk->bik", [2, 3, 4], [(2, 4, 5)], "batch_matmul"),
+            ("ijk,jl", [2, 3, 4], [(3, 5)], "batch_matmul"),
+            ("ijk,jl->lj", [2, 3, 4], [(3, 5)], "reduce_sum"),
+            ("ijk->kji", [2, 3, 4], [], "transpose"),
+            ("ijk->j", [2, 3, 4], [], "reduce_sum"),
+        )
+    },
+    "matrix of a vector": ("MatMul", [4], [f32(4, 5)], {}, "fully_connected"),
+    "matrices of other batches": ("MatMul", [2, 1, 3, 4], [f32(1, 5, 4, 2)], {}, "batch_matmul"),
+    "gemm with factors": (
+        "Gemm",
+        [4, 3],
+        [f32(4, 5), f32(3, 5)],
+        {"alpha": 0.5, "beta": 2.0, "transA": 1},
+        "fully_connected",
+    ),
+    **{
         f"bilinear {where}": (
             "Resize",
             X,
