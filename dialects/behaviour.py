@@ -33,6 +33,8 @@ from memopt.dialects.names import name_of, place_of
 from memopt.dialects.plan import alias_lists, scratch_list
 from memopt.dialects.tensors import bytes_of, is_buffer
 
+VIEWS = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape")
+
 
 def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
     """What `op` does to memory: its interface or registration, then what its attributes add."""
@@ -107,7 +109,7 @@ def _foreign(op: Operation, model: ModelAttr) -> OperatorMemory:
         return OperatorMemory((None,) * len(results), executes=False)
     if _ends_block(op):
         return OperatorMemory(results, executes=False)
-    if op.name in ("tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape"):
+    if op.name in VIEWS:
         view = Alias(0, 0, "view")
         return OperatorMemory(
             results, (view,) if model.has_views else (), executes=not model.has_views

@@ -69,6 +69,11 @@ def order_of(op: Operation) -> int | None:
     return attr.value.data if is_number(attr) else None
 
 
+def call_name(func: FuncOp, order: int | None) -> str:
+    """The C function that computes an operation of ours where standard MLIR runs the others."""
+    return f"{func.sym_name.data}_call_{order}"
+
+
 def is_number(attr: Attribute | None) -> TypeGuard[IntegerAttr]:
     """Whether an attribute is a number of the plan: an i64, as passes write it, and no boolean."""
     if not isinstance(attr, IntegerAttr):

@@ -20,10 +20,18 @@ After:
 The order is the plan's, every buffer is a view at the planned offset, and nothing is allocated:
 what standard MLIR makes of it needs one array, whose start is as aligned as the plan's offsets.
 Inputs and outputs of the caller's (`io=caller`) are used where they are. Constants become globals.
-The plan is verified first. Operations that are no destination-passing ones are refused by name.
+The plan is verified first.
+
+    %r = memgraph.softmax %x {memgraph.order = 3, ...}  ->  func.call @main_call_3(%arena, %x, %r)
+
+An operation of ours is a call of a C function, with the function's own arguments: `-t c-calls`
+writes these functions, which know the plan. Other dialects say what theirs become with
+`lowered_by` (passes/memref_lowering.py). What is none of these is refused by name.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import cast
 
 from xdsl.context import Context
@@ -41,18 +49,32 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i8,
 )
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from memopt.dialects.behaviour import destinations
+from memopt.analysis.function_memory import function_memory
+from memopt.dialects.behaviour import VIEWS, destinations
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, functions
 from memopt.dialects.names import place_of
-from memopt.dialects.plan import argument_offsets, bytes_offset, offsets_of, plan_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.plan import (
+    argument_offsets,
+    bytes_offset,
+    call_name,
+    model_of,
+    offsets_of,
+    order_of,
+    plan_of,
+    scratch_list,
+)
+from memopt.dialects.structure import ConstantOp as OurConstantOp
+from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.tensors import is_buffer
+from memopt.passes.memref_lowering import Placed, declared, lowering_of
 from memopt.verify.plan import verify_plan
 
-VIEWS = ("tensor.expand_shape", "tensor.collapse_shape")
 OURS = "memgraph."
 
 
@@ -103,6 +125,17 @@ class Lowering:
         self.values: dict[SSAValue, SSAValue] = {}
         self.views: dict[tuple[int, Attribute], SSAValue] = {}
         self.globals = 0
+        self.memory = function_memory(func, model_of(func))
+        self.executing = set(self.memory.operations)
+        if self.memory.gathered:
+            raise MemoptError("memgraph-to-memref: a result is no buffer", self.place)
+        # group -> what of the caller's it is, and where in the group that begins
+        self.callers: dict[int, tuple[SSAValue, int]] = {}
+        pairs = (*zip(last.operands, self.wanted, strict=True),)
+        for value, whole in (*pairs, *zip(self.old.args, self.given, strict=True)):
+            group, inside = self.memory.of_value.get(value, (-1, 0))
+            if group >= 0 and not self.memory.groups[group].in_arena:
+                self.callers[group] = (whole, inside)
 
     def function(self) -> FuncOp:
         """The new function. Raises MemoptError."""
@@ -115,22 +148,20 @@ class Lowering:
                 self.values[argument] = self._view(at, given.type)
                 self.block.add_op(memref.CopyOp(given, self.values[argument]))
         last = self.old.last_op
-        # results that are the caller's are written where he wants them
-        direct: dict[SSAValue, SSAValue] = {}
-        direct.update(zip(last.operands if last else (), self.wanted, strict=True))
+        assert last is not None
         for op in self.old.ops:
             if op is not last:
-                self._lower(op, direct)
-        for value, wanted in zip(last.operands if last else (), self.wanted, strict=True):
-            if self.values[value] is not wanted:
-                self.block.add_op(memref.CopyOp(self.values[value], wanted))
+                self._lower(op)
+        for value, wanted in zip(last.operands, self.wanted, strict=True):
+            if (known := self._known(value, last)) is not wanted:
+                self.block.add_op(memref.CopyOp(known, wanted))
         self.block.add_op(ReturnOp())
         types = [a.type for a in self.block.args]
         name = self.func.sym_name.data
         return FuncOp(name, (types, []), Region(self.block), self.func.sym_visibility)
 
-    def _lower(self, op: Operation, direct: dict[SSAValue, SSAValue]) -> None:
-        if op.name == "tensor.empty":
+    def _lower(self, op: Operation) -> None:
+        if op.name == "tensor.empty" or isinstance(op, OurConstantOp):
             return
         if isinstance(op, ConstantOp) and isinstance(op.result.type, TensorType):
             self._global(op)
@@ -139,25 +170,83 @@ class Lowering:
         if not tensors:
             self.block.add_op(self._bare(op.clone(self.values)))
             return
-        inits = destinations(op)
-        is_view = op.name in VIEWS
-        if not is_view and (not inits or len(inits) != len(op.results)):
-            what = f"memgraph-to-memref: {op.name} is no destination-passing operation"
-            raise MemoptError(what, place_of(op))
+        self._place(op)
+        if op not in self.executing:
+            return  # the same bytes
+        lower = lowering_of(op)
+        if lower is not None:
+            self._call_all(lower(op, self._placed(op)))
+        elif op.name.startswith(OURS):
+            if not isinstance(op, ComputeOp | OpaqueOp):  # rows, and what stays from run to run
+                raise MemoptError(f"memgraph-to-memref: {op.name} is no call", place_of(op))
+            self._call(call_name(self.func, order_of(op)), list(self.block.args))
+        elif op.name in VIEWS:  # where both ends are the caller's
+            source = self._shaped(self._known(op.operands[0], op), op.results[0])
+            self.block.add_op(memref.CopyOp(source, self.values[op.results[0]]))
+        else:
+            self._destination_passing(op)
+
+    def _place(self, op: Operation) -> None:
+        """Say where each result lies."""
         places = offsets_of(op)
         for k, result in enumerate(op.results):
+            if not is_buffer(result.type):
+                continue
             at = None if places is None else bytes_offset(places[k])
-            type_ = memref_of(result.type, place_of(op))
             if at is not None:
-                self.values[result] = self._view(at, type_)
-            elif is_view and self._offset(op.operands[0]) is not None:
-                self.values[result] = self._view(self._offset(op.operands[0]) or 0, type_)
-            elif result in direct:
-                self.values[result] = direct[result]
-            else:
+                self.values[result] = self._view(at, memref_of(result.type, place_of(op)))
+                continue
+            group, inside = self.memory.of_value.get(result, (-1, 0))
+            if group not in self.callers:
                 raise MemoptError("memgraph-to-memref: a result has no place", place_of(op))
-        if is_view:
-            return
+            whole, start = self.callers[group]
+            if inside != start:
+                what = "memgraph-to-memref: a result is a part of what is the caller's"
+                raise MemoptError(what, place_of(op))
+            self.values[result] = self._shaped(whole, result)
+
+    def _shaped(self, known: SSAValue, value: SSAValue) -> SSAValue:
+        """Bytes that are there as a tensor of the shape of `value`."""
+        type_, its = memref_of(value.type, self.place), cast("MemRefType[Attribute]", known.type)
+        if its == type_:
+            return known
+        shape = type_.get_shape()
+        if prod(shape) != prod(its.get_shape()) or type_.element_type != its.element_type:
+            raise MemoptError(f"memgraph-to-memref: {type_} over {its}", self.place)
+        strides = [prod(shape[k + 1 :]) for k in range(len(shape))]
+        made = memref.ReinterpretCastOp(known, [], [], [], [0], shape, strides, type_)
+        self.block.add_op(made)
+        return made.result
+
+    def _placed(self, op: Operation) -> Placed:
+        scratch = [s for s in scratch_list(op) or () if s.bytes.data]
+        return Placed(
+            tuple(self._known(v, op) for v in op.operands),
+            tuple(self._known(v, op) for v in op.results),
+            tuple(self._view(s.offset.data, MemRefType(i8, [s.bytes.data])) for s in scratch),
+        )
+
+    def _known(self, value: SSAValue, op: Operation) -> SSAValue:
+        if value not in self.values:
+            what = f"memgraph-to-memref: {op.name} reads a constant of ours, which is in no memory"
+            raise MemoptError(what, place_of(op))
+        return self.values[value]
+
+    def _call(self, name: str, arguments: list[SSAValue]) -> None:
+        self._call_all([CallOp(name, arguments, [])])
+
+    def _call_all(self, made: Sequence[Operation]) -> None:
+        """Add operations, and declare the functions that they call."""
+        self.block.add_ops(made)
+        for op in made:
+            if isinstance(op, CallOp) and (found := declared(op, self.module)) is not None:
+                self.module.body.block.insert_op_before(found, self.func)
+
+    def _destination_passing(self, op: Operation) -> None:
+        inits = destinations(op)
+        if not inits or len(inits) != len(op.results):
+            what = f"memgraph-to-memref: {op.name} is no destination-passing operation"
+            raise MemoptError(what, place_of(op))
         mapped = dict(self.values)
         for init, result in zip(inits, op.results, strict=True):
             known = self.values.get(init)
@@ -165,6 +254,9 @@ class Lowering:
                 what = "memgraph-to-memref: a result does not lie where its init lies"
                 raise MemoptError(what, place_of(op))
             mapped[init] = self.values[result]
+        for value in op.operands:
+            if value not in mapped:
+                self._known(value, op)
         regions: list[Region] = []
         for region in op.regions:
             regions.append(Region())
@@ -182,11 +274,6 @@ class Lowering:
         for name in [k for k in op.attributes if k.startswith(OURS)]:
             del op.attributes[name]
         return op
-
-    def _offset(self, value: SSAValue) -> int | None:
-        """Bytes of a value from the start of the arena, None if it is not there."""
-        memory = self.values.get(value)
-        return next((at for (at, _), view in self.views.items() if view is memory), None)
 
     def _view(self, at: int, type_: Attribute) -> SSAValue:
         """The bytes from `at` as a memref; the same for the same bytes."""

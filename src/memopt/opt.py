@@ -99,7 +99,7 @@ def build_parser() -> argparse.ArgumentParser:
         type=target_text,
         default=Target("mlir"),
         metavar="TARGET",
-        help="mlir (default), c, c{name=net}, tflite, json, svg, html or minimalloc-csv",
+        help="mlir (default), c, c{name=net}, c-calls, tflite, json, svg, html or minimalloc-csv",
     )
     group = parser.add_argument_group("passes, run in the order written")
     methods = {

@@ -2,29 +2,36 @@
 bufferization, and nothing is written outside the arena."""
 
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
+from demo_model import demo_model
+from standard_mlir import (
+    BUFFERS,
+    LOWER,
+    SIDES,
+    SUPPORT,
+    entry,
+    inside,
+    library,
+    need_mlir,
+    results,
+    run,
+    standard,
+    tensor,
+)
 
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
+from memopt.dialects.functions import only_function
+from memopt.dialects.tensors import shape_of
+from memopt.driver import load_text, new_context
 from memopt.opt import main as opt
 
-OPT, RUN = "mlir-opt-19", "mlir-cpu-runner-19"
 PLAN = "memgraph-schedule,memgraph-place,memgraph-verify-plan{placed=true},memgraph-to-memref"
-LOWER = (
-    *("--convert-linalg-to-loops", "--lower-affine", "--convert-scf-to-cf"),
-    *("--expand-strided-metadata", "--lower-affine", "--convert-math-to-libm"),
-    *("--finalize-memref-to-llvm", "--convert-arith-to-llvm", "--convert-index-to-llvm"),
-    *("--convert-func-to-llvm", "--convert-cf-to-llvm", "--reconcile-unrealized-casts"),
-)
-BUFFERS = (
-    "--one-shot-bufferize=bufferize-function-boundaries "
-    "function-boundary-type-conversion=identity-layout-map"
-)
 
 
 @dataclass
@@ -160,154 +167,156 @@ def attention() -> tuple[Net, str]:
     return net, net.each(ADD, product(net, shares, v), x)
 
 
-# Inputs from a small generator, the result as one number; 0 if a guard byte changed.
-MAIN = """
-func.func private @seeded(%m: memref<?xf32>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %n = memref.dim %m, %c0 : memref<?xf32>
-  %start = arith.constant 12345 : i32
-  %end = scf.for %i = %c0 to %n step %c1 iter_args(%s = %start) -> (i32) {
-    %a = arith.constant 1103515245 : i32
-    %b = arith.constant 12345 : i32
-    %t = arith.muli %s, %a : i32
-    %u = arith.addi %t, %b : i32
-    %h = arith.constant 22 : i32
-    %v = arith.shrsi %u, %h : i32
-    %f = arith.sitofp %v : i32 to f32
-    %c = arith.constant 0.0078125 : f32
-    %g = arith.mulf %f, %c : f32
-    memref.store %g, %m[%i] : memref<?xf32>
-    scf.yield %u : i32
-  }
-  return
-}
-func.func private @hash(%m: memref<?xi32>) -> i64 {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %n = memref.dim %m, %c0 : memref<?xi32>
-  %start = arith.constant 1469598103 : i64
-  %end = scf.for %i = %c0 to %n step %c1 iter_args(%s = %start) -> (i64) {
-    %v = memref.load %m[%i] : memref<?xi32>
-    %w = arith.extui %v : i32 to i64
-    %x = arith.xori %s, %w : i64
-    %p = arith.constant 1099511628211 : i64
-    %y = arith.muli %x, %p : i64
-    scf.yield %y : i64
-  }
-  return %end : i64
-}
-func.func @main() -> i64 {
-  %c0 = arith.constant 0 : index
-  %inbytes = memref.alloc() {alignment = 16} : memref<@in@xi8>
-  %outbytes = memref.alloc() {alignment = 16} : memref<@out@xi8>
-  %inflat = memref.view %inbytes[%c0][] : memref<@in@xi8> to memref<@n@xf32>
-  %inopen = memref.cast %inflat : memref<@n@xf32> to memref<?xf32>
-  call @seeded(%inopen) : (memref<?xf32>) -> ()
-  %x = memref.view %inbytes[%c0][] : memref<@in@xi8> to memref<@xtype@>
-  %y = memref.view %outbytes[%c0][] : memref<@out@xi8> to memref<@ytype@>
-@call@
-  %outflat = memref.view %outbytes[%c0][] : memref<@out@xi8> to memref<@k@xi32>
-  %outopen = memref.cast %outflat : memref<@k@xi32> to memref<?xi32>
-  %h = call @hash(%outopen) : (memref<?xi32>) -> i64
-@end@
-}
-"""
-PLANNED = """
-  %guarded = memref.alloc() {alignment = 16} : memref<@all@xi8>
-  %c1 = arith.constant 1 : index
-  %first = arith.constant 64 : index
-  %last = arith.constant @last@ : index
-  %all = arith.constant @all@ : index
-  %mark = arith.constant 77 : i8
-  scf.for %i = %c0 to %all step %c1 {
-    memref.store %mark, %guarded[%i] : memref<@all@xi8>
-  }
-  %arena = memref.view %guarded[%first][] : memref<@all@xi8> to memref<@arena@xi8>
-  call @net(%arena, %x, %y) : (memref<@arena@xi8>, memref<@xtype@>, memref<@ytype@>) -> ()
-"""
-GUARDS = """
-  %zero = arith.constant 0 : i64
-  %bad = scf.for %i = %c0 to %all step %c1 iter_args(%s = %zero) -> (i64) {
-    %low = arith.cmpi ult, %i, %first : index
-    %high = arith.cmpi uge, %i, %last : index
-    %outside = arith.ori %low, %high : i1
-    %b = memref.load %guarded[%i] : memref<@all@xi8>
-    %same = arith.cmpi eq, %b, %mark : i8
-    %true = arith.constant true
-    %changed = arith.xori %same, %true : i1
-    %wrong = arith.andi %outside, %changed : i1
-    %one = arith.extui %wrong : i1 to i64
-    %t = arith.addi %s, %one : i64
-    scf.yield %t : i64
-  }
-  %good = arith.cmpi eq, %bad, %zero : i64
-  %answer = arith.select %good, %h, %zero : i64
-  return %answer : i64
-"""
-UNPLANNED = """
-  %t = bufferization.to_tensor %x restrict : memref<@xtype@>
-  %r = call @net(%t) : (tensor<@xtype@>) -> tensor<@ytype@>
-  %m = bufferization.to_memref %r : memref<@ytype@>
-  memref.copy %m, %y : memref<@ytype@> to memref<@ytype@>
-"""
+@pytest.fixture(scope="module")
+def support(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library of guarded arenas."""
+    need_mlir()
+    return library(SUPPORT, "support", tmp_path_factory.mktemp("support"))
 
 
-def filled(text: str, values: dict[str, object]) -> str:
-    return re.sub(r"@(\w+)@", lambda m: str(values[m[1]]), text)
-
-
-def program(net: Net, result: str, function: str, arena: int | None) -> str:
-    x, y = net.shapes["%x0"], net.shapes[result]
-    n, k = int(np.prod(x)), int(np.prod(y))
-    values: dict[str, object] = {"n": n, "k": k, "in": 4 * n, "out": 4 * k}
-    values |= {"xtype": "x".join(map(str, x)) + "xf32", "ytype": "x".join(map(str, y)) + "xf32"}
-    if arena is not None:
-        values |= {"arena": arena, "all": arena + 128, "last": arena + 64}
-    call, end = (UNPLANNED, "  return %h : i64") if arena is None else (PLANNED, GUARDS)
-    values |= {"call": filled(call, values), "end": filled(end, values)}
-    main = filled(MAIN, values)
-    # the lowered function is in a module, with the maps that it uses before it
-    return f"{function}{main}" if arena is None else f"{function.rstrip()[:-1]}{main}}}"
-
-
-def executed(text: str, flags: tuple[str, ...]) -> int:
-    lowered = subprocess.run([OPT, *flags], input=text, capture_output=True, text=True, check=False)
-    assert lowered.returncode == 0, lowered.stderr
-    done = subprocess.run(
-        [RUN, "-e", "main", "-entry-point-result=i64"],
-        input=lowered.stdout,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout)
+def random_input(shape: tuple[int, ...]) -> np.ndarray:
+    return (np.random.default_rng(7).integers(-512, 512, shape) / 128.0).astype(np.float32)
 
 
 @pytest.mark.parametrize("network", [cnn, residual, attention])
 def test_planned_networks_compute_the_same_bits(
-    network: Callable[[], tuple[Net, str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    network: Callable[[], tuple[Net, str]],
+    support: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    if shutil.which(OPT) is None or shutil.which(RUN) is None:
-        pytest.skip(f"needs {OPT} and {RUN}")
+    """In an arena of exactly the promised bytes, between two guard pages."""
     net, result = network()
     path = tmp_path / "net.mlir"
     path.write_text(net.text(result))
-    want = executed(program(net, result, net.text(result), None), (BUFFERS, *LOWER))
+    inputs = [random_input(shape) for shape in net.inputs]
+    takes, makes = [tensor(shape) for shape in net.inputs], [tensor(net.shapes[result])]
+    unplanned = net.text(result) + entry("net", takes, makes, None)
+    want = results(unplanned, (BUFFERS, *LOWER), inputs, [support])
+    assert len(set(np.frombuffer(want[0], np.float32))) > 8
     assert opt([str(path), "--schedule=auto", "--place=auto"]) == 0
-    plan = capsys.readouterr().out
-    (promised,) = {int(n) for n in re.findall(r"\barena = (\d+)", plan)}
+    (promised,) = {int(n) for n in re.findall(r"\barena = (\d+)", capsys.readouterr().out)}
     for form in ([], ["--print-op-generic"]):
         assert opt([str(path), "-p", PLAN, *form]) == 0
-        lowered = capsys.readouterr().out
-        checked = subprocess.run([OPT], input=lowered, capture_output=True, text=True, check=False)
-        assert checked.returncode == 0, checked.stderr
+        lowered = standard(capsys.readouterr().out)
         assert "memref.alloc" not in lowered and "tensor.empty" not in lowered
-        standard = checked.stdout
-        got = executed(program(net, result, standard, promised), LOWER)
-        assert got == want != 0
-        if not form:
-            small = standard.replace(f"memref<{promised}xi8>", f"memref<{promised - 16}xi8>")
-            text = program(net, result, small, promised - 16)
-            assert executed(text, LOWER) == 0  # what is written outside is seen
+        for side in SIDES:
+            text = inside(lowered, entry("net", takes, makes, promised, side))
+            assert results(text, LOWER, inputs, [support]) == want
+    small = lowered.replace(f"memref<{promised}xi8>", f"memref<{promised - 16}xi8>")
+    text = inside(small, entry("net", takes, makes, promised - 16, 1))
+    assert run(text, LOWER, inputs, [support]).returncode != 0  # a byte less is seen
+
+
+# -- both ways through the stock tools ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("network", [cnn, residual, attention])
+def test_the_generic_form_goes_both_ways(
+    network: Callable[[], tuple[Net, str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """mlir-opt reads plans, which are attributes that it need not know; what it prints is planned,
+    or verified, as before."""
+    need_mlir()
+    net, result = network()
+    path, there = tmp_path / "net.mlir", tmp_path / "there.mlir"
+    path.write_text(net.text(result))
+    there.write_text(standard(net.text(result), "--mlir-print-op-generic"))
+    plans: list[str] = []
+    for source in (path, there):
+        assert opt([str(source), "--schedule=auto", "--place=auto", "--print-op-generic"]) == 0
+        plans.append(capsys.readouterr().out)
+    numbers = [re.findall(r"\b(?:peak|arena|lower_bound) = \d+", plan) for plan in plans]
+    assert numbers[0] == numbers[1] != []
+    there.write_text(standard(plans[0], "--allow-unregistered-dialect", "--mlir-print-op-generic"))
+    assert opt([str(there), "-p", "memgraph-verify-plan{placed=true}"]) == 0
+    assert re.findall(r"\barena = \d+", capsys.readouterr().out)
+
+
+def test_our_own_plans_go_both_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Operations and attributes of ours, which are no dialect of mlir-opt's."""
+    need_mlir()
+    model, there = tmp_path / "net.tflite", tmp_path / "there.mlir"
+    model.write_bytes(demo_model())
+    assert opt([str(model), "--schedule=auto", "--place=auto", "--print-op-generic"]) == 0
+    planned = capsys.readouterr().out
+    generic = ("--allow-unregistered-dialect", "--mlir-print-op-generic")
+    there.write_text(standard(planned, *generic))
+    checked = ["-p", "memgraph-verify-plan{placed=true}", "--print-op-generic"]
+    assert opt([str(there), *checked]) == 0
+    assert standard(capsys.readouterr().out, *generic) == there.read_text()
+
+
+# -- operations of ours ---------------------------------------------------------------------------
+
+MIXED = """
+func.func @mixed(%x: tensor<1x4x4x2xf32>, %y: tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32> {
+  %a = memgraph.tanh %x : (tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32>
+  %e = tensor.empty() : tensor<1x4x4x2xf32>
+  %s = linalg.mul ins(%a, %y : tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>)
+    outs(%e : tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32>
+  %v = memgraph.reshape %s : (tensor<1x4x4x2xf32>) -> tensor<4x8xf32>
+  %b = memgraph.softmax %v axis 1 beta 1.0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r = memgraph.reshape %b : (tensor<4x8xf32>) -> tensor<1x4x4x2xf32>
+  func.return %r : tensor<1x4x4x2xf32>
+}
+"""
+
+
+def calls(path: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, Path]:
+    """A planned file lowered, and the C of the operations of ours in it."""
+    source = folder / "calls.c"
+    assert opt([str(path), "-t", "c-calls", "-o", str(source)]) == 0
+    assert opt([str(path), "-p", "memgraph-to-memref"]) == 0
+    lowered = standard(capsys.readouterr().out)
+    made = library(source.read_text(), "calls", folder)
+    names = re.findall(r"func.func private @(\w+_call_\d+)", lowered)
+    assert sorted(f"_mlir_ciface_{n}" for n in names) == sorted(
+        set(re.findall(r"^void (_mlir_ciface_\w+)", source.read_text(), re.MULTILINE))
+    )
+    return lowered, made
+
+
+@pytest.mark.parametrize("io", ["arena", "caller"])
+def test_operations_of_ours_beside_linalg(
+    io: str, support: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, planned = tmp_path / "mixed.mlir", tmp_path / "planned.mlir"
+    path.write_text(MIXED)
+    model = f"--model=target=host,io={io}"
+    assert opt([str(path), model, "--schedule=auto", "--place=auto", "-o", str(planned)]) == 0
+    arena = int(re.findall(r"\barena = (\d+)", planned.read_text())[0])
+    lowered, made = calls(planned, tmp_path, capsys)
+    shape = (1, 4, 4, 2)
+    x = random_input(shape)
+    y = np.random.default_rng(8).normal(size=shape).astype(np.float32)
+    sums = np.exp((np.tanh(x) * y).reshape(4, 8).astype(np.float64))
+    want = sums / sums.sum(axis=1, keepdims=True)
+    for side in SIDES:
+        text = entry("mixed", [tensor(shape)] * 2, [tensor(shape)], arena, side)
+        (got,) = results(inside(lowered, text), LOWER, [x, y], [support, made])
+        assert np.allclose(np.frombuffer(got, np.float32).reshape(4, 8), want, atol=1e-6)
+
+
+def test_a_model_of_ours_computes_the_same_bits(
+    support: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of it by calls of kernels, in the promised arena: what `evaluate` computes."""
+    model, planned = tmp_path / "net.tflite", tmp_path / "planned.mlir"
+    model.write_bytes(demo_model())
+    passes = ("--model=target=host", "--schedule=auto", "--place=auto")
+    assert opt([str(model), *passes, "-o", str(planned)]) == 0
+    arena = int(re.findall(r"\barena = (\d+)", planned.read_text())[0])
+    lowered, made = calls(planned, tmp_path, capsys)
+    module = load_text(new_context(), planned.read_text(), str(planned))
+    func = only_function(module)
+    (argument,), last = func.body.block.args, func.body.block.last_op
+    assert last is not None
+    shapes = [shape_of(argument), shape_of(last.operands[0])]
+    x = np.random.default_rng(9).integers(-128, 128, shapes[0], np.int8)
+    want = evaluate(func, Weights.of(module), [x])[last.operands[0]]
+    takes, makes = ([tensor(shape, "i8", 1)] for shape in shapes)
+    for side in SIDES:
+        text = inside(lowered, entry("main", takes, makes, arena, side))
+        (got,) = results(text, LOWER, [x], [support, made])
+        assert got == want.tobytes()

@@ -18,7 +18,9 @@ from memopt.dialects.plan import bytes_offset, offsets_of
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+from memopt.passes.memgraph_to_memref import MemgraphToMemrefPass
 from memopt.verify.plan import verify_plan
+from toyflow import lowering as lowering
 from toyflow.dialect import ViewOp
 
 
@@ -57,6 +59,19 @@ class ToyAddressesPass(ModulePass):
                 offset = bytes_offset(places[0]) if places else None
                 if offset is not None:
                     inner.attributes["toy.address"] = IntegerAttr(self.base + offset, i64)
+
+
+def runnable() -> PassPipeline:
+    """As far as standard MLIR needs it: toyflow's operations in one arena."""
+    return PassPipeline(
+        (
+            ToySimplifyPass(),
+            MemgraphModelPass(alignment=8, inplace="on"),
+            MemgraphSchedulePass(),
+            MemgraphPlacePass(),
+            MemgraphToMemrefPass(),
+        )
+    )
 
 
 def pipeline(method: str = "auto") -> PassPipeline:
