@@ -196,9 +196,9 @@ def single_source(emitted: Emitted, header: str) -> str:
     )
 
 
-def emit_files(emitted: Emitted, name: str) -> tuple[str, str]:
-    """`<name>.h` and `<name>.c` beside the kernels' own files."""
-    declared = declarations(emitted.kernels)
+def emit_files(emitted: Emitted, name: str, folder: str = "") -> tuple[str, str]:
+    """`<name>.h` and `<name>.c` beside the kernels' own files, which lie in `folder`."""
+    declared = declarations(emitted.kernels, folder)
     return (
         header_file(emitted),
         f'{WRITTEN}#include "{name}.h"\n\n{_includes(emitted)}\n{declared}\n{emitted.source}',

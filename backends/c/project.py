@@ -17,13 +17,20 @@ from memopt.analysis.weights import Weights
 from memopt.backends.c.emit import emit
 from memopt.backends.c.layouts import MAKE, layout_named
 from memopt.backends.c.measure import measure_project
-from memopt.backends.c.project_files import Project, fill
+from memopt.backends.c.project_files import Files, Project, fill
 from memopt.backends.c.text import file_name
 from memopt.backends.checked import Checked
 from memopt.dialects.errors import MemoptError
 from memopt.targets.core.registry import target_named
 
-__all__ = ["fill", "make_project", "measure_project", "write_files", "write_project"]
+__all__ = [
+    "fill",
+    "make_project",
+    "measure_project",
+    "write_files",
+    "write_project",
+    "write_texts",
+]
 
 
 def make_project(
@@ -32,12 +39,13 @@ def make_project(
     target: str,
     weights: Weights | None = None,
     known: Checked | None = None,
+    own_kernels: bool = False,
 ) -> Project:
-    """The planned function as C for `target`, the name of one whose output is C. Raises MemoptError
-    for what cannot be emitted."""
+    """The planned function as C for `target`, the name of one whose output is C; see Project for
+    `own_kernels`. Raises MemoptError for what cannot be emitted."""
     board = target_named(target, "c")
     name = file_name(name)
-    return Project(emit(module, name, target, weights, known), name, board)
+    return Project(emit(module, name, target, weights, known), name, board, own_kernels)
 
 
 def write_project(
@@ -55,7 +63,11 @@ def write_project(
 def write_files(project: Project, directory: Path, layout: str) -> None:
     """Write the files of a layout into `directory`, which is made if missing; files of the same
     name are replaced, others stay. Raises MemoptError for what cannot be written."""
-    files = layout_named(layout)(project)
+    write_texts(layout_named(layout)(project), directory)
+
+
+def write_texts(files: Files, directory: Path) -> None:
+    """`write_files` for texts that are there."""
     try:
         directory.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}.") as tmp:

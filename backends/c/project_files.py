@@ -1,5 +1,6 @@
 """What the layouts of a project share: the model as text, and what templates say of it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +10,7 @@ from memopt.backends.c.custom import customs_of
 from memopt.backends.c.emit import Emitted, emit_files
 from memopt.backends.c.feeding import buffers, feed, transfer
 from memopt.backends.c.header import c_type_of
-from memopt.backends.c.kernels import needed_files, text_of
+from memopt.backends.c.kernels import names_of, needed_files, text_of
 from memopt.backends.c.layout import Layout, bytes_in
 from memopt.backends.c.program import example, memory_values
 from memopt.backends.c.templates import target_values
@@ -64,6 +65,11 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         "target": target.name,
         "program": program,
         "sources": " \\\n  ".join([*model_sources, "main.c", *platform_sources]),
+        "in_order": "",
+        "objects": "$(notdir $(SOURCES))",
+        "vpath": "VPATH = kernels:platform:custom\n",
+        "headers": "*.h kernels/*.h platform/*.h",
+        "includes": "-I. -Ikernels -Iplatform",
         "custom_sources": " $(wildcard custom/*.c)" if customs_of(layout) else "",
         "custom_files": "file(GLOB CUSTOM custom/*.c)\n" if customs_of(layout) else "",
         "custom_list": " ${CUSTOM}" if customs_of(layout) else "",
@@ -72,6 +78,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         "buffers": buffers(layout, name),
         "feed": feed(layout, name),
         "write_outputs": transfer(layout, name, "output"),
+        "tools": (FIRMWARE / "main_tools.c").read_text(),
         "example": example(layout, name),
         "tensors": _tensor_lines(layout),
         **memory,
@@ -82,11 +89,13 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Project:
-    """A model as C, its name and the board that it is for."""
+    """A model as C, its name and the board that it is for. With `own_kernels` the kernels' names
+    begin with the model's, so that it is linked with other such models."""
 
     emitted: Emitted
     name: str
     target: Target
+    own_kernels: bool = False
 
     @cached_property
     def values(self) -> dict[str, str]:
@@ -104,17 +113,32 @@ class Project:
 
 def model_files(project: Project) -> Files:
     """The model, and its kernels as files beside it."""
-    header, source = emit_files(project.emitted, project.name)
-    kernels = {
-        f"kernels/{file.name}": text_of(file, project.emitted.rounds_even)
-        for file in needed_files(project.emitted.kernels)
-    }
-    return {f"{project.name}.h": header, f"{project.name}.c": source, **kernels}
+    emitted = project.emitted
+    names = names_of(project.name, emitted.kernels) if project.own_kernels else ""
+    kernels = kernel_texts(emitted.kernels, emitted.rounds_even, names)
+    return network_files(project, "kernels/") | kernels
+
+
+def network_files(project: Project, folder: str) -> Files:
+    """The model alone, whose kernels lie in `folder`."""
+    header, source = emit_files(project.emitted, project.name, folder)
+    return {f"{project.name}.h": header, f"{project.name}.c": source}
+
+
+def kernel_texts(kernels: Iterable[str], rounds_even: bool, names: str = "") -> Files:
+    """The folder of kernels, as `text_of` has them."""
+    files = needed_files(kernels)
+    return {f"kernels/{file.name}": text_of(file, rounds_even, names) for file in files}
 
 
 def program_files(project: Project) -> Files:
     """`main.c` and the platform below it."""
-    found = {"main.c": project.filled("main.c.in")}
+    return {"main.c": project.filled("main.c.in")} | platform_files(project)
+
+
+def platform_files(project: Project) -> Files:
+    """What `main.c` needs from the machine."""
+    found: Files = {}
     for file in project.target.platform:
         given = file.removesuffix(".in")
         text = (FIRMWARE / file).read_text() if given == file else project.filled(file)

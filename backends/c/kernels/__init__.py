@@ -14,6 +14,7 @@ from pathlib import Path
 DIRECTORY = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "(memopt_\w+\.h)"\n', re.MULTILINE)
 _EVEN = "#define MEMOPT_ROUND_EVEN {}\n"
+_NAMES = "#define MEMOPT_KERNEL\n#endif\n"  # behind which kernels get other names
 _TYPE = re.compile(r"\bmemopt_\w+\b")
 
 
@@ -44,11 +45,18 @@ def needed_files(kernels: Iterable[str]) -> list[Path]:
     return [kernel_files()[name] for name in headers + sources]
 
 
-def text_of(file: Path, rounds_even: bool) -> str:
+def text_of(file: Path, rounds_even: bool, names: str = "") -> str:
     """The text of a kernel or header, for a network in which operators round as ONNX's or none
-    does."""
-    text = file.read_text()
+    does, whose kernels have `names` of their own."""
+    text = file.read_text().replace(_NAMES, _NAMES + names)
     return text.replace(_EVEN.format(0), _EVEN.format(1)) if rounds_even else text
+
+
+def names_of(owner: str, kernels: Iterable[str]) -> str:
+    """What gives kernels names that begin with the `owner`'s, so that several models, each with
+    kernels of its own, are one program."""
+    given = (f"#define memopt_{k} {owner}_memopt_{k}\n" for k in sorted(kernels))
+    return "\n/* Of this model alone, so that others may have theirs. */\n" + "".join(given)
 
 
 def inlined(kernels: Iterable[str], rounds_even: bool) -> str:
@@ -65,9 +73,10 @@ def parameters_of(kernel: str) -> str:
     return text[text.index("typedef struct {\n") : text.index(end)] + end
 
 
-def declarations(kernels: Iterable[str]) -> str:
-    """What a file has to say before it can call kernels that are compiled as files of their own:
-    the headers with the types of their parameters, those types, and the functions."""
+def declarations(kernels: Iterable[str], folder: str = "") -> str:
+    """What a file has to say before it can call kernels that are compiled as files of their own, in
+    a folder beside it: the headers with the types of their parameters, those types, and the
+    functions."""
     names = list(dict.fromkeys(kernels))
     headers, text = ["memopt_common.h"] if names else [], ""
     for kernel in names:
@@ -75,7 +84,7 @@ def declarations(kernels: Iterable[str]) -> str:
         used = _TYPE.findall(parameters.rpartition("}")[0])
         headers += [h for h in needed_headers(f"{name}.c") if any(_defines(h, t) for t in used)]
         text += f"\n{parameters}\nmemopt_kernel {name};\n"
-    return "".join(f'#include "{h}"\n' for h in dict.fromkeys(headers)) + text
+    return "".join(f'#include "{folder}{h}"\n' for h in dict.fromkeys(headers)) + text
 
 
 def _defines(header: str, type_: str) -> bool:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.metadata import version
+from typing import cast
 
 from memopt.diagnostics import diagnose
 from memopt.solvers.registry import methods_in
@@ -68,7 +69,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     """The command, and what is wrong with its input as one line on stderr."""
-    name = next((str(vars(args)[k]) for k in ("model", "plan", "file") if vars(args).get(k)), "")
     try:
         check_time_limit(getattr(args, "time_limit", None))
         import_module(COMMANDS[args.command]).run(args)
@@ -78,8 +78,17 @@ def _run(args: argparse.Namespace) -> int:
     except Exception as error:
         if os.environ.get("MEMOPT_DEBUG"):
             raise
-        print(diagnose(error, name), file=sys.stderr)
+        print(diagnose(error, _at_hand(args)), file=sys.stderr)
         return 1
+
+
+def _at_hand(args: argparse.Namespace) -> str:
+    """The file that a command works on, "" for several at once."""
+    found = next((vars(args)[k] for k in ("model", "plan", "file") if vars(args).get(k)), "")
+    if isinstance(found, list):
+        files = cast("list[str]", found)
+        return files[0] if len(files) == 1 else ""
+    return str(found)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 stack and static RAM.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.plan import model_of
 from memopt.dialects.tensors import bytes_of
 from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import Target
 
 KEYS = (
     *("name", "arena", "stack", "static_ram", "ram", "flash", "tensor_arena"),
@@ -71,21 +73,35 @@ def tflm_facts(module: ModuleOp, arena: int, model_path: Path | None = None) -> 
 def c_facts(module: ModuleOp, target: str, arena: int, measured: dict[str, Any]) -> dict[str, Any]:
     """For a C project: what `measure_project` found, and for a Cortex-M an upper bound of stack and
     static RAM where it found nothing; `bounds` names these."""
-    board = target_named(target, "c")
-    facts = empty_facts(target)
+    func, board = only_function(module), target_named(target, "c")
+    stays = kept_bytes(func) + variable_bytes(body_of(func).ops)
+    static = board.static_bound + _caller_bytes(func) + stays
+    return _c_facts(board, arena, measured, {"stack": board.stack_bound, "static_ram": static})
+
+
+def facts_together(
+    board: Target, arena: int, each: Sequence[dict[str, Any]], measured: dict[str, Any]
+) -> dict[str, Any]:
+    """The same for a project of several models, of each of which such facts are known, in an
+    `arena`, or arenas, of so many bytes. They run in turn, so one stack is enough."""
+    limited = board.has_memories
+    bounds = {
+        "stack": max(facts["stack"] for facts in each) if limited else 0,
+        "static_ram": sum(facts["static_ram"] for facts in each) if limited else 0,
+    }
+    return _c_facts(board, arena, measured, bounds)
+
+
+def _c_facts(
+    board: Target, arena: int, measured: dict[str, Any], most: dict[str, int]
+) -> dict[str, Any]:
+    facts = empty_facts(board.name)
     facts |= measured | {"arena": arena, "not_measured": dict(measured.get("not_measured", {}))}
     if not board.has_memories:
         facts["not_measured"]["ram"] = facts["not_measured"].get("stack", "")
         return facts
-    bounds: list[str] = []
-    if facts["stack"] is None:
-        facts["stack"] = board.stack_bound
-        bounds.append("stack")
-    if facts["static_ram"] is None:
-        func = only_function(module)
-        stays = kept_bytes(func) + variable_bytes(body_of(func).ops)
-        facts["static_ram"] = board.static_bound + _caller_bytes(func) + stays
-        bounds.append("static_ram")
+    bounds = [key for key in most if facts[key] is None]
+    facts |= {key: most[key] for key in bounds}
     if bounds:
         facts["bounds"] = bounds
     facts["ram"] = arena + facts["stack"] + facts["static_ram"]

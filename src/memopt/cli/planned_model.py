@@ -1,0 +1,176 @@
+"""A model of the command line, read and planned for a target: what `memopt compile` then writes."""
+
+import argparse
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+
+from memopt.analysis.sliding import kept_bytes
+from memopt.backends.checked import Checked
+from memopt.backends.report import timeline_of
+from memopt.before_after import check_choices, plan_both
+from memopt.cli.planning_arguments import choices_of, read_model
+from memopt.cli.texts import bytes_of_text, sizes
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import only_function
+from memopt.dialects.rewrite_attributes import REWRITES
+from memopt.driver import IR, import_bytes, interpreter_of
+from memopt.frontends.tflite.known_shapes import with_known_shapes
+from memopt.narrowing import Narrowed, narrowed
+from memopt.passes import share
+from memopt.passes.fewest_rows import DoesNotFitError
+from memopt.passes.memgraph_expand_rows import AUTO
+from memopt.passes.pipelines import NO_RULES, Choices
+from memopt.planning import (
+    Seconds,
+    as_it_was,
+    check_kernels_first,
+    report_dict,
+    rewritten,
+    whole_peak,
+)
+from memopt.targets.core.registry import target_named
+from memopt.targets.core.target import Target
+from memopt.usage import UsageError
+
+TRIES = 3  # plans of a window that slides, the first of which keeps all
+
+Planned = tuple[ModuleOp, ModuleOp, Checked]
+"""As it was, planned, and what is known of its function."""
+
+
+@dataclass(frozen=True)
+class PlannedModel:
+    """`before` and `after` with what is `known` of the latter's function. `file` is what a narrower
+    `less.network` will be called. `again` plans once more, by other choices than `choices`."""
+
+    path: Path
+    target: str
+    before: ModuleOp
+    after: ModuleOp
+    known: Checked
+    less: Narrowed
+    file: Path
+    seconds: Seconds
+    choices: Choices
+    again: Callable[[Choices], Planned]
+    _whole: Callable[[Choices], int | None] = field(repr=False)
+
+    def planned_again(self, choices: Choices) -> "PlannedModel":
+        """The same model by these choices. Raises MemoptError."""
+        _, after, known = self.again(choices)
+        return replace(self, after=after, known=known, choices=choices)
+
+    def whole_peak(self) -> int | None:
+        """Bytes of the peak of whole operators, beside a plan in rows."""
+        return self._whole(self.choices) if self.known.plan.family.data == "rows" else None
+
+    def report(self, facts: dict[str, Any], whole: int | None) -> dict[str, Any]:
+        """report.json, with these `facts` of the target and the `whole_peak`."""
+        return report_dict(self.path.name, self.before, self.known, facts, self.seconds, whole)
+
+
+def check_target(args: argparse.Namespace) -> None:
+    """Raise UsageError for options that contradict each other."""
+    if args.ram is not None and args.memory is not None:
+        raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
+    if args.layout is not None and args.target == "tflm":
+        raise UsageError(f"--layout={args.layout} is of C targets; --target=tflm writes a .tflite")
+
+
+def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> PlannedModel:
+    """What the command line says of the model at `path`, whose files go to `directory`. Raises
+    MemoptError, UsageError, OSError."""
+    seconds = Seconds()
+    ram = None if args.ram is None else bytes_of_text(args.ram)
+    context, module = read_model(args, path, seconds)
+    is_tflite = interpreter_of(path) == "tflm"
+    if args.target == "tflm" and not is_tflite and path.suffix != IR:
+        raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
+    choices = choices_of(args, args.target, module)
+    imported, ready, less = module, module, Narrowed()
+    if args.target == "tflm" and choices.rewrite != (NO_RULES,):
+        found: list[Narrowed] = []
+        seconds.run("rewrite", lambda: found.append(narrowed(imported, choices.rewrite)))
+        less, choices = found[0], replace(choices, rewrite=(NO_RULES,))
+    network = less.network
+    file = directory / f"{path.stem}.narrowed.tflite"
+    if network is not None:
+        module = ready = import_bytes(network, file.suffix, str(file), file)
+        only_function(module).attributes[REWRITES] = ArrayAttr(less.did)
+    check_choices(args.target, choices)
+    if args.target != "tflm":
+        ready = with_known_shapes(module) if is_tflite else module
+        ready, choices = rewritten(context, ready, choices, seconds)
+        check_kernels_first(context, ready, args.target, choices)
+
+    def plan(choices: Choices) -> Planned:
+        return plan_both(context, ready, args.target, choices, is_tflite, seconds, module)
+
+    given = args.rows is not None or args.fit is not None
+    # shared objects take no parts of tensors, so whole operators fit, or it is said what is missing
+    if ram is not None and choices.slide is not None:
+        before, after, known = _sliding_within(ram, target_named(args.target), choices, plan)
+    elif ram is None or args.target == "tflm" or given or choices.place in share.METHODS:
+        before, after, known = plan(choices)
+    else:
+        before, after, known = _within(ram, target_named(args.target), choices, plan)
+    if network is not None:
+        before = as_it_was(context, imported, is_tflite)
+    if ram is not None:
+        check_ram(known, ram)
+
+    def whole(choices: Choices) -> int | None:
+        return whole_peak(context, ready, args.target, choices, seconds)
+
+    return PlannedModel(
+        path, args.target, before, after, known, less, file, seconds, choices, plan, whole
+    )
+
+
+def _within(
+    ram: int, board: Target, choices: Choices, plan: Callable[[Choices], Planned]
+) -> Planned:
+    """The cheapest plan with which the board surely gets by; if there is none, that of the smallest
+    arena, of which is measured what it needs."""
+    auto = replace(choices, rows=(AUTO,))
+    other = board.stack_bound + board.static_bound if board.has_memories else 0
+    if ram > other:
+        with suppress(DoesNotFitError):
+            return plan(replace(auto, fit=ram - other))
+    return plan(auto)
+
+
+def _sliding_within(
+    ram: int, board: Target, choices: Choices, plan: Callable[[Choices], Planned]
+) -> Planned:
+    """A plan with which the board gets by: as much is kept as there is room beside the arena, which
+    grows with what is computed again."""
+    other = board.stack_bound + board.static_bound if board.has_memories else 0
+    found = plan(choices)
+    for _ in range(TRIES):
+        room = ram - other - found[2].plan.arena
+        if choices.kept is not None or room < 1 or kept_bytes(found[2].func) <= room:
+            break
+        found = plan(replace(choices, kept=room))
+    return found
+
+
+def check_ram(known: Checked, ram: int) -> None:
+    """Raise MemoptError with operator, tensors and missing bytes if the arena exceeds `ram`."""
+    arena = known.plan.arena
+    if arena <= ram:
+        return
+    line = timeline_of(known.func, known)
+    at, step = max(enumerate(line.steps), key=lambda s: s[1].bytes)
+    tensors = sorted((line.buffers[i] for i in line.live_at(at)), key=lambda b: -b.bytes)
+    named = ", ".join(f"{b.name} {b.bytes:,} B" for b in tensors[:6])
+    more = f" and {len(tensors) - 6} more" if len(tensors) > 6 else ""
+    raise MemoptError(
+        f"the arena of {sizes(arena)} does not fit into {sizes(ram)}: {arena - ram:,} B are "
+        f"missing; the peak is at {step.name} with {named}{more}"
+    )

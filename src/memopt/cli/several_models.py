@@ -1,0 +1,146 @@
+"""`memopt compile A B -o DIR`: several models for one board, each in a folder of its name.
+
+    memopt compile wake.tflite words.tflite --target=cortex-m4 --share-arena -o firmware
+
+DIR/report.json has what they need together, DIR/<name>/report.json what each does. An arena that
+they share is as large as the largest of theirs, and none can be smaller than the largest bound of
+theirs, as each model needs its own while it runs alone. Who is smaller than that gets the cheapest
+plan that fits there.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from memopt.backends.c.layouts import MAKE
+from memopt.backends.c.measure import measure_project
+from memopt.backends.c.project import write_texts
+from memopt.backends.c.project_files import Project
+from memopt.backends.c.several import BUILDS, Several, several_files
+from memopt.backends.c.text import file_name
+from memopt.cli.folder import publish, staging
+from memopt.cli.planned_model import PlannedModel, plan_model
+from memopt.cli.summary import summary
+from memopt.cli.target_facts import check_target_ram, facts_together, target_lines
+from memopt.cli.texts import bytes_of_text, sizes, stem_of
+from memopt.cli.written_model import facts_of, leave, project_of
+from memopt.diagnostics import write_file
+from memopt.passes.fewest_rows import DoesNotFitError
+from memopt.passes.memgraph_expand_rows import AUTO
+from memopt.usage import UsageError
+
+
+def compile_several(args: argparse.Namespace, directory: Path) -> None:
+    """Nothing is left behind unless everything went well. `args.model` is, for who says what went
+    wrong, the model at hand."""
+    _check(args)
+    layout, models = args.layout or MAKE, list[PlannedModel]()
+    for path in map(Path, args.model):
+        args.model = str(path)
+        models.append(plan_model(args, path, directory / file_name(stem_of(path))))
+    if args.share_arena:
+        models = [_cheapest(args, model, models) for model in models]
+    wholes = [model.whole_peak() for model in models]
+    args.model = None
+    with staging(directory) as staged:
+        projects = [project_of(model, not args.shared_kernels) for model in models]
+        several = Several(tuple(projects), args.shared_kernels, args.share_arena)
+        write_texts(several_files(several, layout), staged)
+        facts = [facts_of(*both) for both in zip(models, projects, strict=True)]
+        reports: list[dict[str, Any]] = []
+        sources: list[Path] = []
+        for model, project, its, whole in zip(models, projects, facts, wholes, strict=True):
+            reports.append(model.report(its, whole))
+            folder = staged / project.name
+            sources += leave(model, reports[-1], folder, directory / project.name)
+        report = _together(several, reports)
+        if args.ram is not None:
+            check_target_ram(report["target"], bytes_of_text(args.ram))
+        write_file(staged / "report.json", json.dumps(report, indent=2) + "\n")
+        publish(staged, directory, args.force, sources)
+    print("\n\n".join(map(summary, reports)))
+    print(f"\n{_summary(report)}\nwritten   {directory}")
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise UsageError for what several models cannot have."""
+    names = [file_name(stem_of(Path(model))) for model in args.model]
+    if args.target == "tflm":
+        raise UsageError("several models are of C targets; compile them one by one for tflm")
+    if args.memory is not None:
+        raise UsageError("--memory is of one model: several have one arena each, or one together")
+    if args.ram is not None and not args.share_arena:
+        text = "how they part it is not planned; --share-arena, or --fit for each alone"
+        raise UsageError(f"--ram of several models: {text}")
+    if args.model_path:
+        raise UsageError("--model-path is of one model")
+    layout = args.layout or MAKE
+    if args.shared_kernels and layout not in BUILDS:
+        raise UsageError(f"--shared-kernels: --layout={layout} has kernels in each model's source")
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"two of the models are called {name}; rename a file")
+
+
+def _cheapest(
+    args: argparse.Namespace, model: PlannedModel, models: Sequence[PlannedModel]
+) -> PlannedModel:
+    """The model as it is, or, if its rows are ours to choose and there is more room than it needs,
+    by the cheapest plan that fits into the room that there is anyway."""
+    room = max(m.known.plan.arena for m in models)
+    free = args.rows is None and args.fit is None and AUTO in model.choices.rows
+    if not free or model.known.plan.family.data != "rows" or model.known.plan.arena >= room:
+        return model
+    try:
+        return model.planned_again(replace(model.choices, fit=room))
+    except DoesNotFitError:  # a search may end before it finds what another has found
+        return model
+
+
+def _together(several: Several, reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """DIR/report.json. What is measured is the same code as a project for make."""
+    plans = [report["plan"] for report in reports]
+    if several.shares_arena:
+        least = max(plan["arena_lower_bound"] for plan in plans)
+        largest = [plan for plan in plans if plan["arena"] == several.arena]
+        is_least = any(plan["arena_optimal"] for plan in largest)
+    else:
+        least = sum(plan["arena_lower_bound"] for plan in plans)
+        is_least = all(plan["arena_optimal"] for plan in plans)
+    board = several.projects[0].target
+    with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
+        write_texts(several_files(several, MAKE), Path(folder))
+        measured = measure_project(Path(folder), board.name)
+    return {
+        "models": [_line(*both) for both in zip(several.projects, reports, strict=True)],
+        "shared_arena": several.shares_arena,
+        "shared_kernels": several.shares_kernels,
+        "arena": several.arena,
+        "arena_lower_bound": least,
+        "arena_optimal": is_least,
+        "target": facts_together(board, several.arena, [r["target"] for r in reports], measured),
+    }
+
+
+def _line(project: Project, report: dict[str, Any]) -> dict[str, Any]:
+    """A model in DIR/report.json; all of it is in DIR/<name>/report.json."""
+    plan = report["plan"]
+    keys = ("arena", "arena_lower_bound", "arena_optimal")
+    return {"name": project.name, "model": report["model"], **{key: plan[key] for key in keys}}
+
+
+def _summary(report: dict[str, Any]) -> str:
+    """The union, for people."""
+    how = "one for all" if report["shared_arena"] else "together"
+    bound = f"bound {sizes(report['arena_lower_bound'])}"
+    verdict = "smallest possible" if report["arena_optimal"] else bound
+    names = ", ".join(model["name"] for model in report["models"])
+    lines = [
+        f"models    {len(report['models'])}: {names}",
+        f"arena     {sizes(report['arena'])}, {how}, {verdict}",
+    ]
+    return "\n".join([*lines, *target_lines(report["target"])])

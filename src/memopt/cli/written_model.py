@@ -1,0 +1,43 @@
+"""What `memopt compile` leaves of a planned model: C, measured, report.json and plan.mlir."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from memopt.backends.c.layouts import MAKE
+from memopt.backends.c.measure import measure_project
+from memopt.backends.c.project import make_project, write_files
+from memopt.backends.c.project_files import Project
+from memopt.cli.planned_model import PlannedModel
+from memopt.cli.target_facts import c_facts
+from memopt.cli.texts import stem_of
+from memopt.diagnostics import write_file
+from memopt.driver import model_files, relative_files
+from memopt.text import module_text
+
+
+def project_of(model: PlannedModel, own_kernels: bool) -> Project:
+    """The model as C. Raises MemoptError."""
+    name = stem_of(model.path)
+    return make_project(model.after, name, model.target, known=model.known, own_kernels=own_kernels)
+
+
+def facts_of(model: PlannedModel, project: Project) -> dict[str, Any]:
+    """The report's `target` entry of a model whose C is not for make: the same code is measured."""
+    with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
+        write_files(project, Path(folder), MAKE)
+        measured = measure_project(Path(folder), model.target)
+    return c_facts(model.after, model.target, model.known.plan.arena, measured)
+
+
+def leave(
+    model: PlannedModel, report: dict[str, Any], staged: Path, directory: Path
+) -> tuple[Path, ...]:
+    """Write report.json and plan.mlir into `staged`, which becomes `directory`; the files that were
+    read."""
+    write_file(staged / "report.json", json.dumps(report, indent=2) + "\n")
+    sources = (model.path, *model_files(model.after))
+    relative_files(model.after, directory)
+    write_file(staged / "plan.mlir", module_text(model.after))
+    return sources
