@@ -131,6 +131,27 @@ After:
       func.return %2, %3, %4 : !y, !x, !z
     }
 
+What is left of an image where dimensions of size 1 stay goes back, too:
+
+Before:
+    !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
+    !m = tensor<1x1x1x3xf32>
+    func.func @main(%x: !x) -> !m {
+      %1 = memgraph.max_pool_2d %x window<[1, 1]> : (!x) -> !x
+      %2 = memgraph.mean %1 axes [1, 2] keep_dims : (!x) -> !m
+      func.return %2 : !m
+    }
+After:
+    !p = tensor<1x3x3x2xf32, #memgraph.encoding<nhwc>>
+    !n = tensor<1x1x3x1xf32, #memgraph.encoding<nhwc>>
+    func.func @main(%x: !x) -> !m {
+      %a = memgraph.transpose %x permutation [0, 2, 3, 1] : (!x) -> !p
+      %1 = memgraph.max_pool_2d %a window<[1, 1]> : (!p) -> !p
+      %2 = memgraph.mean %1 axes [1, 3] keep_dims : (!p) -> !n
+      %3 = memgraph.reshape %2 : (!n) -> !m
+      func.return %3 : !m
+    }
+
 Not where no operation works on images, or one has no such form: an unknown operator, a number of
 one per channel that only the run time knows.
 
@@ -234,6 +255,12 @@ def has_form(op: ComputeOp) -> bool:
     )
 
 
+def is_turned(result: SSAValue) -> bool:
+    """Whether a result of what is converted has the dimensions of its images, which some say of
+    themselves: a mean that keeps its dimensions says nothing of what is left of them."""
+    return len(shape_of(result)) == len(LAST)
+
+
 @dataclass
 class Turned:
     """What was put channels last: values by what they were."""
@@ -246,9 +273,7 @@ class Turned:
         properties = op.reordered(LAST)
         assert properties is not None
         operands = [self.operand(op, k) for k in range(len(op.operands))]
-        types = [
-            reordered_type(r, LAST, "nhwc") if is_channels_first(r) else r.type for r in op.results
-        ]
+        types = [reordered_type(r, LAST, "nhwc") if is_turned(r) else r.type for r in op.results]
         new = type(op).create(
             operands=operands,
             result_types=types,
@@ -269,15 +294,17 @@ class Turned:
         if value in self.of:
             return self.of[value]
         if is_channels_first(value):
-            self.of[value] = self.moved(value, LAST, "nhwc", op)
+            self.of[value] = self.moved(value, LAST, reordered_type(value, LAST, "nhwc"), op)
             return self.of[value]
         if not op.ELEMENTWISE or elements_of(value) == 1:
             return value
-        return self.moved(self.widened(value, op), LAST, "", op)  # a constant of another shape
+        wide = self.widened(value, op)  # a constant of another shape
+        return self.moved(wide, LAST, reordered_type(wide, LAST, ""), op)
 
     def weights(self, op: ComputeOp, value: SSAValue) -> SSAValue:
         before, after = op.WEIGHTS["nchw"], op.WEIGHTS["nhwc"]
-        return self.moved(value, [before.index(letter) for letter in after], after, op)
+        order = [before.index(letter) for letter in after]
+        return self.moved(value, order, reordered_type(value, order, after), op)
 
     def widened(self, value: SSAValue, op: Operation) -> SSAValue:
         """A constant with dimensions of size 1 in front, four in all."""
@@ -285,9 +312,10 @@ class Turned:
         wide = TensorType(element_of(value), [*(1,) * (4 - len(shape)), *shape], encoding_of(value))
         return self.inserted(ReshapeOp.create(operands=[value], result_types=[wide]), op)
 
-    def moved(self, value: SSAValue, order: Sequence[int], layout: str, op: Operation) -> SSAValue:
-        """The value with its dimensions in that order, before `op`."""
-        made = reordered_type(value, order, layout)
+    def moved(
+        self, value: SSAValue, order: Sequence[int], made: Attribute, op: Operation
+    ) -> SSAValue:
+        """The value with its dimensions in that order, of the type `made`, before `op`."""
         if keeps_bytes(value, order):
             return self.inserted(ReshapeOp.create(operands=[value], result_types=[made]), op)
         properties: Mapping[str, Attribute] = {"permutation": DenseArrayBase.from_list(i64, order)}
@@ -305,8 +333,8 @@ class Turned:
         for old in op.results:
             new = self.of[old]
             assert isinstance(new, OpResult)
-            if is_channels_first(old) and old.uses:
-                back = self.moved(new, FIRST, "nchw", op)
+            if is_turned(old) and old.uses:
+                back = self.moved(new, FIRST, old.type, op)
                 assert isinstance(back, OpResult)
                 if is_named(old):
                     rename(back.op, {0: name_of(old)})

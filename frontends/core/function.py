@@ -74,15 +74,17 @@ class Draft(Generic[Key]):
         names: Sequence[str],
         source: SourceAttr,
         own: str = "",
+        early: bool = False,
     ) -> None:
         """An operator with the names of its results, where it stands in the file, and the name of
-        its own unless that says nothing new."""
+        its own unless that says nothing new. With `early` it stands before all others, beside the
+        constants that it is made of."""
         name_results(op, names)
         if own and [own] != list(names):
             op.attributes["memgraph.operator"] = StringAttr(own)
         op.attributes["memgraph.source"] = source
         self.values.update(zip(keys, op.results, strict=True))
-        self.body.append(op)
+        (self.head if early else self.body).append(op)
 
     def function(self, name: str, returned: Sequence[SSAValue]) -> FuncOp:
         """The function with the default memory model. Of `head` only what is used stays: an attempt

@@ -195,7 +195,8 @@ class Importer:
             op = typed(OPERATORS, self._described(node, attributes, results, place))
         if op is None:
             op = self._opaque(node, attributes, results)
-        self.draft.add(op, outputs, outputs, SourceAttr(0, index, ()), node.name)
+        early = bool(outputs) and all(is_constant_expression(v, GENERIC) for v in op.results)
+        self.draft.add(op, outputs, outputs, SourceAttr(0, index, ()), node.name, early)
 
     def _described(
         self,

@@ -74,12 +74,15 @@ def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
     if is_own and node.op_type == "Constant" and (tensor := constant_tensor(node)) is not None:
         known.made_constant(known.elements(tensor, node.output[0]), node.output[0])
         return
+    if (nodes := branch(known, node)) is not None:  # first: the other branch may have another shape
+        for one in nodes:
+            _take(known, index, one, opsets)
+        return
     _complete_types(known, index, node, opsets)
     if is_own and len(node.output) and _is_known(known, node, opsets):
         return
-    if (nodes := branch(known, node)) is not None:
-        body: Body | None = (nodes, dict(opsets))
-    elif is_own and (nodes := expanded(known, node.op_type, node, opsets.get("", 0))) is not None:
+    body: Body | None
+    if is_own and (nodes := expanded(known, node.op_type, node, opsets.get("", 0))) is not None:
         body = nodes, dict(NEWEST)
     elif is_own and node.op_type in OPERATORS:
         body = None
@@ -139,9 +142,6 @@ def _complete_types(known: Known, index: int, node: NodeProto, opsets: Opsets) -
             raise MemoptError(text, graph.place(index, node))
         if found.fixed is None:
             text = f"the shape of its result {name!r} is not known before run time"
-            raise MemoptError(text, graph.place(index, node))
-        if min(found.fixed, default=0) < 0:
-            text = f"its result {name!r} has a negative dimension: {list(found.fixed)}"
             raise MemoptError(text, graph.place(index, node))
 
 
@@ -240,7 +240,12 @@ def _evaluate(known: Known, node: NodeProto, opsets: Opsets) -> None:
     import numpy as np
     from onnx.reference import ReferenceEvaluator
 
-    evaluator: Any = ReferenceEvaluator(node, opsets={"": opsets.get("", 0)})
+    # of a graph: of a node alone the evaluator looks at no opset, and takes the newest
+    given, made = (
+        [onnx.helper.make_empty_tensor_value_info(n) for n in names] for names in (inputs, outputs)
+    )
+    one = onnx.helper.make_graph([node], "one", given, made)
+    evaluator: Any = ReferenceEvaluator(one, opsets={"": opsets.get("", 0)})
     try:
         with np.errstate(all="ignore"):
             arrays = [np.asarray(r) for r in evaluator.run(outputs, inputs)]

@@ -20,6 +20,7 @@ from onnx import (
     ModelProto,
     NodeProto,
     TensorProto,
+    TensorShapeProto,
     TypeProto,
     ValueInfoProto,
 )
@@ -205,21 +206,26 @@ def _fix_shapes(
         if value.name in shapes:
             _fix(value.type.tensor_type, shapes[value.name], place)
         dims = value.type.tensor_type.shape.dim
-        if BATCH in shapes and len(dims) and not dims[0].HasField("dim_value"):
+        if BATCH in shapes and len(dims) and not _is_known(dims[0]):
             dims[0].dim_value = shapes[BATCH][0]
         found = type_of(value.type)
         if found is None or found.fixed is None:
             dims = value.type.tensor_type.shape.dim
-            text = "x".join(d.dim_param or (str(d.dim_value) if d.dim_value else "?") for d in dims)
+            text = "x".join(str(d.dim_value) if _is_known(d) else d.dim_param or "?" for d in dims)
             raise MemoptError(
                 f"has the shape {text or '?'}; fix it with --shape={value.name}=1x...", place
             )
-        if min(found.fixed, default=0) < 0:
-            raise MemoptError(f"has a negative dimension: {list(found.fixed)}", place)
+
+
+def _is_known(dim: TensorShapeProto.Dimension) -> bool:
+    """Whether the file says a dimension; some exporters write -1 for one that they leave open."""
+    return dim.HasField("dim_value") and dim.dim_value >= 0
 
 
 def _fix(tensor: TypeProto.Tensor, shape: tuple[int, ...], place: str) -> None:
     text = "x".join(map(str, shape))
+    if min(shape, default=0) < 0:
+        raise MemoptError(f"--shape gives a negative dimension: {list(shape)}", place)
     if not tensor.HasField("shape"):
         for d in shape:
             tensor.shape.dim.add().dim_value = d
@@ -227,7 +233,7 @@ def _fix(tensor: TypeProto.Tensor, shape: tuple[int, ...], place: str) -> None:
         rank = len(tensor.shape.dim)
         raise MemoptError(f"has {rank} dimensions, --shape gives {text}", place)
     for dim, size in zip(tensor.shape.dim, shape, strict=True):
-        if dim.HasField("dim_value") and dim.dim_value != size:
+        if _is_known(dim) and dim.dim_value != size:
             raise MemoptError(f"has a fixed {dim.dim_value} where --shape gives {text}", place)
         dim.dim_value = size
 
@@ -239,7 +245,7 @@ def type_of(proto: TypeProto) -> ValueType | None:
     tensor = proto.tensor_type
     if not tensor.HasField("shape"):
         return ValueType(tensor.elem_type, None)
-    dims = (d.dim_value if d.HasField("dim_value") else None for d in tensor.shape.dim)
+    dims = (d.dim_value if _is_known(d) else None for d in tensor.shape.dim)
     return ValueType(tensor.elem_type, tuple(dims))
 
 
@@ -286,7 +292,7 @@ def _infer(
                 value.type.tensor_type.shape.SetInParent()
     for value in (*inner.value_info, *inner.output):
         for dim in value.type.tensor_type.shape.dim if type_of(value.type) else ():
-            if not dim.HasField("dim_value"):
+            if not _is_known(dim):
                 dim.Clear()  # a symbol: inference says what it is
     try:
         inferred = onnx.shape_inference.infer_shapes(
