@@ -1,83 +1,25 @@
 """The ONNX frontend on what is unusual or hostile: shapes, constants, other files, corruption."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
 import pytest
-from onnx import ModelProto, NodeProto, TensorProto, helper
+from onnx import ModelProto, TensorProto, helper
+from onnx_graphs import executing, ints, load, make, node, refused
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
-from xdsl.ir import SSAValue
 
-from memopt.analysis.function_memory import function_memory
 from memopt.analysis.weights import Weights
 from memopt.cli import main
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, functions
 from memopt.dialects.memgraph import MEMGRAPH
-from memopt.dialects.plan import model_of
-from memopt.dialects.structure import ConstantOp, OpaqueOp
+from memopt.dialects.structure import ConstantOp
 from memopt.frontends.onnx.read import read
 from memopt.text import module_text, parse_module
-
-Dims = Sequence[int | str]
-
-
-def make(
-    nodes: Sequence[NodeProto],
-    x: Dims = (1, 4),
-    constants: dict[str, Any] | None = None,
-    y: Dims | None = None,
-    opset: int = 18,
-) -> ModelProto:
-    """x -> nodes -> y. Where the shape of y is not given, it is inferred."""
-    tensors = [
-        v if isinstance(v, TensorProto) else onnx.numpy_helper.from_array(np.asarray(v), k)
-        for k, v in (constants or {}).items()
-    ]
-    out = helper.make_tensor_value_info("y", 1, y)
-    graph = helper.make_graph(
-        list(nodes), "g", [helper.make_tensor_value_info("x", 1, x)], [out], tensors
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    model.ir_version = 8
-    return model if y is not None else onnx.shape_inference.infer_shapes(model)
-
-
-def node(kind: str, inputs: Sequence[str] = ("x",), out: str = "y", **attributes: Any) -> NodeProto:
-    return helper.make_node(kind, list(inputs), [out], **attributes)
-
-
-def load(model: ModelProto, shapes: dict[str, tuple[int, ...]] | None = None) -> ModuleOp:
-    module = read(model.SerializeToString(), "m.onnx", None, shapes)
-    module.verify()
-    return module
-
-
-def refused(data: bytes, path: Path | None = None, **shapes: tuple[int, ...]) -> str:
-    with pytest.raises(MemoptError) as caught:
-        read(data, "m.onnx", path, shapes)
-    text = str(caught.value)
-    assert text.startswith("m.onnx") and "\n" not in text
-    return text
-
-
-def executing(module: ModuleOp) -> list[str]:
-    func = next(functions(module))
-    return [
-        op.op_name.data if isinstance(op, OpaqueOp) else op.name.removeprefix("memgraph.")
-        for op in function_memory(func, model_of(func)).operations
-    ]
-
-
-def ints(*values: int) -> Any:
-    return np.array(values, np.int64)
-
 
 RELU = node("Relu")
 
@@ -111,113 +53,6 @@ def test_symbols_in_the_middle_and_at_the_end() -> None:
     model = make([node("Relu", out="a"), node("Relu", ("a",))], ("N", 4), y=("N", 4))
     model.graph.value_info.append(helper.make_tensor_value_info("a", 1, ("N", 4)))
     assert str(load(model, {"x": (3, 4)})).count("tensor<3x4xf32>") >= 4
-
-
-def test_a_shape_that_data_decides() -> None:
-    model = make([node("NonZero", out="n"), node("Cast", ("n",), to=1)], y=("r", "n"))
-    assert refused(model.SerializeToString()) == (
-        "m.onnx: node 0 '' (NonZero): error: the shape of its result 'n' is not known before "
-        "run time"
-    )
-
-
-def test_shape_computations_vanish() -> None:
-    """What PyTorch writes for x.view(x.shape[0], -1): all of it folds, the Reshape stays a view."""
-    nodes = [
-        node("Shape", out="s"),
-        node("Gather", ("s", "zero"), "n", axis=0),
-        node("Unsqueeze", ("n", "axes"), "n1"),
-        node("Concat", ("n1", "rest"), "to", axis=0),
-        node("Reshape", ("x", "to"), "r"),
-        node("Relu", ("r",)),
-    ]
-    constants = {"zero": np.int64(0), "axes": ints(0), "rest": ints(-1)}
-    module = load(make(nodes, ("N", 3, 4), constants, ("N", "M")), {"x": (2, 3, 4)})
-    assert executing(module) == ["relu"]
-    assert str(module).count("memgraph.constant") == 0
-    assert "tensor<2x12xf32>" in str(module)
-
-
-@pytest.mark.parametrize("opset", [11, 13])
-def test_shape_computations_of_older_opsets_vanish(opset: int) -> None:
-    """Axes were attributes once: each operator is evaluated by its own opset."""
-    axes = {"zero": ints(0)} if opset >= 13 else {}
-    parts = [
-        node("Unsqueeze", ("n", *axes), "s0", **({} if axes else {"axes": [0]})),
-        node("Squeeze", ("s0", *axes), "s1", **({} if axes else {"axes": [0]})),
-        node("Unsqueeze", ("s1", *axes), "s2", **({} if axes else {"axes": [0]})),
-    ]
-    nodes = [
-        node("Shape", out="s"),
-        node("Gather", ("s", "first"), "n"),
-        *parts,
-        node("Concat", ("s2", "rest"), "to", axis=0),
-        node("Reshape", ("x", "to")),
-    ]
-    constants = {"first": np.array(0), "rest": ints(2, 3), **axes}
-    model = make(nodes, ("N", 6), constants, ("a", "b", "c"), opset)
-    assert executing(load(model, {"x": (5, 6)})) == []
-
-
-def test_folding_with_floats() -> None:
-    """The sizes of an upsampling by hand: Shape, Cast, Mul, Floor, Cast, Concat, Resize."""
-    nodes = [
-        node("Shape", out="s"),
-        node("Slice", ("s", "two", "four"), "hw"),
-        node("Cast", ("hw",), "f", to=1),
-        node("Mul", ("f", "factor"), "g"),
-        node("Floor", ("g",), "h"),
-        node("Cast", ("h",), "i", to=7),
-        node("Slice", ("s", "null", "two"), "nc"),
-        node("Concat", ("nc", "i"), "sizes", axis=0),
-        node("Resize", ("x", "", "", "sizes"), mode="linear"),
-    ]
-    constants = {
-        "two": ints(2),
-        "four": ints(4),
-        "null": ints(0),
-        "factor": np.array([2.5, 1.5], np.float32),
-    }
-    module = load(make(nodes, (1, 2, 4, 6), constants, ("a", "b", "c", "d")))
-    assert executing(module) == ["resize_bilinear"] and "1x2x10x9xf32" in str(module)
-
-
-def test_control_flow_after_folding() -> None:
-    """The shapes of an If follow from what folding finds out."""
-
-    def branch(kind: str, name: str) -> onnx.GraphProto:
-        out = helper.make_tensor_value_info(name, 1, ("p", "q"))
-        return helper.make_graph([node(kind, ("r",), name)], name, [], [out])
-
-    nodes = [
-        node("Shape", out="s"),
-        node("Mul", ("s", "by"), "to"),
-        node("Reshape", ("x", "to"), "r"),
-        node("If", ("flag",), then_branch=branch("Sin", "t"), else_branch=branch("Cos", "e")),
-    ]
-    constants = {"by": np.array([2, 1], np.int64), "flag": np.array(True)}
-    nodes[2] = node("Expand", ("x", "to"), "r")
-    module = load(make(nodes, (1, 4), constants, ("a", "b")))
-    assert executing(module) == ["strided", "sin"] and str(module).count("tensor<2x4xf32>") >= 3
-
-
-def test_a_branch_is_taken_whatever_the_other_one_gives() -> None:
-    """Their results may differ in rank; which one it is, a shape says."""
-    branches = {
-        f"{name}_branch": helper.make_graph(
-            [node(kind, ("x",), name)], name, [], [helper.make_tensor_value_info(name, 1, None)]
-        )
-        for name, kind in (("then", "Flatten"), ("else", "Relu"))
-    }
-    nodes = [
-        node("Shape", out="s"),
-        node("Size", ("s",), "rank"),
-        node("Equal", ("rank", "three"), "is_three"),
-        node("If", ("is_three",), "z", **branches),
-        node("Relu", ("z",)),
-    ]
-    model = make(nodes, (1, 2, 3), {"three": np.array(3)}, ("a", "b"))
-    assert executing(load(model)) == ["relu"]
 
 
 def test_random_is_no_constant() -> None:
@@ -505,19 +340,3 @@ def test_slopes_of_channels() -> None:
     model = make([node("PRelu", ("x", "s"))], (1, 3, 4, 5), {"s": slope}, (1, 3, 4, 5), opset=6)
     found = load(model)
     assert executing(found) == ["prelu"]
-
-
-@pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])
-def test_recurrent_weights_that_stay_in_the_file(kind: str) -> None:
-    """What is cut out of them and transposed stands before whoever reads it, whichever it is."""
-    gates, hidden = {"GRU": 3, "LSTM": 4, "RNN": 1}[kind], 48
-    rng = np.random.default_rng(0)
-    shapes = {"w": (1, gates * hidden, 40), "r": (1, gates * hidden, hidden)}
-    constants = {k: rng.normal(size=n).astype(np.float32) for k, n in shapes.items()}
-    nodes = [node(kind, ("x", "w", "r"), "y", hidden_size=hidden)]
-    module = load(make(nodes, (2, 1, 40), constants, (2, 1, 1, hidden)))
-    made: set[SSAValue] = set(body_of(next(functions(module))).args)
-    for op in body_of(next(functions(module))).ops:
-        assert made >= set(op.operands), op
-        made.update(op.results)
-    assert set(executing(module)) >= {"fully_connected", "tanh"}
