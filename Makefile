@@ -64,7 +64,7 @@ check: $(VENV)/installed
 test fuzz: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/installed
-	@.ci/packages build arm mlir chromium
+	@.ci/packages build arm checks mlir chromium
 	rm -rf .coverage && mkdir .coverage
 	$(BIN)/lit -s -j $(JOBS) tests/filecheck
 	TRACED="$(TRACED)" $(COVERAGE) run $(PYTEST) $(TESTS)

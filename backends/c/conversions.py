@@ -25,24 +25,21 @@ _NEAREST = """/* The integer nearest to value / scale + zero_point, halves away 
  * within low..high; NaN counts as 0. */
 @HELPER@ int32_t @name@_nearest(float value, float scale, int32_t zero_point, int32_t low,
                                 int32_t high) {
-  float ratio = value / scale;
-  int32_t whole;
-  if (!(ratio >= 0.0f) && !(ratio < 0.0f)) {
-    ratio = 0.0f;
-  }
-  if (ratio <= (float)(low - zero_point)) {
-    return low;
-  }
+  const float ratio = value / scale;
+  const float least = (float)(low - zero_point);
   if (ratio >= (float)(high - zero_point)) {
     return high;
   }
-  whole = (int32_t)ratio; /* towards zero; the rest is exact */
-  if (ratio - (float)whole >= 0.5f) {
-    ++whole;
-  } else if (ratio - (float)whole <= -0.5f) {
-    --whole;
+  if (ratio > least) {
+    int32_t whole = (int32_t)ratio; /* towards zero; the rest is exact */
+    if (ratio - (float)whole >= 0.5f) {
+      ++whole;
+    } else if (ratio - (float)whole <= -0.5f) {
+      --whole;
+    }
+    return whole + zero_point;
   }
-  return whole + zero_point;
+  return ratio <= least ? low : zero_point;
 }
 """
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from memopt.backends.c.cycles.blocks import MOST
 from memopt.backends.c.cycles.estimate import estimated_cycles
+from memopt.backends.c.stack import stack_bound
 from memopt.dialects.errors import MemoptError
 from memopt.targets.core.registry import target_named
 from memopt.targets.core.target import Target
@@ -51,8 +52,9 @@ def _sections(listing: str) -> dict[str, int]:
 def measure_project(directory: Path, target: str) -> dict[str, Any]:
     """Bytes that a project written by write_project needs, and instructions of one inference.
 
-    Keys: name, arena, stack (deepest use below the call, painted), static_ram (.data and .bss
-    besides arena and stack), flash (the whole image, with the program around the model),
+    Keys: name, arena, stack (deepest use below the call, painted), stack_bound (the most that it
+    can be, by the call tree), static_ram (.data and .bss besides arena and stack), flash (the whole
+    image, with the program around the model),
     instructions (emulated), cycles_estimated (of them, by the core's manual) with its cycles_range;
     None where it does not apply or could not be measured, and then `not_measured` says why. Nothing
     is left in `directory`. Raises MemoptError if the project does not compile.
@@ -61,6 +63,7 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         "name": target,
         "arena": _defined(directory, "ARENA_BYTES"),
         "stack": None,
+        "stack_bound": None,
         "static_ram": None,
         "flash": None,
         "instructions": None,
@@ -68,7 +71,7 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         "cycles_range": None,
         "not_measured": {},
     }
-    measured = ("static_ram", "flash", *OF_A_RUN)
+    measured = ("stack_bound", "static_ram", "flash", *OF_A_RUN)
     board = target_named(target, "c")
     if not board.has_memories:
         facts["not_measured"] = dict.fromkeys(measured, "a host has no memories of its own")
@@ -91,11 +94,15 @@ def measure_project(directory: Path, target: str) -> dict[str, Any]:
         sections = _sections(_make(directory, build, "size").stdout)
         facts["flash"] = sum(sections.get(name, 0) for name in FLASH)
         facts["static_ram"] = sum(sections.get(name, 0) for name in STATIC_RAM)
+        facts["stack_bound"] = stack_bound(next(Path(build).glob("*.elf")), board)
+        if facts["stack_bound"] is None:
+            facts["not_measured"]["stack_bound"] = "its call tree has no bound"
         if shutil.which("qemu-system-arm"):
-            facts |= _run(directory, build, board)
+            ran = _run(directory, build, board)
         else:
-            because = "qemu-system-arm not found"
-            facts["not_measured"] = dict.fromkeys(OF_A_RUN, because)
+            ran = {"not_measured": dict.fromkeys(OF_A_RUN, "qemu-system-arm not found")}
+        why = facts["not_measured"] | ran.get("not_measured", {})
+        facts |= ran | {"not_measured": why}
     return facts
 
 

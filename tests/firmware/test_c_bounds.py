@@ -1,5 +1,5 @@
-"""What is stated without a cross compiler is an upper bound: stack and static RAM of every int8
-model that the C backend takes.
+"""What is stated is an upper bound: stack and static RAM of every int8 model that the C backend
+takes, without a cross compiler, and with it a closer one of the stack, by the call tree.
 
 The stack is painted and measured under emulation, below the call of the model.
 """
@@ -25,14 +25,15 @@ MODELS = (
     "mcunet_vww_int8",
 )
 QUICK = 4  # models of a normal run, one core each; `make fuzz` has all on all
+CORES = 7
 
 
 @pytest.mark.parametrize("number", range(len(MODELS)))
-@pytest.mark.parametrize("core", range(3))
+@pytest.mark.parametrize("core", range(CORES))
 def test_nothing_needs_more_than_is_stated(
     number: int, core: int, shared: Path, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
-    if fuzz < 1 and (number >= QUICK or number % 3 != core):
+    if fuzz < 1 and (number >= QUICK or (2 * number + 2) % CORES != core):
         pytest.skip("in make fuzz")
     name, target = MODELS[number], lab.CORTEX[core]
     lab.need_tools(target)
@@ -41,6 +42,7 @@ def test_nothing_needs_more_than_is_stated(
     stated = c_facts(module, target, found["arena"], {})
     assert stated["bounds"] == ["stack", "static_ram"]
     assert 0 < found["stack"] < stated["stack"]
+    assert found["stack"] <= found["stack_bound"] <= 1.2 * found["stack"] + 128
     assert found["static_ram"] < stated["static_ram"]
     board = target_named(target)
     assert (board.stack_bound, board.static_bound) == (1_024, 256)

@@ -83,19 +83,19 @@ static inline memopt_part memopt_part_of(const memopt_rows *rows, const void *co
   return part;
 }
 
-/* C99 leaves >> of a negative number to the compiler; the test folds away. */
+/* C99 leaves >> of a negative number to the compiler, which says here what it does. */
+#if (-1 >> 1) == -1
+#define MEMOPT_SHIFT_RIGHT(value, bits) ((value) >> (bits))
+#else
+#define MEMOPT_SHIFT_RIGHT(value, bits) ((value) < 0 ? ~(~(value) >> (bits)) : (value) >> (bits))
+#endif
+
 static inline int32_t memopt_shift_right(int32_t value, int32_t bits) {
-  if ((-1 >> 1) == -1) {
-    return value >> bits;
-  }
-  return value < 0 ? ~(~value >> bits) : value >> bits;
+  return MEMOPT_SHIFT_RIGHT(value, bits);
 }
 
 static inline int64_t memopt_shift_right_64(int64_t value, int32_t bits) {
-  if ((-1 >> 1) == -1) {
-    return value >> bits;
-  }
-  return value < 0 ? ~(~value >> bits) : value >> bits;
+  return MEMOPT_SHIFT_RIGHT(value, bits);
 }
 
 /* Wraps where a signed shift would be undefined; the models that TFLM can run never wrap. */

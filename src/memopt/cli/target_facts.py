@@ -27,13 +27,13 @@ from memopt.targets.core.registry import target_named
 from memopt.targets.core.target import Target
 
 KEYS = (
-    *("name", "arena", "stack", "static_ram", "ram", "flash", "tensor_arena"),
+    *("name", "arena", "stack", "stack_bound", "static_ram", "ram", "flash", "tensor_arena"),
     *("instructions", "cycles_estimated", "cycles_range"),
 )
 
 
 OF_A_RUN = ("instructions", "cycles_estimated", "cycles_range")
-OF_A_BUILD = ("stack", "static_ram", "flash", *OF_A_RUN)
+OF_A_BUILD = ("stack", "stack_bound", "static_ram", "flash", *OF_A_RUN)
 
 
 def empty_facts(name: str) -> dict[str, Any]:
@@ -71,8 +71,9 @@ def tflm_facts(module: ModuleOp, arena: int, model_path: Path | None = None) -> 
 
 
 def c_facts(module: ModuleOp, target: str, arena: int, measured: dict[str, Any]) -> dict[str, Any]:
-    """For a C project: what `measure_project` found, and for a Cortex-M an upper bound of stack and
-    static RAM where it found nothing; `bounds` names these."""
+    """For a C project: what `measure_project` found, and for a Cortex-M an upper bound of stack (by
+    the call tree, where it was built) and static RAM where it found nothing; `bounds` names
+    these."""
     func, board = only_function(module), target_named(target, "c")
     stays = kept_bytes(func) + variable_bytes(body_of(func).ops)
     static = board.static_bound + _caller_bytes(func) + stays
@@ -100,6 +101,8 @@ def _c_facts(
     if not board.has_memories:
         facts["not_measured"]["ram"] = facts["not_measured"].get("stack", "")
         return facts
+    if facts["stack_bound"] is not None:
+        most = most | {"stack": facts["stack_bound"]}
     bounds = [key for key in most if facts[key] is None]
     facts |= {key: most[key] for key in bounds}
     if bounds:
@@ -111,7 +114,7 @@ def _c_facts(
 def facts_without_a_build(module: ModuleOp, target: str, arena: int) -> dict[str, Any]:
     """For `memopt report`, which writes and compiles nothing: what follows from the plan alone."""
     if target != "tflm":
-        because = dict.fromkeys(("flash", *OF_A_RUN), "nothing was compiled")
+        because = dict.fromkeys(("stack_bound", "flash", *OF_A_RUN), "nothing was compiled")
         if not target_named(target).has_memories:
             because |= dict.fromkeys(("stack", "static_ram"), "nothing was compiled")
         return c_facts(module, target, arena, {"not_measured": because})

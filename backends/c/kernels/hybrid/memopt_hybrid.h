@@ -72,10 +72,8 @@ static inline void memopt_steps_quantize(const memopt_steps *s, const float *x, 
 static inline memopt_steps memopt_steps_of(const memopt_rows *rows, const void *const *in,
                                            int32_t count, int32_t row_n, int32_t symmetric,
                                            int8_t *out) {
-  memopt_steps s;
+  memopt_steps s = {0.0f, 0.0f, 1.0f, 0.0f, 0, 0};
   int32_t row;
-  s.low = 0.0f;
-  s.high = 0.0f;
   for (row = 0; row < count; ++row) {
     memopt_steps_see(&s, memopt_in_row(rows, in, 0, row), row_n);
   }

@@ -42,12 +42,13 @@ static inline const uint32_t *depthwise_3x3_four(const memopt_packed *p, int32_t
 }
 
 /* Columns that are not there, from `first` to `last`, of four channels: they stay. */
-static void depthwise_3x3_behind(const memopt_columns_of *of, int32_t first, int32_t last) {
-  const uint32_t zero = memopt_sxtb16(of->zero);
+static void depthwise_3x3_behind(uint32_t *to, int32_t per, uint32_t zeros, int32_t first,
+                                 int32_t last) {
+  const uint32_t zero = memopt_sxtb16(zeros);
   int32_t k, i;
   for (k = 0; k < MEMOPT_BLOCK; ++k) {
     for (i = 3 * first; i < 3 * last; ++i) {
-      of->to[of->per * k + i] = zero;
+      to[per * k + i] = zero;
     }
   }
 }
@@ -72,7 +73,7 @@ MEMOPT_KERNEL void memopt_depthwise_3x3_packed_s8(const void *params, const memo
   there = (p->in_w - p->pad_left) / 2; /* of which both are, after the first */
   of.pairs = there < columns - p->pad_left ? there : columns - p->pad_left;
   of.right = of.left + of.pairs < columns && 2 * there < p->in_w - p->pad_left;
-  depthwise_3x3_behind(&of, of.left + of.pairs + of.right, columns);
+  depthwise_3x3_behind(of.to, of.per, of.zero, of.left + of.pairs + of.right, columns);
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
     int8_t *const to = memopt_out_row(rows, out, oy);

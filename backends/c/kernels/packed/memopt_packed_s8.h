@@ -244,21 +244,28 @@ static MEMOPT_NOINLINE void memopt_mixed_pixels(const memopt_packed *p, const ui
                                                 int32_t channels, int8_t *out0, int8_t *out1) {
   const uint32_t *w = p->stream;
   const uint8_t *kind = p->kinds;
-  int8_t last[2][MEMOPT_BLOCK];
+  int8_t last0[MEMOPT_BLOCK], last1[MEMOPT_BLOCK];
   while (channels > 0) {
     const int32_t whole = channels >= MEMOPT_BLOCK;
+    int8_t *to0 = last0;
+    int8_t *to1 = last1;
     int32_t alike = 1; /* blocks of one kind */
     int32_t n;
+    if (whole || out1 == 0) {
+      to1 = out1;
+    }
+    if (whole) {
+      to0 = out0;
+    }
     while (alike < channels / MEMOPT_BLOCK && (kind == 0 || kind[alike] == kind[0])) {
       ++alike;
     }
-    memopt_blocks(p, kind == 0 ? MEMOPT_FUSED : *kind, column, w, alike, whole ? out0 : last[0],
-                  out1 == 0 || whole ? out1 : last[1]);
+    memopt_blocks(p, kind == 0 ? MEMOPT_FUSED : *kind, column, w, alike, to0, to1);
     n = whole ? alike * MEMOPT_BLOCK : channels;
     if (!whole) {
-      memcpy(out0, last[0], (size_t)n);
+      memcpy(out0, to0, (size_t)n);
       if (out1 != 0) {
-        memcpy(out1, last[1], (size_t)n);
+        memcpy(out1, to1, (size_t)n);
       }
     }
     channels -= n;

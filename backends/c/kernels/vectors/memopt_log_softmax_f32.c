@@ -22,9 +22,10 @@ MEMOPT_KERNEL void memopt_log_softmax_f32(const void *params, const memopt_rows 
     for (i = 1; i < p->depth; ++i) {
       max = input[i] > max ? input[i] : max;
     }
-    for (i = 0; i < p->depth; ++i) {
+    i = 0;
+    do {
       sum += expf(input[i] - max);
-    }
+    } while (++i < p->depth);
     sum = logf(sum);
     for (i = 0; i < p->depth; ++i) {
       output[i] = input[i] - max - sum;
