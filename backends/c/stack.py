@@ -74,7 +74,9 @@ class CallTree:
 
     functions: Mapping[str, Function]
     kernels: frozenset[str]
-    _known: dict[tuple[str, bool], int | None] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[str, bool], int | None] = field(
+        default_factory=dict[tuple[str, bool], int | None], repr=False
+    )
 
     @classmethod
     def of(cls, listing: str, is_kernel: Callable[[str], bool]) -> "CallTree":

@@ -76,3 +76,34 @@ def test_a_stack_overflow_is_reported(target: str, resnet8: Path, tmp_path: Path
     run = lab.run_project(directory, lab.random_inputs(module, 1, seed=3), trace=False)
     assert "the stack may have overflowed" in run.messages
     assert "Error 3" in run.messages
+
+
+BISECTED = ("dscnn_kws_int8", "hello_world_int8", "resnet8_int8", "streaming_wakeword_int8")
+
+
+@pytest.mark.parametrize("number", range(len(BISECTED)))
+def test_the_least_arena_that_runs_is_the_promised_one(
+    number: int, shared: Path, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
+    """By bisection on the emulator: what runs with intact canaries is the promised arena or, where
+    the last tensor is padded, less than one unit of alignment smaller."""
+    if fuzz < 1 and number > 1:
+        pytest.skip("in make fuzz")
+    module = lab.plan(lab.read_model(shared / "models" / f"{BISECTED[number]}.tflite"))
+    layout, inputs = layout_of(module), lab.random_inputs(module, 1, seed=5)
+    for target in lab.cores_of(2 + 3 * number, fuzz):
+        lab.need_tools(target)
+        project = lab.write(module, tmp_path / target, "net", target)
+
+        def runs(arena: int, project: Path = project) -> bool:
+            flags = f"-O2 -DMEMOPT_ARENA_SHRINK={layout.arena - arena}"
+            found = lab.run_project(project, inputs, flags, f"build{arena}", trace=False)
+            assert found.code == 0 or "wrote outside its arena" in found.messages
+            return found.code == 0
+
+        fails, works = 0, layout.arena
+        assert runs(works)
+        while works - fails > 1:
+            middle = (works + fails) // 2
+            fails, works = (fails, middle) if runs(middle) else (middle, works)
+        assert layout.arena - layout.model.alignment.data < works <= layout.arena
