@@ -16,7 +16,8 @@ What this needs, and `reversible` asks for:
 - A group is over, backwards, when its writers are taken back. So whoever touches a group that is no
   input runs after one of its writers.
 - What runs in place saves bytes the sooner the more has run; backwards it would be the less, and
-  T1, kill-moves and the bound rest on costs that never grow. So no operator runs in place.
+  T1, kill-moves and the bound rest on costs that never grow. So each operator runs in place in
+  every order, as behind a sole reader, or in none; what it saves is then workspace it gives back.
 - An input that nobody touches exists through the first step only, whatever that is.
 
 The peaks differ in one thing: t(V) instead of t({}) counts beside the steps. With workspaces >= 0
@@ -32,9 +33,11 @@ def reversible(graph: MemoryGraph) -> bool:
     if graph.unread_inputs:
         return False
     up = ancestors(graph)
+    saved = always_saved(graph)
     for c in graph.inplace:
         others = graph.toucher_masks[c.operand] & ~(1 << c.operator)
-        if graph.sizes[c.result] and not any(up[u] >> c.operator & 1 for u in bits(others)):
+        never = any(up[u] >> c.operator & 1 for u in bits(others))
+        if graph.sizes[c.result] and not never and not saved[c.operator]:
             return False
     for g, group in enumerate(graph.groups):
         if not group.is_input and graph.sizes[g]:
@@ -42,6 +45,17 @@ def reversible(graph: MemoryGraph) -> bool:
             if any(not up[v] & writers for v in bits(graph.toucher_masks[g] & ~writers)):
                 return False
     return True
+
+
+def always_saved(graph: MemoryGraph) -> list[int]:
+    """Bytes that each operator saves in every order, for an operand that it can overwrite is
+    touched before it alone; they are those of its result, whichever operand that is."""
+    up, saved = ancestors(graph), [0] * len(graph)
+    for c in graph.inplace:
+        others = graph.toucher_masks[c.operand] & ~(1 << c.operator)
+        if not others & ~up[c.operator]:
+            saved[c.operator] = graph.sizes[c.result]
+    return saved
 
 
 def backward(graph: MemoryGraph) -> MemoryGraph:
@@ -67,7 +81,7 @@ def backward(graph: MemoryGraph) -> MemoryGraph:
         graph.names[::-1],
         tuple(mirrored(s) for s in reversed(graph.successors)),
         groups,
-        graph.workspace[::-1],
+        tuple(e - s for e, s in zip(graph.extra, always_saved(graph), strict=True))[::-1],
         (),
         graph.alignment,
     )

@@ -14,7 +14,12 @@ from memopt.solvers.scheduling.both_ends import BothEnds
 from memopt.solvers.scheduling.methods import search
 from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.ideals import renumber
-from memopt.solvers.theory.reversal import backward, forward_order, reversible
+from memopt.solvers.theory.reversal import (
+    always_saved,
+    backward,
+    forward_order,
+    reversible,
+)
 
 GRAPHS = 20_000
 
@@ -29,27 +34,29 @@ def steps_agree(graph: MemoryGraph, order: tuple[int, ...]) -> bool:
 
 def test_steps_are_the_same_backwards(fuzz: float) -> None:
     rng = random.Random(0)
-    some = 0
+    some = saved = 0
     for _ in range(int(GRAPHS * fuzz)):
         graph, _ = renumber(random_graph(rng, 10))
         if reversible(graph):
             some += 1
+            saved += any(always_saved(graph))
             mirrored = backward(graph)
             mirrored.check()
             assert mirrored.level(0) == graph.level((1 << len(graph)) - 1)
             assert steps_agree(graph, random_order(rng, graph)), graph
-    assert some
+    assert some and saved
 
 
 def test_a_search_from_the_end_equals_brute_force(fuzz: float) -> None:
     rng = random.Random(1)
-    some = 0
+    some = saved = 0
     for _ in range(int(GRAPHS * fuzz)):
-        graph, _ = renumber(random_graph(rng, inplace=rng.random() < 0.2))
+        graph, _ = renumber(random_graph(rng, inplace=rng.random() < 0.5))
         floor = flow_bound(graph, [random_order(rng, graph)]).value
         if not reversible(graph) or backward(graph).level(0) > floor:
             continue
         some += 1
+        saved += any(always_saved(graph))
         best = optimum(graph)
         switches = Switches(rng.random() < 0.7, rng.random() < 0.7, rng.random() < 0.7)
         only = Search(backward(graph), floor, best + 1, switches)
@@ -59,7 +66,7 @@ def test_a_search_from_the_end_equals_brute_force(fuzz: float) -> None:
         below = Search(backward(graph), floor, best)
         below.run()
         assert below.exhausted and below.order is None, graph
-    assert some
+    assert some and saved
 
 
 def test_every_technique_alone_equals_brute_force(fuzz: float) -> None:
@@ -118,6 +125,11 @@ INPLACE = replace(
     make({"x": 10}, [("u", "x", "a:1"), ("v", "x", "y:10")], outputs="a y"),
     inplace=(InPlace(1, 2, 0),),
 )
+# x has no other reader, so y is always made over it
+ALWAYS = replace(
+    make({"x": 10}, [("u", "", "a:1"), ("v", "x", "y:10")], outputs="a y"),
+    inplace=(InPlace(1, 2, 0),),
+)
 # nobody runs after a writer of g here, but it is read in part before it is written
 EARLY = MemoryGraph(
     ("r", "w"), ((), (0,)), (Group("g", 8, (1,), (0,)), Group("y", 1, (1,), is_output=True))
@@ -143,6 +155,9 @@ def test_each_condition_is_needed() -> None:
     assert not reversible(EARLY)
     assert reversible(replace(INPLACE, inplace=()))
     assert not steps_agree(INPLACE, (0, 1))
+    assert reversible(ALWAYS)
+    assert always_saved(ALWAYS) == [0, 10]
+    assert all(steps_agree(ALWAYS, order) for order in ((0, 1), (1, 0)))
     assert not steps_agree(EARLY, (0, 1))
     # backwards the input would be paid for throughout, or not at all
     assert naive_steps(UNREAD, (1, 0)) == [11, 7]
