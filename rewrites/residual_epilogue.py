@@ -24,9 +24,10 @@ After:
 
 Exact: every element is made once, rounded to its own scale, and added. The result may take the
 place of the other operand, so that a residual block needs two tensors, not three; but what the
-convolution reads lives until then. So the rule is applied only where the least peak falls. That it
-never does beside a constant, or for the second of two sums: without it the result lies over the
-sum, or over the other one, which takes no more than the result itself.
+convolution reads lives until then. So the rule is applied only where the least peak falls. Where
+results may lie over operands (`inplace=on`, as in C) that it never does beside a constant, or for
+the second of two sums: without it the result lies over the sum, or over the other one, which takes
+no more than the result itself. Otherwise it would, but no kernel makes two sums at once.
 
 Somebody else reads it, also the caller; its reader is no element-wise operation of two, or makes
 more elements; weights that are only known at run time; what the file itself says something of:
