@@ -28,7 +28,7 @@ TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py gat
 	integers.py layouts.py memories.py moves.py onnx.py picked.py pulled.py pulled_rows.py random_operators.py \
 	rows_command.py scoreboard.py scratch.py several.py sliding.py state.py sums.py truth.py use.py) \
 	$(addprefix tests/models/test_, captures.py cmsis_nn_scratch.py evaluate.py hostile.py onnx_meaning.py onnx_nodes.py qdq_fold.py ram.py sparse.py \
-	tflm_channels.py tflm_refusals.py tflm_write.py) \
+	tflm_channels.py tflm_folded.py tflm_refusals.py tflm_write.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py demo_model.py growth.py \
 	hash_seeds.py int8_io.py interrupts.py joint_abort.py liberis.py memory_cli.py not_measured.py \
 	operator_matrix.py outputs.py place_capacity.py python.py readme.py report_rows.py wheel.py), \

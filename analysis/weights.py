@@ -76,6 +76,11 @@ class Weights:
     def of(cls, module: ModuleOp, folder: Path = Path(), model_path: Path | None = None):
         return cls(files_of(module), folder, model_path)
 
+    @classmethod
+    def holding(cls, data: bytes):
+        """Of a module that was read from a `.tflite` of these bytes, which may be in no file."""
+        return cls({}, _bytes={hashlib.sha256(data).hexdigest(): data})
+
     def path(self, sha256: str) -> Path:
         """The file with this hash. Raises MemoptError if none of the candidates is there."""
         recorded = self.files.get(sha256)
@@ -143,7 +148,7 @@ class Weights:
         return self._onnx(sha256, data, key)
 
     def _tflite(self, sha256: str, data: bytes, key: str) -> bytes:
-        place = str(self.path(sha256))
+        place = str(self.path(sha256)) if sha256 in self.files else "the bytes of a model"
         if sha256 not in self._models:
             self._models[sha256] = read_model(data, place)
         model: Model = self._models[sha256]

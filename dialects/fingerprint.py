@@ -29,6 +29,7 @@ DECIDED = frozenset(
         "memgraph.names",
         "memgraph.name",
         "memgraph.source",
+        "memgraph.changed",
     }
 )
 

@@ -11,8 +11,8 @@ applied wherever they are legal; then, one after the other, those that may raise
 least peak of whole operators, or with `rows` that of all operators in rows, does not rise, by the
 function's memory model (rewrite_search.py).
 What was done stands in `memgraph.rewrites`. A function that a rule changed loses its plan, and what
-was changed loses its `memgraph.source`: it is not what stands in the file, so a writer that copies
-operators from there refuses it.
+was changed has its `memgraph.source` as `memgraph.changed`: it is not what stands in the file, so a
+writer that copies operators from there refuses it.
 """
 
 from collections.abc import Sequence

@@ -40,6 +40,9 @@ Exact = Literal["bits", "rounding"]
 Applied = Literal["safe", "kernels", "search", "named"]
 
 SOURCE = "memgraph.source"
+CHANGED = "memgraph.changed"
+"""In place of `memgraph.source`: the operator of the file that a rule changed."""
+
 NAMES = ("memgraph.names", "memgraph.operator")
 
 
@@ -116,8 +119,8 @@ class Rule(RewritePattern, ABC):
     def changed(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Say that the rule made another operation of `op`: it is no longer the one that stands in
         the file, so that a writer which copies operators from there refuses it."""
-        if not self.reading:
-            op.attributes.pop(SOURCE, None)
+        if not self.reading and SOURCE in op.attributes:
+            op.attributes[CHANGED] = op.attributes.pop(SOURCE)
         self.sites.changed[type(self).__module__.rpartition(".")[2].replace("_", "-")] += 1
         rewriter.notify_op_modified(op)
 

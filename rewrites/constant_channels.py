@@ -287,7 +287,7 @@ from memopt.dialects.operators.constants import FoldIntoBiasOp, TakeOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.stored import is_stored, per_tensor
 from memopt.dialects.tensors import AnyTensor, channel_axis, encoding_of, shape_of
-from memopt.rewrites import SOURCE, Applied, Exact, FunctionRule
+from memopt.rewrites import CHANGED, Applied, Exact, FunctionRule
 
 
 class ConstantChannels(FunctionRule):
@@ -326,9 +326,9 @@ class ConstantChannels(FunctionRule):
         if any(v in said for v in op.results):
             widths = (said.get(v) or ChannelsAttr(shape_of(v)[channel_axis(v)]) for v in op.results)
             op.attributes[CHANNELS] = ArrayAttr(list(widths))
-        if SOURCE in op.attributes:
-            op.attributes[NARROWED] = op.attributes[SOURCE]
         self.changed(op, rewriter)
+        if CHANGED in op.attributes:
+            op.attributes[NARROWED] = op.attributes.pop(CHANGED)
 
 
 def narrow(op: Operation, gone: Gone, found: Intervals, constants: Constants) -> None:

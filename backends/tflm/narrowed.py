@@ -1,9 +1,12 @@
-"""A `.tflite` of the network whose dead and constant channels are left out (`constant-channels`).
+"""A `.tflite` of the network that rules left less of: dead and constant channels are gone
+(`constant-channels`), or whole operators (`relu-into-producer` and others).
 
-    data = write_narrowed(module)      # no plan: the operators in the file's order
+    data = write_narrowed(module)      # no plan: the operators in the order of the function
 
-The imported file with narrower tensors, and the weights and biases that are left; what no operator
-reads any more is not in it. Whoever plans for TensorFlow Lite Micro imports it as any other file.
+The imported file with the operators that are left, their results, what they read and how they are
+told it; narrower tensors, and the weights and biases that are left. What is computed of constants
+alone is a constant. What no operator reads any more is not in it. Whoever plans for TensorFlow Lite
+Micro imports it as any other file; whether it says the same as the module does, its reader tells.
 """
 
 import copy
@@ -13,87 +16,184 @@ from pathlib import Path
 from typing import Any, cast
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import IsTerminator
 
 from memopt.analysis.constants import Constants, constants_of
 from memopt.analysis.weights import Weights, files_of
 from memopt.backends.tflm import only_function, source_of, text_of
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
-from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.attributes import ActivationAttr, SourceAttr, WindowAttr
 from memopt.dialects.channel_attributes import NARROWED, is_narrowed
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.model_attributes import GENERIC
-from memopt.dialects.names import place_of
-from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.names import name_of, place_of
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import SliceOp, SplitOp
 from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.plan import ALIAS
+from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import channels_of, encoding_of, shape_of
-from memopt.formats.tflite import litert_schema, read_model
+from memopt.formats import tflite_control
+from memopt.formats.tflite import Subgraph, litert_schema, read_model
 
 PLAN_NAME = "OfflineMemoryAllocation"
+CHANGED = "memgraph.changed"
+ACTIVATIONS = {"relu": 1, "relu_n1_to_1": 2, "relu6": 3}
+"""As the schema numbers them."""
 
 
 class OtherSizesError(MemoptError):
-    """An operator whose constants say how many channels it takes."""
+    """An operator that a file cannot say as it is now: its constants say how many channels it
+    takes, or it has an activation or a padding that the file has no word for."""
+
+
+def link_of(op: Operation) -> SourceAttr | None:
+    """The operator of the file that an operation is, or was before rules changed it."""
+    found = (op.attributes.get(key) for key in ("memgraph.source", NARROWED, CHANGED))
+    return next((a for a in found if isinstance(a, SourceAttr) and a.operator.data >= 0), None)
 
 
 def is_narrowed_function(func: FuncOp) -> bool:
-    """Whether channels of a function were left out."""
-    return any(is_narrowed(op) for op in body_of(func).ops)
+    """Whether rules changed operators of a file."""
+    return any(is_narrowed(op) or CHANGED in op.attributes for op in body_of(func).ops)
+
+
+def is_written(op: Operation) -> bool:
+    """Whether no file has the operation, so that a writer computes it."""
+    return isinstance(op, ComputeOp) and op.WRITTEN
+
+
+def constant_operators(func: FuncOp) -> list[Operation]:
+    """Operators of the file that compute what is known before run time, and is not returned."""
+    found: list[Operation] = []
+    for op in body_of(func).ops:
+        known = bool(op.results) and is_constant_expression(op.results[0], GENERIC)
+        readers = {use.operation for v in op.results for use in v.uses}
+        if known and link_of(op) and not any(isinstance(r, ReturnOp) for r in readers):
+            found.append(op)
+    return found
 
 
 def write_narrowed(
     module: ModuleOp, folder: Path = Path(), model_path: Path | None = None
 ) -> bytes:
-    """The file of a module that `constant-channels` made narrower, without a plan. Raises
-    MemoptError for operators that are not the file's, OtherSizesError for those whose constants say
-    how many channels they take."""
+    """The file of a module that rules left less of, without a plan. Raises MemoptError for
+    operators that are not the file's, OtherSizesError for those that a file cannot say."""
     data, model, name = source_of(module, folder, model_path)
     func = only_function(module, model)
     objects = unpack(data)
     if any(b.offset > 1 for b in objects.buffers):
         raise MemoptError("weights behind the flatbuffer are not written narrower", name)
-    graph = objects.subgraphs[0]
     weights = Weights(files_of(module), folder, model_path)
-    file = _File(objects, graph, constants_of(weights, GENERIC))
+    file = _File(objects, model.subgraphs[0], constants_of(weights, GENERIC))
+    source = func.attributes.get("memgraph.source")
+    if isinstance(source, SourceAttr):
+        file.tensors |= zip(body_of(func).args, source.tensor_ids, strict=True)
+    folded = set(constant_operators(func))
     for op in body_of(func).ops:
-        source = op.attributes.get("memgraph.source")
-        link = op.attributes.get(NARROWED)
-        if isinstance(link, SourceAttr):
-            operator = graph.operators[link.operator.data]
-            file.narrow(op, operator, link)
-        elif is_narrowed(op) or (isinstance(op, ComputeOp) and source is None and not op.WRITTEN):
+        link, source = link_of(op), op.attributes.get("memgraph.source")
+        if link is not None:
+            file.take(op, link, folds=op in folded)
+        elif isinstance(source, SourceAttr):
+            file.tensors |= zip(op.results, source.tensor_ids, strict=True)
+        elif not (isinstance(op, ConstantOp) or op.has_trait(IsTerminator) or is_written(op)):
             raise MemoptError("is not an operator of the file", place_of(op))
+    if len(file.operators) < len(model.subgraphs[0].operators) and any(
+        key == tflite_control.KEY for key, _ in model.metadata
+    ):
+        raise OtherSizesError("the file says in which order operators run that are gone", name)
+    file.finish(func)
     drop_unread(objects)
     result = pack(objects, data, b"")
-    _check(func, result, name)
+    _check(result, name)
     return result
 
 
 class _File:
-    """The objects of a file while tensors of it get narrower."""
+    """The objects of a file while operators of it are taken over. `tensors` are those of values,
+    constants but for those that the file computes left aside."""
 
-    def __init__(self, objects: Any, graph: Any, constants: Constants) -> None:
-        self.objects, self.graph, self.constants = objects, graph, constants
+    def __init__(self, objects: Any, before: Subgraph, constants: Constants) -> None:
+        self.objects, self.before, self.constants = objects, before, constants
+        self.graph: Any = objects.subgraphs[0]
+        self.tensors: dict[SSAValue, int] = {}
+        self.operators: list[Any] = []
 
-    def narrow(self, op: Operation, operator: Any, link: SourceAttr) -> None:
-        """The results of an operator, and the constants that it reads."""
+    def take(self, op: Operation, link: SourceAttr, folds: bool) -> None:
+        """An operator, with its results, the constants that it reads, and what it is told; or, if
+        it `folds`, its results as constants."""
+        operator = self.graph.operators[link.operator.data]
+        if ALIAS in op.attributes:
+            raise OtherSizesError("no file says where its results lie", place_of(op))
         for value, index in zip(op.results, link.tensor_ids, strict=True):
-            self.reshape(self.graph.tensors[index], shape_of(value))
+            self.tensors[value] = index
+            tensor = self.graph.tensors[index]
+            if folds:
+                array = self.constants(value)
+                assert array is not None
+                self.tensors[value] = self.constant(index, value, array)
+            elif tuple(self.before.tensors[index].shape) != shape_of(value):
+                self.reshape(tensor, shape_of(value))
+            if name_of(value) != (self.before.tensors[index].name or f"tensor_{index}"):
+                tensor.name = name_of(value)
+        if folds:
+            return
+        self.operators.append(operator)
+        self.connect(op, operator)
+        if "memgraph.source" not in op.attributes:
+            self.narrow(op, operator)
+            tell_activation(op, operator)
+            tell(op, operator, self)
+
+    def connect(self, op: Operation, operator: Any) -> None:
+        """Let an operator read the tensors of its operands, in the places that are no constants of
+        the file. Of what it reads less than before is told by `tell`."""
+        inputs = [int(i) for i in operator.inputs]
+        places = [
+            k for k, i in enumerate(inputs) if i >= 0 and not self.before.tensors[i].is_constant
+        ]
+        read = [self.tensors[v] for v in op.operands if v in self.tensors]
+        if len(read) > len(places):
+            raise OtherSizesError("it reads more than the file's operator", place_of(op))
+        for k, index in zip(places, read, strict=False):
+            inputs[k] = index
+        operator.inputs = inputs
+
+    def narrow(self, op: Operation, operator: Any) -> None:
+        """The constants of the channels that are left."""
         inputs: list[int] = [int(i) for i in operator.inputs]
         for k, value in enumerate(op.operands):
-            owner = value.owner
-            if not isinstance(owner, ComputeOp) or not owner.WRITTEN:
+            if not isinstance(value.owner, Operation) or not is_written(value.owner):
                 continue
             array = self.constants(value)
             assert array is not None
             inputs += [-1] * (k + 1 - len(inputs))
             inputs[k] = self.constant(inputs[k], value, array)
         operator.inputs = inputs
-        tell(op, operator, self)
+
+    def finish(self, func: FuncOp) -> None:
+        """The operators that are left, the kinds of which there are any, and the results."""
+        objects, graph = self.objects, self.graph
+        graph.operators = self.operators
+        kinds = sorted({op.opcodeIndex for op in self.operators})
+        for op in self.operators:
+            op.opcodeIndex = kinds.index(op.opcodeIndex)
+        objects.operatorCodes = [objects.operatorCodes[k] for k in kinds]
+        last = body_of(func).last_op
+        returned = [self.tensors[v] for v in (last.operands if last else ()) if v in self.tensors]
+        outputs = [int(i) for i in graph.outputs]
+        own = [k for k, i in enumerate(outputs) if not self.before.tensors[i].is_constant]
+        moved: dict[int, int] = {}
+        for k, index in zip(own, returned, strict=True):
+            moved[outputs[k]] = outputs[k] = index
+        graph.outputs = outputs
+        for signature in objects.signatureDefs or ():
+            for entry in signature.outputs or ():
+                entry.tensorIndex = moved.get(entry.tensorIndex, entry.tensorIndex)
 
     def reshape(self, tensor: Any, shape: Iterable[int]) -> None:
         import numpy as np
@@ -129,6 +229,20 @@ def _bias() -> Any:
     tensor.type, tensor.name = schema.TensorType.INT32, b"bias"
     tensor.quantization = schema.QuantizationParametersT()
     return tensor
+
+
+def tell_activation(op: Operation, operator: Any) -> None:
+    """Say which activation an operation applies, and whether its window is padded."""
+    options, said = operator.builtinOptions, op.properties.get("activation")
+    if isinstance(said, ActivationAttr):
+        if said.data not in ACTIVATIONS or not hasattr(options, "fusedActivationFunction"):
+            raise OtherSizesError(f"the file has no word for its {said.data}", place_of(op))
+        options.fusedActivationFunction = ACTIVATIONS[said.data]
+    window = op.properties.get("window")
+    if isinstance(window, WindowAttr) and hasattr(options, "padding"):
+        schema: Any = litert_schema()
+        padded = any(window.sizes[3])
+        options.padding = schema.Padding.SAME if padded else schema.Padding.VALID
 
 
 @singledispatch
@@ -199,19 +313,10 @@ def drop_unread(objects: Any) -> None:
     objects.buffers = [objects.buffers[old] for old in kept]
 
 
-def _check(func: FuncOp, result: bytes, name: str) -> None:
-    """Read the written file again: as many operators, results of these shapes, no buffer without a
-    reader. Raises MemoptError otherwise: that would be a bug of ours."""
-    again = read_model(result, f"{name} (written)")
-    graph = again.subgraphs[0]
-    for op in body_of(func).ops:
-        link = op.attributes.get(NARROWED) or op.attributes.get("memgraph.source")
-        if not isinstance(link, SourceAttr) or link.operator.data < 0:
-            continue
-        written = graph.operators[link.operator.data]
-        shapes = [tuple(graph.tensors[i].shape) for i in written.outputs]
-        if shapes != [shape_of(v) for v in op.results]:
-            raise MemoptError(f"internal error: written with results of {shapes}", place_of(op))
+def _check(result: bytes, name: str) -> None:
+    """Read the written file again: no tensor without a reader. Raises MemoptError otherwise: that
+    would be a bug of ours."""
+    graph = read_model(result, f"{name} (written)").subgraphs[0]
     read = {i for op in graph.operators for i in (*op.inputs, *op.outputs)}
     read |= {*graph.inputs, *graph.outputs}
     if read - {-1} != set(range(len(graph.tensors))):

@@ -110,6 +110,7 @@ def window_of(node: Node, kernel: Sequence[int]) -> WindowAttr:
     before, after = [0, 0], [0, 0]
     if o["padding"] == 0:  # SAME
         for i in range(2):
+            need(out[i] == -(-source[i] // stride[i]))  # else no runtime pads as much
             sizes = source[i], out[i], kernel[i], stride[i], dilation[i]
             before[i], after[i] = same_padding(*sizes)
     return WindowAttr(kernel, stride, dilation, (*before, *after))

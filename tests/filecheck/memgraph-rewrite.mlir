@@ -40,11 +40,11 @@
 
 // CHECK-LABEL: @main
 // CHECK-NOT: memgraph.pad
-// CHECK: memgraph.conv_2d %x, {{.*}} window<[3, 3], pad = [1, 1, 1, 1]> groups 1 activation<relu> {memgraph.names = ["y"]} :
+// CHECK: memgraph.conv_2d %x, {{.*}} window<[3, 3], pad = [1, 1, 1, 1]> groups 1 activation<relu> {memgraph.changed = #memgraph.source<0, 1, [2]>, memgraph.names = ["y"]} :
 // CHECK-NEXT: return
 // ONE-LABEL: @main
 // ONE: memgraph.pad %x {{.*}} {memgraph.source = #memgraph.source<0, 0, [1]>}
-// ONE-NEXT: memgraph.conv_2d {{.*}} window<[3, 3]> groups 1 activation<relu> {memgraph.names = ["y"]} :
+// ONE-NEXT: memgraph.conv_2d {{.*}} window<[3, 3]> groups 1 activation<relu> {memgraph.changed = #memgraph.source<0, 1, [2]>, memgraph.names = ["y"]} :
 func.func @main(%x: tensor<1x8x8x4xf32>, %w: tensor<4x3x3x4xf32>) -> tensor<1x8x8x4xf32> {
   %p = memgraph.pad %x before [0, 1, 1, 0] after [0, 1, 1, 0] value 0.0 {memgraph.source = #memgraph.source<0, 0, [1]>} : (tensor<1x8x8x4xf32>) -> tensor<1x10x10x4xf32>
   %c = memgraph.conv_2d %p, %w window<[3, 3]> groups 1 {memgraph.source = #memgraph.source<0, 1, [2]>} : (tensor<1x10x10x4xf32>, tensor<4x3x3x4xf32>) -> tensor<1x8x8x4xf32>

@@ -3,9 +3,10 @@
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.tflm import check_hidden, write_tflm
-from memopt.backends.tflm.narrowed import is_narrowed_function, write_narrowed
+from memopt.backends.tflm.narrowed import is_narrowed_function
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import plan_of
+from memopt.narrowing import written
 from memopt.outputs import Wanted
 
 BINARY = True
@@ -15,7 +16,7 @@ def write(module: ModuleOp, wanted: Wanted) -> bytes:
     """Raises MemoptError for a module that is no imported .tflite, and for unknown scratch. Of a
     function without a plan whose channels were left out: the narrower network, to be planned."""
     if any(is_narrowed_function(f) and plan_of(f) is None for f in functions(module)):
-        return write_narrowed(module)
+        return written(module)
     data = write_tflm(module)
     for func in functions(module):
         check_hidden(func)

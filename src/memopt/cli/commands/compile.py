@@ -111,8 +111,8 @@ def _one(args: argparse.Namespace, path: Path, directory: Path) -> None:
         sources = leave(model, report, staged, directory)
         publish(staged, directory, args.force, sources)
     print(summary(report))
-    if model.less.why:
-        print(f"rewrite   {model.less.why}")
+    for why in model.less.why:
+        print(f"rewrite   {why}")
     print(f"written   {directory}")
 
 
