@@ -128,9 +128,11 @@ def compare(module: ModuleOp, again: ModuleOp, data: bytes) -> None:
             or not all(is_same(a, b) for a, b in operands)
             or list(map(said, op.results)) != list(map(said, other.results))
         ):
-            raise OtherSizesError(
-                "no operator of a .tflite is what a rule made of it", place_of(op)
-            )
+            window = op.properties.get("window")
+            text = "no operator of a .tflite is what a rule made of it"
+            if window is not None and window != other.properties.get("window"):
+                text = "its padding is not SAME, and a .tflite has no other"
+            raise OtherSizesError(text, place_of(op))
         same.update(zip(op.results, other.results, strict=True))
     if len(ours) != len(others):
         raise OtherSizesError("the file would have other operators", f"@{mine.sym_name.data}")

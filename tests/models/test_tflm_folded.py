@@ -144,7 +144,8 @@ def test_folded_networks_run_to_the_same_bits(tmp_path: Path, fuzz: float) -> No
         path = tmp_path / f"net{seed}.tflite"
         path.write_bytes(data)
         found = narrowed(import_bytes(data, ".tflite", path.name, path), ("all",))
-        assert all("pad-into-window not applied" in why for why in found.why), found.why
+        for why in found.why:
+            assert why.startswith("pad-into-window not applied: ") and "is not SAME" in why
         if found.network is None:
             continue
         changed.update(done.rule.data for done in found.did)
