@@ -10,7 +10,7 @@ Models that never run together share one arena, the largest of theirs.
 from dataclasses import dataclass, replace
 
 from memopt.backends.c.emit import WRITTEN
-from memopt.backends.c.fits import holds
+from memopt.backends.c.fits import fits, holds
 from memopt.backends.c.header import bytes_in
 from memopt.backends.c.layout import row_bytes
 from memopt.backends.c.layouts import MAKE, layout_named
@@ -120,6 +120,8 @@ def _header(several: Several, headers: list[str]) -> str:
     includes = "".join(f'#include "{header}"\n' for header in headers)
     given = "the largest arena, in which all of them run" if several.shares_arena else "all arenas"
     alignment = max(p.emitted.layout.model.alignment.data for p in projects)
+    stays = sum(bytes_in(op.result) for p in projects for op in p.emitted.layout.variables)
+    variables = f"#define MEMOPT_MODELS_VARIABLE_BYTES {stays}u /* static: they stay */\n"
     checks = [
         holds(
             f"{p.name.upper()}_ARENA_BYTES <= {total}",
@@ -133,7 +135,8 @@ def _header(several: Several, headers: list[str]) -> str:
         f"#define {total} {several.arena}u /* of {given} */\n"
         f"#define MEMOPT_MODELS_ARENA_ALIGNMENT {alignment}u\n"
         f"#define MEMOPT_MODELS_INPUT_BYTES {sum(map(_first_input, projects))}u "
-        f"/* of an inference of each */\n\n{''.join(checks)}\n#endif /* MEMOPT_MODELS_H */\n"
+        f"/* of an inference of each */\n{variables if stays else ''}\n"
+        f"{fits('memopt_models', bool(stays))}{''.join(checks)}\n#endif /* MEMOPT_MODELS_H */\n"
     )
 
 

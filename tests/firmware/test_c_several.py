@@ -145,6 +145,18 @@ def test_a_model_that_writes_outside_its_own_arena_is_seen(
     )
 
 
+def check_ram(main: Path, folders: Sequence[str], out: Path, language: str) -> None:
+    """A build stops where all models together may have less RAM than their arenas take."""
+    main.write_text(main.read_text().replace("#include", '#include "memopt_models.h"\n#include', 1))
+    need = report_of(out)["arena"]
+    compiler = ("g++", "-std=c++11") if language == "c++" else ("gcc", "-std=c99")
+    for less in (0, 1):
+        given = f"-DMEMOPT_MODELS_RAM_BYTES={need - less}"
+        command = (*compiler, *folders, f"-I{out}", given, "-fsyntax-only", str(main))
+        said = run(*command, cwd=out, code=less)
+        assert ("needs_more_ram" in said or "needs more RAM" in said) == bool(less)
+
+
 @pytest.mark.parametrize("language", ["c", "c++"])
 @pytest.mark.parametrize("kind", ["apart", "together", "shared"])
 def test_all_files_of_two_projects_compile_in_one_go(
@@ -179,6 +191,8 @@ def test_all_files_of_two_projects_compile_in_one_go(
             run("gcc", "-std=c99", *given, "-c", source, "-o", made, cwd=tmp_path)
         run("g++", *given, str(main), *objects, "-lm", "-o", "p", cwd=tmp_path)
     run("./p", cwd=tmp_path)
+    if kind != "apart":
+        check_ram(main, folders, out, language)
     symbols = run("nm", "p", cwd=tmp_path)
     kernel = "memopt_fully_connected_s8"
     owners = [""] if kind == "shared" else [f"{name}_" for name in sorted(models)]
