@@ -7,7 +7,7 @@ form is complete - the graph can be made from it again - so different problems n
 """
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
 
@@ -78,11 +78,11 @@ def _colours(graph: MemoryGraph) -> tuple[list[int], list[int]]:
             [
                 (
                     operators[v],
-                    sorted(operators[p] for p in set(graph.predecessors[v])),
-                    sorted(operators[s] for s in graph.successors[v]),
-                    sorted(groups[g] for g in graph.reads[v]),
-                    sorted(groups[g] for g in graph.writes[v]),
-                    [(groups[c.result], groups[c.operand]) for c in graph.candidates[v]],
+                    tuple(sorted(operators[p] for p in set(graph.predecessors[v]))),
+                    tuple(sorted(operators[s] for s in graph.successors[v])),
+                    tuple(sorted(groups[g] for g in graph.reads[v])),
+                    tuple(sorted(groups[g] for g in graph.writes[v])),
+                    tuple((groups[c.result], groups[c.operand]) for c in graph.candidates[v]),
                 )
                 for v in range(len(graph))
             ]
@@ -91,8 +91,8 @@ def _colours(graph: MemoryGraph) -> tuple[list[int], list[int]]:
             [
                 (
                     groups[i],
-                    sorted(operators[v] for v in set(g.writers)),
-                    sorted(operators[v] for v in set(g.readers)),
+                    tuple(sorted(operators[v] for v in set(g.writers))),
+                    tuple(sorted(operators[v] for v in set(g.readers))),
                 )
                 for i, g in enumerate(graph.groups)
             ]
@@ -102,14 +102,7 @@ def _colours(graph: MemoryGraph) -> tuple[list[int], list[int]]:
             return operators, groups
 
 
-def _ranks(keys: Sequence[Any]) -> list[int]:
+def _ranks(keys: Sequence[tuple[Any, ...]]) -> list[int]:
     """Equal keys get equal numbers, in the order of the keys."""
-    texts = [_frozen(k) for k in keys]
-    rank = dict(zip(sorted(set(texts)), range(len(texts)), strict=False))
-    return [rank[k] for k in texts]
-
-
-def _frozen(key: Any) -> Any:
-    if isinstance(key, list | tuple):
-        return tuple(_frozen(k) for k in cast("Sequence[Any]", key))
-    return key
+    rank = {key: number for number, key in enumerate(sorted(set(keys)))}
+    return [rank[key] for key in keys]

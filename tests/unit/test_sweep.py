@@ -298,7 +298,7 @@ def odd_cell(seed: int) -> dict[str, Any]:
 
 def test_json_graphs_are_read_without_ir_as_with_it(shared: Path) -> None:
     """All that says how a graph is solved; what is odd is left to the way through IR."""
-    graphs: list[Any] = [cell(seed) for seed in range(20)] + [odd_cell(s) for s in range(80)]
+    graphs: list[Any] = [cell(seed) for seed in range(20)] + [odd_cell(s) for s in range(160)]
     graphs += sorted((shared / "graphs").rglob("*.json"), key=lambda p: p.stat().st_size)[1:8]
     plain = 0
     for graph in graphs:

@@ -1,25 +1,26 @@
-"""JSON graphs straight to memory graphs, for sweeps: building IR and asking it takes thrice as
-long.
+"""JSON graphs straight to memory graphs, for sweeps: reading every field with its place and making
+IR of it takes ten times as long.
 
-Only where that says the same: nodes with names that read a tensor, attributes that IR can say. All
-else, and whatever is wrong with a file, is left to the way through IR, which says so.
+Only where that says the same: nodes with names, each behind those that make what it reads, tensors
+that share no storage, attributes that IR can say. All else, and whatever is wrong with a file, is
+left to the way through IR, which says so.
 """
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from memopt.dialects.errors import MemoptError
 from memopt.dialects.plan import GENERIC
-from memopt.dialects.tensors import bytes_of
-from memopt.frontends.json.read import Graph, checked_graph
+from memopt.dialects.tensors import MAX_BYTES, stored_bytes
+from memopt.frontends.json.file import DTYPES, MAX_RANK
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, round_up
 
 INT64 = 1 << 63
+CAPTURED = ("storage", "offset", "persistent", "mutates", "after")  # what only captures say
 
 
 @dataclass(frozen=True)
@@ -45,28 +46,34 @@ def plain_graph(source: Any) -> Plain | None:
             data = source
         else:
             return None
-        graph = checked_graph(data, "graph")
-        found = _memory_graph(graph) if _is_plain(graph) else None
+        found = _memory_graph(json.loads(data))
         if found is not None:
             found.graph.check()
-    except (MemoptError, ProblemError, OSError, ValueError, TypeError, RecursionError):
+    except (ProblemError, OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
     return found
 
 
-def _is_plain(graph: Graph) -> bool:
-    if any(graph.tokens) or any(t.persistent or t.storage != n for n, t in graph.tensors.items()):
-        return False  # buffers that several nodes write, or that are not in the arena
-    for node in graph.nodes:
-        if node.mutates:
-            return False
-        if not node.outputs or (node.name,) in (("",), tuple(node.outputs)):
-            return False  # its title says what it makes
-        if all(graph.tensors[name].is_weight for name in node.inputs):
-            return False  # a constant expression, or nothing that has to wait
-        if not all(map(_is_scalar, node.attrs.values())):
-            return False
-    return all(key.isascii() for node in graph.nodes for key in node.attrs)
+class _OddError(ValueError):
+    """What is left to the way through IR."""
+
+
+def _need(*conditions: bool) -> None:
+    if not all(conditions):
+        raise _OddError
+
+
+def _words(values: Any) -> list[str]:
+    """A list of names, of which none is unusual."""
+    _need(isinstance(values, list))
+    for value in values:
+        if type(value) is not str or not value.isascii():
+            raise _OddError
+    return values
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_BYTES
 
 
 def _is_scalar(value: Any) -> bool:
@@ -75,38 +82,82 @@ def _is_scalar(value: Any) -> bool:
     return isinstance(value, float) or (isinstance(value, str) and value.isascii())
 
 
-def _memory_graph(graph: Graph) -> Plain:
+def _sizes(entries: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """Name -> bytes of each tensor, -1 for a weight."""
+    found: dict[str, int] = {}
+    for entry in entries:
+        name, size, weight = entry["name"], entry["bytes"], entry.get("is_weight", False)
+        if type(name) is not str or not name.isascii() or not _is_size(size) or name in found:
+            raise _OddError
+        if type(weight) is not bool or any(key in entry for key in CAPTURED):
+            raise _OddError
+        if "dtype" in entry or "shape" in entry:
+            _need(_is_type(size, entry.get("shape"), entry.get("dtype")))
+        found[name] = -1 if weight else size
+    return found
+
+
+def _is_type(size: int, shape: Any, dtype: Any) -> bool:
+    """Whether shape and dtype, None if they are not said, are those of so many bytes."""
+    if dtype is not None and dtype not in DTYPES:
+        return False
+    if shape is None:
+        return True
+    if not isinstance(shape, list) or not all(map(_is_size, cast("list[Any]", shape))):
+        return False
+    dims = cast("list[int]", shape)
+    return len(dims) <= MAX_RANK and (dtype is None or stored_bytes(DTYPES[dtype], dims) == size)
+
+
+def _workspace(entry: dict[str, Any], alignment: int) -> int:
+    said = entry["workspace"]
+    sizes = cast("list[Any]", said) if isinstance(said, list) else [said]
+    _need(*map(_is_size, sizes))
+    return sum(round_up(size, alignment) for size in sizes)
+
+
+def _memory_graph(graph: dict[str, Any]) -> Plain | None:
     alignment = GENERIC.alignment.data
-    maker = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs}
-    readers: dict[str, list[int]] = {}
+    sizes = _sizes(graph["tensors"])
+    inputs, outputs = _words(graph["graph_inputs"]), _words(graph["graph_outputs"])
+    for ends in (inputs, outputs):
+        _need(len(set(ends)) == len(ends), all(sizes[name] >= 0 for name in ends))
+    maker: dict[str, int] = dict.fromkeys(inputs, -1)
+    readers: dict[str, list[int]] = {name: [] for name in inputs}
+    names: list[str] = []
     before: list[tuple[int, ...]] = []
-    for i, node in enumerate(graph.nodes):
-        read = dict.fromkeys(n for n in node.inputs if not graph.tensors[n].is_weight)
-        for name in read:
-            readers.setdefault(name, []).append(i)
-        before.append(tuple(dict.fromkeys(maker[n] for n in read if n in maker)))
-    kept = set(graph.outputs)
-    names = [*graph.inputs, *(name for node in graph.nodes for name in node.outputs)]
+    workspace: list[int] = []
+    macs: list[int] = []
+    for i, entry in enumerate(graph["nodes"]):
+        name, attrs = entry["name"], entry.get("attrs", {})
+        made, read = _words(entry["outputs"]), _words(entry["inputs"])
+        if not _words([name, entry["op"]])[0] or not made or made == [name]:
+            raise _OddError  # its title says what it makes
+        if any(key in entry for key in CAPTURED):
+            raise _OddError
+        if attrs:
+            _need(*map(_is_scalar, attrs.values()), *(key.isascii() for key in attrs))
+            if type(attrs.get("macs")) is int:
+                macs.append(attrs["macs"])
+        buffers = dict.fromkeys(n for n in read if sizes[n] >= 0)
+        if not buffers:
+            raise _OddError  # a constant expression, or nothing that has to wait
+        for buffer in buffers:
+            readers[buffer].append(i)  # KeyError: it is made later, or by nobody
+        before.append(tuple(dict.fromkeys(m for n in buffers if (m := maker[n]) >= 0)))
+        for result in made:
+            if result in maker or sizes[result] < 0:
+                raise _OddError
+            maker[result], readers[result] = i, []
+        names.append(name)
+        workspace.append(_workspace(entry, alignment) if "workspace" in entry else 0)
+    _need(bool(outputs), all(name in maker for name in outputs), len(set(names)) == len(names))
+    kept = set(outputs)
     groups = tuple(
-        Group(
-            name,
-            bytes_of(graph.tensors[name].type) or 0,
-            (maker[name],) if name in maker else (),
-            tuple(readers.get(name, ())),
-            name not in maker,
-            name in kept,
-        )
-        for name in names
+        Group(name, sizes[name], (i,) if i >= 0 else (), tuple(readers[name]), i < 0, name in kept)
+        for name, i in maker.items()
     )
-    workspace = tuple(sum(round_up(w, alignment) for w in node.workspace) for node in graph.nodes)
-    said = [m for node in graph.nodes if type(m := node.attrs.get("macs")) is int]
     problem = MemoryGraph(
-        tuple(node.name for node in graph.nodes),
-        tuple(before),
-        groups,
-        workspace,
-        (),
-        alignment,
-        alignment,
+        tuple(names), tuple(before), groups, tuple(workspace), (), alignment, alignment
     )
-    return Plain(problem, sum(said) if said else None)
+    return Plain(problem, sum(macs) if macs else None)
