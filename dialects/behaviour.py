@@ -18,6 +18,7 @@ from xdsl.traits import IsTerminator, Pure
 from memopt.dialects.alias_rules import check_alias, check_gathered
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.foreign import described
 from memopt.dialects.interface import (
     BARRIER,
     WORLD,
@@ -86,10 +87,11 @@ def covers(op: Operation, aliases: tuple[Alias, ...]) -> bool:
 def _describe(op: Operation, model: ModelAttr) -> OperatorMemory:
     if isinstance(op, MemoryInterface):
         return op.memory(model)
-    describe = registered(type(op)) or registered(op.name)
-    if describe is None and op.name == "builtin.unregistered":
-        name = op.attributes.get("op_name__")
-        describe = registered(name.data) if isinstance(name, StringAttr) else None
+    name = op.name
+    if name == "builtin.unregistered":
+        said = op.attributes.get("op_name__")
+        name = said.data if isinstance(said, StringAttr) else name
+    describe = registered(type(op)) or registered(name) or described(name)
     return describe(op, model) if describe else _foreign(op, model)
 
 

@@ -50,6 +50,7 @@ from xdsl.dialects.builtin import (
     i8,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.dialects.tensor import ExtractSliceOp, InsertSliceOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -183,6 +184,13 @@ class Lowering:
         elif op.name in VIEWS:  # where both ends are the caller's
             source = self._shaped(self._known(op.operands[0], op), op.results[0])
             self.block.add_op(memref.CopyOp(source, self.values[op.results[0]]))
+        elif isinstance(op, ExtractSliceOp):
+            part = self._part(self._known(op.source, op), op)
+            self.block.add_op(memref.CopyOp(part, self.values[op.result]))
+        elif isinstance(op, InsertSliceOp):
+            self._inits(op)
+            part = self._part(self.values[op.result], op)
+            self.block.add_op(memref.CopyOp(self._known(op.source, op), part))
         else:
             self._destination_passing(op)
 
@@ -242,18 +250,41 @@ class Lowering:
             if isinstance(op, CallOp) and (found := declared(op, self.module)) is not None:
                 self.module.body.block.insert_op_before(found, self.func)
 
-    def _destination_passing(self, op: Operation) -> None:
+    def _part(self, whole: SSAValue, op: ExtractSliceOp | InsertSliceOp) -> SSAValue:
+        """The part of a memref that a slice is. Refuses one that is not known before run time, and
+        one of fewer dimensions."""
+        offsets, sizes, strides = (
+            [int(v) for v in listed.get_values()]
+            for listed in (op.static_offsets, op.static_sizes, op.static_strides)
+        )
+        small = op.result if isinstance(op, ExtractSliceOp) else op.source
+        if len(op.operands) > (1 if isinstance(op, ExtractSliceOp) else 2) or (
+            list(memref_of(small.type, place_of(op)).get_shape()) != sizes
+        ):
+            what = f"memgraph-to-memref: {op.name} of open bounds or fewer dimensions"
+            raise MemoptError(what, place_of(op))
+        type_ = cast("MemRefType[Attribute]", whole.type)
+        made = memref.SubviewOp.from_static_parameters(whole, type_, offsets, sizes, strides)
+        self.block.add_op(made)
+        return made.result
+
+    def _inits(self, op: Operation) -> dict[SSAValue, SSAValue]:
+        """What each init of a destination-passing operation is in memory: its result."""
         inits = destinations(op)
         if not inits or len(inits) != len(op.results):
             what = f"memgraph-to-memref: {op.name} is no destination-passing operation"
             raise MemoptError(what, place_of(op))
-        mapped = dict(self.values)
+        mapped: dict[SSAValue, SSAValue] = {}
         for init, result in zip(inits, op.results, strict=True):
             known = self.values.get(init)
             if known is not None and known is not self.values[result]:
                 what = "memgraph-to-memref: a result does not lie where its init lies"
                 raise MemoptError(what, place_of(op))
             mapped[init] = self.values[result]
+        return mapped
+
+    def _destination_passing(self, op: Operation) -> None:
+        mapped = self.values | self._inits(op)
         for value in op.operands:
             if value not in mapped:
                 self._known(value, op)
