@@ -31,7 +31,7 @@ TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py gat
 	tflm_channels.py tflm_folded.py tflm_refusals.py tflm_write.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py demo_model.py growth.py \
 	hash_seeds.py int8_io.py interrupts.py joint_abort.py liberis.py memory_cli.py not_measured.py \
-	operator_matrix.py outputs.py place_capacity.py python.py readme.py report_rows.py wheel.py), \
+	operator_matrix.py outputs.py page_commands.py place_capacity.py python.py readme.py report_rows.py wheel.py), \
 	$(wildcard tests/unit/test_*.py))
 TESTS = $(addprefix tests/, extending embedding unit firmware models property)
 COVERAGE = $(BIN)/coverage

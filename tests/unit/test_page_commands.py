@@ -1,0 +1,86 @@
+"""Every command of memopt on the pages of docs/, and in the README's list of them, runs.
+
+What is printed is not compared: examples of which the output is shown have tests of their own.
+Benchmarks, which take minutes, are read by the command line's parser, and so is what needs PyTorch.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from onnx import TensorProto, helper
+
+from memopt.cli import build_parser, main
+from memopt.opt import main as opt
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# with what follows it as an explanation: two blanks, or a number sign
+COMMAND = re.compile(r"^(memopt|memopt-opt|python checker\.py) .*?(?=  |\s*#|$)", re.MULTILINE)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+READ_ONLY = ("bench", "capture")
+
+
+def commands() -> list[tuple[str, str]]:
+    """(page, command), but for those with their output: test_python.py, test_readme.py,
+    test_tflm_build.py and test_dialect_docs.py run them."""
+    found: list[tuple[str, str]] = []
+    for page in PAGES:
+        wanted = ("", "text", "sh") if page.name == "README.md" else ("", "text")
+        for language, block in BLOCK.findall(page.read_text(encoding="utf-8")):
+            if language in wanted:
+                found += [(page.stem, m[0].strip()) for m in COMMAND.finditer(block)]
+    return found
+
+
+def test_they_are_found() -> None:
+    assert len(commands()) >= 20
+    assert {"README", "certificates", "passes", "tflm", "c-backend"} <= {p for p, _ in commands()}
+
+
+@pytest.fixture
+def here(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that the pages name."""
+    monkeypatch.chdir(tmp_path)
+    models = shared / "models"
+    for name in ("net", "model", "wake"):
+        shutil.copy(models / "hello_world_int8.tflite", f"{name}.tflite")
+    shutil.copy(models / "hello_world_int8.tflite", "words.tflite")
+    shutil.copy(ROOT / "docs/examples/branches.mlir", "in.mlir")
+    shutil.copy(ROOT / "solvers/checker.py", "checker.py")
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 8]) for n in "xy")
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    for name in ("net", "model"):
+        Path(f"{name}.onnx").write_bytes(made.SerializeToString())
+    step = {
+        "tensors": [{"name": n, "bytes": 64, "is_weight": False} for n in "xy"],
+        "nodes": [{"name": "n", "op": "Relu", "inputs": ["x"], "outputs": ["y"]}],
+        "graph_inputs": ["x"],
+        "graph_outputs": ["y"],
+    }
+    Path("step.json").write_text(json.dumps(step))
+    assert (
+        opt(["net.onnx", "-p", 'memgraph-schedule{certificate="net.cert"}', "-o", "net.mlir"]) == 0
+    )
+    assert opt(["net.tflite", "--model=target=host", "--schedule=auto", "--place=auto", "-o",
+                "planned.mlir"]) == 0  # fmt: skip
+    return tmp_path
+
+
+@pytest.mark.parametrize(("page", "command"), commands())
+def test_it_runs(page: str, command: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tool, *arguments = shlex.split(command)
+    if tool == "python":
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+        assert done.stdout.startswith("accepted: "), done.stderr
+    elif tool == "memopt" and arguments[0] in READ_ONLY:
+        build_parser([arguments[0]]).parse_args(arguments)
+    else:
+        code = (main if tool == "memopt" else opt)(arguments)
+        assert code == 0, capsys.readouterr().err
