@@ -6,7 +6,14 @@ Everything is a discardable, prefixed attribute, so that it may sit on any diale
 from collections.abc import Callable, Sequence
 from typing import TypeGuard, cast
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, IntegerType, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
@@ -21,7 +28,8 @@ from memopt.dialects.quick import array, number
 from memopt.dialects.structure import HyperNode
 
 ORDER, OFFSET, SCRATCH = "memgraph.order", "memgraph.offset", "memgraph.scratch"
-FAST = "memgraph.fast"  # its kernel may work in scratch to be faster
+FAST = "memgraph.fast"  # its kernel may work in scratch to be faster; alone, or with its form
+WIDE, NARROW = FORMS = ("wide", "narrow")  # of fast kernels, the fastest first; of less scratch
 
 
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
@@ -61,6 +69,19 @@ def said_optimal(optimal: bool, claimed: bool) -> bool | None:
     """What JSON says under `optimal`: None where the bound and its proof are only claimed, since
     they were read and nothing has shown them."""
     return None if optimal and claimed else optimal
+
+
+def fast_form(op: Operation) -> str | None:
+    """The form of its fast kernel that an operation is marked with, None if it is not marked.
+    Raises MemoptError."""
+    mark = op.attributes.get(FAST)
+    if mark is None:
+        return None
+    if isinstance(mark, UnitAttr):
+        return WIDE
+    if isinstance(mark, StringAttr) and mark.data in FORMS[1:]:
+        return mark.data
+    raise MemoptError(f'{FAST} stands alone or is "{NARROW}"', place_of(op))
 
 
 def order_of(op: Operation) -> int | None:

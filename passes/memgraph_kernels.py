@@ -1,10 +1,11 @@
 """`memgraph-kernels{optimize=ram}`: which operators get a kernel that takes scratch to be faster.
 
-A fast kernel reads its windows from scratch, where they lie as its instructions want them. `ram`
-takes those whose scratch fits between what lies in the arena while they run: neither the peak nor
-the arena rise, nothing moves. `balanced` does the same in an arena that is larger by a part in
-sixteen, `speed` takes all; both drop the order and the places, which the passes behind find again,
-for what they had proven was of other scratch.
+A fast kernel reads its windows from scratch, where they lie as its instructions want them; in its
+narrow form it takes less scratch, and more time. `ram` takes those whose scratch fits between what
+lies in the arena while they run: neither the peak nor the arena rise, nothing moves. `balanced`
+does the same in RAM that is more by six parts in a hundred, `speed` takes all; both drop the order
+and the places if that helps, which the passes behind find again, for what they had proven was of
+other scratch.
 
 Before:  %y = memgraph.conv_2d %x, %w {memgraph.order = 0 : i64, memgraph.offset = [512 : i64]} ...
 After:   %y = memgraph.conv_2d %x, %w {memgraph.fast, memgraph.order = 0 : i64,
@@ -12,10 +13,10 @@ After:   %y = memgraph.conv_2d %x, %w {memgraph.fast, memgraph.order = 0 : i64,
            memgraph.scratch = [#memgraph.scratch<144, 768>]} ...
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import ArrayAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -27,6 +28,7 @@ from memopt.dialects.plan import (
     FAST,
     MODEL,
     SCRATCH,
+    WIDE,
     Place,
     argument_offsets,
     bytes_offset,
@@ -39,12 +41,13 @@ from memopt.dialects.write_plan import Facts
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.option import check_choices, option
 from memopt.passes.planned import Planned, PlanningPass, read_plan
-from memopt.targets.core.kernels import fast_workspace
+from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.registry import target_named
 
 RAM, BALANCED, SPEED = HOW = ("ram", "balanced", "speed")
 
-SHARE = 16  # of the arena, that `balanced` may add
+PERCENT = 6  # of the RAM, that `balanced` may add
+BESIDE = 464  # bytes of stack that our programs take besides the arena, at the least
 
 Span = tuple[int, int]  # bytes in the arena, [start, end)
 
@@ -56,6 +59,7 @@ class MemgraphKernelsPass(PlanningPass):
     name = "memgraph-kernels"
 
     optimize: str = option(RAM, "what speed may cost: no RAM, a little, or any", HOW)
+    at_most: int | None = option(None, "bytes of the arena, for balanced")
 
     def __post_init__(self) -> None:
         check_choices(self)
@@ -67,19 +71,31 @@ class MemgraphKernelsPass(PlanningPass):
             raise PassFailedException(f"{text}; run --place first")
         facts, extracted = planned.facts, planned.extracted
         sites = _sites(extracted)
-        fitting = _fitting(sites, facts.peak, facts.arena)
-        if self.optimize == RAM or len(fitting) == len(sites):
-            sites = fitting
-            _mark(sites, [s.offset for s in sites])
-            return Planned(extract(func), facts) if sites else planned
-        if self.optimize == BALANCED:
-            peak, arena = (size + size // SHARE for size in (facts.peak, facts.arena))
-            sites = _fitting(sites, peak, arena)
+        there = _chosen(sites, lambda room: room.fits(facts.peak, facts.arena))
+        wanted = self._wanted(sites, facts)
+        if _forms(wanted) == _forms(there):
+            _mark(there)
+            return Planned(extract(func), facts) if there else planned
         model = extracted.model
         drop_plan(func)
         func.attributes[MODEL] = model
-        _mark(sites, [-1] * len(sites))
+        _mark([(site, replace(room, offset=-1)) for site, room in wanted])
         return None
+
+    def _wanted(self, sites: Sequence["Site"], facts: Facts) -> list["Choice"]:
+        if self.optimize == SPEED:
+            return _chosen(sites, lambda room: True)
+        if self.optimize == RAM:
+            return _chosen(sites, lambda room: room.fits(facts.peak, facts.arena))
+        peak, arena = (self._allowed(size) for size in (facts.peak, facts.arena))
+        if facts.peak == facts.arena:  # places are found at the peak, so they will be again
+            return _chosen(sites, lambda room: room.level <= peak)
+        return _chosen(sites, lambda room: room.fits(peak, arena))
+
+    def _allowed(self, size: int) -> int:
+        """What `balanced` may make of so many bytes."""
+        more = size + (size + BESIDE) * PERCENT // 100
+        return more if self.at_most is None else max(size, min(more, self.at_most))
 
 
 def _placed(func: FuncOp) -> Planned | None:
@@ -96,26 +112,48 @@ def _in_one_arena(facts: Facts) -> bool:
 
 
 @dataclass(frozen=True)
-class Site:
-    """An operation whose fast kernel works in so many bytes, the lowest place for them among what
-    lies in the arena while it runs, and the level with them. `marked` is the operator itself, or
-    the whole one that it is a row of, all rows of which have the same kernel."""
+class Room:
+    """What the scratch of one form of a fast kernel takes: bytes, and as they are rounded, the
+    lowest place for them among what lies in the arena meanwhile, and the level with them."""
 
-    op: Operation
-    marked: Operation
+    form: str
     bytes: int
-    offset: int
     held: int
+    offset: int
     level: int
 
     def fits(self, peak: int, arena: int) -> bool:
         return self.level <= peak and self.offset + self.held <= arena
 
 
-def _fitting(sites: Sequence[Site], peak: int, arena: int) -> list[Site]:
-    """Those of operators all of whose sites fit."""
-    left = {site.marked for site in sites if not site.fits(peak, arena)}
-    return [site for site in sites if site.marked not in left]
+@dataclass(frozen=True)
+class Site:
+    """An operation with fast kernels, and their room, the fastest first. `marked` is the operator
+    itself, or the whole one that it is a row of, all rows of which have the same kernel."""
+
+    op: Operation
+    marked: Operation
+    rooms: tuple[Room, ...]
+
+
+Choice = tuple[Site, Room]
+
+
+def _chosen(sites: Sequence[Site], fits: Callable[[Room], bool]) -> list[Choice]:
+    """The fastest form of each operator whose scratch fits at all of its sites."""
+    fitting: dict[Operation, set[str]] = {}
+    for site in sites:
+        forms = {room.form for room in site.rooms if fits(room)}
+        fitting[site.marked] = fitting.get(site.marked, forms) & forms
+    found: list[Choice] = []
+    for site in sites:
+        rooms = [room for room in site.rooms if room.form in fitting[site.marked]]
+        found += [(site, rooms[0])] if rooms else []
+    return found
+
+
+def _forms(chosen: Sequence[Choice]) -> dict[Operation, str]:
+    return {site.op: room.form for site, room in chosen}
 
 
 def _sites(extracted: Extracted) -> list[Site]:
@@ -128,12 +166,15 @@ def _sites(extracted: Extracted) -> list[Site]:
     spans = _spans(extracted)
     found: list[Site] = []
     for t, op in enumerate(memory.operations):
-        size = fast_workspace(op, target)
-        if size and not memory.memory[t].workspace:
+        forms = fast_forms(op, target)
+        if not forms or memory.memory[t].workspace:
+            continue
+        there = [spans[g] for g, live in enumerate(lives) if t in live and g in spans]
+        rooms: list[Room] = []
+        for form, size in forms.items():
             held = rounded(size, alignment)
-            there = [spans[g] for g, live in enumerate(lives) if t in live and g in spans]
-            marked = op.whole if isinstance(op, RowOp) else op
-            found.append(Site(op, marked, size, lowest_gap(there, held), held, level[t] + held))
+            rooms.append(Room(form, size, held, lowest_gap(there, held), level[t] + held))
+        found.append(Site(op, op.whole if isinstance(op, RowOp) else op, tuple(rooms)))
     return found
 
 
@@ -163,7 +204,8 @@ def lowest_gap(spans: Sequence[Span], size: int) -> int:
     return at
 
 
-def _mark(sites: Sequence[Site], offsets: Sequence[int]) -> None:
-    for site, offset in zip(sites, offsets, strict=True):
-        site.marked.attributes[FAST] = UnitAttr()
-        site.op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(site.bytes, offset)])
+def _mark(chosen: Sequence[Choice]) -> None:
+    for site, room in chosen:
+        site.marked.attributes[FAST] = UnitAttr() if room.form == WIDE else StringAttr(room.form)
+        if room.bytes:
+            site.op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(room.bytes, room.offset)])

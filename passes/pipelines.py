@@ -154,7 +154,7 @@ def _fast_kernels(chosen: Choices, order: Step, places: Step) -> tuple[Step, ...
     """Kernels that are fast, and what has to be found again with their scratch."""
     if chosen.place in SHARED_OBJECTS:
         return ()
-    kernels = MemgraphKernelsPass(chosen.optimize)
+    kernels = MemgraphKernelsPass(chosen.optimize, chosen.fit)
     fast = Step("place", kernels, "after the places, between which there is room for scratch")
     return (fast,) if chosen.optimize == RAM else (fast, order, places)
 

@@ -26,7 +26,7 @@ from memopt.dialects.custom import is_declared, name_of_custom
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.plan import FAST, is_gathered
+from memopt.dialects.plan import FAST, FORMS, WIDE, fast_form, is_gathered
 from memopt.dialects.rows import RowOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
@@ -44,8 +44,8 @@ class Kernel:
     (none: it does not matter), on a core that has `isa`. `lower` makes its calls; `workspace` says
     the bytes of scratch that they need; `rows`, how it computes a row, None if it cannot. `sums`
     are for results that are added up in one buffer, all others for those that are not. A `fast` one
-    is for operations that are marked with `memgraph.fast`: its scratch, of which it needs some
-    wherever it fits, buys speed."""
+    is for operations that are marked with `memgraph.fast`, in the form that the mark names: its
+    scratch buys speed. It computes those that `where` says, or of which it wants scratch."""
 
     op: type[Operation]
     types: str
@@ -56,7 +56,16 @@ class Kernel:
     workspace: Workspace | None
     rows: RowForm | None
     sums: bool
-    fast: bool
+    fast: str | None
+    where: Callable[[Any], bool] | None
+
+    def has_use(self, op: Operation) -> bool:
+        """Whether an operation of its types, if it were marked, would be for this kernel."""
+        if self.fast is None:
+            return True
+        if self.where is not None:
+            return self.where(op)
+        return bool(self.workspace and self.workspace(op))
 
     def __str__(self) -> str:
         return self.types if self.isa == "c" else f"{self.types} ({self.isa})"
@@ -75,14 +84,28 @@ def kernel(
     rows: RowForm | None = None,
     sums: bool = False,
     fast: bool = False,
+    form: str = WIDE,
+    where: Callable[[Any], bool] | None = None,
 ) -> Callable[[Lower], Lower]:
     """Registers the function below as what lowers `op` to a kernel, see Kernel; to several, if its
-    C has a form for each instruction set `isa`."""
+    C has a form for each instruction set `isa`. Of a `fast` one `form` is what its mark says."""
     roundings = (rounding,) if isinstance(rounding, str) else rounding
 
     def register(lower: Lower) -> Lower:
         _REGISTERED.extend(
-            Kernel(op, types, lower, layout, roundings, each, workspace, rows, sums, fast)
+            Kernel(
+                op,
+                types,
+                lower,
+                layout,
+                roundings,
+                each,
+                workspace,
+                rows,
+                sums,
+                form if fast else None,
+                where,
+            )
             for each in ((isa,) if isinstance(isa, str) else isa)
         )
         return lower
@@ -122,10 +145,18 @@ def _kinds(values: Iterable[Any]) -> str:
 
 
 def _best(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> Kernel | None:
-    may_be_fast = FAST in op.attributes
-    found = [k for k in _fitting(op, known, isa) if may_be_fast or not k.fast]
+    return _best_marked(op, known, isa, fast_form(op))
+
+
+def _best_marked(
+    op: Operation, known: Iterable[Kernel], isa: tuple[str, ...], form: str | None
+) -> Kernel | None:
+    """The best kernel for an operation if it were marked so."""
+    found = [k for k in _fitting(op, known, isa) if k.fast in (None, form)]
     order = type(op).mro()
-    return min(found, key=lambda k: (isa.index(k.isa), not k.fast, order.index(k.op)), default=None)
+    return min(
+        found, key=lambda k: (isa.index(k.isa), k.fast is None, order.index(k.op)), default=None
+    )
 
 
 def _fitting(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> list[Kernel]:
@@ -134,29 +165,29 @@ def _fitting(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> li
     return [
         k
         for k in known
-        if k.types in (types, ANY)
-        and k.isa in isa
-        and k.sums is sums
-        and (not k.fast or bool(k.workspace and k.workspace(op)))
+        if k.types in (types, ANY) and k.isa in isa and k.sums is sums and k.has_use(op)
     ]
 
 
-def fast_workspace(op: Operation, isa: tuple[str, ...]) -> int:
-    """Bytes of scratch of the fast kernel for an operation, 0 if there is none, or none better than
-    those that need no scratch, or if it reads what is no buffer, which is made in scratch."""
+def fast_forms(op: Operation, isa: tuple[str, ...]) -> dict[str, int]:
+    """Bytes of scratch of the fast kernels for an operation by their forms, the fastest first; none
+    that is no better than one that is not marked, and none if the operation reads what is no
+    buffer, which is made in scratch."""
     if isinstance(op, RowOp):
         if is_gathered(op) or row_scratch(op):
-            return 0
+            return {}
         op = op.whole
         known = [k for k in kernels_of(type(op)) if k.rows is not None]
     elif pulls(op):
-        return 0
+        return {}
     else:
         known = list(kernels_of(type(op)))
-    best = min(_fitting(op, known, isa), key=lambda k: (isa.index(k.isa), not k.fast), default=None)
-    if best is None or not best.fast or best.workspace is None:
-        return 0
-    return best.workspace(op)
+    found: dict[str, int] = {}
+    for form in FORMS:
+        best = _best_marked(op, known, isa, form)
+        if best is not None and best.fast is not None:
+            found[form] = best.workspace(op) if best.workspace is not None else 0
+    return found
 
 
 def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:

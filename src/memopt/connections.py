@@ -30,10 +30,10 @@ def _c_pulls(op: "Operation", isa: tuple[str, ...]) -> bool:
     return runs_pulling(op, isa)
 
 
-def _c_fast(op: "Operation", isa: tuple[str, ...]) -> int:
-    from memopt.backends.c.registry import fast_workspace
+def _c_fast(op: "Operation", isa: tuple[str, ...]) -> dict[str, int]:
+    from memopt.backends.c.registry import fast_forms
 
-    return fast_workspace(op, isa)
+    return fast_forms(op, isa)
 
 
 def connect() -> None:

@@ -3,7 +3,7 @@
     workspace_of(op, target)      # bytes of scratch, 0 for none
     computes_rows(op, target)     # whether it may be cut into rows
     runs_pulling(op, target)      # whether it may read what is no buffer
-    fast_workspace(op, target)    # bytes of scratch in which it would be faster, 0 for none
+    fast_forms(op, target)        # bytes of scratch in which it would be faster, by form
 
 Kernels belong to a backend, and passes know none. Whoever knows both, the front door, names the one
 to ask (`src/memopt/connections.py`); kernels of targets without such a backend ask for nothing and
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 class Asked:
     """Who knows of an operation's kernel, on a core with these instruction sets, best first: bytes
     of scratch, whether it computes single rows, whether what it reads that is no buffer can be made
-    as it reads it, and in how many bytes of scratch it would be faster."""
+    as it reads it, and in how many bytes of scratch it would be faster, by form, the best first."""
 
     workspace: Callable[["Operation", tuple[str, ...]], int]
     rows: Callable[["Operation", tuple[str, ...]], bool]
     pulls: Callable[["Operation", tuple[str, ...]], bool]
-    fast: Callable[["Operation", tuple[str, ...]], int]
+    fast: Callable[["Operation", tuple[str, ...]], dict[str, int]]
 
 
 _ASKED: dict[str, Asked] = {}
@@ -58,7 +58,8 @@ def runs_pulling(op: "Operation", target: Target) -> bool:
     return asked is None or asked.pulls(op, target.isa)
 
 
-def fast_workspace(op: "Operation", target: Target) -> int:
-    """Bytes of scratch of the target's faster kernel for an operation, 0 if there is none."""
+def fast_forms(op: "Operation", target: Target) -> dict[str, int]:
+    """Bytes of scratch of the target's faster kernels for an operation by their forms
+    (`dialects.plan.FORMS`), the fastest first; none if there are none."""
     asked = _ASKED.get(target.output)
-    return 0 if asked is None else asked.fast(op, target.isa)
+    return {} if asked is None else asked.fast(op, target.isa)

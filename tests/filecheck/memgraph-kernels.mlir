@@ -1,8 +1,10 @@
-// Operators whose kernels are faster with scratch get some: where there is room in the arena, in one
-// that is a sixteenth larger, or all of them, and then order and places are found again.
+// Operators whose kernels are faster with scratch get some: where there is room in the arena, in RAM
+// that is a little more, or all of them, and then order and places are found again.
 // RUN: memopt-opt %s --model=target=cortex-m4 --schedule=source --place=auto -o %t.placed.mlir
 // RUN: memopt-opt %t.placed.mlir --optimize=ram --verify-plan | filecheck %s --check-prefixes=CHECK,RAM
-// RUN: memopt-opt %t.placed.mlir --optimize=balanced --schedule=auto --place=joint --verify-plan | filecheck %s --check-prefixes=CHECK,RAM
+// RUN: memopt-opt %t.placed.mlir --optimize=balanced --schedule=auto --place=joint --verify-plan | filecheck %s --check-prefixes=CHECK,SPEED
+// RUN: memopt-opt %t.placed.mlir -p "memgraph-kernels{optimize=balanced at-most=208},memgraph-schedule{method=auto},memgraph-place{method=joint},memgraph-verify-plan" | filecheck %s --check-prefixes=CHECK,NARROW
+// RUN: memopt-opt %t.placed.mlir -p "memgraph-kernels{optimize=balanced at-most=192}" | filecheck %s --check-prefixes=CHECK,RAM
 // RUN: memopt-opt %t.placed.mlir --optimize=speed --schedule=auto --place=joint --verify-plan | filecheck %s --check-prefixes=CHECK,SPEED
 // RUN: memopt-opt %t.placed.mlir --optimize=speed | filecheck %s --check-prefix=DROPPED
 
@@ -18,6 +20,9 @@
 // NONE: error: memgraph-kernels: @main: no places in one arena; run --place first
 // RUN: not memopt-opt %t.placed.mlir --optimize=all 2>&1 | filecheck %s --check-prefix=HOW
 // HOW: memopt-opt: error: --optimize=all: ram, balanced or speed
+// RUN: sed 's/memgraph.fast,/memgraph.fast = "quick",/' %t.once.mlir > %t.quick.mlir
+// RUN: not memopt-opt %t.quick.mlir --schedule=source --place=auto -t c 2>&1 | filecheck %s --check-prefix=QUICK
+// QUICK: error: {{.*}}memgraph.fast stands alone or is "narrow"
 
 // CHECK-LABEL: @main
 // RAM-SAME: peak = 192, {{.*}}arena = 192
@@ -25,6 +30,10 @@
 // RAM: memgraph.conv_2d %x, {{.*}} {memgraph.order = 0 :
 // RAM: memgraph.conv_2d %a, {{.*}} {memgraph.order = 1 :
 // RAM: memgraph.conv_2d %b, {{.*}}memgraph.fast{{.*}}memgraph.scratch = [#memgraph.scratch<16, {{[0-9]+}}>]
+// NARROW-SAME: peak = 208, {{.*}}arena = 208
+// NARROW: memgraph.conv_2d %x, {{.*}}memgraph.fast, memgraph.scratch = [#memgraph.scratch<16,
+// NARROW: memgraph.conv_2d %a, {{.*}}memgraph.fast = "narrow", memgraph.scratch = [#memgraph.scratch<16,
+// NARROW: memgraph.conv_2d %b, {{.*}}memgraph.fast, memgraph.scratch = [#memgraph.scratch<16,
 // SPEED-COUNT-3: memgraph.conv_2d {{.*}}memgraph.fast{{.*}}memgraph.scratch = [#memgraph.scratch<{{16|32}}, {{[0-9]+}}>]
 
 // DROPPED-LABEL: @main

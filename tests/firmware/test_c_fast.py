@@ -12,13 +12,14 @@ from c_programs import Program, compiled
 from numpy.typing import NDArray
 from row_networks import cut_some, image_of, network
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.backends.c import packing
 from memopt.dialects.functions import only_function
-from memopt.dialects.plan import FAST
+from memopt.dialects.place_attributes import ScratchAttr
+from memopt.dialects.plan import FAST, FORMS, SCRATCH, WIDE
 from memopt.dialects.rows import RowOp
 from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_kernels import HOW, RAM, MemgraphKernelsPass
@@ -26,6 +27,7 @@ from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.targets.core import registry
+from memopt.targets.core.kernels import fast_forms
 from memopt.targets.core.registry import target_named
 
 Array = NDArray[Any]
@@ -62,11 +64,21 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> Counter[int]:
     return found
 
 
-def planned(lab: Any, path: Path, target: str) -> tuple[ModuleOp, int]:
-    """With all fast kernels that there are, and how many operators have one."""
+def planned(lab: Any, path: Path, target: str, form: str = WIDE) -> tuple[ModuleOp, int]:
+    """With all fast kernels that there are, of this form where there is one, and how many operators
+    have one."""
     module = lab.read_model(path)
     lab.plan(module, schedule="source", target=target)
     MemgraphKernelsPass("speed").apply(Context(), module)
+    for op in lab.main_of(module).body.block.ops:
+        there = (
+            fast_forms(op, target_named(target)) if form != WIDE and FAST in op.attributes else {}
+        )
+        if form in there:
+            op.attributes[FAST] = StringAttr(form)
+            op.attributes.pop(SCRATCH, None)
+            if there[form]:
+                op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(there[form], -1)])
     lab.plan(module, schedule="source")
     return module, sum(FAST in op.attributes for op in lab.main_of(module).body.block.ops)
 
@@ -114,6 +126,41 @@ def add_deep(
         )
 
 
+def add_words(lab: Any, forge: Any) -> None:
+    """Windows and rows whose channels are words, as narrow kernels compute them."""
+    schema = lab.forge.schema
+    pick = forge.rng.integers
+    for _ in range(4):
+        size, stride = [int(v) for v in pick(3, 8, 2)], [int(v) for v in pick(1, 3, 2)]
+        dilation, kernel = [int(v) for v in pick(1, 3, 2)], [int(v) for v in pick(1, 4, 2)]
+        inputs, channels, padding = 4 * int(pick(1, 5)), 4 * int(pick(1, 5)), lab.forge.SAME
+        source = forge.input([1, *size, inputs])
+        weights = forge.weights([channels, *kernel, inputs], channels, 0, True)
+        bias = forge.bias(source, weights, channels, needed=False)
+        options: Any = schema.Conv2DOptionsT()
+        options.padding, (options.strideH, options.strideW) = padding, stride
+        options.dilationHFactor, options.dilationWFactor = dilation
+        options.fusedActivationFunction = int(pick(4))
+        out = lab.forge.spatial(size, kernel, stride, dilation, padding)
+        forge.operator(
+            schema.BuiltinOperator.CONV_2D,
+            [source, weights] + ([bias] if bias >= 0 else []),
+            forge.activation([1, *out, channels]),
+            options,
+            schema.BuiltinOptions.Conv2DOptions,
+        )
+        rows, taps = int(pick(1, 3)), 4 * int(pick(1, 20))
+        source = forge.input([rows, taps])
+        weights = forge.weights([channels, taps], channels, 0, False)
+        forge.operator(
+            schema.BuiltinOperator.FULLY_CONNECTED,
+            [source, weights],
+            forge.activation([rows, channels]),
+            schema.FullyConnectedOptionsT(),
+            schema.BuiltinOptions.FullyConnectedOptions,
+        )
+
+
 def add_depthwise(lab: Any, forge: Any) -> None:
     """3x3, of channels in fours; images of one column and of one row, too."""
     schema = lab.forge.schema
@@ -152,11 +199,11 @@ def add_some(lab: Any, forge: Any) -> None:
         lab.forge.add_binary(forge, code, options, kind)
 
 
-def check(lab: Any, forge: Any, target: str, flags: str, work: Path) -> int:
+def check(lab: Any, forge: Any, target: str, flags: str, work: Path, form: str = WIDE) -> int:
     """Every tensor of a forged network is as in TFLM; how many operators have fast kernels."""
     work.mkdir()
     path = forge.save(work / "random.tflite")
-    module, fast = planned(lab, path, target)
+    module, fast = planned(lab, path, target, form)
     arrays = extreme_inputs(module, lab)
     want = lab.golden("tflm", path, arrays, lab.tensors_of(module), work / "golden")
     run = lab.run_project(lab.write(module, work / "c", "net", target), arrays, flags)
@@ -174,7 +221,8 @@ def test_random_operators_equal_tflm(
     for seed in range(max(2, int(50 * fuzz))):
         forge = lab.forge.Forge(np.random.default_rng(seed), True)
         add_some(lab, forge)
-        fast += check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed))
+        form = FORMS[seed % len(FORMS)]
+        fast += check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed), form)
     assert fast >= 60
     assert kinds[packing.FUSED] >= 60
 
@@ -187,8 +235,10 @@ def test_extreme_operators_equal_tflm(
     for seed in range(max(2, int(50 * fuzz))):
         forge = extreme(lab, np.random.default_rng(seed))
         add_deep(lab, forge)
+        add_words(lab, forge)
         add_some(lab, forge)
-        check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed))
+        form = FORMS[seed % len(FORMS)]
+        check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed), form)
     assert min(kinds[k] for k in (packing.FUSED, packing.PACKED, packing.PLAIN)) >= 20, kinds
 
 
@@ -215,11 +265,13 @@ def test_on_the_board(flags: str, fuzz: float, tmp_path: Path, lab: Any) -> None
         for number, forge in enumerate((usual, extreme(lab, np.random.default_rng(8)))):
             add_deep(lab, forge)
             add_deep(lab, forge, (16, 40, 48), 20)
+            add_words(lab, forge)
             add_some(lab, forge)
-            fast = check(lab, forge, target, flags, tmp_path / f"{target}{number}")
-            assert (
-                fast >= OPERATORS // 2 or target_named(target).isa[0] != "dsp"
-            )  # plain ones are faster
+            for form in FORMS:
+                work = tmp_path / f"{target}{number}{form}"
+                fast = check(lab, forge, target, flags, work, form)
+                # those of vectors are faster than fast ones for the DSP extension
+                assert fast >= OPERATORS // 2 or target_named(target).isa[0] != "dsp"
 
 
 def network_of(text: str, seed: int, how: str) -> ModuleOp:

@@ -24,6 +24,7 @@ from memopt.narrowing import Narrowed, narrowed
 from memopt.passes import share
 from memopt.passes.fewest_rows import DoesNotFitError
 from memopt.passes.memgraph_expand_rows import AUTO
+from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.planning import (
     Seconds,
@@ -117,6 +118,8 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
         before, after, known = _sliding_within(ram, target_named(args.target), choices, plan)
     elif ram is None or args.target == "tflm" or given or choices.place in share.METHODS:
         before, after, known = plan(choices)
+        if ram is not None and known.plan.arena + _beside(target_named(args.target)) > ram:
+            before, after, known = plan(replace(choices, optimize=RAM))
     else:
         before, after, known = _within(ram, target_named(args.target), choices, plan)
     if network is not None:
@@ -138,11 +141,16 @@ def _within(
     """The cheapest plan with which the board surely gets by; if there is none, that of the smallest
     arena, of which is measured what it needs."""
     auto = replace(choices, rows=(AUTO,))
-    other = board.stack_bound + board.static_bound if board.has_memories else 0
+    other = _beside(board)
     if ram > other:
         with suppress(DoesNotFitError):
             return plan(replace(auto, fit=ram - other))
-    return plan(auto)
+    return plan(replace(auto, optimize=RAM))
+
+
+def _beside(board: Target) -> int:
+    """The bytes that a model surely gets by with beside its arena."""
+    return board.stack_bound + board.static_bound if board.has_memories else 0
 
 
 def _sliding_within(
@@ -150,7 +158,7 @@ def _sliding_within(
 ) -> Planned:
     """A plan with which the board gets by: as much is kept as there is room beside the arena, which
     grows with what is computed again."""
-    other = board.stack_bound + board.static_bound if board.has_memories else 0
+    other = _beside(board)
     found = plan(choices)
     for _ in range(TRIES):
         room = ram - other - found[2].plan.arena

@@ -28,7 +28,7 @@ from memopt.frontends.core.registry import frontend_of
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.memgraph_input_range import declare_ranges
-from memopt.passes.memgraph_kernels import HOW, RAM
+from memopt.passes.memgraph_kernels import BALANCED, HOW
 from memopt.passes.pipelines import NO_RULES, Choices, rows_alignment
 from memopt.planning import Seconds
 from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
@@ -97,9 +97,9 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--optimize",
         choices=HOW,
-        default=RAM,
-        help="what kernels that take scratch to be faster may cost: no RAM (ram, default), a "
-        "sixteenth of the arena (balanced), or any (speed) (C targets)",
+        default=BALANCED,
+        help="what kernels that take scratch to be faster may cost: no RAM (ram), 6%% of it "
+        "(balanced, default), or any (speed) (C targets)",
     )
     parser.add_argument(
         "--int8-io",

@@ -110,14 +110,11 @@ static inline void memopt_block_sums(const uint32_t *column, int32_t pixels, int
   sums[3] = memopt_shift_right((int32_t)((uint32_t)both1 - (uint32_t)even1), 8);
 }
 
-/* A block of any kind of one pixel. */
-static MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_t kind,
-                                             const uint32_t *column, int32_t pixels,
-                                             const uint32_t *w, int8_t *out) {
-  int32_t sums[MEMOPT_BLOCK];
+/* A block of any kind of one pixel from its sums, by what stands in the stream behind its weights. */
+static MEMOPT_NOINLINE void memopt_finish_block(const memopt_packed *p, int32_t kind,
+                                                const int32_t sums[MEMOPT_BLOCK],
+                                                const uint32_t *w, int8_t *out) {
   int32_t c;
-  memopt_block_sums(column, pixels, p->taps, w, kind == MEMOPT_PLAIN, sums);
-  w += p->taps;
   for (c = 0; c < MEMOPT_BLOCK; ++c) {
     const int32_t bias = (int32_t)w[0];
     const int32_t multiplier = (int32_t)w[1];
@@ -131,6 +128,15 @@ static MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_t kin
     }
     w += 3;
   }
+}
+
+/* A block of any kind of one pixel. */
+static MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_t kind,
+                                             const uint32_t *column, int32_t pixels,
+                                             const uint32_t *w, int8_t *out) {
+  int32_t sums[MEMOPT_BLOCK];
+  memopt_block_sums(column, pixels, p->taps, w, kind == MEMOPT_PLAIN, sums);
+  memopt_finish_block(p, kind, sums, w + p->taps, out);
 }
 
 #if MEMOPT_DOT_DSP && defined(__GNUC__) && defined(__thumb2__)

@@ -1,0 +1,25 @@
+/* FULLY_CONNECTED, int8, weights packed for four channels, see memopt_narrow_s8.h. A row is one
+ * sample, read where it lies.
+ */
+#include "memopt_common.h"
+#include "memopt_narrow_s8.h"
+
+typedef struct {
+  int32_t in_n, out_n; /* multiples of 4 */
+  memopt_packed packed;
+} memopt_fully_connected_narrow_s8_params;
+
+MEMOPT_KERNEL void memopt_fully_connected_narrow_s8(const void *params, const memopt_rows *rows,
+                                                    const void *const *in, void *out,
+                                                    void *scratch) {
+  const memopt_fully_connected_narrow_s8_params *p = params;
+  int32_t row;
+  (void)scratch;
+  for (row = rows->out_begin; row < rows->out_end; ++row) {
+    int8_t *const output = memopt_out_row(rows, out, row);
+    memopt_narrow_pixels(&p->packed, memopt_in_row(rows, in, 0, row), p->out_n, output, 0);
+    if (!p->packed.full) {
+      memopt_clamp_s8(output, p->out_n, p->packed.act_min, p->packed.act_max);
+    }
+  }
+}
