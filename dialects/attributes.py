@@ -8,6 +8,7 @@ Everything prints in one way only, so equal attributes are equal bytes.
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NoReturn, get_args
 
@@ -113,6 +114,7 @@ def need_counts(what: str, *numbers: int, least: int = 0) -> None:
             raise VerifyException(f"{what}: {number} is {sign}")
 
 
+@dataclass(frozen=True, init=False)  # else two words would be equal, for they had no fields
 class WordAttr(ParametrizedAttribute):
     """An attribute of one word: `<relu>`."""
 

@@ -70,6 +70,17 @@ Left alone:
       func.return %5, %8, %10 : !x, !x, !x
     }
 
+Another activation:
+
+Left alone:
+    !x = tensor<1x4xf32>
+    func.func @main(%x: !x) -> !x {
+      %1 = memgraph.add %x, %x activation<relu> : (!x, !x) -> !x
+      %2 = memgraph.add %x, %x activation<relu6> : (!x, !x) -> !x
+      %3 = memgraph.mul %1, %2 : (!x, !x) -> !x
+      func.return %3 : !x
+    }
+
 Parts of two sums, each of which is added to in its own buffer:
 
 Left alone:

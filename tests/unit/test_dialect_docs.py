@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from operator_cases import GENERATORS, KINDS
+from xdsl.ir import ParametrizedAttribute
 from xdsl.passes import get_pass_option_infos
 
+from memopt.dialects.attributes import ActivationAttr
 from memopt.dialects.memgraph import MEMGRAPH
 from memopt.dialects.old_forms import OLD_FORMS
 from memopt.dialects.operators.unary import FunctionOp
@@ -95,3 +97,12 @@ def test_every_operation_and_attribute_has_a_golden_round_trip() -> None:
         if f"{name}<" not in GOLDEN and f"!{name}" not in GOLDEN:
             missing.append(a.name)
     assert [m for m in missing if m != "memgraph.yield"] == []
+
+
+def test_every_parameter_tells_an_attribute_from_others() -> None:
+    """Attributes are compared by the fields of their class, which a base may hide."""
+    for attribute in MEMGRAPH.attributes:
+        if issubclass(attribute, ParametrizedAttribute):
+            parameters = {name for name, _ in attribute.get_irdl_definition().parameters}
+            assert {field.name for field in fields(attribute)} == parameters, attribute.name
+    assert ActivationAttr("relu") != ActivationAttr("relu6")
