@@ -13,6 +13,7 @@ from sparse_tensors import random_form, sparse
 from tflite_builder import Extra, Graph, Op, T, build
 from tflm_runner import Job, random_inputs, run
 
+from memopt.backends.tflm import narrowed as writer
 from memopt.cli import main
 from memopt.driver import import_bytes
 from memopt.formats.tflite import read_model
@@ -206,3 +207,24 @@ def test_weights_of_float16_and_sparse_ones_are_constants(sparse_too: bool, tmp_
     assert got.head == report["plan"]["arena"]
     for a, b in zip(old.outputs, got.outputs, strict=True):
         assert np.array_equal(a[0], b[0])
+
+
+@pytest.mark.parametrize("bug", ["another activation", "no activation", "nothing is told"])
+def test_a_file_that_says_something_else_is_refused(
+    bug: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is compared with what the rules left: bugs of the writer do not get through."""
+    tensors = [T(name, [1, 4], "FLOAT32") for name in ("x", "a", "s", "y")]
+    operators = [Op("NEG", [0], [1]), Op("SUB", [0, 1], [2], ("Sub", {})), Op("RELU", [2], [3])]
+    path, rule = tmp_path / "net.tflite", "relu-into-producer"
+    path.write_bytes(data := build(Graph(tensors, operators, [0], [3])))
+    module = import_bytes(data, ".tflite", path.name, path)
+    assert narrowed(module, (rule,)).network is not None
+    if bug == "nothing is told":
+        monkeypatch.setattr(writer, "tell_activation", lambda op, operator: None)  # pyright: ignore
+    else:
+        monkeypatch.setitem(writer.ACTIVATIONS, "relu", 3 if bug == "another activation" else 0)
+    found = narrowed(module, (rule,))
+    assert found.network is None
+    (why,) = found.why
+    assert why.startswith(f"{rule} not applied: ") and why.endswith("is what a rule made of it")
