@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from memopt.analysis.variables import variable_bytes
 from memopt.analysis.work import function_work
 from memopt.backends.c.lowering import check_kernels
 from memopt.backends.checked import Checked
@@ -182,6 +183,7 @@ def report_dict(
         "macs": work.macs,
         "macs_unknown": list(work.unknown),  # kinds of operators that are not among `macs`
         "weights": work.weights,
+        "persistent": variable_bytes(func.body.ops),  # beside the arena, from run to run
         "source": {"peak": old.peak.data, "arena": old.arena},
         "plan": {
             "peak": new.peak.data,

@@ -9,7 +9,7 @@ import pytest
 
 import memopt
 from memopt.benchmarks.captured import captured, measure
-from memopt.benchmarks.captures import NAMES, capture_graph
+from memopt.benchmarks.captures import NAMES, capture_graph, capture_text
 from memopt.cli import main
 
 PEAKS = {  # bytes in program order, and of the best order
@@ -50,6 +50,21 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert row["optimal"] and {r["what"] for r in beside} >= {"order, median CPU s"}
     assert main(["bench", "training", "--graphs", "vgg"]) == 2
     assert "no capture is called 'vgg'" in capsys.readouterr().err
+
+
+def test_reports_keep_what_stays_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And say what order alone saves, which of a transformer is nothing."""
+    for name, persistent, text in (
+        ("resnet18_b1_sgd", 47_398_728, "order     alone saves 51.4 % of the peak: no order"),
+        ("transformer4_b8_sgd", 4_217_760, "order     alone saves nothing: no order needs less"),
+    ):
+        path = tmp_path / f"{name}.json"
+        path.write_text(capture_text(name))
+        assert main(["report", str(path)]) == 0
+        said = capsys.readouterr().out
+        assert f"persistent {persistent:,} B" in said and text in said
+        assert main(["report", str(path), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["persistent"] == persistent
 
 
 def test_without_pytorch_it_says_so(

@@ -51,7 +51,7 @@ def test_report_json_has_the_keys_of_the_contract(
     assert main(["report", str(figure1), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert list(report) == [
-        *("model", "operators", "tensors", "macs", "macs_unknown", "weights"),
+        *("model", "operators", "tensors", "macs", "macs_unknown", "weights", "persistent"),
         *("source", "plan", "memories", "rewrites", "target", "seconds"),
     ]
     assert report["operators"] == 7

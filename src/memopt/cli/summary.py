@@ -29,6 +29,7 @@ def summary(report: dict[str, Any]) -> str:
         f"peak      {sizes(source['peak'])} -> {sizes(plan['peak'])}, {verdict}",
         f"arena     {sizes(source['arena'])} -> {sizes(plan['arena'])}{size}",
     ]
+    lines += persistent_lines(report)
     lines += rows_line(plan, report["operators"]) + sliding_lines(plan)
     if hidden := plan["unknown_scratch"]:
         lines.append(
@@ -38,6 +39,27 @@ def summary(report: dict[str, Any]) -> str:
     lines += [rewrite_line(did) for did in report["rewrites"]]
     lines += object_lines(plan) + memory_lines(report["memories"], claimed)
     return "\n".join([*lines, work_line(report), *target_lines(report["target"])])
+
+
+def persistent_lines(report: dict[str, Any]) -> list[str]:
+    """Bytes that stay from run to run, beside those of the arena, and what order alone saves; none
+    where nothing stays."""
+    stays = report["persistent"]
+    if not stays:
+        return []
+    source, plan = report["source"], report["plan"]
+    before, after = source["peak"] + stays, plan["peak"] + stays
+    saved = 100 * (before - after) / before
+    text = f"persistent {sizes(stays)} beside the arena; with it {before:,} -> {after:,} B"
+    lines = [f"{text}, {saved:.1f} % less"]
+    if plan["optimal"] is True and plan["family"] == "order":
+        least = f"no order needs less than {sizes(plan['lower_bound'])}"
+        share = 100 * (source["peak"] - plan["peak"]) / max(source["peak"], 1)
+        gain = (
+            f"saves {share:.1f} % of the peak" if source["peak"] > plan["peak"] else "saves nothing"
+        )
+        lines.append(f"order     alone {gain}: {least}")
+    return lines
 
 
 def rewrite_line(did: dict[str, Any]) -> str:
