@@ -56,7 +56,7 @@ class Net:
 
     def weights(self, shape: list[int]) -> int:
         values = self.rng.integers(-20, 20, shape)
-        values[self.rng.random(shape[0]) < 0.4] = 0
+        values[self.rng.random(shape[0]) < 0.6] = 0
         array = values.astype(np.float32 if self.real else np.int8)
         kind, scale = ("FLOAT32", ()) if self.real else ("INT8", [0.01])
         self.tensors.append(T(f"w{len(self.tensors)}", shape, kind, array, scale=scale, zero=[0]))
