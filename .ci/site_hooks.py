@@ -8,6 +8,8 @@ from mkdocs.structure.files import File, Files
 
 import memopt
 
+# The theme's cells are one line each, so that tables of sentences have to be scrolled.
+STYLE = ".wy-table-responsive table td, .wy-table-responsive table th { white-space: normal; }\n"
 OUTSIDE = {"project.md": "README.md", "changelog.md": "CHANGELOG.md"}
 
 
@@ -17,6 +19,7 @@ def on_files(files: Files, *, config: Any) -> Files:
         text = Path(name).read_text(encoding="utf-8")
         text = text.replace("](docs/", "](").replace("](CHANGELOG.md)", "](changelog.md)")
         files.append(File.generated(config, page, content=text))
+    files.append(File.generated(config, "site.css", content=STYLE))
     files.append(File.generated(config, "api.md", content=reference()))
     return files
 

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -346,14 +347,15 @@ def test_library_json(projects: dict[str, Project], tmp_path: Path) -> None:
     """PlatformIO's schema of manifests: types, lengths and patterns of all that stands there."""
     patterns = {
         "$schema": r"https://\S+/library\.json",
-        "name": r"[^:;/,@<>]{1,100}",
-        "version": r"(?=.{1,50}$)\d+\.\d+\.\d+",
-        "description": r".{1,1000}",
+        "name": r"[^:;/,@<>]{1,50}",
+        "version": r"(?=.{1,20}$)\d+\.\d+\.\d+",
+        "description": r".{1,255}",
         "frameworks": r"[a-z\d_-]+|\*",
         "platforms": r"[a-z\d_-]+|\*",
         "headers": r"\w+\.h",
     }
-    for name, project in projects.items():
+    long = replace(projects[STREAMED], name="a" * 90)
+    for name, project in [*projects.items(), (long.name, long)]:
         folder = tmp_path / name
         write_files(project, folder, "platformio")
         found = json.loads((folder / "library.json").read_text())

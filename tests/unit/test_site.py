@@ -39,6 +39,12 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert "The least peak over all orders of the operators" in api
 
 
+def test_every_page_is_in_the_menu() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    for page in (ROOT / "docs").glob("*.md"):
+        assert re.search(rf"[\[ ]{re.escape(page.name)}\b", menu), page.name
+
+
 def test_the_workflow_runs_the_gate_and_every_python() -> None:
     workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
     assert "main/.ci/run" in workflow and ".ci/wheel python" in workflow

@@ -40,6 +40,7 @@ int main() { return infer_and_show(); }
 HOW = """Copy this folder into the `lib/` of your project, or name it in `platformio.ini`:
 `lib_deps = symlink://path/to/@name@`. `examples/@name@/src/main.cpp` is a whole program, which
 quantises a buffer as a sensor would fill it, runs the model and prints what comes out."""
+NAME = 50  # letters of a library's name, by the schema
 
 
 def files(project: Project) -> Files:
@@ -49,14 +50,14 @@ def files(project: Project) -> Files:
     manifest = {
         "$schema": "https://raw.githubusercontent.com/platformio/platformio-core/develop/platformio/"
         "assets/schema/library.json",
-        "name": f"memopt_{name}"[:100],
+        "name": f"memopt_{name}"[:NAME],
         "version": "1.0.0",
-        "description": f"The network {name} as C, written by memopt for {project.target.name}",
+        "description": f"The network {name[:NAME]} as C, by memopt for {project.target.name}",
         "keywords": ["tinyml", "neural-network"],
         "frameworks": "*",
         "platforms": "*",
         "headers": f"{name}.h",
-        "examples": [{"name": name[:100], "base": example, "files": ["src/main.cpp"]}],
+        "examples": [{"name": name[:NAME], "base": example, "files": ["src/main.cpp"]}],
     }
     return library(project, "src/") | {
         "library.json": json.dumps(manifest, indent=2) + "\n",
