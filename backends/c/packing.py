@@ -61,8 +61,8 @@ def pack(op: Operation, matrix: Array, bias: Array, reals: Sequence[float]) -> F
     Raises MemoptError where a sum could overflow."""
     import numpy as np
 
-    rounding = _rounding(op)
-    channels = _channels(op, matrix, bias, reals, rounding)
+    rounding = rounding_of(op)
+    channels = channel_list(op, matrix, bias, reals, rounding)
     taps = padded(matrix.shape[1])
     channels += [Channel(np.zeros(taps, np.int64), 0, 0, -1)] * (-len(channels) % BLOCK)
     blocks = [channels[at : at + BLOCK] for at in range(0, len(channels), BLOCK)]
@@ -75,21 +75,23 @@ def pack_columns(op: Operation, matrix: Array, bias: Array, reals: Sequence[floa
     """The same for `kernels/convolution/memopt_columns_3x3_s8.h`, nine taps a channel."""
     import numpy as np
 
-    rounding = _rounding(op)
-    channels = _channels(op, matrix, bias, reals, rounding)
+    rounding = rounding_of(op)
+    channels = channel_list(op, matrix, bias, reals, rounding)
     kinds = [FUSED if _fuses(channel, rounding) else PACKED for channel in channels]
     words = [_column_words(k, c, rounding) for k, c in zip(kinds, channels, strict=True)]
     return _fields(matrix.shape[1], rounding, kinds, np.concatenate(words))
 
 
-def _rounding(op: Operation) -> Rounding:
+def rounding_of(op: Operation) -> Rounding:
+    """Of the result."""
     (_, low), (_, high) = int8_range(op, op.results[0])
     return Rounding(per_tensor(op, op.results[0])[1], low, high)
 
 
-def _channels(
+def channel_list(
     op: Operation, matrix: Array, bias: Array, reals: Sequence[float], rounding: Rounding
 ) -> list[Channel]:
+    """Those of an operator, as `pack` takes it."""
     import numpy as np
 
     count, taps = matrix.shape

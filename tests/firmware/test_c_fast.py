@@ -161,21 +161,24 @@ def add_words(lab: Any, forge: Any) -> None:
         )
 
 
-def add_depthwise(lab: Any, forge: Any) -> None:
-    """3x3, of channels in fours; images of one column and of one row, too."""
+def add_depthwise(
+    lab: Any, forge: Any, kernel: Sequence[int] = (3, 3), channels: int = 0, width: int = 0
+) -> None:
+    """Of channels in fours; images of one column and of one row, too; or as wanted."""
     schema = lab.forge.schema
     pick = forge.rng.integers
-    channels, padding = 4 * int(pick(1, 4)), int(pick(2))
+    channels, padding = channels or 4 * int(pick(1, 4)), int(pick(2))
     stride = [int(pick(1, 4)), int(pick(1, 3))]
-    size = [int(v) for v in pick(1 if padding == lab.forge.SAME else 3, 10, 2)]
+    least = (1, 1) if padding == lab.forge.SAME else kernel
+    size = [int(pick(least[0], 10)), width or int(pick(least[1], 10))]
     source = forge.input([int(pick(1, 3)), *size, channels])
-    weights = forge.weights([1, 3, 3, channels], channels, 3, bool(pick(2)))
+    weights = forge.weights([1, *kernel, channels], channels, 3, bool(pick(2)))
     bias = forge.bias(source, weights, channels, needed=False)
     options: Any = schema.DepthwiseConv2DOptionsT()
     options.depthMultiplier = 1
     options.padding, (options.strideH, options.strideW) = padding, stride
     options.fusedActivationFunction = int(pick(4))
-    out = lab.forge.spatial(size, [3, 3], stride, [1, 1], padding)
+    out = lab.forge.spatial(size, kernel, stride, [1, 1], padding)
     shape = [*forge.graph.tensors[source].shape[:1], *out, channels]
     forge.operator(
         schema.BuiltinOperator.DEPTHWISE_CONV_2D,
@@ -250,7 +253,11 @@ def test_blocks_of_vectors_equal_tflm(fuzz: float, tmp_path: Path, lab: Any) -> 
     for seed in range(max(2, int(50 * fuzz))):
         rng = np.random.default_rng(100 + seed)
         forge = extreme(lab, rng) if seed % 2 else lab.forge.Forge(rng, True)
-        add_deep(lab, forge, (16, 48, 64, 40), 4 + 4 * (seed % 6))
+        add_deep(lab, forge, (16, 48, 64, 40), 3 + int(rng.integers(24)))
+        for kernel in ((1, 1), (2, 3), (5, 5), (7, 2), (3, 3)):
+            add_depthwise(lab, forge, kernel, int(rng.integers(1, 40)))
+        add_depthwise(lab, forge, (7, 7), 17, 70)  # of more than one strip
+        lab.forge.add_convolution(forge, depthwise=True)
         add_some(lab, forge)
         fast += check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed))
     assert fast >= 8
@@ -266,6 +273,8 @@ def test_on_the_board(flags: str, fuzz: float, tmp_path: Path, lab: Any) -> None
             add_deep(lab, forge)
             add_deep(lab, forge, (16, 40, 48), 20)
             add_words(lab, forge)
+            add_depthwise(lab, forge, (5, 4), 21)
+            add_depthwise(lab, forge, (7, 7), 17, 70)
             add_some(lab, forge)
             for form in FORMS:
                 work = tmp_path / f"{target}{number}{form}"
@@ -289,14 +298,17 @@ def network_of(text: str, seed: int, how: str) -> ModuleOp:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("host_as_dsp")
-def test_networks_compute_the_same_bits(fuzz: float, tmp_path: Path, lab: Any) -> None:
+@pytest.mark.parametrize(("kernels", "first"), [("host_as_dsp", 0), ("host_as_mve", PROGRAM)])
+def test_networks_compute_the_same_bits(
+    kernels: str, first: int, fuzz: float, tmp_path: Path, lab: Any, request: pytest.FixtureRequest
+) -> None:
     """As `evaluate` says, in rows and whole; no plan of less RAM lays scratch over anything."""
+    request.getfixturevalue(kernels)
     lab.need_tools("host")
     objects, flags = compiled(lab.OBJECTS, lab.SANITIZE)
     whole = in_rows = 0
     count = max(2 * PROGRAM, int(FULL * fuzz))
-    for start in range(0, count, PROGRAM):
+    for start in range(first, count, PROGRAM):
         program = Program(tmp_path / str(start))
         given, want = b"", b""
         for seed in range(start, min(start + PROGRAM, count)):

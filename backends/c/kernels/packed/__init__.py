@@ -6,17 +6,13 @@ from memopt.backends.c.call import (
     Constants,
     KernelCall,
     Rows,
-    Table,
     need_layout,
     per_tensor,
     size_of,
 )
 from memopt.backends.c.int8 import (
-    accumulation,
     folded_bias,
-    int8_range,
     int8_weights,
-    zero_points,
 )
 from memopt.backends.c.kernels.convolution import window_fields
 from memopt.backends.c.packing import BLOCK, column_bytes, pack, pack_columns, padded
@@ -28,7 +24,6 @@ from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import convolution_reals, matrix_reals
 from memopt.dialects.tensors import shape_of
 
-STEP = 16  # taps: a vector of bytes
 ROUNDINGS = ("tflm_double", "onnx_even")
 
 
@@ -68,52 +63,6 @@ def conv_2d_packed_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
                 folded_bias(op, op.input, op.bias, matrix, (1,), constants),
                 convolution_reals(op, op.input, scales),
             ),
-        ),
-    )
-
-
-def _steps(op: Conv2DOp) -> int:
-    """Of sixteen taps, in a window."""
-    return -(-prod(shape_of(op.weights)[1:]) // STEP)
-
-
-def _two_windows(op: Conv2DOp) -> int:
-    """Two windows as bytes; 0 for what no such kernel computes."""
-    fits = op.groups.value.data == 1 and shape_of(op.weights)[0] % BLOCK == 0
-    return 2 * STEP * _steps(op) if fits else 0
-
-
-@kernel(
-    Conv2DOp,
-    "s8",
-    "nhwc",
-    rounding=ROUNDINGS,
-    isa="mve",
-    workspace=_two_windows,
-    rows=window_rows,
-    fast=True,
-)
-def conv_2d_blocks_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
-    """Weights in the order in which vectors of sixteen taps read them, four channels at a time."""
-    import numpy as np
-
-    need_layout(op, op.weights, "ohwi")
-    channels = shape_of(op.result)[3]
-    weights, scales = int8_weights(op, op.weights, channels, constants)
-    matrix = np.zeros((channels, STEP * _steps(op)), np.int8)
-    matrix[:, : prod(weights.shape[1:])] = weights.reshape(channels, -1)
-    blocks = matrix.reshape(channels // BLOCK, BLOCK, -1, STEP).transpose(0, 2, 1, 3)
-    per_channel = scales if len(scales) == channels else scales * channels
-    reals = convolution_reals(op, op.input, per_channel)
-    return image_call(
-        op,
-        "conv_2d_blocks_s8",
-        (
-            *window_fields(op),
-            *zero_points(op, op.input, op.result),
-            *int8_range(op, op.result),
-            ("weights", Table("int8_t", blocks)),
-            *accumulation(op, op.input, op.bias, weights, (1, 2, 3), reals, constants),
         ),
     )
 

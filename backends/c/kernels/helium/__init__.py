@@ -1,0 +1,134 @@
+"""Convolutions by Helium that work in scratch to be faster."""
+
+from math import prod
+
+from memopt.backends.c.call import Constants, KernelCall, need_layout
+from memopt.backends.c.int8 import folded_bias, int8_range, int8_weights, zero_points
+from memopt.backends.c.kernels.convolution import window_fields
+from memopt.backends.c.packing import channel_list, rounding_of
+from memopt.backends.c.registry import kernel
+from memopt.backends.c.row_calls import window_rows
+from memopt.backends.c.rowwise import image_call
+from memopt.backends.c.vectors import LANES, STEP, blocks_of, strips_of
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.products import convolution_reals
+from memopt.dialects.tensors import shape_of
+
+ROUNDINGS = ("tflm_double", "onnx_even")
+SHAPE, WINDOW = "in_h in_w in_c out_w", "k_h k_w stride_h stride_w dilation_h"  # fields
+PAD = "pad_top pad_left"
+Filtering = Conv2DOp | DepthwiseConv2DOp
+FEW = 2  # channels that cost less by twos
+STRIP = 4096  # bytes of a strip that would be longer than two pixels need
+
+
+def _steps(op: Filtering) -> int:
+    """Of sixteen taps, in a window."""
+    return -(-prod(op.window.sizes[0]) * shape_of(op.input)[-1] // STEP)
+
+
+def _two_windows(op: Filtering) -> int:
+    """Two windows as bytes; 0 for what no such kernel computes. A depthwise convolution of one
+    channel is one that is not."""
+    fits = op.groups.value.data == 1 and shape_of(op.result)[-1] > FEW
+    if isinstance(op, DepthwiseConv2DOp):
+        fits = fits and op.in_place is None
+    return 2 * STEP * _steps(op) if fits else 0
+
+
+@kernel(
+    Conv2DOp,
+    "s8",
+    "nhwc",
+    rounding=ROUNDINGS,
+    isa="mve",
+    workspace=_two_windows,
+    rows=window_rows,
+    fast=True,
+)
+def conv_2d_blocks_s8(op: Filtering, constants: Constants) -> KernelCall:
+    """Weights in the order in which vectors of sixteen taps read them, four channels at a time."""
+    depthwise, channels = isinstance(op, DepthwiseConv2DOp), shape_of(op.result)[3]
+    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
+    weights, scales = int8_weights(op, op.weights, channels, constants)
+    matrix = weights.reshape(-1, channels).T if depthwise else weights.reshape(channels, -1)
+    bias = folded_bias(op, op.input, op.bias, matrix, (1,), constants)
+    reals = convolution_reals(op, op.input, scales)
+    fields = {**dict(window_fields(op)), "out_c": channels}
+    return image_call(
+        op,
+        "conv_2d_blocks_s8",
+        (
+            *((name, fields[name]) for name in f"{SHAPE} out_c {WINDOW} dilation_w {PAD}".split()),
+            *zero_points(op, op.input, op.result),
+            *int8_range(op, op.result),
+            *blocks_of(channel_list(op, matrix, bias, reals, rounding_of(op)), _steps(op)),
+        ),
+    )
+
+
+def _column(op: DepthwiseConv2DOp) -> int:
+    """Bytes of one column of a strip."""
+    return op.window.sizes[0][0] * LANES
+
+
+def _span(op: DepthwiseConv2DOp) -> int:
+    """Pixels whose windows a strip holds: an even number, or all of a row."""
+    (_, k_w), (_, stride) = op.window.sizes[:2]
+    all_ = shape_of(op.result)[2]
+    fit = (STRIP // _column(op) - k_w) // stride + 1
+    return all_ if fit >= all_ else max(2, fit // 2 * 2)
+
+
+def _strip(op: DepthwiseConv2DOp) -> int:
+    """A strip, and what weights of zero read behind it, or two windows; 0 for what no such kernel
+    computes."""
+    if two := _two_windows(op):
+        return two
+    shape, out = shape_of(op.input), shape_of(op.result)
+    kernel_, stride, dilation, _ = op.window.sizes
+    fits = (
+        len(shape) == 4
+        and op.in_place is None
+        and dilation[1] == 1
+        and out[2] > 1  # two pixels
+        and out[3] == shape[3] == op.groups.value.data
+    )
+    columns = (min(_span(op), out[2]) - 1) * stride[1] + kernel_[1] if fits else 0
+    return (columns * _column(op) + (0 if prod(kernel_) % 2 else LANES)) if fits else 0
+
+
+@kernel(
+    DepthwiseConv2DOp,
+    "s8",
+    "nhwc",
+    rounding=ROUNDINGS,
+    isa="mve",
+    workspace=_strip,
+    rows=window_rows,
+    fast=True,
+)
+def depthwise_strips_s8(
+    op: DepthwiseConv2DOp, constants: Constants
+) -> KernelCall | list[KernelCall]:
+    """Windows that are one run each."""
+    if _two_windows(op):
+        return conv_2d_blocks_s8(op, constants)
+    need_layout(op, op.weights, "ihwo", "1hwo")
+    fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
+    weights, scales = int8_weights(op, op.weights, channels, constants)
+    k_h, k_w = op.window.sizes[0]
+    matrix = weights.reshape(k_h, k_w, channels).T.reshape(channels, -1)  # column by column
+    bias = folded_bias(op, op.input, op.bias, matrix, (1,), constants)
+    reals = convolution_reals(op, op.input, scales)
+    return image_call(
+        op,
+        "depthwise_strips_s8",
+        (
+            *((name, fields[name]) for name in f"{SHAPE} {WINDOW} {PAD}".split()),
+            ("span", _span(op)),
+            *zero_points(op, op.input, op.result),
+            *int8_range(op, op.result),
+            *strips_of(channel_list(op, matrix, bias, reals, rounding_of(op)), k_h * k_w),
+        ),
+    )
