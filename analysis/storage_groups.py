@@ -247,7 +247,7 @@ def block_memory(
             sums.append(Sum(tuple(op.operands[k] for k in memory.sums), memory.in_order))
             union.overlay(sums[-1].values)
 
-    groups = _groups(union, to_end)
+    groups = _groups(union, to_end, recalls)
     of_value = {v: (i, offset) for i, g in enumerate(groups) for v, offset in g.members}
     answer = BlockMemory(operations, memories, groups, of_value, [], views, gathered, sums)
     _cut_into_parts(answer, parts)
@@ -266,8 +266,9 @@ def block_memory(
     return answer
 
 
-def _groups(union: _Union, to_end: Set[SSAValue]) -> list[Storage]:
-    """The groups in the order of their first values, of which those in `to_end` stay."""
+def _groups(union: _Union, to_end: Set[SSAValue], recalls: bool) -> list[Storage]:
+    """The groups in the order of their first values, of which those in `to_end` stay; `recalls`
+    tells whether some may lie in a state."""
     roots: dict[SSAValue, list[tuple[SSAValue, int]]] = {}
     for value in union.sizes:
         root, offset = union.find(value) if value in union.parent else (value, 0)
@@ -276,14 +277,16 @@ def _groups(union: _Union, to_end: Set[SSAValue]) -> list[Storage]:
     for root, found in roots.items():
         if len(found) == 1:  # as most are
             group = Storage(found, union.sizes[root])
-            group.is_input = not isinstance(root, OpResult) or lies_in_state(root)
+            group.is_input = not isinstance(root, OpResult) or (recalls and lies_in_state(root))
             group.is_output, group.in_arena = root in to_end, root not in union.pins
             groups.append(group)
             continue
         base = min(offset for _, offset in found)
         group = Storage([(v, offset - base) for v, offset in found] if base else found)
         group.size = max(offset + union.sizes[v] for v, offset in group.members)
-        group.is_input = any(not isinstance(v, OpResult) or lies_in_state(v) for v, _ in found)
+        group.is_input = any(
+            not isinstance(v, OpResult) or (recalls and lies_in_state(v)) for v, _ in found
+        )
         group.is_output = any(v in to_end for v, _ in found)
         group.in_arena = root not in union.pins
         groups.append(group)

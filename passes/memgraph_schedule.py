@@ -205,6 +205,7 @@ def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: b
     fault = is_contraction(strict, blocks, extracted.graph, answer.order)
     if fault is not None:
         raise MemoptError(f"a hyper-node that hides what it does: {fault}", chains[0][0])
+    flat.graph.profiled.update(strict.profiled)  # in fewer orders than are legal there, so this is
     return flat
 
 

@@ -378,13 +378,14 @@ def profile(graph: MemoryGraph, order: Sequence[int]) -> Profile:
     last = graph.profiled  # who asks next often asks about the same order
     wanted = tuple(order)
     if last.get(wanted) is None:
-        found = _profile(graph, wanted)
+        found = follow(graph, wanted)
         last.clear()
         last[wanted] = found
     return last[wanted]
 
 
-def _profile(graph: MemoryGraph, order: Sequence[int]) -> Profile:
+def follow(graph: MemoryGraph, order: Sequence[int]) -> Profile:
+    """What `profile` says, derived again."""
     check_order(graph, order)
     sizes, writes, touches, candidates = graph.sizes, graph.writes, graph.touches, graph.candidates
     remaining = list(map(len, graph.touchers))

@@ -18,10 +18,11 @@ be below a level next to it where workspaces are negative.
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from memopt.solvers.problems.memory_graph import MemoryGraph, mask_of, profile
+from memopt.solvers.problems.precedence import preceded
 from memopt.solvers.theory.fusion import least_inner_level
 from memopt.solvers.theory.ideals import Walker
 
@@ -70,7 +71,7 @@ def linked(graph: MemoryGraph, orders: Sequence[Sequence[int]]) -> MemoryGraph:
         for a, b in pairwise(order):
             if a not in predecessors[b]:
                 predecessors[b] = (*predecessors[b], a)
-    return replace(graph, predecessors=tuple(predecessors))
+    return preceded(graph, tuple(predecessors))
 
 
 def cut_into_segments(sub: MemoryGraph, blocks: Sequence[Sequence[int]]) -> tuple[Segment, ...]:

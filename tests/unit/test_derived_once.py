@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from memopt.cli import main
 from memopt.dialects import fingerprint
 from memopt.opt import main as opt
 from memopt.passes import extract
+from memopt.solvers.problems import memory_graph
 from memopt.verify.plan import verify_plan
 
 # two branches and a chain: modules are contracted, the order changes, and there is a view
@@ -104,3 +105,21 @@ def test_what_was_assumed_is_not_handed_on(
     assert opt(["-p", passes, str(source)]) == 0
     assert counted["verify_plan"] == 1  # placing reads the plan again
     capsys.readouterr()
+
+
+def test_an_order_of_hyper_nodes_is_profiled_once_flat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they are compared with what is inside; the plan's facts are those."""
+    source, seen = tmp_path / "net.mlir", list[tuple[memory_graph.Group, ...]]()
+    source.write_text(MODEL)
+    followed = memory_graph.follow
+
+    def follow(graph: memory_graph.MemoryGraph, order: Sequence[int]) -> memory_graph.Profile:
+        seen.append(graph.groups)
+        return followed(graph, order)
+
+    monkeypatch.setattr(memory_graph, "follow", follow)
+    passes = ["--fuse", "--schedule=source", str(source), "-o", str(tmp_path / "planned.mlir")]
+    assert opt(passes) == 0
+    assert len(seen) == len({id(groups) for groups in seen}) == 3  # as nodes, each inside, flat

@@ -18,6 +18,7 @@ from memopt.solvers.problems.memory_graph import (
     profile,
     topological_order,
 )
+from memopt.solvers.problems.precedence import OF_GROUPS, preceded
 
 CHAIN = MemoryGraph(
     ("a", "b"),
@@ -197,3 +198,31 @@ def test_sums_above_64_bits_are_refused_by_name() -> None:
     tenant = Tenant("t", (Height(4, 5, 1 << 50),), (Use(0, 1 << 50),))
     with pytest.raises(ProblemError, match="with 't' the sum is"):
         MemoryProblem((Bank("m", 1 << 50, 1 << 13),), (tenant,), 1).check()
+
+
+def test_another_precedence_keeps_what_follows_from_the_groups() -> None:
+    """It is derived once, and is what it would be if it were derived again."""
+    graph = MemoryGraph(
+        ("a", "b", "c"),
+        ((), (), (0, 1)),
+        (
+            Group("x", 3, readers=(0, 1), is_input=True),
+            Group("s", 5, writers=(0,), readers=(2,)),
+            Group("t", 6, writers=(1,), readers=(2,)),
+            Group("y", 5, writers=(2,), is_output=True),
+        ),
+        (0, 2, 0),
+        (InPlace(2, 3, 1),),
+        alignment=4,
+    )
+    graph.check()
+    before = profile(graph, (1, 0, 2))
+    other = preceded(graph, ((1,), (), (0, 1)))
+    assert other.touches is graph.touches and other.writes is graph.writes
+    fresh = replace(graph, predecessors=((1,), (), (0, 1)))
+    for name in OF_GROUPS:
+        assert getattr(other, name) == getattr(fresh, name), name
+    assert profile(other, (1, 0, 2)) == before
+    assert other.successors == fresh.successors != graph.successors
+    with pytest.raises(ProblemError):
+        profile(other, (0, 1, 2))
