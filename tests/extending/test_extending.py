@@ -45,6 +45,11 @@ def of_operator(name: str) -> tuple[str, ...]:
     )
 
 
+def of(file: str, case: str, *tests: str) -> tuple[str, ...]:
+    """The tests of one kind, by the file that has them, at this one."""
+    return tuple(f"{file}::{test}[{case}]" for test in tests)
+
+
 EXTENSIONS = {
     "board": Extension(
         ("targets/netduino_plus_2.py",),
@@ -54,7 +59,16 @@ EXTENSIONS = {
     "method": Extension(
         ("solvers/scheduling/methods/newest_first.py",),
         ("tests/unit/test_newest_first.py",),
-        ("tests/unit/test_newest_first.py", "tests/unit/test_scheduling.py"),
+        (
+            "tests/unit/test_newest_first.py",
+            *of(
+                "tests/unit/test_scheduling.py",
+                "newest-first",
+                "test_every_method_answers",
+                "test_every_method_takes_the_empty_problem",
+                "test_every_method_takes_a_single_operator_without_tensors",
+            ),
+        ),
     ),
     "operator": Extension(
         ("dialects/operators/rectifiers.py", "frontends/tflite/operators.py"),
@@ -88,12 +102,31 @@ EXTENSIONS = {
     "placement": Extension(
         ("solvers/placement/methods/largest_area.py",),
         ("tests/unit/test_largest_area.py",),
-        ("tests/unit/test_largest_area.py", "tests/unit/test_placement.py"),
+        (
+            "tests/unit/test_largest_area.py",
+            "tests/unit/test_placement.py::test_load_counts_a_shared_base_once",
+            *of("tests/unit/test_placement.py", "largest-area", "test_nothing_to_place"),
+            *of("tests/unit/test_placement.py", "largest-area-buffers0", "test_place_refuses"),
+        ),
     ),
     "rule": Extension(
         ("rewrites/relu_twice.py",),
         (),
-        ("tests/unit/test_rewrites.py",),
+        (
+            *of("tests/unit/test_rewrites.py", "relu-twice-alone2", "test_before_becomes_after"),
+            *of(
+                "tests/unit/test_rewrites.py",
+                "relu-twice-before0",
+                "test_before_becomes_after",
+                "test_what_a_rule_changed_is_no_operator_of_the_file",
+                "test_before_and_after_compute_the_same",
+            ),
+            *of(
+                "tests/unit/test_rewrites.py",
+                "relu-twice",
+                "test_a_docstring_shows_what_a_rule_does_and_what_it_leaves",
+            ),
+        ),
     ),
     "spatial": Extension(
         (

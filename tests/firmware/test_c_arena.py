@@ -17,9 +17,11 @@ def resnet8(shared: Path) -> Path:
 @pytest.mark.parametrize("target", ["host", "cortex-m4", "cortex-m7", "cortex-m55"])
 @pytest.mark.parametrize("name", ["resnet8_int8", "mobilenet_vww96_int8"])
 def test_an_arena_one_unit_smaller_trips_the_canaries(
-    name: str, target: str, shared: Path, tmp_path: Path, lab: Any
+    name: str, target: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
     lab.need_tools(target)
+    if fuzz < 1 and name != "resnet8_int8" and target != "cortex-m7":
+        pytest.skip("in make fuzz")
     module = lab.plan(lab.read_model(shared / "models" / f"{name}.tflite"))
     # The top buffer has no padding: the arena is the sum of unpadded sizes at its fullest.
     assert lab.top_padding(module) == 0

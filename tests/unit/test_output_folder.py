@@ -7,8 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from demo_model import demo_model
+from forge_model import Forge, schema
 
 from memopt.cli import folder, main
 from memopt.cli.folder import MANIFEST
@@ -18,9 +19,12 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model") / "small.tflite"
-    path.write_bytes(demo_model(size="small"))
-    return path
+    """One operator: what is written counts here, not what of."""
+    forge = Forge(np.random.default_rng(1), True)
+    source = forge.input([1, 8])
+    kind = schema.BuiltinOperator.RELU
+    forge.operator(kind, [source], forge.activation([1, 8], source), None, 0)
+    return forge.save(tmp_path_factory.mktemp("model") / "small.tflite")
 
 
 def compiled(model: Path, goal: Path, *more: str, target: str = "tflm") -> int:

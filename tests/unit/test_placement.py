@@ -229,10 +229,12 @@ def test_pisarchyk_table_2(shared: Path, network: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["A", "C", "E", "G", "I", "K"])
-def test_hard_instances_are_valid(shared: Path, name: str) -> None:
+def test_hard_instances_are_valid(shared: Path, name: str, fuzz: float) -> None:
     """MiniMalloc's challenging ones: the load is the manifest's, and greedy answers are valid."""
     given = read_csv(shared / "alloc" / f"{name}.1048576.csv")
     assert given.load == (1039360 if name == "C" else 1048576)
+    if fuzz < 1 and name not in "AC":
+        pytest.skip("in make fuzz")
     best = min(
         place(given, m).arena for m in ("greedy-by-size", "greedy-by-breadth", "best-fit", "tflm")
     )

@@ -61,10 +61,11 @@ def shuffled(graph: MemoryGraph, rng: random.Random) -> MemoryGraph:
     )
 
 
-def test_equal_graphs_share_a_form_and_a_form_is_the_whole_graph() -> None:
+def test_equal_graphs_share_a_form_and_a_form_is_the_whole_graph(fuzz: float) -> None:
     forms: dict[Any, int] = {}
     same = 0
-    for seed in range(60):
+    count = max(20, int(60 * fuzz))
+    for seed in range(count):
         graph = memory_graph(cell(seed))
         other = shuffled(graph, random.Random(seed))
         other.check()
@@ -75,8 +76,8 @@ def test_equal_graphs_share_a_form_and_a_form_is_the_whole_graph() -> None:
         assert auto.solve(again).peak == auto.solve(graph).peak == auto.solve(other).peak
         same += form == canonical(other)
         forms[form] = seed
-    assert len(forms) == 60  # different cells stay different
-    assert same > 50  # ties may cost a second solution, seldom
+    assert len(forms) == count  # different cells stay different
+    assert same > 5 * count // 6  # ties may cost a second solution, seldom
 
 
 def test_a_changed_size_or_edge_changes_the_form() -> None:
