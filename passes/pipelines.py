@@ -83,11 +83,13 @@ class Choices:
 
 @dataclass(frozen=True)
 class Step:
-    """One pass of a pipeline. Its seconds count for `stage` of `report.json`, "" for none."""
+    """One pass of a pipeline. Its seconds count for `stage` of `report.json`, "" for none. Where it
+    runs `again`, then only on functions whose plan the last pass that does not has dropped."""
 
     stage: str
     run: ModulePass
     why: str
+    again: bool = False
 
 
 def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step, ...]:
@@ -156,7 +158,7 @@ def _fast_kernels(chosen: Choices, order: Step, places: Step) -> tuple[Step, ...
         return ()
     kernels = MemgraphKernelsPass(chosen.optimize, chosen.fit)
     fast = Step("place", kernels, "after the places, between which there is room for scratch")
-    return (fast,) if chosen.optimize == RAM else (fast, order, places)
+    return (fast, *(replace(step, again=True) for step in (order, places)))
 
 
 def rules_of(chosen: Choices) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

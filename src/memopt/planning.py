@@ -103,22 +103,27 @@ def _run(
 ) -> dict[FuncOp, Planned]:
     """Run the steps one after the other; what one derives of a function it hands to the next."""
     known: dict[FuncOp, Planned | None] = {}
+    dropped: set[FuncOp] = set()
 
-    def run(step: ModulePass) -> None:
+    def run(step: ModulePass, again: bool) -> None:
         if not isinstance(step, PlanningPass):
             step.apply(context, module)
             known.clear()
             return
         for func in functions(module):
-            known[func] = step.plan(func, known.get(func))
+            if not again or func in dropped:
+                known[func] = step.plan(func, known.get(func))
+        if not again:
+            dropped.clear()
+            dropped.update(func for func, planned in known.items() if planned is None)
 
     passes = [step.run for step in steps]
     for i, step in enumerate(steps):
         limited = in_budget(passes[i:], deadline)
         if step.stage:
-            seconds.run(step.stage, lambda limited=limited: run(limited))
+            seconds.run(step.stage, lambda limited=limited, again=step.again: run(limited, again))
         else:
-            run(limited)
+            run(limited, step.again)
     return {func: planned.write() for func, planned in known.items() if planned is not None}
 
 
