@@ -34,7 +34,8 @@ from memopt.passes.memgraph_slide import MemgraphSlidePass
 from memopt.passes.memgraph_verify_plan import MemgraphVerifyPlanPass
 from memopt.passes.share import METHODS as SHARED_OBJECTS
 from memopt.rewrites import NO_RULES, SEARCH, SETS, Rule, named_rules, rule_of
-from memopt.targets.core.registry import target_names
+from memopt.targets.core.kernels import may_be_fast
+from memopt.targets.core.registry import target_named, target_names
 
 ROWS_ALIGNMENT = 4
 """Bytes: what float rows and int32 sums need. A row that is rounded up to 16 wastes more."""
@@ -102,6 +103,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     chosen = choices or Choices()
     limit = chosen.time_limit
     compiled = target in target_names("c")
+    fast = compiled and may_be_fast(target_named(target))
     inplace = chosen.inplace or ("on" if compiled or chosen.in_rows else None)
     model = MemgraphModelPass(target, io=chosen.io, inplace=inplace)
     if chosen.in_rows:
@@ -147,7 +149,7 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
         *((contract,) if chosen.fuse and not chosen.in_rows else ()),
         order,
         places,
-        *(_fast_kernels(chosen, order, places) if compiled and chosen.memory is None else ()),
+        *(_fast_kernels(chosen, order, places) if fast and chosen.memory is None else ()),
         Step("", MemgraphVerifyPlanPass(placed=True), "last, and it trusts none of the others"),
     )
 

@@ -36,6 +36,12 @@ def _c_fast(op: "Operation", isa: tuple[str, ...]) -> dict[str, int]:
     return fast_forms(op, isa)
 
 
+def _c_any_fast(isa: tuple[str, ...]) -> bool:
+    from memopt.backends.c.registry import all_kernels
+
+    return any(kernel.fast is not None and kernel.isa in isa for kernel in all_kernels())
+
+
 def connect() -> None:
     """Say which backend knows the kernels of which targets."""
-    connect_kernels("c", Asked(_c_workspace, _c_rows, _c_pulls, _c_fast))
+    connect_kernels("c", Asked(_c_workspace, _c_rows, _c_pulls, _c_fast, _c_any_fast))

@@ -4,6 +4,7 @@
     computes_rows(op, target)     # whether it may be cut into rows
     runs_pulling(op, target)      # whether it may read what is no buffer
     fast_forms(op, target)        # bytes of scratch in which it would be faster, by form
+    may_be_fast(target)           # whether any operation would
 
 Kernels belong to a backend, and passes know none. Whoever knows both, the front door, names the one
 to ask (`src/memopt/connections.py`); kernels of targets without such a backend ask for nothing and
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
 class Asked:
     """Who knows of an operation's kernel, on a core with these instruction sets, best first: bytes
     of scratch, whether it computes single rows, whether what it reads that is no buffer can be made
-    as it reads it, and in how many bytes of scratch it would be faster, by form, the best first."""
+    as it reads it, and in how many bytes of scratch it would be faster, by form, the best first;
+    `any_fast`, whether there are such kernels at all."""
 
     workspace: Callable[["Operation", tuple[str, ...]], int]
     rows: Callable[["Operation", tuple[str, ...]], bool]
     pulls: Callable[["Operation", tuple[str, ...]], bool]
     fast: Callable[["Operation", tuple[str, ...]], dict[str, int]]
+    any_fast: Callable[[tuple[str, ...]], bool]
 
 
 _ASKED: dict[str, Asked] = {}
@@ -63,3 +66,9 @@ def fast_forms(op: "Operation", target: Target) -> dict[str, int]:
     (`dialects.plan.FORMS`), the fastest first; none if there are none."""
     asked = _ASKED.get(target.output)
     return {} if asked is None else asked.fast(op, target.isa)
+
+
+def may_be_fast(target: Target) -> bool:
+    """Whether the target has kernels that take scratch to be faster."""
+    asked = _ASKED.get(target.output)
+    return asked is not None and asked.any_fast(target.isa)
