@@ -3,6 +3,7 @@
 from math import prod
 
 from memopt.backends.c.call import (
+    Array,
     Constants,
     KernelCall,
     Rows,
@@ -25,14 +26,21 @@ from memopt.dialects.operators.products import convolution_reals, matrix_reals
 from memopt.dialects.tensors import shape_of
 
 ROUNDINGS = ("tflm_double", "onnx_even")
+FIELDS = (
+    *("in_h", "in_w", "in_c", "out_w", "out_c", "k_h", "k_w", "stride_h", "stride_w"),
+    *("dilation_h", "dilation_w", "pad_top", "pad_left"),
+)
 
 
-def _column(op: Conv2DOp) -> int:
+def _column(op: Conv2DOp | DepthwiseConv2DOp) -> int:
     """Two pixels widened, and where the channels are no words two windows as bytes; 0 for channels
-    in groups."""
-    taps = prod(shape_of(op.weights)[1:])
-    bytes_ = 2 * padded(taps) if shape_of(op.input)[-1] % 4 else 0
-    return 0 if op.groups.value.data != 1 else column_bytes(taps, 2) + bytes_
+    in groups. A depthwise convolution of one channel is any convolution of it."""
+    channels = shape_of(op.input)[-1]
+    taps = prod(op.window.sizes[0]) * channels
+    bytes_ = 2 * padded(taps) if channels % 4 else 0
+    in_place = isinstance(op, DepthwiseConv2DOp) and op.in_place is not None
+    fits = op.groups.value.data == 1 and not in_place
+    return column_bytes(taps, 2) + bytes_ if fits else 0
 
 
 @kernel(
@@ -45,26 +53,49 @@ def _column(op: Conv2DOp) -> int:
     rows=window_rows,
     fast=True,
 )
-def conv_2d_packed_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
+@kernel(
+    DepthwiseConv2DOp,
+    "s8",
+    "nhwc",
+    rounding=ROUNDINGS,
+    isa="dsp",
+    workspace=_column,
+    rows=window_rows,
+    fast=True,
+)
+def conv_2d_packed_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Weights packed for two pixels times four channels."""
-    need_layout(op, op.weights, "ohwi")
-    fields, channels = window_fields(op), shape_of(op.result)[3]
+    depthwise = isinstance(op, DepthwiseConv2DOp)
+    need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
+    fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
     weights, scales = int8_weights(op, op.weights, channels, constants)
-    matrix = weights.reshape(channels, -1)
+    matrix = weights.reshape(-1, channels).T if depthwise else weights.reshape(channels, -1)
     return image_call(
         op,
         "conv_2d_packed_s8",
         (
-            *fields,
+            *((name, fields.get(name, channels)) for name in FIELDS),
             ("input_zero_point", per_tensor(op, op.input)[1]),
             *pack(
                 op,
-                matrix,
+                matrix[:, _order(op)],
                 folded_bias(op, op.input, op.bias, matrix, (1,), constants),
                 convolution_reals(op, op.input, scales),
             ),
         ),
     )
+
+
+def _order(op: Conv2DOp | DepthwiseConv2DOp) -> Array:
+    """Taps as they stand in a column: of each row of a window whole words, then what is left of
+    each; one after the other where they are apart."""
+    import numpy as np
+
+    (rows, columns), _, dilation, _ = op.window.sizes
+    run = columns * shape_of(op.input)[-1]
+    words = run // 4 * 4 if dilation[1] == 1 else run
+    taps = np.arange(rows * run).reshape(rows, run)
+    return np.concatenate([taps[:, :words].reshape(-1), taps[:, words:].reshape(-1)])
 
 
 def _columns(op: DepthwiseConv2DOp) -> int:
@@ -77,7 +108,7 @@ def _columns(op: DepthwiseConv2DOp) -> int:
         and pad[1] <= 1  # on the left
         and len(shape) == 4
         and op.in_place is None
-        and shape[3] % BLOCK == 0
+        and shape[3] >= BLOCK
         and out[3] == shape[3] == op.groups.value.data
     )
     twos = out[2] if stride[1] == 2 else (out[2] + 1) // 2
@@ -100,6 +131,10 @@ def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> Kern
     fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
     weights, scales = int8_weights(op, op.weights, channels, constants)
     matrix = weights.reshape(-1, channels).T
+    bias = folded_bias(op, op.input, op.bias, matrix, (1,), constants)
+    reals = convolution_reals(op, op.input, scales) * (channels if len(scales) == 1 else 1)
+    fours = [min(at, channels - BLOCK) for at in range(0, channels, BLOCK)]  # the last may overlap
+    order = [first + k for first in fours for k in range(BLOCK)]
     names = ("in_h", "in_w", "in_c", "out_w", "stride_h", "stride_w", "pad_top", "pad_left")
     return image_call(
         op,
@@ -107,12 +142,7 @@ def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> Kern
         (
             *((name, fields[name]) for name in names),
             ("input_zero_point", per_tensor(op, op.input)[1]),
-            *pack_columns(
-                op,
-                matrix,
-                folded_bias(op, op.input, op.bias, matrix, (1,), constants),
-                convolution_reals(op, op.input, scales),
-            ),
+            *pack_columns(op, matrix[order], bias[order], [reals[i] for i in order]),
         ),
     )
 

@@ -1,7 +1,7 @@
 /* CONV_2D, int8, NHWC, weights packed for two pixels times four channels, see memopt_packed_s8.h.
  *
  * The windows of two neighbours are widened into a column in scratch, which all channels read.
- * Where the channels of a tap are no words, its bytes are put together in scratch first.
+ * What of a row under a window is no whole word is put together in scratch first.
  */
 #include "memopt_common.h"
 #include "memopt_packed_s8.h"
@@ -9,12 +9,12 @@
 typedef struct {
   int32_t in_h, in_w, in_c;
   int32_t out_w, out_c;
-  int32_t k_h, k_w, k_c; /* k_c = in_c */
+  int32_t k_h, k_w;
   int32_t stride_h, stride_w;
   int32_t dilation_h, dilation_w;
   int32_t pad_top, pad_left;
   int32_t input_zero_point;
-  memopt_packed packed; /* scratch: its column, then two windows whose channels are no words */
+  memopt_packed packed; /* scratch: its column, then what is no whole word, at most two windows */
 } memopt_conv_2d_packed_s8_params;
 
 #define CONV_2D_PACKED_ROWS 16 /* of a window, whose places are looked up once */
@@ -30,27 +30,11 @@ typedef struct {
   const int8_t *row[CONV_2D_PACKED_ROWS];
 } conv_2d_packed_at;
 
-/* Few bytes, which a call would cost more than; the last words overlap. */
+/* A few bytes, for which a call would cost more. */
 static inline void conv_2d_packed_copy(int8_t *to, const int8_t *from, int32_t n) {
-  int8_t *const end = to + n;
-  const int8_t *const last = from + n;
-  if (n < 4) {
-    while (to != end) {
-      *to++ = *from++;
-    }
-    return;
+  for (; n > 0; --n) {
+    *to++ = *from++;
   }
-  for (; n > 12; n -= 8) {
-    memcpy(to, from, 4);
-    memcpy(to + 4, from + 4, 4);
-    to += 8;
-    from += 8;
-  }
-  memcpy(to, from, 4);
-  if (n > 8) {
-    memcpy(to + 4, from + 4, 4);
-  }
-  memcpy(end - 4, last - 4, 4);
 }
 
 /* `n` bytes of padding, a multiple of 4, into every `pixels`th word of a column. */
@@ -75,26 +59,36 @@ static inline const int8_t *conv_2d_packed_from(const memopt_conv_2d_packed_s8_p
          x * p->in_c;
 }
 
+/* Bytes of a row under a window beyond whole words. They stand behind the words of all rows; taps
+ * that are apart stand one after the other. */
+static inline int32_t conv_2d_packed_beyond(const memopt_conv_2d_packed_s8_params *p) {
+  return p->dilation_w == 1 ? p->k_w * p->in_c % 4 : 0;
+}
+
 /* A window from column ix on, of which some may be padding, as bytes. */
 static MEMOPT_NOINLINE void conv_2d_packed_bytes(const memopt_conv_2d_packed_s8_params *p,
                                                  const conv_2d_packed_at *at, int32_t ix,
                                                  int8_t *bytes) {
   const int32_t c = p->in_c;
   const int32_t alike = p->dilation_w == 1; /* neighbours are one run */
-  const uint32_t zero = 0x01010101u * (uint8_t)p->input_zero_point;
-  int32_t begin, end, ky, kx, i;
-  for (i = 0; i < p->packed.taps; i += 4) {
-    memcpy(bytes + i, &zero, 4);
-  }
+  const int32_t rest = conv_2d_packed_beyond(p);
+  const int32_t words = p->k_w * c - rest;
+  int8_t *behind = bytes + p->k_h * words; /* what is beyond words */
+  int32_t begin, end, ky, kx;
+  memset(bytes, p->input_zero_point, (size_t)p->packed.taps);
   memopt_valid_taps(ix, at->width, p->k_w, p->dilation_w, &begin, &end);
   for (ky = 0; ky < p->k_h; ++ky) {
     const int8_t *from = conv_2d_packed_from(p, at, ky, ix + begin * p->dilation_w);
-    int8_t *to = bytes + (ky * p->k_w + begin) * c;
     for (kx = begin; from != 0 && kx < end; kx += alike ? end - begin : 1) {
-      conv_2d_packed_copy(to, from, alike ? (end - begin) * c : c);
+      const int32_t first = kx * c;
+      const int32_t last = alike ? end * c : first + c;
+      const int32_t middle = last < words ? last : first < words ? words : first;
+      conv_2d_packed_copy(bytes + first, from, middle - first);
+      conv_2d_packed_copy(behind + (middle - words), from + (middle - first), last - middle);
       from += p->dilation_w * c;
-      to += c;
     }
+    bytes += words;
+    behind += rest;
   }
 }
 
@@ -120,83 +114,61 @@ static MEMOPT_NOINLINE void conv_2d_packed_border(const memopt_conv_2d_packed_s8
   }
 }
 
-/* Windows without padding beside them whose channels are no words, `from` the start of each row on,
- * as bytes; of two neighbours, or of one if `apart` is 0. */
-static MEMOPT_NOINLINE void conv_2d_packed_windows(const memopt_conv_2d_packed_s8_params *p,
-                                          const conv_2d_packed_at *at, int32_t from, int32_t apart,
-                                          int8_t *bytes) {
-  const int32_t run = p->k_w * p->in_c;
-  const int32_t taps = p->packed.taps;
-  int32_t ky;
-  for (ky = 0; ky < p->k_h; ++ky) {
-    const int8_t *const row = at->row[ky];
-    if (row == 0) {
-      memset(bytes, p->input_zero_point, (size_t)run);
-      if (apart != 0) {
-        memset(bytes + taps, p->input_zero_point, (size_t)run);
-      }
-    } else {
-      conv_2d_packed_copy(bytes, row + from, run);
-      if (apart != 0) {
-        conv_2d_packed_copy(bytes + taps, row + from + apart, run);
-      }
-    }
-    bytes += run;
-  }
-}
-
-/* Two pixels at a time from column ix on, whose windows are whole and whose rows are words. */
+/* Two pixels at a time from column ix on, whose windows are whole. */
 static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8_params *p,
                                                   const conv_2d_packed_at *at, int32_t ix,
                                                   int32_t pairs, int8_t *out, uint32_t *column) {
-  const int32_t run = p->k_w * p->in_c;
-  const int32_t apart = p->stride_w * p->in_c;
-  int32_t from = ix * p->in_c;
+  const int32_t channels = p->out_c;
+  const int32_t apart = 2 * p->stride_w * p->in_c;
+#if MEMOPT_ASM_BLOCK
+  const int32_t fused = p->packed.kinds == 0 && channels % MEMOPT_BLOCK == 0;
+  const int32_t z = 2 * p->packed.zero_point + 1;
+  const uint32_t *const w = p->packed.stream;
+  const uint32_t *const w_end = w + channels / MEMOPT_BLOCK * memopt_block_words(&p->packed);
+  const uint32_t *const end = column + p->packed.taps;
+#endif
+  memopt_windows of;
+  of.rows = at->row;
+  of.from = ix * p->in_c;
+  of.apart = p->stride_w * p->in_c;
+  of.rest = conv_2d_packed_beyond(p);
+  of.words = p->k_w * p->in_c - of.rest;
+  of.count = p->k_h;
+  of.zero = memopt_sxtb16(0x00010001u * (uint8_t)p->input_zero_point);
+  of.bytes = of.rest == 0 ? 0 : (int8_t *)(column + p->packed.taps);
+  of.taps = (of.rest * p->k_h + 3) / 4 * 4;
   for (; pairs > 0; --pairs) {
-    uint32_t *to = column;
-    int32_t ky;
-    for (ky = 0; ky < p->k_h; ++ky) {
-      const int8_t *const row = at->row[ky];
-      if (row == 0) {
-        to = conv_2d_packed_pad(to, 1, p->input_zero_point, 2 * run);
-      } else {
-        to = memopt_widen_2(to, row + from, row + from + apart, run);
-      }
+    memopt_widen_windows(column, &of);
+#if MEMOPT_ASM_BLOCK
+    if (fused) { /* what does not change is read once */
+      memopt_blocks_2x4(column, w, end, out, out + channels, z, w_end);
+    } else
+#endif
+    {
+      memopt_mixed_pixels(&p->packed, column, channels, out, out + channels);
     }
-    memopt_pixels(&p->packed, column, p->out_c, out, out + p->out_c);
-    out += 2 * p->out_c;
-    from += 2 * apart;
+    out += 2 * channels;
+    of.from += apart;
   }
 }
 
-/* The windows of one or two neighbours from column ix on, as a column. */
+/* The windows of one or two neighbours from column ix on, of which some may be padding, as a
+ * column. */
 static MEMOPT_NOINLINE void conv_2d_packed_column(const memopt_conv_2d_packed_s8_params *p,
                                                   const conv_2d_packed_at *at, int32_t ix,
-                                                  int32_t pixels, int32_t last, uint32_t *column) {
-  const int32_t from = ix * p->in_c;
-  const int32_t apart = p->stride_w * p->in_c;
-  const int32_t plain = at->known && p->dilation_w == 1;
+                                                  int32_t pixels, uint32_t *column) {
   int8_t *const bytes = (int8_t *)(column + p->packed.taps);
-  int32_t i = 0;
-  if (p->in_c % 4 == 0) {
-    for (; i < pixels; ++i) {
+  int32_t i;
+  for (i = 0; i < pixels; ++i) {
+    if (p->in_c % 4 == 0) {
       conv_2d_packed_border(p, at, ix + i * p->stride_w, column + i, pixels);
-    }
-    return;
-  }
-  if (plain && ix >= 0 && ix + (pixels - 1) * p->stride_w <= last) {
-    conv_2d_packed_windows(p, at, from, pixels == 2 ? apart : 0, bytes);
-    i = pixels;
-  }
-  for (; i < pixels; ++i) {
-    const int32_t x = ix + i * p->stride_w;
-    if (plain && x >= 0 && x <= last) {
-      conv_2d_packed_windows(p, at, from + i * apart, 0, bytes + i * p->packed.taps);
     } else {
-      conv_2d_packed_bytes(p, at, x, bytes + i * p->packed.taps);
+      conv_2d_packed_bytes(p, at, ix + i * p->stride_w, bytes + i * p->packed.taps);
     }
   }
-  memopt_widen(column, bytes, pixels == 2 ? bytes + p->packed.taps : 0, p->packed.taps);
+  if (p->in_c % 4 != 0) {
+    memopt_widen(column, bytes, pixels == 2 ? bytes + p->packed.taps : 0, p->packed.taps);
+  }
 }
 
 /* One row of the result, of `width` pixels. */
@@ -204,19 +176,19 @@ static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
                                const conv_2d_packed_at *at, int32_t width, int8_t *out,
                                void *scratch) {
   const int32_t last = at->width - p->k_w; /* where the last whole window starts */
-  const int32_t words = at->known && p->dilation_w == 1 && p->k_w * p->in_c % 4 == 0;
+  const int32_t runs = at->known && p->dilation_w == 1;
   const int32_t apart = 2 * p->stride_w;
   int32_t ix = -p->pad_left;
   while (width > 0) {
     int32_t pairs = 0;
-    if (words && ix >= 0 && ix + p->stride_w <= last) {
+    if (runs && ix >= 0 && ix + p->stride_w <= last) {
       pairs = (last - ix - p->stride_w) / apart + 1;
       pairs = pairs < width / 2 ? pairs : width / 2;
     }
     if (pairs > 0) {
       conv_2d_packed_inside(p, at, ix, pairs, out, scratch);
     } else {
-      conv_2d_packed_column(p, at, ix, width > 1 ? 2 : 1, last, scratch);
+      conv_2d_packed_column(p, at, ix, width > 1 ? 2 : 1, scratch);
       memopt_pixels(&p->packed, scratch, p->out_c, out, width > 1 ? out + p->out_c : 0);
       pairs = 1;
     }

@@ -1,6 +1,6 @@
-/* DEPTHWISE_CONV_2D, int8, NHWC, 3x3 with a stride of 1 or 2 along rows and a multiple of four
- * channels: the columns of a row are packed in scratch, four channels at a time, and the window
- * slides over them, see memopt_columns_3x3_s8.h.
+/* DEPTHWISE_CONV_2D, int8, NHWC, 3x3 with a stride of 1 or 2 along rows and at least four channels:
+ * the columns of a row are packed in scratch, four channels at a time, and the window slides over
+ * them, see memopt_columns_3x3_s8.h. The last four may be some of those before, too.
  */
 #include "memopt_common.h"
 #include "memopt_columns_3x3_s8.h"
@@ -10,7 +10,7 @@ typedef struct {
   int32_t out_w, stride_h, stride_w;
   int32_t pad_top, pad_left;
   int32_t input_zero_point;
-  memopt_packed packed; /* stream and kinds of each channel */
+  memopt_packed packed; /* stream and kinds of all fours of channels */
 } memopt_depthwise_3x3_packed_s8_params;
 
 /* How many of the `left` channels from the first on are fused, or are not, as it is. */
@@ -22,9 +22,9 @@ static inline int32_t depthwise_3x3_alike(const uint8_t *kinds, int32_t left) {
   return alike;
 }
 
-/* Four channels from the first on, whose columns are packed. Returns what is behind them in the
- * stream. */
-static inline const uint32_t *depthwise_3x3_four(const memopt_packed *p, int32_t channel,
+/* Four channels whose columns are packed, the stream's from number `at` on. Returns what is behind
+ * them in the stream. */
+static inline const uint32_t *depthwise_3x3_four(const memopt_packed *p, int32_t at,
                                                  const uint32_t *columns, const uint32_t *w,
                                                  int8_t *out, memopt_columns_run *run) {
   int32_t k;
@@ -33,7 +33,7 @@ static inline const uint32_t *depthwise_3x3_four(const memopt_packed *p, int32_t
     return w + MEMOPT_BLOCK * MEMOPT_COLUMNS_WORDS;
   }
   for (k = 0; k < MEMOPT_BLOCK; k += run->channels) {
-    const uint8_t *const kinds = p->kinds + channel + k;
+    const uint8_t *const kinds = p->kinds + at + k;
     run->channels = depthwise_3x3_alike(kinds, MEMOPT_BLOCK - k);
     memopt_columns(*kinds == MEMOPT_FUSED, p->zero_point, columns + run->per * k, w, out + k, run);
     w += run->channels * MEMOPT_COLUMNS_WORDS;
@@ -59,7 +59,7 @@ MEMOPT_KERNEL void memopt_depthwise_3x3_packed_s8(const void *params, const memo
   const memopt_depthwise_3x3_packed_s8_params *p = params;
   memopt_columns_run run;
   memopt_columns_of of;
-  int32_t columns, there, oy;
+  int32_t columns, both, oy;
   run.pairs = p->stride_w == 1 ? p->out_w / 2 : 0;
   run.singles = p->out_w - 2 * run.pairs;
   columns = run.pairs + run.singles + 1;
@@ -70,31 +70,34 @@ MEMOPT_KERNEL void memopt_depthwise_3x3_packed_s8(const void *params, const memo
   of.per = run.per;
   of.zero = 0x01010101u * (uint8_t)p->input_zero_point;
   of.left = p->pad_left;
-  there = (p->in_w - p->pad_left) / 2; /* of which both are, after the first */
-  of.pairs = there < columns - p->pad_left ? there : columns - p->pad_left;
-  of.right = of.left + of.pairs < columns && 2 * there < p->in_w - p->pad_left;
+  both = (p->in_w - p->pad_left) / 2; /* of which both are there, after the first */
+  of.pairs = both < columns - p->pad_left ? both : columns - p->pad_left;
+  of.right = of.left + of.pairs < columns && 2 * both < p->in_w - p->pad_left;
   depthwise_3x3_behind(of.to, of.per, of.zero, of.left + of.pairs + of.right, columns);
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
     int8_t *const to = memopt_out_row(rows, out, oy);
     const uint32_t *w = p->packed.stream;
     const int8_t *row[3];
-    int32_t apart[3];
-    int32_t channel, k;
+    int32_t apart[3], there[3]; /* a mask */
+    int32_t at, k;
     for (k = 0; k < 3; ++k) {
       const int32_t is_there = iy + k >= 0 && iy + k < p->in_h;
       row[k] = is_there ? memopt_in_row(rows, in, 0, iy + k) : (const int8_t *)&of.zero;
       apart[k] = is_there ? p->in_c : 0;
+      there[k] = -is_there;
     }
     of.apart0 = apart[0];
     of.apart1 = apart[1];
     of.apart2 = apart[2];
-    for (channel = 0; channel < p->in_c; channel += MEMOPT_BLOCK) {
-      of.row0 = row[0] + (apart[0] ? channel : 0);
-      of.row1 = row[1] + (apart[1] ? channel : 0);
-      of.row2 = row[2] + (apart[2] ? channel : 0);
+    for (at = 0; at < p->in_c; at += MEMOPT_BLOCK) {
+      const int32_t last = p->in_c - MEMOPT_BLOCK;
+      const int32_t channel = at < last ? at : last;
+      of.row0 = row[0] + (channel & there[0]);
+      of.row1 = row[1] + (channel & there[1]);
+      of.row2 = row[2] + (channel & there[2]);
       memopt_pack_columns(&of);
-      w = depthwise_3x3_four(&p->packed, channel, of.to, w, to + channel, &run);
+      w = depthwise_3x3_four(&p->packed, at, of.to, w, to + channel, &run);
     }
     if (!p->packed.full) {
       memopt_clamp_s8(to, p->out_w * p->in_c, p->packed.act_min, p->packed.act_max);

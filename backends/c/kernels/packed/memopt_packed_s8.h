@@ -36,6 +36,11 @@ typedef struct {
   const uint8_t *kinds;   /* of each block; null if all are fused */
 } memopt_packed;
 
+/* Of a block in a stream. */
+static inline int32_t memopt_block_words(const memopt_packed *p) {
+  return p->taps + 3 * MEMOPT_BLOCK;
+}
+
 static inline int32_t memopt_low(uint32_t word) { return (int16_t)(word & 0xffffu); }
 static inline int32_t memopt_high(uint32_t word) { return (int16_t)(word >> 16); }
 
@@ -159,11 +164,11 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_2
     const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const uint32_t *end __attribute__((unused)), int8_t *out0 __attribute__((unused)),
     int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
-    int32_t blocks __attribute__((unused))) {
+    const uint32_t *w_end __attribute__((unused))) {
   __asm__(
-      ".syntax unified\n push {r0, r2-r11, lr}\n"
-      "0:\n sub r10, r0, r2\n and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n"
-      "mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"
+      ".syntax unified\n push {r0-r11, lr}\n"
+      "sub r10, r0, r2\n and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n str r10, [sp, #4]\n"
+      "0:\n mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"
       "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n .balign 4\n add pc, r10\n nop\n"
       "1:\n .rept 16\n"
       "ldr.w r11, [r0, #4]\n ldr.w lr, [r1, #4]\n ldr.w r10, [r0], #8\n ldr.w r12, [r1], #8\n"
@@ -171,17 +176,16 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_2
       "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16.w r12, r12\n"
       "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"
       "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
-      ".endr\n ldr r10, [sp, #4]\n cmp r0, r10\n bne.w 1b\n"
-      "ldr r0, [sp, #52]\n"
+      ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n"
+      "ldr r0, [sp, #56]\n"
       "sub r4, r4, r2\n sub r5, r5, r3\n sub r8, r8, r6\n sub r9, r9, r7\n"
       MEMOPT_ASM_CHANNEL("r2", "r3", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL("r4", "r5", MEMOPT_ASM_ODD)
       MEMOPT_ASM_CHANNEL("r6", "r7", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL("r8", "r9", MEMOPT_ASM_ODD)
-      "ldr r10, [sp, #48]\n ldr r11, [sp, #8]\n ldr r12, [sp, #56]\n ldr r0, [sp]\n"
+      "ldr r10, [sp, #52]\n ldr r11, [sp, #12]\n ldr r12, [sp, #60]\n ldr r0, [sp]\n"
       "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"
       "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"
-      "ldr r2, [sp, #4]\n str r10, [sp, #48]\n str r11, [sp, #8]\n"
-      "subs r12, r12, #1\n str r12, [sp, #56]\n bne.w 0b\n"
-      "add sp, sp, #12\n pop {r4-r11, pc}\n");
+      "str r10, [sp, #52]\n str r11, [sp, #12]\n cmp r1, r12\n ldr r10, [sp, #4]\n bne.w 0b\n"
+      "add sp, sp, #16\n pop {r4-r11, pc}\n");
 }
 
 #define MEMOPT_ASM_CHANNEL_1(v, doubled)                                                      \
@@ -229,7 +233,8 @@ static inline void memopt_blocks(const memopt_packed *p, int32_t kind, const uin
     if (out1 == 0) {
       memopt_blocks_1x4(column, w, column + p->taps / 2, out0, z, blocks);
     } else {
-      memopt_blocks_2x4(column, w, column + p->taps, out0, out1, z, blocks);
+      memopt_blocks_2x4(column, w, column + p->taps, out0, out1, z,
+                        w + blocks * memopt_block_words(p));
     }
     return;
   }
@@ -241,7 +246,7 @@ static inline void memopt_blocks(const memopt_packed *p, int32_t kind, const uin
       memopt_any_block(p, kind, column + 1, pixels, w, out1);
       out1 += MEMOPT_BLOCK;
     }
-    w += p->taps + 3 * MEMOPT_BLOCK;
+    w += memopt_block_words(p);
   }
 }
 
@@ -275,7 +280,7 @@ static MEMOPT_NOINLINE void memopt_mixed_pixels(const memopt_packed *p, const ui
       }
     }
     channels -= n;
-    w += alike * (p->taps + 3 * MEMOPT_BLOCK);
+    w += alike * memopt_block_words(p);
     out0 += n;
     out1 += out1 == 0 ? 0 : n;
     kind += kind == 0 ? 0 : alike;
@@ -359,6 +364,76 @@ static inline uint32_t *memopt_widen_2(uint32_t *to, const int8_t *a, const int8
 static inline uint32_t *memopt_widen(uint32_t *to, const int8_t *a, const int8_t *b, int32_t n) {
   return b == 0 ? memopt_widen_1(to, 1, a, n) : memopt_widen_2(to, a, b, n);
 }
+
+/* Two pixels whose windows are whole: `rows` under each, null where all are padding, the first pixel
+ * `from` bytes behind their starts, the second `apart` bytes behind the first. Of each row `words`
+ * bytes, a multiple of four, go into the column; then, of all rows, what is left, `rest` bytes of
+ * each, put together as `taps` bytes of each pixel first, in `bytes`; null if nothing is left. */
+typedef struct {
+  const int8_t *const *rows;
+  int32_t from, apart, words, count;
+  int8_t *bytes;
+  uint32_t zero; /* two taps of padding */
+  int32_t rest, taps;
+} memopt_windows;
+
+#if MEMOPT_ASM_BLOCK
+/* Steps of 40 bytes, entered as those of memopt_blocks_2x4; behind the last one if there are none. */
+__attribute__((naked, noinline, unused, aligned(4))) static void memopt_widen_windows(
+    uint32_t *to __attribute__((unused)), const memopt_windows *of __attribute__((unused))) {
+  __asm__(
+      ".syntax unified\n push {r1, r4-r11, lr}\n"
+      "ldr r2, [r1, #4]\n ldr r3, [r1, #8]\n ldr r4, [r1, #12]\n ldr r5, [r1, #16]\n"
+      "ldr lr, [r1, #20]\n ldr r1, [r1]\n"
+      "0:\n rsb r11, r4, #0\n and r11, r11, #28\n add r11, r11, r11, lsl #2\n lsls r11, r11, #1\n"
+      "cmp r4, #0\n it eq\n moveq r11, #320\n cbz r1, 2f\n"
+      "1:\n ldr r6, [r1], #4\n cmp r6, #0\n beq.w 7f\n add r6, r6, r2\n"
+      "2:\n add r12, r6, r4\n .balign 4\n add pc, r11\n nop\n"
+      "3:\n .rept 8\n"
+      "ldr.w r8, [r6, r3]\n ldr.w r7, [r6], #4\n sxtb16.w r10, r8\n sxtb16.w r9, r7\n"
+      "sxtb16.w r8, r8, ror #8\n sxtb16.w r7, r7, ror #8\n str.w r10, [r0, #4]\n"
+      "str.w r8, [r0, #12]\n str.w r7, [r0, #8]\n str.w r9, [r0], #16\n"
+      ".endr\n cmp r6, r12\n bne.w 3b\n"
+      "cmp lr, #0\n beq 5f\n ldr r10, [sp]\n ldr r9, [r10, #28]\n ldr r10, [r10, #32]\n"
+      "4:\n ldrb r8, [r6, r3]\n ldrb r7, [r6], #1\n strb r8, [lr, r10]\n strb r7, [lr], #1\n"
+      "subs r9, r9, #1\n bne 4b\n"
+      "5:\n subs r5, r5, #1\n bne.w 1b\n"
+      "cmp lr, #0\n beq 9f\n ldr r10, [sp]\n ldr r6, [r10, #20]\n ldr r3, [r10, #32]\n"
+      "mov r4, r3\n mov r5, #1\n mov r1, #0\n mov lr, #0\n b.w 0b\n"
+      "7:\n ldr r10, [sp]\n ldr r7, [r10, #24]\n add r12, r0, r4, lsl #2\n"
+      "8:\n cmp r0, r12\n itt ne\n strne r7, [r0], #4\n bne 8b\n"
+      "cmp lr, #0\n beq 5b\n ldr r9, [r10, #28]\n ldr r10, [r10, #32]\n"
+      "10:\n strb r7, [lr, r10]\n strb r7, [lr], #1\n subs r9, r9, #1\n bne 10b\n b 5b\n"
+      "9:\n add sp, sp, #4\n pop {r4-r11, pc}\n");
+}
+#else
+static inline void memopt_widen_windows(uint32_t *to, const memopt_windows *of) {
+  int8_t *bytes = of->bytes;
+  int32_t r, i;
+  for (r = 0; r < of->count; ++r) {
+    const int8_t *row = of->rows[r];
+    if (row == 0) {
+      for (i = 0; i < of->words; ++i) {
+        *to++ = of->zero;
+      }
+      for (i = 0; bytes != 0 && i < of->rest; ++i) {
+        bytes[i] = bytes[of->taps + i] = (int8_t)memopt_low(of->zero);
+      }
+    } else {
+      row += of->from;
+      to = memopt_widen_2(to, row, row + of->apart, of->words);
+      for (i = 0; bytes != 0 && i < of->rest; ++i) {
+        bytes[i] = row[of->words + i];
+        bytes[of->taps + i] = row[of->apart + of->words + i];
+      }
+    }
+    bytes += bytes == 0 ? 0 : of->rest;
+  }
+  if (bytes != 0) {
+    memopt_widen_2(to, of->bytes, of->bytes + of->taps, of->taps);
+  }
+}
+#endif
 
 /* Clamp `n` results to what an activation leaves. */
 static MEMOPT_NOINLINE void memopt_clamp_s8(int8_t *values, int32_t n, int32_t low, int32_t high) {
