@@ -178,20 +178,25 @@ def block_words(kind: int, block: Sequence[Channel]) -> Array:
 
     if kind == PLAIN:
         taps = np.array([c.weights for c in block]).reshape(BLOCK, -1, 4).transpose(1, 0, 2)
-        weights = taps.astype(np.uint8).astype(np.uint32) @ np.array(
-            [1, 1 << 8, 1 << 16, 1 << 24], np.uint32
-        )
+        weights = taps.astype(np.uint8).astype(np.uint32) @ np.array(BYTES, np.uint32)
     else:
         pairs = [_shared(a, b) for a, b in zip(block[::2], block[1::2], strict=True)]
         halves = np.array(pairs).astype(np.uint16).astype(np.uint32).reshape(BLOCK // 2, -1, 2, 2)
         weights = (halves[:, :, 0] | halves[:, :, 1] << 16).transpose(1, 2, 0)
-    last = [
-        (2 * c.bias, c.multiplier, -c.code - 1) if kind == FUSED else (c.bias, c.multiplier, c.code)
-        for c in block
-    ]
+    last = [(2 * c.bias if kind == FUSED else c.bias, c.multiplier) for c in block]
+    shifts = np.array([_shift(kind, c) for c in block]).astype(np.uint8).astype(np.uint32)
     return np.concatenate(
-        [weights.reshape(-1), np.array(last, np.int64).astype(np.uint32).reshape(-1)]
+        [
+            weights.reshape(-1),
+            np.array(last, np.int64).astype(np.uint32).reshape(-1),
+            [shifts @ np.array(BYTES, np.uint32)],
+        ]
     )
+
+
+def _shift(kind: int, channel: Channel) -> int:
+    """The byte that says how far sums are shifted."""
+    return -channel.code - 1 if kind == FUSED else channel.code
 
 
 def _column_words(kind: int, channel: Channel, rounding: Rounding) -> Array:
@@ -202,13 +207,13 @@ def _column_words(kind: int, channel: Channel, rounding: Rounding) -> Array:
     bytes_ = [
         (taps[0, 0], taps[0, 1], taps[1, 0], taps[1, 1]),
         (taps[0, 2], taps[2, 0], taps[1, 2], taps[2, 1]),
-        (taps[2, 1], 0, taps[2, 2], 0),
+        (taps[2, 1], _shift(kind, channel), taps[2, 2], 0),
     ]
     weights = np.array(bytes_).astype(np.uint8).astype(np.uint32) @ np.array(BYTES, np.uint32)
-    shift1, base = -channel.code - 1, 2 * rounding.zero_point + 1
+    base = 2 * rounding.zero_point + 1
     last = (
-        (2 * channel.bias, channel.multiplier, shift1, base << shift1)
+        (2 * channel.bias, channel.multiplier, base << _shift(kind, channel))
         if kind == FUSED
-        else (channel.bias, channel.multiplier, channel.code, 0)
+        else (channel.bias, channel.multiplier, 0)
     )
     return np.concatenate([weights, np.array(last, np.int64).astype(np.uint32)])

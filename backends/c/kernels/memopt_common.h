@@ -16,6 +16,14 @@
 #include <string.h>
 #endif
 
+/* A function of a header that several kernels call, and that is no better for being inlined: where
+ * kernels are files the linker keeps one. How a network rounds may be its own. */
+#if defined(__GNUC__) && !MEMOPT_ROUND_EVEN && !defined(MEMOPT_KERNEL)
+#define MEMOPT_ONCE __attribute__((weak))
+#else
+#define MEMOPT_ONCE static
+#endif
+
 /* A project compiles kernels as files of their own; a single file makes them static. */
 #ifndef MEMOPT_KERNEL
 #define MEMOPT_KERNEL
@@ -165,7 +173,7 @@ static inline int32_t memopt_mean_even(int32_t sum, int32_t count, double scale,
 }
 #endif
 
-static MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_t multiplier,
+MEMOPT_ONCE MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_t multiplier,
                                                       int32_t shift) {
   const int32_t left = shift > 0 ? shift : 0;
   const int32_t right = shift > 0 ? 0 : -shift;

@@ -36,8 +36,7 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_narrow_2
       ".endr\n ldr r10, [sp, #4]\n cmp r0, r10\n bne.w 1b\n"
       "ldr r0, [sp, #52]\n"
       "sub r4, r4, r2\n sub r5, r5, r3\n sub r8, r8, r6\n sub r9, r9, r7\n"
-      MEMOPT_ASM_CHANNEL("r2", "r3", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL("r4", "r5", MEMOPT_ASM_ODD)
-      MEMOPT_ASM_CHANNEL("r6", "r7", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL("r8", "r9", MEMOPT_ASM_ODD)
+      MEMOPT_ASM_CHANNELS
       "ldr r10, [sp, #48]\n ldr r11, [sp, #8]\n ldr r12, [sp, #56]\n ldr r0, [sp]\n"
       "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"
       "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"
@@ -65,8 +64,7 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_narrow_1
       ".endr\n cmp r0, r2\n bne.w 1b\n"
       "ldr r0, [sp, #44]\n"
       "sub r4, r4, r3\n sub r6, r6, r5\n"
-      MEMOPT_ASM_CHANNEL_1("r3", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL_1("r4", MEMOPT_ASM_ODD)
-      MEMOPT_ASM_CHANNEL_1("r5", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL_1("r6", MEMOPT_ASM_ODD)
+      MEMOPT_ASM_CHANNELS_1
       "ldr r11, [sp, #4]\n ldr r12, [sp, #48]\n ldr r0, [sp]\n"
       "strb r4, [r11, #1]\n strb r5, [r11, #2]\n strb r6, [r11, #3]\n strb r3, [r11], #4\n"
       "str r11, [sp, #4]\n subs r12, r12, #1\n str r12, [sp, #48]\n bne.w 0b\n"
@@ -131,7 +129,7 @@ static MEMOPT_NOINLINE void memopt_narrow_pixels(const memopt_packed *p, const i
         out1 += MEMOPT_BLOCK * alike;
       }
       out0 += MEMOPT_BLOCK * alike;
-      w += alike * (p->taps + 3 * MEMOPT_BLOCK);
+      w += alike * memopt_block_words(p);
       continue;
     }
 #endif
@@ -142,7 +140,7 @@ static MEMOPT_NOINLINE void memopt_narrow_pixels(const memopt_packed *p, const i
         memopt_narrow_block(p, kind, column + 4, 2, w, out1);
         out1 += MEMOPT_BLOCK;
       }
-      w += p->taps + 3 * MEMOPT_BLOCK;
+      w += memopt_block_words(p);
     }
   }
 }

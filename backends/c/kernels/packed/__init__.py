@@ -53,16 +53,6 @@ def _column(op: Conv2DOp | DepthwiseConv2DOp) -> int:
     rows=window_rows,
     fast=True,
 )
-@kernel(
-    DepthwiseConv2DOp,
-    "s8",
-    "nhwc",
-    rounding=ROUNDINGS,
-    isa="dsp",
-    workspace=_column,
-    rows=window_rows,
-    fast=True,
-)
 def conv_2d_packed_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Weights packed for two pixels times four channels."""
     depthwise = isinstance(op, DepthwiseConv2DOp)
@@ -99,7 +89,10 @@ def _order(op: Conv2DOp | DepthwiseConv2DOp) -> Array:
 
 
 def _columns(op: DepthwiseConv2DOp) -> int:
-    """The columns of a row of four channels, packed by twos; 0 for what no such kernel computes."""
+    """The columns of a row of four channels, packed by twos, or what `_column` says of one channel;
+    0 for what no such kernel computes."""
+    if shape_of(op.input)[-1] == 1:
+        return _column(op)
     shape, out = shape_of(op.input), shape_of(op.result)
     kernel, stride, dilation, pad = op.window.sizes
     fits = (
@@ -126,7 +119,9 @@ def _columns(op: DepthwiseConv2DOp) -> int:
     fast=True,
 )
 def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
-    """Nine products in five instructions."""
+    """Nine products in five instructions; of one channel as any convolution."""
+    if shape_of(op.input)[-1] == 1:
+        return conv_2d_packed_s8(op, constants)
     need_layout(op, op.weights, "ihwo", "1hwo")
     fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
     weights, scales = int8_weights(op, op.weights, channels, constants)

@@ -1,18 +1,18 @@
 /* A 3x3 window over one channel whose columns are packed: nine products in five instructions.
  *
  * Two columns, 2i and 2i + 1, are three words: va and vb, rows 0 and 1 of each as int16, and u, row
- * 2 of both. The stream of a channel are seven words: the nine weights as SXTB16 takes them from
- * three, {A.0, B.0, A.1, B.1}, {C.0, D.0, C.1, D.1}, {E.0, 0, E.1, 0}, with A = (w00, w10),
- * B = (w01, w11), C = (w02, w12), D = (w20, w21), E = (w21, w22); then {2 * bias, multiplier,
- * shift - 1, (2 * zero point + 1) * 2^(shift - 1)} of a fused channel, see memopt_packed_s8.h, or
- * {bias, multiplier, shift, 0} as memopt_requantize takes them.
+ * 2 of both. The stream of a channel are six words: the nine weights as SXTB16 takes them from
+ * three, {A.0, B.0, A.1, B.1}, {C.0, D.0, C.1, D.1}, {E.0, s, E.1, 0}, with A = (w00, w10),
+ * B = (w01, w11), C = (w02, w12), D = (w20, w21), E = (w21, w22), s = shift - 1; then {2 * bias,
+ * multiplier, (2 * zero point + 1) * 2^(shift - 1)} of a fused channel, see memopt_packed_s8.h, or
+ * {bias, multiplier, 0} and s = shift as memopt_requantize takes them.
  */
 #ifndef MEMOPT_COLUMNS_3X3_S8_H
 #define MEMOPT_COLUMNS_3X3_S8_H
 
 #include "memopt_packed_s8.h"
 
-#define MEMOPT_COLUMNS_WORDS 7 /* of a channel in the stream */
+#define MEMOPT_COLUMNS_WORDS 6 /* of a channel in the stream */
 
 /* Four channels of three rows whose columns are packed: each row from its first column on, `apart`
  * bytes from one to the next, 0 for a row that is not there, of which all are `zero`. To begin with
@@ -117,6 +117,7 @@ static MEMOPT_NOINLINE void memopt_any_columns(int32_t fused, int32_t zero_point
   const uint32_t a = memopt_sxtb16(w[0]), b = memopt_sxtb16(w[0] >> 8);
   const uint32_t c = memopt_sxtb16(w[1]), d = memopt_sxtb16(w[1] >> 8);
   const uint32_t e = memopt_sxtb16(w[2]);
+  const int32_t shift = (int8_t)(w[2] >> 8 & 0xffu);
   const int32_t results = twos + run->singles;
   int32_t i;
   for (i = 0; i < results; ++i) {
@@ -131,9 +132,9 @@ static MEMOPT_NOINLINE void memopt_any_columns(int32_t fused, int32_t zero_point
       sum += memopt_high(columns[2]) * memopt_low(d);
     }
     if (fused) {
-      sum = memopt_fused(2 * sum + (int32_t)w[3], (int32_t)w[4], (int32_t)w[6], (int32_t)w[5]);
+      sum = memopt_fused(2 * sum + (int32_t)w[3], (int32_t)w[4], (int32_t)w[5], shift);
     } else {
-      sum = memopt_requantize(sum + (int32_t)w[3], (int32_t)w[4], (int32_t)w[5]) + zero_point;
+      sum = memopt_requantize(sum + (int32_t)w[3], (int32_t)w[4], shift) + zero_point;
       sum = memopt_clamp(sum, -128, 127);
     }
     *out = (int8_t)sum;
@@ -143,16 +144,16 @@ static MEMOPT_NOINLINE void memopt_any_columns(int32_t fused, int32_t zero_point
 }
 
 #if MEMOPT_ASM_BLOCK
-/* Numbers for which there is no register: in those of the FPU, else on the stack. The four words of a
- * channel behind its weights, at r1, are the first of them. */
+/* Numbers for which there is no register: in those of the FPU, else on the stack. The three words of a
+ * channel behind its weights, at r1, are the first of them; then its shift. */
 #if defined(__ARM_FP)
-#define MEMOPT_ASM_CHANNEL_WORDS "add r8, r1, #12\n vldmia r8, {s0-s3}\n "
+#define MEMOPT_ASM_CHANNEL_WORDS "add r8, r1, #12\n vldmia r8, {s0-s2}\n "
 #define MEMOPT_ASM_PUT(n, r) "vmov s" #n ", " r "\n "
 #define MEMOPT_ASM_GET(r, n) "vmov " r ", s" #n "\n "
 #else
 #define MEMOPT_ASM_CHANNEL_WORDS                                         \
-  "ldr r4, [r1, #12]\n ldr r5, [r1, #16]\n ldr r6, [r1, #20]\n ldr r7, [r1, #24]\n " \
-  "str r4, [sp]\n str r5, [sp, #4]\n str r6, [sp, #8]\n str r7, [sp, #12]\n "
+  "ldr r4, [r1, #12]\n ldr r5, [r1, #16]\n ldr r6, [r1, #20]\n " \
+  "str r4, [sp]\n str r5, [sp, #4]\n str r6, [sp, #8]\n "
 #define MEMOPT_ASM_PUT(n, r) "str " r ", [sp, #4 * " #n "]\n "
 #define MEMOPT_ASM_GET(r, n) "ldr " r ", [sp, #4 * " #n "]\n "
 #endif
@@ -166,9 +167,9 @@ static MEMOPT_NOINLINE void memopt_any_columns(int32_t fused, int32_t zero_point
   "smlatb r7, r5, lr, r7\n smlad r6, r5, lr, r6\n " MEMOPT_ASM_NEXT                         \
   "smlad r6, r3, r12, r6\n smlad r7, r3, r11, r7\n smlabt r6, r5, r1, r6\n"                 \
   "smlad r7, r4, r12, r7\n smlad r7, r5, r1, r7\n"                                          \
-  MEMOPT_ASM_GET("r8", 3) MEMOPT_ASM_GET("r9", 1)                                           \
-  "add r8, r8, r6, asr #31\n smmlar r6, r6, r9, r8\n " MEMOPT_ASM_GET("r8", 3)              \
-  "add r8, r8, r7, asr #31\n smmlar r7, r7, r9, r8\n " MEMOPT_ASM_GET("r9", 2)              \
+  MEMOPT_ASM_GET("r8", 2) MEMOPT_ASM_GET("r9", 1)                                           \
+  "add r8, r8, r6, asr #31\n smmlar r6, r6, r9, r8\n " MEMOPT_ASM_GET("r8", 2)              \
+  "add r8, r8, r7, asr #31\n smmlar r7, r7, r9, r8\n " MEMOPT_ASM_GET("r9", 3)              \
   "asr r6, r9\n asr r7, r9\n ssat r6, #8, r6, asr #1\n ssat r7, #8, r7, asr #1\n"           \
   MEMOPT_ASM_GET("r8", 4) "strb r6, [r2]\n strb r7, [r2, r8]\n add r2, r2, r8, lsl #1\n"
 
@@ -176,8 +177,8 @@ static MEMOPT_NOINLINE void memopt_any_columns(int32_t fused, int32_t zero_point
   MEMOPT_ASM_GET("r6", 0)                                                                   \
   "smlad r6, r3, r10, r6\n smlad r6, r4, r11, r6\n smlad r6, r5, lr, r6\n " MEMOPT_ASM_NEXT \
   "smlad r6, r3, r12, r6\n smlabt r6, r5, r1, r6\n"                                         \
-  MEMOPT_ASM_GET("r8", 3) MEMOPT_ASM_GET("r9", 1)                                           \
-  "add r8, r8, r6, asr #31\n smmlar r6, r6, r9, r8\n " MEMOPT_ASM_GET("r9", 2)              \
+  MEMOPT_ASM_GET("r8", 2) MEMOPT_ASM_GET("r9", 1)                                           \
+  "add r8, r8, r6, asr #31\n smmlar r6, r6, r9, r8\n " MEMOPT_ASM_GET("r9", 3)              \
   "asr r6, r9\n ssat r6, #8, r6, asr #1\n " MEMOPT_ASM_GET("r8", 4)                         \
   "strb r6, [r2]\n add r2, r2, r8\n"
 
@@ -193,8 +194,8 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_fused_co
       MEMOPT_ASM_PUT(9, "r7") MEMOPT_ASM_PUT(10, "r8") MEMOPT_ASM_PUT(11, "r9")
       MEMOPT_ASM_PUT(12, "r5")
       "0:\n " MEMOPT_ASM_GET("r1", 7) MEMOPT_ASM_CHANNEL_WORDS
-      "ldr r6, [r1]\n ldr r7, [r1, #4]\n ldr r8, [r1, #8]\n add r9, r1, #28\n"
-      MEMOPT_ASM_PUT(7, "r9")
+      "ldr r6, [r1]\n ldr r7, [r1, #4]\n ldr r8, [r1, #8]\n add r9, r1, #24\n"
+      MEMOPT_ASM_PUT(7, "r9") "ubfx r9, r8, #8, #8\n " MEMOPT_ASM_PUT(3, "r9")
       "sxtb16 r10, r6\n sxtb16 r11, r6, ror #8\n sxtb16 r12, r7\n sxtb16 lr, r7, ror #8\n"
       "sxtb16 r1, r8\n sadd16 r10, r10, r10\n sadd16 r11, r11, r11\n sadd16 r12, r12, r12\n"
       "sadd16 lr, lr, lr\n sadd16 r1, r1, r1\n"

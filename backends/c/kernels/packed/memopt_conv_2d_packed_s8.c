@@ -30,21 +30,19 @@ typedef struct {
   const int8_t *row[CONV_2D_PACKED_ROWS];
 } conv_2d_packed_at;
 
-/* A few bytes, for which a call would cost more. */
-static inline void conv_2d_packed_copy(int8_t *to, const int8_t *from, int32_t n) {
-  for (; n > 0; --n) {
-    *to++ = *from++;
-  }
-}
-
 /* `n` bytes of padding, a multiple of 4, into every `pixels`th word of a column. */
-static inline uint32_t *conv_2d_packed_pad(uint32_t *to, int32_t pixels, int32_t value, int32_t n) {
-  const uint32_t word = memopt_sxtb16(0x00010001u * (uint8_t)value);
+static MEMOPT_NOINLINE uint32_t *conv_2d_packed_pad(uint32_t *to, int32_t pixels, uint32_t zero,
+                                                    int32_t n) {
   for (; n > 0; n -= 2) {
-    *to = word;
+    *to = zero;
     to += pixels;
   }
   return to;
+}
+
+/* Two taps of padding. */
+static inline uint32_t conv_2d_packed_zero(const memopt_conv_2d_packed_s8_params *p) {
+  return memopt_sxtb16(0x00010001u * (uint8_t)p->input_zero_point);
 }
 
 /* The place of column `x` in the row under the taps `ky` of a window, null outside. */
@@ -83,8 +81,10 @@ static MEMOPT_NOINLINE void conv_2d_packed_bytes(const memopt_conv_2d_packed_s8_
       const int32_t first = kx * c;
       const int32_t last = alike ? end * c : first + c;
       const int32_t middle = last < words ? last : first < words ? words : first;
-      conv_2d_packed_copy(bytes + first, from, middle - first);
-      conv_2d_packed_copy(behind + (middle - words), from + (middle - first), last - middle);
+      memcpy(bytes + first, from, (size_t)(middle - first));
+      if (middle < last) {
+        memcpy(behind + (middle - words), from + (middle - first), (size_t)(last - middle));
+      }
       from += p->dilation_w * c;
     }
     bytes += words;
@@ -96,7 +96,7 @@ static MEMOPT_NOINLINE void conv_2d_packed_bytes(const memopt_conv_2d_packed_s8_
 static MEMOPT_NOINLINE void conv_2d_packed_border(const memopt_conv_2d_packed_s8_params *p,
                                                   const conv_2d_packed_at *at, int32_t ix,
                                                   uint32_t *to, int32_t pixels) {
-  const int32_t zero = p->input_zero_point;
+  const uint32_t zero = conv_2d_packed_zero(p);
   const int32_t c = p->in_c;
   const int32_t alike = p->dilation_w == 1;
   int32_t begin, end, ky, kx;
@@ -134,7 +134,7 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
   of.rest = conv_2d_packed_beyond(p);
   of.words = p->k_w * p->in_c - of.rest;
   of.count = p->k_h;
-  of.zero = memopt_sxtb16(0x00010001u * (uint8_t)p->input_zero_point);
+  of.zero = conv_2d_packed_zero(p);
   of.bytes = of.rest == 0 ? 0 : (int8_t *)(column + p->packed.taps);
   of.taps = (of.rest * p->k_h + 3) / 4 * 4;
   for (; pairs > 0; --pairs) {
@@ -145,7 +145,7 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
     } else
 #endif
     {
-      memopt_mixed_pixels(&p->packed, column, channels, out, out + channels);
+      memopt_pixels(&p->packed, column, channels, out, out + channels);
     }
     out += 2 * channels;
     of.from += apart;
@@ -163,11 +163,9 @@ static MEMOPT_NOINLINE void conv_2d_packed_column(const memopt_conv_2d_packed_s8
     if (p->in_c % 4 == 0) {
       conv_2d_packed_border(p, at, ix + i * p->stride_w, column + i, pixels);
     } else {
-      conv_2d_packed_bytes(p, at, ix + i * p->stride_w, bytes + i * p->packed.taps);
+      conv_2d_packed_bytes(p, at, ix + i * p->stride_w, bytes);
+      memopt_widen_1(column + i, pixels, bytes, p->packed.taps);
     }
-  }
-  if (p->in_c % 4 != 0) {
-    memopt_widen(column, bytes, pixels == 2 ? bytes + p->packed.taps : 0, p->packed.taps);
   }
 }
 

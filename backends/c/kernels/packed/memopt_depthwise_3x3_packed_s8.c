@@ -13,15 +13,6 @@ typedef struct {
   memopt_packed packed; /* stream and kinds of all fours of channels */
 } memopt_depthwise_3x3_packed_s8_params;
 
-/* How many of the `left` channels from the first on are fused, or are not, as it is. */
-static inline int32_t depthwise_3x3_alike(const uint8_t *kinds, int32_t left) {
-  int32_t alike = 1;
-  while (alike < left && (kinds[alike] == MEMOPT_FUSED) == (kinds[0] == MEMOPT_FUSED)) {
-    ++alike;
-  }
-  return alike;
-}
-
 /* Four channels whose columns are packed, the stream's from number `at` on. Returns what is behind
  * them in the stream. */
 static inline const uint32_t *depthwise_3x3_four(const memopt_packed *p, int32_t at,
@@ -32,11 +23,11 @@ static inline const uint32_t *depthwise_3x3_four(const memopt_packed *p, int32_t
     memopt_columns(1, p->zero_point, columns, w, out, run);
     return w + MEMOPT_BLOCK * MEMOPT_COLUMNS_WORDS;
   }
-  for (k = 0; k < MEMOPT_BLOCK; k += run->channels) {
-    const uint8_t *const kinds = p->kinds + at + k;
-    run->channels = depthwise_3x3_alike(kinds, MEMOPT_BLOCK - k);
-    memopt_columns(*kinds == MEMOPT_FUSED, p->zero_point, columns + run->per * k, w, out + k, run);
-    w += run->channels * MEMOPT_COLUMNS_WORDS;
+  run->channels = 1;
+  for (k = 0; k < MEMOPT_BLOCK; ++k) {
+    const int32_t fused = p->kinds[at + k] == MEMOPT_FUSED;
+    memopt_columns(fused, p->zero_point, columns + run->per * k, w, out + k, run);
+    w += MEMOPT_COLUMNS_WORDS;
   }
   return w;
 }

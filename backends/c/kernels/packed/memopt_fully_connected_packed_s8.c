@@ -18,11 +18,11 @@ MEMOPT_KERNEL void memopt_fully_connected_packed_s8(const void *params, const me
   for (row = rows->out_begin; row < rows->out_end; ++row) {
     const int8_t *const input = memopt_in_row(rows, in, 0, row);
     int8_t *const output = memopt_out_row(rows, out, row);
-    uint32_t *const end = memopt_widen(scratch, input, 0, whole);
+    uint32_t *const end = memopt_widen_1(scratch, 1, input, whole);
     if (whole < p->in_n) {
       int8_t last[4] = {0, 0, 0, 0};
       memcpy(last, input + whole, (size_t)(p->in_n - whole));
-      memopt_widen(end, last, 0, 4);
+      memopt_widen_1(end, 1, last, 4);
     }
     memopt_pixels(&p->packed, scratch, p->out_n, output, 0);
     if (!p->packed.full) {

@@ -8,8 +8,8 @@
  * int16, `taps` words: of four taps (0, 2) of pixel 0, (0, 2) of pixel 1, (1, 3) of pixel 0, of
  * pixel 1: bytes as SXTB16 takes them from a word. A last pixel alone has half as many words. A
  * stream is, for every block of four channels,
- * `taps` words of weights, of four taps (0, 2) of channels 0|1, of 2|3, (1, 3) of 0|1, of 2|3, and
- * then three words for each channel: what `memopt_block_kind` says.
+ * `taps` words of weights, of four taps (0, 2) of channels 0|1, of 2|3, (1, 3) of 0|1, of 2|3, then
+ * two words for each channel and a word with a byte for each: what `memopt_block_kind` says.
  */
 #ifndef MEMOPT_PACKED_S8_H
 #define MEMOPT_PACKED_S8_H
@@ -21,10 +21,10 @@
 
 #define MEMOPT_BLOCK 4 /* channels */
 
-/* What stands in a stream. FUSED: {2 * bias, multiplier, shift to the right - 1}, and the result is
+/* What stands in a stream. FUSED: {2 * bias, multiplier}, {shift to the right - 1}, and the result is
  * sat8((r + (bias < 0 ? -1 : 0) + z * 2^(shift - 1)) >> shift), z = 2 * zero point + 1, which equals
  * the double rounding of memopt_requantize if |sum| < 2^30, shift >= 1, and nothing overflows.
- * PACKED: {bias, multiplier, shift as memopt_requantize takes it}. PLAIN: the same, and the weights
+ * PACKED: {bias, multiplier}, {shift as memopt_requantize takes it}. PLAIN: the same, and the weights
  * of four taps are four words of int8, one per channel. */
 typedef enum { MEMOPT_FUSED, MEMOPT_PACKED, MEMOPT_PLAIN } memopt_block_kind;
 
@@ -38,7 +38,7 @@ typedef struct {
 
 /* Of a block in a stream. */
 static inline int32_t memopt_block_words(const memopt_packed *p) {
-  return p->taps + 3 * MEMOPT_BLOCK;
+  return p->taps + 2 * MEMOPT_BLOCK + 1;
 }
 
 static inline int32_t memopt_low(uint32_t word) { return (int16_t)(word & 0xffffu); }
@@ -116,14 +116,14 @@ static inline void memopt_block_sums(const uint32_t *column, int32_t pixels, int
 }
 
 /* A block of any kind of one pixel from its sums, by what stands in the stream behind its weights. */
-static MEMOPT_NOINLINE void memopt_finish_block(const memopt_packed *p, int32_t kind,
-                                                const int32_t sums[MEMOPT_BLOCK],
-                                                const uint32_t *w, int8_t *out) {
+MEMOPT_ONCE MEMOPT_NOINLINE void memopt_finish_block(const memopt_packed *p, int32_t kind,
+                                                     const int32_t sums[MEMOPT_BLOCK],
+                                                     const uint32_t *w, int8_t *out) {
   int32_t c;
   for (c = 0; c < MEMOPT_BLOCK; ++c) {
-    const int32_t bias = (int32_t)w[0];
-    const int32_t multiplier = (int32_t)w[1];
-    const int32_t shift = (int32_t)w[2];
+    const int32_t bias = (int32_t)w[2 * c];
+    const int32_t multiplier = (int32_t)w[2 * c + 1];
+    const int32_t shift = (int8_t)(w[2 * MEMOPT_BLOCK] >> 8 * c & 0xffu);
     if (kind == MEMOPT_FUSED) {
       const int32_t base = memopt_shift_left(2 * p->zero_point + 1, shift);
       out[c] = (int8_t)memopt_fused(2 * sums[c] + bias, multiplier, base, shift);
@@ -131,14 +131,13 @@ static MEMOPT_NOINLINE void memopt_finish_block(const memopt_packed *p, int32_t 
       const int32_t value = memopt_requantize(bias + sums[c], multiplier, shift);
       out[c] = (int8_t)memopt_clamp(value + p->zero_point, -128, 127);
     }
-    w += 3;
   }
 }
 
 /* A block of any kind of one pixel. */
-static MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_t kind,
-                                             const uint32_t *column, int32_t pixels,
-                                             const uint32_t *w, int8_t *out) {
+MEMOPT_ONCE MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_t kind,
+                                                  const uint32_t *column, int32_t pixels,
+                                                  const uint32_t *w, int8_t *out) {
   int32_t sums[MEMOPT_BLOCK];
   memopt_block_sums(column, pixels, p->taps, w, kind == MEMOPT_PLAIN, sums);
   memopt_finish_block(p, kind, sums, w + p->taps, out);
@@ -148,19 +147,27 @@ static MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_t kin
 #define MEMOPT_ASM_BLOCK 1
 #define MEMOPT_ASM_EVEN ", lsl #1" /* 2 * A0 */
 #define MEMOPT_ASM_ODD ", asr #7"  /* 2 * A1 of 256 * A1 */
-/* Two sums of one channel, which `doubled` doubles: its three words are added, multiplied, shifted. */
-#define MEMOPT_ASM_CHANNEL(v0, v1, doubled)                                                   \
-  "ldr r10, [r1, #4]\n ldr r11, [r1, #8]\n ldr r12, [r1], #12\n"                              \
+/* Two sums of one channel, which `doubled` doubles: its bias is added, they are multiplied and shifted
+ * by the byte `at` behind; `next` words on is what follows the bias of the next one. */
+#define MEMOPT_ASM_CHANNEL(v0, v1, doubled, at, next)                                         \
+  "ldr r10, [r1, #4]\n ldrb r11, [r1, #" at "]\n ldr r12, [r1], #" next "\n"                  \
   "add " v0 ", r12, " v0 doubled "\n add " v1 ", r12, " v1 doubled "\n lsl r12, r0, r11\n"    \
   "add lr, r12, " v0 ", asr #31\n smmlar " v0 ", " v0 ", r10, lr\n"                           \
   "add lr, r12, " v1 ", asr #31\n smmlar " v1 ", " v1 ", r10, lr\n"                           \
   "asr " v0 ", " v0 ", r11\n asr " v1 ", " v1 ", r11\n"                                       \
   "ssat " v0 ", #8, " v0 ", asr #1\n ssat " v1 ", #8, " v1 ", asr #1\n"
 
+/* All four: two words of each, then a byte of each. */
+#define MEMOPT_ASM_CHANNELS                                                                   \
+  MEMOPT_ASM_CHANNEL("r2", "r3", MEMOPT_ASM_EVEN, "32", "8")                                  \
+  MEMOPT_ASM_CHANNEL("r4", "r5", MEMOPT_ASM_ODD, "25", "8")                                   \
+  MEMOPT_ASM_CHANNEL("r6", "r7", MEMOPT_ASM_EVEN, "18", "8")                                  \
+  MEMOPT_ASM_CHANNEL("r8", "r9", MEMOPT_ASM_ODD, "11", "12")
+
 /* Fused blocks from the column to the bytes, one after the other. Sixteen steps of 56 bytes, entered
  * where as many are left as do not fill a round. One LDR after the other costs a cycle where an
  * LDRD costs three. GCC would spill: eight sums, four factors, three pointers. */
-__attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_2x4(
+__attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blocks_2x4(
     const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const uint32_t *end __attribute__((unused)), int8_t *out0 __attribute__((unused)),
     int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
@@ -179,8 +186,7 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_2
       ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n"
       "ldr r0, [sp, #56]\n"
       "sub r4, r4, r2\n sub r5, r5, r3\n sub r8, r8, r6\n sub r9, r9, r7\n"
-      MEMOPT_ASM_CHANNEL("r2", "r3", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL("r4", "r5", MEMOPT_ASM_ODD)
-      MEMOPT_ASM_CHANNEL("r6", "r7", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL("r8", "r9", MEMOPT_ASM_ODD)
+      MEMOPT_ASM_CHANNELS
       "ldr r10, [sp, #52]\n ldr r11, [sp, #12]\n ldr r12, [sp, #60]\n ldr r0, [sp]\n"
       "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"
       "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"
@@ -188,13 +194,19 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_2
       "add sp, sp, #16\n pop {r4-r11, pc}\n");
 }
 
-#define MEMOPT_ASM_CHANNEL_1(v, doubled)                                                      \
-  "ldr r10, [r1, #4]\n ldr r11, [r1, #8]\n ldr r12, [r1], #12\n"                              \
+#define MEMOPT_ASM_CHANNEL_1(v, doubled, at, next)                                            \
+  "ldr r10, [r1, #4]\n ldrb r11, [r1, #" at "]\n ldr r12, [r1], #" next "\n"                  \
   "add " v ", r12, " v doubled "\n lsl r12, r0, r11\n add lr, r12, " v ", asr #31\n"          \
   "smmlar " v ", " v ", r10, lr\n asr " v ", " v ", r11\n ssat " v ", #8, " v ", asr #1\n"
 
+#define MEMOPT_ASM_CHANNELS_1                                                                 \
+  MEMOPT_ASM_CHANNEL_1("r3", MEMOPT_ASM_EVEN, "32", "8")                                      \
+  MEMOPT_ASM_CHANNEL_1("r4", MEMOPT_ASM_ODD, "25", "8")                                       \
+  MEMOPT_ASM_CHANNEL_1("r5", MEMOPT_ASM_EVEN, "18", "8")                                      \
+  MEMOPT_ASM_CHANNEL_1("r6", MEMOPT_ASM_ODD, "11", "12")
+
 /* The same of one pixel, eight steps of 72 bytes and 16 products. */
-__attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_1x4(
+__attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blocks_1x4(
     const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
     int32_t z __attribute__((unused)), int32_t blocks __attribute__((unused))) {
@@ -212,8 +224,7 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_blocks_1
       ".endr\n cmp r0, r2\n bne.w 1b\n"
       "ldr r0, [sp, #44]\n"
       "sub r4, r4, r3\n sub r6, r6, r5\n"
-      MEMOPT_ASM_CHANNEL_1("r3", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL_1("r4", MEMOPT_ASM_ODD)
-      MEMOPT_ASM_CHANNEL_1("r5", MEMOPT_ASM_EVEN) MEMOPT_ASM_CHANNEL_1("r6", MEMOPT_ASM_ODD)
+      MEMOPT_ASM_CHANNELS_1
       "ldr r11, [sp, #4]\n ldr r12, [sp, #48]\n ldr r0, [sp]\n"
       "strb r4, [r11, #1]\n strb r5, [r11, #2]\n strb r6, [r11, #3]\n strb r3, [r11], #4\n"
       "str r11, [sp, #4]\n subs r12, r12, #1\n str r12, [sp, #48]\n bne.w 0b\n"
@@ -250,9 +261,10 @@ static inline void memopt_blocks(const memopt_packed *p, int32_t kind, const uin
   }
 }
 
-/* Channels of several kinds, or that are no whole blocks. */
-static MEMOPT_NOINLINE void memopt_mixed_pixels(const memopt_packed *p, const uint32_t *column,
-                                                int32_t channels, int8_t *out0, int8_t *out1) {
+/* All `channels` of the pixels of a column, two or, if `out1` is null, one; not yet clamped. They are of
+ * several kinds, or no whole blocks. */
+MEMOPT_ONCE MEMOPT_NOINLINE void memopt_pixels(const memopt_packed *p, const uint32_t *column,
+                                               int32_t channels, int8_t *out0, int8_t *out1) {
   const uint32_t *w = p->stream;
   const uint8_t *kind = p->kinds;
   int8_t last0[MEMOPT_BLOCK], last1[MEMOPT_BLOCK];
@@ -260,7 +272,7 @@ static MEMOPT_NOINLINE void memopt_mixed_pixels(const memopt_packed *p, const ui
     const int32_t whole = channels >= MEMOPT_BLOCK;
     int8_t *to0 = last0;
     int8_t *to1 = last1;
-    int32_t alike = 1; /* blocks of one kind */
+    int32_t alike = kind == 0 && whole ? channels / MEMOPT_BLOCK : 1; /* blocks of one kind */
     int32_t n;
     if (whole || out1 == 0) {
       to1 = out1;
@@ -268,7 +280,7 @@ static MEMOPT_NOINLINE void memopt_mixed_pixels(const memopt_packed *p, const ui
     if (whole) {
       to0 = out0;
     }
-    while (alike < channels / MEMOPT_BLOCK && (kind == 0 || kind[alike] == kind[0])) {
+    while (kind != 0 && alike < channels / MEMOPT_BLOCK && kind[alike] == kind[0]) {
       ++alike;
     }
     memopt_blocks(p, kind == 0 ? MEMOPT_FUSED : *kind, column, w, alike, to0, to1);
@@ -287,16 +299,6 @@ static MEMOPT_NOINLINE void memopt_mixed_pixels(const memopt_packed *p, const ui
   }
 }
 
-/* All `channels` of the pixels of a column, two or, if `out1` is null, one; not yet clamped. */
-static inline void memopt_pixels(const memopt_packed *p, const uint32_t *column, int32_t channels,
-                                 int8_t *out0, int8_t *out1) {
-  if (p->kinds == 0 && channels % MEMOPT_BLOCK == 0) {
-    memopt_blocks(p, MEMOPT_FUSED, column, p->stream, channels / MEMOPT_BLOCK, out0, out1);
-  } else {
-    memopt_mixed_pixels(p, column, channels, out0, out1);
-  }
-}
-
 #if MEMOPT_DOT_DSP
 #define MEMOPT_EVEN_S8(word) ((uint32_t)memopt_even_s8(word))
 #define MEMOPT_ODD_S8(word) ((uint32_t)memopt_odd_s8(word))
@@ -311,16 +313,6 @@ static inline uint32_t memopt_word(const int8_t *from) {
   return word;
 }
 
-/* Four bytes of two pixels into a column. */
-static inline void memopt_widen_4(uint32_t *to, const int8_t *a, const int8_t *b) {
-  const uint32_t first = memopt_word(a);
-  const uint32_t second = memopt_word(b);
-  to[0] = MEMOPT_EVEN_S8(first);
-  to[1] = MEMOPT_EVEN_S8(second);
-  to[2] = MEMOPT_ODD_S8(first);
-  to[3] = MEMOPT_ODD_S8(second);
-}
-
 static inline uint32_t *memopt_widen_word(uint32_t *to, int32_t pixels, const int8_t *from) {
   const uint32_t word = memopt_word(from);
   to[0] = MEMOPT_EVEN_S8(word);
@@ -330,39 +322,14 @@ static inline uint32_t *memopt_widen_word(uint32_t *to, int32_t pixels, const in
 
 /* `n` bytes, a multiple of 4, of one pixel, into every `pixels`th word of a column. Returns what is
  * behind them. */
-static inline uint32_t *memopt_widen_1(uint32_t *to, int32_t pixels, const int8_t *from,
-                                       int32_t n) {
+MEMOPT_ONCE MEMOPT_NOINLINE uint32_t *memopt_widen_1(uint32_t *to, int32_t pixels,
+                                                     const int8_t *from, int32_t n) {
   for (; n >= 8; n -= 8) {
     to = memopt_widen_word(to, pixels, from);
     to = memopt_widen_word(to, pixels, from + 4);
     from += 8;
   }
   return n > 0 ? memopt_widen_word(to, pixels, from) : to;
-}
-
-/* The same of two pixels. */
-static inline uint32_t *memopt_widen_2(uint32_t *to, const int8_t *a, const int8_t *b, int32_t n) {
-  for (; n >= 16; n -= 16) {
-    memopt_widen_4(to, a, b);
-    memopt_widen_4(to + 4, a + 4, b + 4);
-    memopt_widen_4(to + 8, a + 8, b + 8);
-    memopt_widen_4(to + 12, a + 12, b + 12);
-    to += 16;
-    a += 16;
-    b += 16;
-  }
-  for (; n > 0; n -= 4) {
-    memopt_widen_4(to, a, b);
-    to += 4;
-    a += 4;
-    b += 4;
-  }
-  return to;
-}
-
-/* Of two pixels, or of one if b is null. */
-static inline uint32_t *memopt_widen(uint32_t *to, const int8_t *a, const int8_t *b, int32_t n) {
-  return b == 0 ? memopt_widen_1(to, 1, a, n) : memopt_widen_2(to, a, b, n);
 }
 
 /* Two pixels whose windows are whole: `rows` under each, null where all are padding, the first pixel
@@ -407,6 +374,12 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_widen_wi
       "9:\n add sp, sp, #4\n pop {r4-r11, pc}\n");
 }
 #else
+/* `n` bytes of two pixels, a multiple of 4, into a column. Returns what is behind them. */
+static inline uint32_t *memopt_widen_2(uint32_t *to, const int8_t *a, const int8_t *b, int32_t n) {
+  memopt_widen_1(to, 2, a, n);
+  return memopt_widen_1(to + 1, 2, b, n) - 1;
+}
+
 static inline void memopt_widen_windows(uint32_t *to, const memopt_windows *of) {
   int8_t *bytes = of->bytes;
   int32_t r, i;
