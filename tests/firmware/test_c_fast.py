@@ -164,18 +164,22 @@ def add_words(lab: Any, forge: Any) -> None:
 def add_depthwise(
     lab: Any, forge: Any, kernel: Sequence[int] = (3, 3), channels: int = 0, width: int = 0
 ) -> None:
-    """Of channels in fours; images of one column and of one row, too; or as wanted."""
+    """Of four channels and more, or of one from which several are made; images of one column and of
+    one row, too; or as wanted."""
     schema = lab.forge.schema
     pick = forge.rng.integers
-    channels, padding = channels or 4 * int(pick(1, 4)), int(pick(2))
+    inputs, padding = channels or int(pick(4, 15)), int(pick(2))
+    if channels == 0 and pick(4) == 0:
+        inputs, channels = 1, int(pick(1, 10))
+    channels = channels or inputs
     stride = [int(pick(1, 4)), int(pick(1, 3))]
     least = (1, 1) if padding == lab.forge.SAME else kernel
     size = [int(pick(least[0], 10)), width or int(pick(least[1], 10))]
-    source = forge.input([int(pick(1, 3)), *size, channels])
+    source = forge.input([int(pick(1, 3)), *size, inputs])
     weights = forge.weights([1, *kernel, channels], channels, 3, bool(pick(2)))
     bias = forge.bias(source, weights, channels, needed=False)
     options: Any = schema.DepthwiseConv2DOptionsT()
-    options.depthMultiplier = 1
+    options.depthMultiplier = channels // inputs
     options.padding, (options.strideH, options.strideW) = padding, stride
     options.fusedActivationFunction = int(pick(4))
     out = lab.forge.spatial(size, kernel, stride, [1, 1], padding)
