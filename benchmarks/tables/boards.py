@@ -138,11 +138,16 @@ def profiled(path: Path) -> list[tuple[str, int]]:
     with tempfile.TemporaryDirectory(prefix="memopt-") as work:
         folder = Path(work) / "out"
         _compile(path, "cortex-m4", FASTEST, folder)
-        header = "".join(file.read_text() for file in folder.glob("*.h"))
-        size = re.search(r"^#define \w+_INPUT_BYTES (\d+)u", header, re.MULTILINE)
-        (folder / "in.bin").write_bytes(bytes(int(size[1]) if size else 0))
-        flags = "CFLAGS=-O2 -DMEMOPT_TRACE -DMEMOPT_PROFILE"
-        text = _run("make", "-s", "-C", str(folder), "run", flags, "IN=in.bin", "OUT=out.bin")
+        return profile(folder)
+
+
+def profile(folder: Path) -> list[tuple[str, int]]:
+    """The same of a project, run on zeros. Raises MemoptError."""
+    header = "".join(file.read_text() for file in folder.glob("*.h"))
+    size = re.search(r"^#define \w+_INPUT_BYTES (\d+)u", header, re.MULTILINE)
+    (folder / "in.bin").write_bytes(bytes(int(size[1]) if size else 0))
+    flags = "CFLAGS=-O2 -DMEMOPT_TRACE -DMEMOPT_PROFILE"
+    text = _run("make", "-s", "-C", str(folder), "run", flags, "IN=in.bin", "OUT=out.bin")
     rows = [line.rsplit(" ", 1) for line in text.splitlines()]
     end = next(i for i, row in enumerate(rows) if row[0] == "runs")
     return [(name, int(count)) for name, count in rows[:end]]

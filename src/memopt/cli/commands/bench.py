@@ -30,7 +30,7 @@ def add_arguments(commands: Any) -> None:
         "what",
         choices=(
             *("schedule", "place", "rows", "rewrite", "cortex-m", "scoreboard"),
-            *("limits", "passes", "onnx-nodes", "training"),
+            *("shapes", "limits", "passes", "onnx-nodes", "training"),
         ),
     )
     parser.add_argument(
@@ -93,6 +93,7 @@ def run(args: argparse.Namespace) -> None:
         "rewrite": _rewrite,
         "cortex-m": _cortex_m,
         "scoreboard": _scoreboard,
+        "shapes": _shapes,
         "limits": _limits,
         "passes": _passes,
         "onnx-nodes": _onnx_nodes,
@@ -197,6 +198,17 @@ def _scoreboard(args: argparse.Namespace, limit: float) -> "tuple[list[str], lis
     models = chosen(args.graphs, args.quick)
     with progress() as tick:
         return [path.stem for path in models], [scoreboard(models, tick)]
+
+
+def _shapes(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
+    """Random layers: no solver call takes `limit`."""
+    from memopt.benchmarks.shapes import COUNT, QUICK, layers, shapes
+
+    _wanted(args, ["shapes"])
+    if args.graphs:
+        raise UsageError("bench shapes makes its layers itself and takes no --graphs")
+    with progress() as tick:
+        return [], [shapes(layers(QUICK if args.quick else COUNT), tick)]
 
 
 def _limits(args: argparse.Namespace, limit: float) -> "tuple[list[str], list[Table]]":
