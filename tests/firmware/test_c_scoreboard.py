@@ -55,6 +55,17 @@ def test_models_and_operators_on_a_core(
     assert counted == pytest.approx(1e6 * whole["instructions"], rel=0.02)
 
 
+def test_random_layers_with_and_without_scratch(tmp_path: Path, lab: Any) -> None:
+    """The rows are the layers that have both kinds of kernels."""
+    lab.need_tools("cortex-m4")
+    out = tmp_path / "out.json"
+    assert main(["bench", "shapes", "--quick", "--json", str(out)]) == 0
+    (table,) = json.loads(out.read_text())["tables"]
+    assert [row["kind"] for row in table["rows"]] == ["dense", "dense"]
+    assert all(row["scratch"] < row["plain"] for row in table["rows"])
+    assert main(["bench", "shapes", "--graphs", "resnet8_int8"]) == 2
+
+
 def test_what_is_not_there_and_what_does_not_compile(shared: Path, tmp_path: Path) -> None:
     with pytest.raises(MemoptError, match=r"no .*nowhere.tflite"):
         chosen(["nowhere"], False)

@@ -173,7 +173,7 @@ static inline int32_t memopt_mean_even(int32_t sum, int32_t count, double scale,
 }
 #endif
 
-MEMOPT_ONCE MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_t multiplier,
+static MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_t multiplier,
                                                       int32_t shift) {
   const int32_t left = shift > 0 ? shift : 0;
   const int32_t right = shift > 0 ? 0 : -shift;

@@ -53,8 +53,13 @@ def _column(op: Conv2DOp | DepthwiseConv2DOp) -> int:
     rows=window_rows,
     fast=True,
 )
-def conv_2d_packed_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+def conv_2d_packed_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     """Weights packed for two pixels times four channels."""
+    return _any(op, constants)
+
+
+def _any(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+    """The same, too, of a depthwise convolution of one channel."""
     depthwise = isinstance(op, DepthwiseConv2DOp)
     need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
     fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
@@ -121,7 +126,7 @@ def _columns(op: DepthwiseConv2DOp) -> int:
 def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Nine products in five instructions; of one channel as any convolution."""
     if shape_of(op.input)[-1] == 1:
-        return conv_2d_packed_s8(op, constants)
+        return _any(op, constants)
     need_layout(op, op.weights, "ihwo", "1hwo")
     fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
     weights, scales = int8_weights(op, op.weights, channels, constants)
