@@ -109,7 +109,7 @@ def extreme_inputs(module: ModuleOp, lab: Any) -> list[Array]:
 
 
 def add_deep(
-    lab: Any, forge: Any, all_taps: Sequence[int] = (512, 516, 1030), channels: int = 5
+    lab: Any, forge: Any, all_taps: Sequence[int] = (512, 516, 1030), channels: int = 17
 ) -> None:
     """Products of so many taps that a sum leaves no room for another one in its word."""
     for taps in all_taps:

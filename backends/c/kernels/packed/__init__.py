@@ -2,6 +2,8 @@
 
 from math import prod
 
+from xdsl.ir import Operation
+
 from memopt.backends.c.call import (
     Array,
     Constants,
@@ -39,8 +41,15 @@ def _column(op: Conv2DOp | DepthwiseConv2DOp) -> int:
     taps = prod(op.window.sizes[0]) * channels
     bytes_ = 2 * padded(taps) if channels % 4 else 0
     in_place = isinstance(op, DepthwiseConv2DOp) and op.in_place is not None
-    fits = op.groups.value.data == 1 and not in_place
+    apart = channels % 4 != 0 and op.window.sizes[2][1] > 1  # windows are put together by bytes
+    fits = op.groups.value.data == 1 and not in_place and _pays(op, taps, apart)
     return column_bytes(taps, 2) + bytes_ if fits else 0
+
+
+def _pays(op: Operation, taps: int, apart: bool = False) -> bool:
+    """Whether blocks of channels are faster (`memopt bench shapes`): not less than one of them, nor
+    few where taps are dear, or so many that their sums may leave no room for another one's."""
+    return shape_of(op.results[0])[-1] >= (4 * BLOCK if apart or taps > 1000 else BLOCK)
 
 
 @kernel(
@@ -103,6 +112,7 @@ def _columns(op: DepthwiseConv2DOp) -> int:
     fits = (
         (tuple(kernel), tuple(dilation)) == ((3, 3), (1, 1))
         and stride[1] <= 2
+        and out[2] >= 2
         and pad[1] <= 1  # on the left
         and len(shape) == 4
         and op.in_place is None
@@ -148,7 +158,8 @@ def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> Kern
 
 
 def _row_column(op: FullyConnectedOp) -> int:
-    return column_bytes(shape_of(op.weights)[1], 1)
+    taps = shape_of(op.weights)[1]
+    return column_bytes(taps, 1) if _pays(op, taps) else 0
 
 
 @kernel(
