@@ -8,13 +8,16 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import float32, quantize_multiplier
+from memopt.dialects.arithmetic import float32
 from memopt.dialects.attributes import RoundingAttr
-from memopt.dialects.fixed_point import need_int32, rescale
+from memopt.dialects.even_rounding import multiplier, rounds_even
 from memopt.dialects.operators.base import ROUNDING, TYPES, ComputeOp
+from memopt.dialects.operators.products import requantized
 from memopt.dialects.stored import (
     Array,
+    dtype_of,
     is_stored,
+    limits_of,
     need_double_rounding,
     need_reals,
     per_tensor,
@@ -78,23 +81,23 @@ class BatchMatmulOp(ComputeOp):
             if a.dtype.kind != "f":
                 raise unknown(self, "integers")
             return [(a.astype(np.float64) @ b.astype(np.float64)).astype(a.dtype)]
-        multiplier, shift = self.multiplier
+        real = self.real
         a = a.astype(np.int64) - per_tensor(self, self.lhs)[1]
         b = b.astype(np.int64) - per_tensor(self, self.rhs)[1]
-        total = a @ b
-        need_int32(self, total)
-        made = rescale(self, total, multiplier, shift) + per_tensor(self, self.result)[1]
-        return [np.clip(made, -128, 127).astype(np.int8)]
+        made = requantized(self, a @ b, None, [real], 8) + per_tensor(self, self.result)[1]
+        return [np.clip(made, *limits_of(self, self.result)).astype(dtype_of(self.result))]
 
     @property
-    def multiplier(self) -> tuple[int, int]:
-        """(multiplier, shift) of the sums (GetQuantizedConvolutionMultipler). Raises MemoptError
-        for others than int8."""
-        need_double_rounding(self)
-        if stored_bits(self, self.lhs, self.rhs, self.result) != 8:
+    def real(self) -> float:
+        """What a sum is multiplied with (GetQuantizedConvolutionMultipler; ONNX's). Raises
+        MemoptError for others than int8, and uint8 that is rounded as ONNX's."""
+        even = rounds_even(self)
+        if not even:
+            need_double_rounding(self)
+        if stored_bits(self, self.lhs, self.rhs, self.result, unsigned=even) != 8:
             raise unknown(self, "a product of int16")
         a, b, out = (per_tensor(self, v)[0] for v in (self.lhs, self.rhs, self.result))
-        return quantize_multiplier(float32(a * b) / out)
+        return multiplier(a, b, out) if even else float32(a * b) / out
 
     @property
     def batches(self) -> tuple[int, int, int] | None:

@@ -19,8 +19,10 @@ class Layers:
         self.constants: list[Any] = []
 
     def constant(self, name: str, *shape: int) -> str:
-        values = self.rng.normal(size=shape, scale=0.3).astype(np.float32)
-        self.constants.append(numpy_helper.from_array(values, name))
+        return self.values(name, self.rng.normal(size=shape, scale=0.3).astype(np.float32))
+
+    def values(self, name: str, values: Any) -> str:
+        self.constants.append(numpy_helper.from_array(np.asarray(values), name))
         return name
 
     def add(self, kind: str, inputs: list[str], **attributes: Any) -> str:
@@ -28,14 +30,24 @@ class Layers:
         self.nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))
         return name
 
-    def conv(self, x: str, before: int, after: int, size: int, stride: int = 1, groups: int = 1):
+    def conv(
+        self,
+        x: str,
+        before: int,
+        after: int,
+        size: int,
+        stride: int = 1,
+        groups: int = 1,
+        pads: int | None = None,
+    ) -> str:
         k = len(self.nodes)
         operands = [
             x,
             self.constant(f"w{k}", after, before // groups, size, size),
             self.constant(f"b{k}", after),
         ]
-        window = {"kernel_shape": [size] * 2, "pads": [size // 2] * 4, "strides": [stride] * 2}
+        around = [size // 2 if pads is None else pads] * 4
+        window = {"kernel_shape": [size] * 2, "pads": around, "strides": [stride] * 2}
         return self.add("Conv", operands, **window, group=groups)
 
 

@@ -16,9 +16,8 @@ from memopt.backends.c.call import (
     per_tensor,
     refuse,
 )
-from memopt.backends.c.int8 import WIDE, Fields
+from memopt.backends.c.int8 import Fields, codes
 from memopt.backends.c.registry import kernel
-from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
@@ -67,8 +66,7 @@ def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
         if len(scales) != 1 or element_kind(op.weights) != "s8":
             raise refuse(op, "weights that are only known at run time, of several scales")
         (real,) = matrix_reals(op, op.input, scales)
-        numbers = quantize_multiplier(real)
-        fields = (*fields, *_products(op, depth, numbers, (op.input, op.weights, op.result)))
+        fields = (*fields, *_products(op, depth, real, (op.input, op.weights, op.result)))
     array = constants(op.input)
     kind = element_kind(op.input)
     first = op.input if array is None else Table(C_TYPES[kind], array)
@@ -76,19 +74,16 @@ def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     return KernelCall(f"batch_matmul_{kind}", fields, (first, op.weights), Rows(1, 0, size))
 
 
-def _products(
-    op: Operation, depth: int, numbers: tuple[int, int], values: Sequence[SSAValue]
-) -> Fields:
+def _products(op: Operation, depth: int, real: float, values: Sequence[SSAValue]) -> Fields:
     """Zero points of the operands and the result, and what a sum is multiplied with."""
-    multiplier, shift = numbers
-    largest = depth * 255 * 255 << max(shift, 0)
-    if largest >= 1 << 31:
-        raise refuse(op, "the int32 accumulator could overflow")
+    import numpy as np
+
+    multiplier, code = codes(op, np.array([depth * 255 * 255]), (real,))
     names = zip(("a", "b", "output"), values, strict=True)
     return (
         *((f"{name}_zero_point", per_tensor(op, value)[1]) for name, value in names),
-        ("multiplier", multiplier),
-        ("shift", shift + WIDE if shift >= 0 or largest >= 1 << 30 else shift),
+        ("multiplier", int(multiplier[0])),
+        ("shift", int(code[0])),
     )
 
 
@@ -99,7 +94,7 @@ def batch_matmul_f32(op: BatchMatmulOp, constants: Constants) -> KernelCall:
     return _call(op, constants)
 
 
-@kernel(BatchMatmulOp, "s8", rounding="tflm_double")
+@kernel(BatchMatmulOp, "s8", rounding=("tflm_double", "onnx_even"))
 def batch_matmul_s8(op: BatchMatmulOp, constants: Constants) -> KernelCall:
     values = op.lhs, op.rhs, op.result
-    return _call(op, constants, _products(op, op.sizes[1], op.multiplier, values))
+    return _call(op, constants, _products(op, op.sizes[1], op.real, values))

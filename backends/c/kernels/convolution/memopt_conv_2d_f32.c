@@ -32,7 +32,8 @@ typedef struct {
   int32_t runs, run;    /* contiguous stretches in one kernel row; elements in each */
 } conv_2d_f32_window;
 
-/* The taps of `rows` kernel rows from w0, w1 and x0 on; x1 is the next pixel, or x0 itself. */
+/* The taps of `rows` kernel rows from w0, w1 and x0 on; x1 is the next pixel, or x0 itself. Each run
+ * is a sum of its own: of short sums less is rounded away than of one that goes on. */
 static inline void conv_2d_f32_block(const conv_2d_f32_window *v, int32_t rows, const float *x0,
                                      const float *x1, const float *w0, const float *w1,
                                      float acc[4]) {
@@ -41,11 +42,16 @@ static inline void conv_2d_f32_block(const conv_2d_f32_window *v, int32_t rows, 
     for (r = 0; r < v->runs; ++r) {
       const int32_t xo = r * v->x_run;
       const int32_t wo = r * v->run;
+      float sums[4] = {0.0f, 0.0f, 0.0f, 0.0f};
       if (x0 == x1) {
-        memopt_dot_1x2_f32(x0 + xo, w0 + wo, w1 + wo, v->run, acc);
+        memopt_dot_1x2_f32(x0 + xo, w0 + wo, w1 + wo, v->run, sums);
       } else {
-        memopt_dot_2x2_f32(x0 + xo, x1 + xo, w0 + wo, w1 + wo, v->run, acc);
+        memopt_dot_2x2_f32(x0 + xo, x1 + xo, w0 + wo, w1 + wo, v->run, sums);
+        acc[2] += sums[2];
+        acc[3] += sums[3];
       }
+      acc[0] += sums[0];
+      acc[1] += sums[1];
     }
     x0 += v->x_row;
     x1 += v->x_row;
