@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,3 +55,30 @@ def test_compile_with_a_streamed_input(
     header = (tmp_path / "out" / "tinymaix_mnist_resnet_int8.h").read_text()
     assert "TINYMAIX_MNIST_RESNET_INT8_ROWS 28" in header
     assert "tinymaix_mnist_resnet_int8_push_row(" in header
+
+
+# million cycles of an inference by whole operators, no faster than these are meant to be
+BALANCED = {
+    "resnet8_int8": 15.3,
+    "dscnn_kws_int8": 4.65,
+    "mobilenet_vww96_int8": 7.7,
+    "ad01_autoencoder_int8": 0.365,
+}
+
+
+def test_balanced_is_nearly_as_fast_as_speed_and_takes_little_more_than_ram(
+    shared: Path, tmp_path: Path, fuzz: float, lab: Any
+) -> None:
+    """By default at most 6 % more RAM than the least, and 5 % more cycles than whole operators
+    for speed alone."""
+    lab.need_tools("cortex-m4")
+    for name in list(BALANCED) if fuzz == 1 else ["dscnn_kws_int8"]:
+        model, targets = str(shared / "models" / f"{name}.tflite"), dict[str, Any]()
+        for how in ("--optimize=ram", "--optimize=balanced"):
+            out = tmp_path / name / how
+            command = ["compile", model, "--target=cortex-m4", "-o", str(out)]
+            assert memopt([*command, *([how] if how.endswith("ram") else [])]) == 0
+            targets[how] = json.loads((out / "report.json").read_text())["target"]
+        least, chosen = targets.values()
+        assert chosen["ram"] <= 1.06 * least["ram"]
+        assert chosen["cycles_estimated"] <= 1.05 * 1e6 * BALANCED[name]
