@@ -7,7 +7,7 @@
 // A typed operation takes the ReLU as its activation, an opaque one says what it lost.
 // CHECK-LABEL: @merged
 // CHECK-SAME: views = off
-// CHECK: %r = memgraph.add %x, %x activation<relu> {memgraph.names = ["r"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK: %r = memgraph.add %x, %x activation<relu> {memgraph.changed = #memgraph.source<0, 0, []>, memgraph.names = ["r"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %s = memgraph.opaque "Conv"(%r) {memgraph.merged = ["Relu6"], memgraph.names = ["s"]} : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: func.return %s
 // VIEW-LABEL: @merged
