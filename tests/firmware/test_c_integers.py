@@ -48,6 +48,11 @@ def add_whole(forge: Forge) -> None:
         forge.graph.inputs.append(x)
         by = forge.rng.integers(1, 100, shape[3]) * forge.rng.choice([-1, 1], shape[3])
         add(forge, name, [x, forge.tensor([shape[3]], INT32, by)], forge.tensor(shape, INT32))
+    for name in ("Add", "Sub", "Mul"):
+        shape = random_shape(forge)
+        x, row = forge.tensor(shape, INT64), forge.rng.integers(-(2**40), 2**40, shape[3])
+        forge.graph.inputs.append(x)
+        add(forge, name, [x, forge.tensor([shape[3]], INT64, row)], forge.tensor(shape, INT64))
     for code in (BUILTIN.REDUCE_ANY, BUILTIN.REDUCE_ALL):
         shape = random_shape(forge)
         options: Any = schema.ReducerOptionsT()

@@ -10,7 +10,7 @@ import pytest
 from normalized import FAMILIES as NORMALIZED
 from normalized import Model
 from onnx_families import FAMILIES as NETWORKS
-from onnx_networks import SHAPE, images, network, quantised, random_network
+from onnx_networks import SHAPE, Layers, images, network, quantised, random_network, saved
 from qdq_pairs import FAMILIES, Pairs, results
 from xdsl.context import Context
 
@@ -109,6 +109,18 @@ def test_a_float_network_is_close_to_onnxruntime(tmp_path: Path, lab: Any) -> No
     got = np.frombuffer(run(lab, path, tmp_path / "c", "host", [given]), np.float32)
     want = np.concatenate([results(path.read_bytes(), {"x": x}, fused=False) for x in given])
     assert abs(got - want.reshape(-1)).max() <= 1e-5 * abs(want).max()
+
+
+def test_a_product_of_a_constant_vector_is_computed(tmp_path: Path, lab: Any) -> None:
+    """Of more weights than are multiplied when a file is read, as a first state of a GRU is."""
+    lab.need_tools("host")
+    n = Layers(0)
+    product = n.add("MatMul", [n.constant("a", 1, 80), n.constant("w", 80, 16)])
+    path = saved(n, n.add("Flatten", [n.add("Add", ["x", product])]), 768, tmp_path / "f.onnx")
+    (image,) = images(3, 1)
+    got = np.frombuffer(run(lab, path, tmp_path / "c", "host", [image[None]]), np.float32)
+    want = results(path.read_bytes(), {"x": image}, fused=False).reshape(-1)
+    assert abs(got - want).max() <= 1e-5 * abs(want).max()
 
 
 @pytest.mark.parametrize("family", NORMALIZED)

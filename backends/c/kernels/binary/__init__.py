@@ -43,7 +43,7 @@ from memopt.dialects.operators.comparison import (
     LogicalOrOp,
 )
 from memopt.dialects.operators.powers import FloorDivOp, FloorModOp, PowOp
-from memopt.dialects.operators.prelu import BentOp, PreluOp, SquaredDifferenceOp
+from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 from memopt.dialects.stored import is_stored, need_same_numbers
 from memopt.dialects.tensors import shape_of
 
@@ -279,7 +279,10 @@ def squared_difference_s8(op: SquaredDifferenceOp, constants: Constants) -> Kern
 @kernel(PreluOp, "f32", rows=own_rows)
 @kernel(SquaredDifferenceOp, "f32", rows=own_rows)
 @kernel(SquaredDifferenceOp, "i32", rows=own_rows)
-def bent(op: BentOp, constants: Constants) -> KernelCall:
+@kernel(AddOp, "i64", rows=own_rows)
+@kernel(SubOp, "i64", rows=own_rows)
+@kernel(MulOp, "i64", rows=own_rows)
+def bent(op: BinaryOp, constants: Constants) -> KernelCall:
     """Their kernels clamp nothing."""
     if activation_of(op) or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
         raise refuse(op, "a fused activation, or quantized int32")

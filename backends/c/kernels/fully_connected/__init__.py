@@ -103,6 +103,7 @@ def fully_connected_f32(op: FullyConnectedOp, constants: Constants) -> KernelCal
         raise refuse(op, "a tensor without elements")
     if constants(op.weights) is None:
         return matrix_call(op, constants)
+    known = constants(op.input)
     return KernelCall(
         kernel="fully_connected_f32",
         fields=(
@@ -112,7 +113,7 @@ def fully_connected_f32(op: FullyConnectedOp, constants: Constants) -> KernelCal
             ("weights", Table("float", float_weights(op, op.weights, constants))),
             ("bias", float_bias(op, op.bias, out_n, constants)),
         ),
-        operands=(op.input,),
+        operands=(op.input if known is None else Table("float", known),),
         rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
     )
 
