@@ -186,7 +186,7 @@ def test_a_wrong_argument_is_told_with_what_there_is(argument: Any, text: str) -
 
 
 def test_a_wrong_form_is_told() -> None:
-    with pytest.raises(ValueError, match="one of c, html"):
+    with pytest.raises(ValueError, match="one of c, c-calls, html"):
         memopt.plan(FIGURE).emit("pdf")
     with pytest.raises(TypeError, match="seconds, a number"):
         memopt.peak(FIGURE, time_limit="5")  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from one_way import ENDS_ABOVE, READ_BEFORE_WRITTEN, UNREAD, claim, search
 
 from memopt.solvers.checker import RejectedError, check
+from memopt.solvers.errors import NoCertificateError
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, profile
 from memopt.solvers.theory.certificates import certificate, certificate_text
 from memopt.solvers.theory.closure import Closure, Way, level_flow
@@ -282,8 +284,9 @@ def test_a_graph_that_cannot_be_read_from_its_end(
     assert peak < bound, name
     claimed = claim(graph, peak, bound, search([], [], backward=True))
     way = Way(backward(graph), bound, tuple(reversed(order)), True)
-    if way.run(1000, None, 10_000):
-        claimed["proof"] = way.proof()
+    with suppress(NoCertificateError):  # of what runs in place in every order: its steps are right
+        if way.run(1000, None, 10_000):
+            claimed["proof"] = way.proof()
     with pytest.raises(RejectedError, match=reason):
         check(claimed)
     assert certificate(graph, order, peak)["proof"].get("backward", False) is False
