@@ -131,8 +131,9 @@ def _with_rows(op: ComputeOp, target: Target) -> list[ComputeOp]:
         return []
     if isinstance(source := op.attributes.get("memgraph.source"), SourceAttr):
         place = source.subgraph.data, source.operator.data
-        for one, tensor in zip(made, source.tensor_ids, strict=True):
-            one.attributes["memgraph.source"] = SourceAttr(*place, [tensor])
+        tensors = [[tensor] for tensor in source.tensor_ids] or [[]] * len(made)  # ONNX has none
+        for one, its in zip(made, tensors, strict=True):
+            one.attributes["memgraph.source"] = SourceAttr(*place, its)
     for old, one in zip(op.results, made, strict=True):
         one.results[0].name_hint = old.name_hint
         if is_named(old):

@@ -125,7 +125,10 @@ def ask(
     offsets: list[Any] = []
     for item in items:
         rectangles = _rectangles(item, unit)
-        highest = top - max(at + size for _, _, at, size in rectangles)
+        # there has to be room for pieces of other steps, too, where only some are asked about: what
+        # is pinned there next would else be moved
+        ends = [at + size for _, _, at, size in rectangles]
+        highest = top - max(-(-item.size // unit), *ends)
         if highest < 0:
             return Answer(fits=False)
         fixed = pinned.get(item.index, item.fixed)

@@ -47,3 +47,16 @@ func.func @sum(%x: !t) -> !m {
   %m = memgraph.mean %x axes [1, 2] rounding<tflm_double> : (!t) -> !m
   func.return %m : !m
 }
+// -----
+// Parts of another size are slices of rows; a source without the tensors' numbers, as of ONNX, is that of each.
+!t = tensor<1x4x2x2xi8, #memgraph.encoding<nhwc>>
+!a = tensor<1x1x2x2xi8, #memgraph.encoding<nhwc>>
+!b = tensor<1x3x2x2xi8, #memgraph.encoding<nhwc>>
+// CHECK-LABEL: @parts
+// CHECK: memgraph.slice {{.*}} starts [0, 0, 0, 0] strides [1, 1, 1, 1] {memgraph.source = #memgraph.source<0, 3, []>}
+// CHECK: memgraph.slice {{.*}} starts [0, 1, 0, 0] strides [1, 1, 1, 1] {memgraph.source = #memgraph.source<0, 3, []>}
+// CHECK: memgraph.row %b[2]
+func.func @parts(%x: !t) -> (!a, !b) {
+  %a, %b = memgraph.split %x axis 1 {memgraph.source = #memgraph.source<0, 3, []>} : (!t) -> (!a, !b)
+  func.return %a, %b : !a, !b
+}

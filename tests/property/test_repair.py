@@ -15,6 +15,8 @@ from memopt.solvers.problems.memory_graph import (
     live_ranges,
     profile,
 )
+from memopt.solvers.problems.placement import Item, Piece
+from memopt.solvers.programs.cp_solver import Limit
 from memopt.solvers.scheduling import schedule
 
 
@@ -99,3 +101,13 @@ def test_order_and_offsets_together_come_to_it_last(monkeypatch: pytest.MonkeyPa
             other = joint.solve(graph, start.order, start.peak, exact_operators=0, calm_first=True)
         found += answer.placement.arena == start.peak < other.placement.arena
     assert found
+
+
+def test_a_part_that_is_asked_about_leaves_room_for_the_others() -> None:
+    """Of two rows that come one above the other only the first is there yet: it cannot lie above
+    what lies at 0, for the second would end above the capacity."""
+    rows = Item(0, (0, 1), (Piece(0, 1, 10, 0),), 0, 1, 20, 1, None)
+    other = Item(1, (2,), (Piece(0, 1, 10, 0),), 0, 1, 10, 1, 0)
+    limit = Limit(None, 1.0, always=True)
+    assert coarse.ask([rows, other], 20, 10, limit).fits is False
+    assert coarse.ask([rows, other], 30, 10, limit).offsets == (10, 0)
