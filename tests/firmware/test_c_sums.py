@@ -196,8 +196,8 @@ def test_a_pyramid_of_dilations_takes_less_ram(
     others = ",".join(rule for rule in named_rules(("all",)) if rule != "channel-wise")
     for rules, peak in ((others, before), ("all", after)):
         folder = tmp_path / str(peak)
-        how = ("--target=cortex-m4", f"--rewrite={rules}", f"--rows={rows}", "-o", str(folder))
-        assert main(["compile", str(path), *how]) == 0
+        how = ("--target=cortex-m4", "--optimize=ram", f"--rewrite={rules}", f"--rows={rows}")
+        assert main(["compile", str(path), *how, "-o", str(folder)]) == 0
         said, report = capsys.readouterr().out, json.loads((folder / "report.json").read_text())
         adds = "adds to" if rows == "none" else "memopt_conv_2d_sum_"
         assert (

@@ -132,7 +132,7 @@ def test_a_cortex_m_needs_arena_stack_and_static_ram(
 ) -> None:
     need_tools("cortex-m4")
     model = shared / "models" / "hello_world_int8.tflite"
-    board = "--target=cortex-m4", "--rewrite=none"
+    board = "--target=cortex-m4", "--rewrite=none", "--optimize=ram"
     target = compiled(model, tmp_path / "out", *board)["target"]
     assert target["arena"] == 32
     assert 32 < target["ram"] == target["arena"] + target["stack"] + target["static_ram"]
@@ -201,7 +201,7 @@ def test_without_a_compiler_the_stack_is_bounded(
 ) -> None:
     monkeypatch.setenv("PATH", "")
     model = shared / "models" / "hello_world_int8.tflite"
-    board = "--target=cortex-m4", "--rewrite=none"
+    board = "--target=cortex-m4", "--rewrite=none", "--optimize=ram"
     target = compiled(model, tmp_path / "out", *board)["target"]
     assert target["stack"] == STACK_BOUND and target["static_ram"] == STATIC_BOUND
     assert target["bounds"] == ["stack", "static_ram"]
