@@ -26,7 +26,7 @@ from memopt.dialects.custom import is_declared, name_of_custom
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.plan import FAST, FORMS, WIDE, fast_form, is_gathered
+from memopt.dialects.plan import FAST, FORMS, fast_form, is_gathered
 from memopt.dialects.rows import RowOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
@@ -83,29 +83,16 @@ def kernel(
     workspace: Workspace | None = None,
     rows: RowForm | None = None,
     sums: bool = False,
-    fast: bool = False,
-    form: str = WIDE,
+    fast: str | None = None,
     where: Callable[[Any], bool] | None = None,
 ) -> Callable[[Lower], Lower]:
     """Registers the function below as what lowers `op` to a kernel, see Kernel; to several, if its
-    C has a form for each instruction set `isa`. Of a `fast` one `form` is what its mark says."""
+    C has a form for each instruction set `isa`."""
     roundings = (rounding,) if isinstance(rounding, str) else rounding
 
     def register(lower: Lower) -> Lower:
         _REGISTERED.extend(
-            Kernel(
-                op,
-                types,
-                lower,
-                layout,
-                roundings,
-                each,
-                workspace,
-                rows,
-                sums,
-                form if fast else None,
-                where,
-            )
+            Kernel(op, types, lower, layout, roundings, each, workspace, rows, sums, fast, where)
             for each in ((isa,) if isinstance(isa, str) else isa)
         )
         return lower

@@ -12,6 +12,7 @@ from memopt.backends.c.rowwise import image_call
 from memopt.backends.c.vectors import LANES, STEP, blocks_of, strips_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.products import convolution_reals
+from memopt.dialects.plan import WIDE
 from memopt.dialects.tensors import shape_of
 
 ROUNDINGS = ("tflm_double", "onnx_even")
@@ -44,7 +45,7 @@ def _two_windows(op: Filtering) -> int:
     isa="mve",
     workspace=_two_windows,
     rows=window_rows,
-    fast=True,
+    fast=WIDE,
 )
 def conv_2d_blocks_s8(op: Filtering, constants: Constants) -> KernelCall:
     """Weights in the order in which vectors of sixteen taps read them, four channels at a time."""
@@ -106,7 +107,7 @@ def _strip(op: DepthwiseConv2DOp) -> int:
     isa="mve",
     workspace=_strip,
     rows=window_rows,
-    fast=True,
+    fast=WIDE,
 )
 def depthwise_strips_s8(
     op: DepthwiseConv2DOp, constants: Constants

@@ -7,7 +7,7 @@
 typedef struct {
   int32_t in_h, in_w, in_c; /* in_c, out_c: multiples of 4 */
   int32_t out_w, out_c;
-  int32_t k_h, k_w, k_c; /* k_c = in_c */
+  int32_t k_h, k_w;
   int32_t stride_h, stride_w;
   int32_t dilation_h, dilation_w;
   int32_t pad_top, pad_left;

@@ -25,24 +25,11 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_narrow_2
     const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const uint32_t *end __attribute__((unused)), int8_t *out0 __attribute__((unused)),
     int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
-    int32_t blocks __attribute__((unused))) {
+    const uint32_t *w_end __attribute__((unused))) {
   __asm__(
-      ".syntax unified\n push {r0, r2-r11, lr}\n"
-      "0:\n sub r10, r0, r2\n and r10, r10, #56\n lsl r10, r10, #4\n"
-      "mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"
-      "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n .balign 4\n add pc, r10\n nop\n"
-      "1:\n .rept 8\n"
+      MEMOPT_ASM_BEGIN_2("and r10, r10, #56\n lsl r10, r10, #4\n", "8")
       MEMOPT_NARROW_HALF("", "") MEMOPT_NARROW_HALF(", #8", ", ror #8")
-      ".endr\n ldr r10, [sp, #4]\n cmp r0, r10\n bne.w 1b\n"
-      "ldr r0, [sp, #52]\n"
-      "sub r4, r4, r2\n sub r5, r5, r3\n sub r8, r8, r6\n sub r9, r9, r7\n"
-      MEMOPT_ASM_CHANNELS
-      "ldr r10, [sp, #48]\n ldr r11, [sp, #8]\n ldr r12, [sp, #56]\n ldr r0, [sp]\n"
-      "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"
-      "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"
-      "ldr r2, [sp, #4]\n str r10, [sp, #48]\n str r11, [sp, #8]\n"
-      "subs r12, r12, #1\n str r12, [sp, #56]\n bne.w 0b\n"
-      "add sp, sp, #12\n pop {r4-r11, pc}\n");
+      MEMOPT_ASM_END_2);
 }
 
 /* The same of one pixel, eight steps of 76 bytes and 16 products; the column may be anywhere. */
@@ -51,24 +38,14 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_narrow_1
     const int8_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
     int32_t z __attribute__((unused)), int32_t blocks __attribute__((unused))) {
   __asm__(
-      ".syntax unified\n push {r0, r3-r11, lr}\n"
-      "0:\n sub r7, r0, r2\n and r7, r7, #28\n add r8, r7, r7, lsl #1\n add r7, r8, r7, lsl #4\n"
-      "mov r3, #0\n mov r4, #0\n mov r5, #0\n mov r6, #0\n .balign 4\n add pc, r7\n nop\n"
-      "1:\n .rept 8\n"
+      MEMOPT_ASM_BEGIN_1("and r7, r7, #28\n add r8, r7, r7, lsl #1\n add r7, r8, r7, lsl #4\n")
       "ldr.w r7, [r0], #4\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
       "ldr.w r9, [r1], #16\n sxtb16.w r8, r7, ror #8\n sxtb16.w r7, r7\n"
       "smlad r4, r7, r9, r4\n sxtb16.w r9, r9\n smlad r6, r7, r10, r6\n sxtb16.w r10, r10\n"
       "smlad r3, r7, r9, r3\n smlad r5, r7, r10, r5\n"
       "smlad r4, r8, r11, r4\n sxtb16.w r11, r11\n smlad r6, r8, r12, r6\n sxtb16.w r12, r12\n"
       "smlad r3, r8, r11, r3\n smlad r5, r8, r12, r5\n"
-      ".endr\n cmp r0, r2\n bne.w 1b\n"
-      "ldr r0, [sp, #44]\n"
-      "sub r4, r4, r3\n sub r6, r6, r5\n"
-      MEMOPT_ASM_CHANNELS_1
-      "ldr r11, [sp, #4]\n ldr r12, [sp, #48]\n ldr r0, [sp]\n"
-      "strb r4, [r11, #1]\n strb r5, [r11, #2]\n strb r6, [r11, #3]\n strb r3, [r11], #4\n"
-      "str r11, [sp, #4]\n subs r12, r12, #1\n str r12, [sp, #48]\n bne.w 0b\n"
-      "add sp, sp, #8\n pop {r4-r11, pc}\n");
+      MEMOPT_ASM_END_1);
 }
 #endif
 
@@ -125,7 +102,7 @@ static MEMOPT_NOINLINE void memopt_narrow_pixels(const memopt_packed *p, const i
       } else {
         memopt_narrow_2x4((const uint32_t *)(const void *)column, w,
                           (const uint32_t *)(const void *)(column + 2 * p->taps), out0, out1, z,
-                          alike);
+                          w + alike * memopt_block_words(p));
         out1 += MEMOPT_BLOCK * alike;
       }
       out0 += MEMOPT_BLOCK * alike;

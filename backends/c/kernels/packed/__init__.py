@@ -25,6 +25,7 @@ from memopt.backends.c.rowwise import image_call
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import convolution_reals, matrix_reals
+from memopt.dialects.plan import WIDE
 from memopt.dialects.tensors import shape_of
 
 ROUNDINGS = ("tflm_double", "onnx_even")
@@ -60,15 +61,15 @@ def _pays(op: Operation, taps: int, apart: bool = False) -> bool:
     isa="dsp",
     workspace=_column,
     rows=window_rows,
-    fast=True,
+    fast=WIDE,
 )
 def conv_2d_packed_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     """Weights packed for two pixels times four channels."""
-    return _any(op, constants)
+    return packed_windows(op, constants, "conv_2d_packed_s8")
 
 
-def _any(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
-    """The same, too, of a depthwise convolution of one channel."""
+def packed_windows(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants, name: str) -> KernelCall:
+    """The call of a kernel that reads such weights, also of a depthwise one of one channel."""
     depthwise = isinstance(op, DepthwiseConv2DOp)
     need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
     fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
@@ -76,9 +77,9 @@ def _any(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     matrix = weights.reshape(-1, channels).T if depthwise else weights.reshape(channels, -1)
     return image_call(
         op,
-        "conv_2d_packed_s8",
+        name,
         (
-            *((name, fields.get(name, channels)) for name in FIELDS),
+            *((field, fields.get(field, channels)) for field in FIELDS),
             ("input_zero_point", per_tensor(op, op.input)[1]),
             *pack(
                 op,
@@ -131,12 +132,12 @@ def _columns(op: DepthwiseConv2DOp) -> int:
     isa="dsp",
     workspace=_columns,
     rows=window_rows,
-    fast=True,
+    fast=WIDE,
 )
 def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Nine products in five instructions; of one channel as any convolution."""
     if shape_of(op.input)[-1] == 1:
-        return _any(op, constants)
+        return packed_windows(op, constants, "conv_2d_packed_s8")
     need_layout(op, op.weights, "ihwo", "1hwo")
     fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
     weights, scales = int8_weights(op, op.weights, channels, constants)
@@ -168,15 +169,20 @@ def _row_column(op: FullyConnectedOp) -> int:
     rounding=ROUNDINGS,
     isa="dsp",
     workspace=_row_column,
-    fast=True,
+    fast=WIDE,
 )
 def fully_connected_packed_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     """Weights packed for four channels."""
+    return packed_rows(op, constants, "fully_connected_packed_s8")
+
+
+def packed_rows(op: FullyConnectedOp, constants: Constants, name: str) -> KernelCall:
+    """The call of a kernel that reads such weights."""
     out_n, in_n = shape_of(op.weights)
     weights, scales = int8_weights(op, op.weights, out_n, constants)
     bias = folded_bias(op, op.input, op.bias, weights, (1,), constants)
     return KernelCall(
-        kernel="fully_connected_packed_s8",
+        kernel=name,
         fields=(
             ("in_n", in_n),
             ("out_n", out_n),

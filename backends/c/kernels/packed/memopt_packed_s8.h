@@ -164,6 +164,24 @@ MEMOPT_ONCE MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_
   MEMOPT_ASM_CHANNEL("r6", "r7", MEMOPT_ASM_EVEN, "18", "8")                                  \
   MEMOPT_ASM_CHANNEL("r8", "r9", MEMOPT_ASM_ODD, "11", "12")
 
+/* What surrounds the steps of two pixels: how many of the first ones to leave out, `jump` bytes of
+ * them, follows from the column; sums begin at 0; behind all steps of a block its bytes are stored. */
+#define MEMOPT_ASM_BEGIN_2(jump, steps)                                                        \
+  ".syntax unified\n push {r0-r11, lr}\n sub r10, r0, r2\n" jump "str r10, [sp, #4]\n"         \
+  "0:\n mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"                                   \
+  "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n .balign 4\n add pc, r10\n nop\n"        \
+  "1:\n .rept " steps "\n"
+#define MEMOPT_ASM_END_2                                                                       \
+  ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n"                                       \
+  "ldr r0, [sp, #56]\n"                                                                        \
+  "sub r4, r4, r2\n sub r5, r5, r3\n sub r8, r8, r6\n sub r9, r9, r7\n"                        \
+  MEMOPT_ASM_CHANNELS                                                                          \
+  "ldr r10, [sp, #52]\n ldr r11, [sp, #12]\n ldr r12, [sp, #60]\n ldr r0, [sp]\n"              \
+  "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"        \
+  "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"        \
+  "str r10, [sp, #52]\n str r11, [sp, #12]\n cmp r1, r12\n ldr r10, [sp, #4]\n bne.w 0b\n"     \
+  "add sp, sp, #16\n pop {r4-r11, pc}\n"
+
 /* Fused blocks from the column to the bytes, one after the other. Sixteen steps of 56 bytes, entered
  * where as many are left as do not fill a round. One LDR after the other costs a cycle where an
  * LDRD costs three. GCC would spill: eight sums, four factors, three pointers. */
@@ -173,25 +191,13 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
     int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
     const uint32_t *w_end __attribute__((unused))) {
   __asm__(
-      ".syntax unified\n push {r0-r11, lr}\n"
-      "sub r10, r0, r2\n and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n str r10, [sp, #4]\n"
-      "0:\n mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"
-      "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n .balign 4\n add pc, r10\n nop\n"
-      "1:\n .rept 16\n"
+      MEMOPT_ASM_BEGIN_2("and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n", "16")
       "ldr.w r11, [r0, #4]\n ldr.w lr, [r1, #4]\n ldr.w r10, [r0], #8\n ldr.w r12, [r1], #8\n"
       "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16.w lr, lr\n"
       "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16.w r12, r12\n"
       "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"
       "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
-      ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n"
-      "ldr r0, [sp, #56]\n"
-      "sub r4, r4, r2\n sub r5, r5, r3\n sub r8, r8, r6\n sub r9, r9, r7\n"
-      MEMOPT_ASM_CHANNELS
-      "ldr r10, [sp, #52]\n ldr r11, [sp, #12]\n ldr r12, [sp, #60]\n ldr r0, [sp]\n"
-      "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"
-      "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"
-      "str r10, [sp, #52]\n str r11, [sp, #12]\n cmp r1, r12\n ldr r10, [sp, #4]\n bne.w 0b\n"
-      "add sp, sp, #16\n pop {r4-r11, pc}\n");
+      MEMOPT_ASM_END_2);
 }
 
 #define MEMOPT_ASM_CHANNEL_1(v, doubled, at, next)                                            \
@@ -205,30 +211,35 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
   MEMOPT_ASM_CHANNEL_1("r5", MEMOPT_ASM_EVEN, "18", "8")                                      \
   MEMOPT_ASM_CHANNEL_1("r6", MEMOPT_ASM_ODD, "11", "12")
 
+/* The same of one pixel, eight steps. */
+#define MEMOPT_ASM_BEGIN_1(jump)                                                               \
+  ".syntax unified\n push {r0, r3-r11, lr}\n 0:\n sub r7, r0, r2\n" jump                       \
+  "mov r3, #0\n mov r4, #0\n mov r5, #0\n mov r6, #0\n .balign 4\n add pc, r7\n nop\n"         \
+  "1:\n .rept 8\n"
+#define MEMOPT_ASM_END_1                                                                       \
+  ".endr\n cmp r0, r2\n bne.w 1b\n"                                                            \
+  "ldr r0, [sp, #44]\n"                                                                        \
+  "sub r4, r4, r3\n sub r6, r6, r5\n"                                                          \
+  MEMOPT_ASM_CHANNELS_1                                                                        \
+  "ldr r11, [sp, #4]\n ldr r12, [sp, #48]\n ldr r0, [sp]\n"                                    \
+  "strb r4, [r11, #1]\n strb r5, [r11, #2]\n strb r6, [r11, #3]\n strb r3, [r11], #4\n"        \
+  "str r11, [sp, #4]\n subs r12, r12, #1\n str r12, [sp, #48]\n bne.w 0b\n"                    \
+  "add sp, sp, #8\n pop {r4-r11, pc}\n"
+
 /* The same of one pixel, eight steps of 72 bytes and 16 products. */
 __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blocks_1x4(
     const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
     int32_t z __attribute__((unused)), int32_t blocks __attribute__((unused))) {
   __asm__(
-      ".syntax unified\n push {r0, r3-r11, lr}\n"
-      "0:\n sub r7, r0, r2\n and r7, r7, #56\n add r7, r7, r7, lsl #3\n"
-      "mov r3, #0\n mov r4, #0\n mov r5, #0\n mov r6, #0\n .balign 4\n add pc, r7\n nop\n"
-      "1:\n .rept 8\n"
+      MEMOPT_ASM_BEGIN_1("and r7, r7, #56\n add r7, r7, r7, lsl #3\n")
       "ldr.w r8, [r0, #4]\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
       "ldr.w r7, [r0], #8\n ldr.w r9, [r1], #16\n"
       "smlad r4, r7, r9, r4\n sxtb16.w r9, r9\n smlad r6, r7, r10, r6\n sxtb16.w r10, r10\n"
       "smlad r3, r7, r9, r3\n smlad r5, r7, r10, r5\n"
       "smlad r4, r8, r11, r4\n sxtb16.w r11, r11\n smlad r6, r8, r12, r6\n sxtb16.w r12, r12\n"
       "smlad r3, r8, r11, r3\n smlad r5, r8, r12, r5\n"
-      ".endr\n cmp r0, r2\n bne.w 1b\n"
-      "ldr r0, [sp, #44]\n"
-      "sub r4, r4, r3\n sub r6, r6, r5\n"
-      MEMOPT_ASM_CHANNELS_1
-      "ldr r11, [sp, #4]\n ldr r12, [sp, #48]\n ldr r0, [sp]\n"
-      "strb r4, [r11, #1]\n strb r5, [r11, #2]\n strb r6, [r11, #3]\n strb r3, [r11], #4\n"
-      "str r11, [sp, #4]\n subs r12, r12, #1\n str r12, [sp, #48]\n bne.w 0b\n"
-      "add sp, sp, #8\n pop {r4-r11, pc}\n");
+      MEMOPT_ASM_END_1);
 }
 #else
 #define MEMOPT_ASM_BLOCK 0
