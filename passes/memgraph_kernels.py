@@ -72,7 +72,7 @@ class MemgraphKernelsPass(PlanningPass):
         facts, extracted = planned.facts, planned.extracted
         sites = _sites(extracted)
         there = _chosen(sites, lambda room: room.fits(facts.peak, facts.arena))
-        wanted = self._wanted(sites, facts)
+        wanted = there if self.optimize == RAM else self._wanted(sites, facts)
         if _forms(wanted) == _forms(there):
             _mark(there)
             return Planned(extract(func), facts) if there else planned
@@ -85,8 +85,6 @@ class MemgraphKernelsPass(PlanningPass):
     def _wanted(self, sites: Sequence["Site"], facts: Facts) -> list["Choice"]:
         if self.optimize == SPEED:
             return _chosen(sites, lambda room: True)
-        if self.optimize == RAM:
-            return _chosen(sites, lambda room: room.fits(facts.peak, facts.arena))
         peak, arena = (self._allowed(size) for size in (facts.peak, facts.arena))
         if facts.peak == facts.arena:  # places are found at the peak, so they will be again
             return _chosen(sites, lambda room: room.level <= peak)

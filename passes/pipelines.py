@@ -160,7 +160,8 @@ def _fast_kernels(chosen: Choices, order: Step, places: Step) -> tuple[Step, ...
         return ()
     kernels = MemgraphKernelsPass(chosen.optimize, chosen.fit)
     fast = Step("place", kernels, "after the places, between which there is room for scratch")
-    return (fast, *(replace(step, again=True) for step in (order, places)))
+    again = () if chosen.optimize == RAM else (order, places)
+    return (fast, *(replace(step, again=True) for step in again))
 
 
 def rules_of(chosen: Choices) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
