@@ -18,6 +18,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 REWRITES = "memgraph.rewrites"
+CHANGED = "memgraph.changed"
+"""In place of `memgraph.source`: the operator of the file that a rule changed."""
 
 FIGURES = ("weights", "macs", "peak")
 

@@ -35,14 +35,12 @@ from xdsl.pattern_rewriter import (
 )
 
 from memopt.dialects.functions import functions
+from memopt.dialects.rewrite_attributes import CHANGED
 
 Exact = Literal["bits", "rounding"]
 Applied = Literal["safe", "kernels", "search", "named"]
 
 SOURCE = "memgraph.source"
-CHANGED = "memgraph.changed"
-"""In place of `memgraph.source`: the operator of the file that a rule changed."""
-
 NAMES = ("memgraph.names", "memgraph.operator")
 
 

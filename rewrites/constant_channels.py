@@ -285,9 +285,10 @@ from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.constants import FoldIntoBiasOp, TakeOp
 from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.rewrite_attributes import CHANGED
 from memopt.dialects.stored import is_stored, per_tensor
 from memopt.dialects.tensors import AnyTensor, channel_axis, encoding_of, shape_of
-from memopt.rewrites import CHANGED, Applied, Exact, FunctionRule
+from memopt.rewrites import Applied, Exact, FunctionRule
 
 
 class ConstantChannels(FunctionRule):

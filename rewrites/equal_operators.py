@@ -106,7 +106,8 @@ from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
-from memopt.rewrites import CHANGED, SOURCE, Applied, Exact, Rule
+from memopt.dialects.rewrite_attributes import CHANGED
+from memopt.rewrites import SOURCE, Applied, Exact, Rule
 
 OWN = frozenset({SOURCE, CHANGED, "memgraph.names"})
 """What tells operators apart that compute the same."""

@@ -23,7 +23,7 @@ from memopt.backends.c.project_files import (
     network_files,
     platform_files,
 )
-from memopt.backends.c.several_values import values_of
+from memopt.backends.c.several_values import all_kernels, values_of
 from memopt.dialects.errors import MemoptError
 
 BUILDS = (MAKE, "cmake")  # whose models are one program; others have libraries for one
@@ -51,11 +51,6 @@ class Several:
         sizes = [p.emitted.layout.arena for p in self.projects]
         return max(sizes) if self.shares_arena else sum(sizes)
 
-    @property
-    def kernels(self) -> list[str]:
-        """The kernels of all models, each once."""
-        return sorted({k for p in self.projects for k in p.emitted.kernels})
-
 
 def several_files(several: Several, layout: str) -> Files:
     """Path -> text. Raises MemoptError for models that are no program together."""
@@ -72,7 +67,7 @@ def several_files(several: Several, layout: str) -> Files:
         return found
     if several.shares_kernels:
         even = any(p.emitted.rounds_even for p in several.projects)
-        found |= kernel_texts(several.kernels, even)
+        found |= kernel_texts(sorted(all_kernels(several.projects)), even)
     board = several.projects[0].target
     how = HOW_MAKE if layout == MAKE else HOW_CMAKE
     values = values_of(several.projects, several.shares_kernels, several.shares_arena, how)

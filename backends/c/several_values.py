@@ -57,7 +57,7 @@ def values_of(
     has_customs = any(customs_of(p.emitted.layout) for p in projects)
     sources = [source for p in projects for source in _sources(p, shares_kernels)]
     if shares_kernels:
-        sources += _kernels({k for p in projects for k in p.emitted.kernels})
+        sources += _kernels(all_kernels(projects))
     platform = [f"platform/{file}" for file in board.platform if file.endswith(".c")]
     owners = {"ram": "MEMOPT_MODELS"} if shares_arena else {f"{n}_ram": n.upper() for n in names}
     arrays = [filled(ARRAY, {"array": a, "OWNER": owner}) for a, owner in owners.items()]
@@ -90,6 +90,11 @@ def values_of(
         ),
         **_readme(projects, shares_kernels, shares_arena),
     }
+
+
+def all_kernels(projects: Sequence[Project]) -> set[str]:
+    """The kernels of all models, each once."""
+    return {k for p in projects for k in p.emitted.kernels}
 
 
 def _kernels(names: set[str], folder: str = "kernels") -> list[str]:
@@ -125,7 +130,7 @@ def _libraries(projects: Sequence[Project], shares_kernels: bool, has_customs: b
         )
         below = ["memopt_custom", *below]
     if shares_kernels:
-        kernels = _kernels({k for p in projects for k in p.emitted.kernels})
+        kernels = _kernels(all_kernels(projects))
         found += _library("memopt_kernels", kernels, [], ["m"])
         below = ["memopt_kernels", *below]
     for p in projects:

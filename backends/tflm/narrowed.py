@@ -35,13 +35,13 @@ from memopt.dialects.operators.movement import ReshapeOp
 from memopt.dialects.operators.slices import SliceOp, SplitOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.plan import ALIAS
+from memopt.dialects.rewrite_attributes import CHANGED
 from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import channels_of, encoding_of, shape_of
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Subgraph, litert_schema, read_model
 
 PLAN_NAME = "OfflineMemoryAllocation"
-CHANGED = "memgraph.changed"
 ACTIVATIONS = {"relu": 1, "relu_n1_to_1": 2, "relu6": 3}
 """As the schema numbers them."""
 

@@ -191,13 +191,15 @@ def _lines(number: int, layer: Layer) -> Iterator[str]:
     bias = _type((outputs,), "i32", BIAS, "")
     yield f"%w{number} = memgraph.constant dense<{_nested(numbers, layer.weights)}> : {weights}"
     yield f"%b{number} = memgraph.constant dense<{number}> : {bias}"
-    matrix = layer.kind == "matrix"
+    name = {"matrix": "fully_connected", "depthwise": "depthwise_conv_2d"}.get(
+        layer.kind, "conv_2d"
+    )
+    window = f"{layer.window} groups {layer.groups} " if layer.window else ""
     yield (
-        f"%y{number} = memgraph.{'fully_connected' if matrix else 'conv_2d'} %x{number},"
-        f" %w{number}, %b{number} {'' if matrix else f'{layer.window} groups {layer.groups} '}"
+        f"%y{number} = memgraph.{name} %x{number}, %w{number}, %b{number} {window}"
         f"rounding<tflm_double> : ({_stored(layer.shape)}, {weights}, {bias}) ->"
         f" {_stored(layer.result)}"
-    ).replace("conv_2d", "depthwise_conv_2d" if layer.kind == "depthwise" else "conv_2d")
+    )
 
 
 def _nested(numbers: Sequence[int], shape: Sizes) -> str:
