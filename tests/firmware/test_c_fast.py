@@ -36,11 +36,15 @@ FULL = 500  # networks
 PROGRAM = 25  # networks
 
 
+def _always(*_: object) -> bool:
+    return True
+
+
 @pytest.fixture
 def host_as_dsp(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that takes the kernels for the DSP extension, in portable C, also where a board would
     not gain by them: their bits are the same."""
-    monkeypatch.setattr("memopt.backends.c.kernels.packed._pays", lambda *_: True)
+    monkeypatch.setattr("memopt.backends.c.kernels.packed._pays", _always)
     host = registry.all_targets()["host"]
     monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("dsp", "c")))
 
