@@ -157,7 +157,9 @@ def _function(body: list[Instruction], start: int, end: int, starts: Mapping[int
             is_indirect = is_indirect or each.operands != "lr"
             continue
         goal = int(target[1], 16)
-        if each.kind == "link" or not start <= goal < end:
+        if start < goal < end:
+            continue  # also a routine of libgcc's own within a function, whose bytes are counted
+        if each.kind == "link" or goal != start:
             calls.add(starts[max(at for at in starts if at <= goal)])
     last = [each for each in body if not each.mnemonic.startswith((".", "nop"))][-1:]
     if end in starts and last and (last[0].kind not in _ENDS or last[0].is_conditional):

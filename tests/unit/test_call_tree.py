@@ -61,6 +61,14 @@ def test_every_way_to_take_stack_is_counted() -> None:
     assert found.below("model_main") == 32 + 8 + 24 + 8 + 4
 
 
+def test_a_routine_within_a_function_is_no_recursion() -> None:
+    """As in libgcc's product of doubles; what it pushes is the function's."""
+    inner = "cbnz\tr0, 40c <net_memopt_copy+0xc>"
+    assert inner in CODE
+    found = tree(CODE.replace(inner, "bleq\t40c <net_memopt_copy+0xc>"))
+    assert found.below("model_main") == tree(CODE).below("model_main")
+
+
 def test_functions_of_one_name_are_two() -> None:
     more = """
 00000600 <helper>:
@@ -76,6 +84,7 @@ def test_functions_of_one_name_are_two() -> None:
     ("before", "after"),
     [
         ("sub\tsp, #4", "sub\tsp, r3"),
+        ("cbnz\tr0, 40c <net_memopt_copy+0xc>", "bl\t400 <net_memopt_copy>"),
         ("sub\tsp, #4\n 506:\t4770      \tbx\tlr", "bl\t200 <net_run>\n 508:\t4770      \tbx\tlr"),
     ],
 )
