@@ -84,6 +84,11 @@ def fast_form(op: Operation) -> str | None:
     raise MemoptError(f'{FAST} stands alone or is "{NARROW}"', place_of(op))
 
 
+def mark_fast(op: Operation, form: str) -> None:
+    """Mark an operation with a form of its fast kernel; its scratch is the caller's."""
+    op.attributes[FAST] = UnitAttr() if form == WIDE else StringAttr(form)
+
+
 def order_of(op: Operation) -> int | None:
     """The operation's place in the schedule, if it has one."""
     attr = op.attributes.get(ORDER)

@@ -16,7 +16,7 @@ After:   %y = memgraph.conv_2d %x, %w {memgraph.fast, memgraph.order = 0 : i64,
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -25,14 +25,13 @@ from memopt.analysis.liveness import levels, live_ranges, rounded
 from memopt.dialects.functions import body_of
 from memopt.dialects.place_attributes import ScratchAttr
 from memopt.dialects.plan import (
-    FAST,
     MODEL,
     SCRATCH,
-    WIDE,
     Place,
     argument_offsets,
     bytes_offset,
     drop_plan,
+    mark_fast,
     offsets_of,
     plan_of,
 )
@@ -204,6 +203,6 @@ def lowest_gap(spans: Sequence[Span], size: int) -> int:
 
 def _mark(chosen: Sequence[Choice]) -> None:
     for site, room in chosen:
-        site.marked.attributes[FAST] = UnitAttr() if room.form == WIDE else StringAttr(room.form)
+        mark_fast(site.marked, room.form)
         if room.bytes:
             site.op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(room.bytes, room.offset)])

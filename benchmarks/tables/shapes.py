@@ -1,5 +1,5 @@
-"""`memopt bench shapes`: random int8 layers on the Cortex-M4, with kernels that take scratch and
-those that take none. What nobody has tuned for should not be slower.
+"""`memopt bench shapes`: random int8 layers on the Cortex-M4, with each form of their fast kernels
+and with the plain ones. What nobody has tuned for should not be slower.
 
     table = shapes(layers(300), tick)
 
@@ -16,7 +16,8 @@ from random import Random
 from statistics import median
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
+from xdsl.ir import Operation
 
 from memopt.backends.c.project import write_project
 from memopt.benchmarks.boards import profile
@@ -24,12 +25,14 @@ from memopt.benchmarks.table import Table
 from memopt.dialects.functions import only_function
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.plan import FAST
+from memopt.dialects.place_attributes import ScratchAttr
+from memopt.dialects.plan import FORMS, SCRATCH, WIDE, mark_fast
 from memopt.driver import load_text, new_context
-from memopt.passes.memgraph_kernels import MemgraphKernelsPass
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+from memopt.targets.core.kernels import fast_forms
+from memopt.targets.core.registry import target_named
 
 CORE = "cortex-m4"
 COUNT, QUICK = 300, 6
@@ -80,33 +83,34 @@ def layers(count: int) -> list[Layer]:
 
 
 def shapes(chosen: Sequence[Layer], tick: Callable[[str], None]) -> Table:
-    """One row for each layer that has both kinds of kernels."""
-    rows = list[tuple[Layer, int, int]]()
+    """One row for each layer and each form of a fast kernel that it has."""
+    rows = list[tuple[Layer, str, int, int]]()
     for start in range(0, len(chosen), PROJECT):
         some = chosen[start : start + PROJECT]
         tick(f"{start + len(some)} of {len(chosen)} layers")
-        (plain, _), (fast, marks) = (_instructions(some, scratch) for scratch in (False, True))
-        both = zip(some, plain, fast, marks, strict=True)
-        rows += [(layer, before, now) for layer, before, now, marked in both if marked]
-    slower = sum(fast > plain for _, plain, fast in rows)
-    wide = [fast / layer.macs for layer, _, fast in rows if layer.is_wide]
+        plain, _ = _instructions(some, None)
+        for form in FORMS:
+            both = zip(some, plain, *_instructions(some, form), strict=True)
+            rows += [(layer, form, before, now) for layer, before, now, marked in both if marked]
+    slower = sum(fast > plain for *_, plain, fast in rows)
+    wide = [fast / layer.macs for layer, form, _, fast in rows if layer.is_wide and form == WIDE]
+    without = len(chosen) - len({id(layer) for layer, *_ in rows})
     table = Table(
         "shapes",
         "Random layers on the Cortex-M4",
-        ("kind", "input", "weights", "window", "plain", "scratch", "ratio", "per MAC"),
+        ("kind", "input", "weights", "window", "form", "plain", "fast", "ratio", "per MAC"),
         (
-            "Instructions in QEMU at -O2 of the kernel that takes no scratch and of the one that"
-            " does, and those of the second for each product.",
-            f"{len(chosen) - len(rows)} of {len(chosen)} have no kernel that takes scratch;"
-            f" {slower} of {len(rows)} are slower with scratch; the median of the {len(wide)} dense"
-            f" ones from {MANY} channels on is {median(wide or [0]):.2f} instructions for a"
-            " product.",
+            "Instructions in QEMU at -O2 of the plain kernel and of the form of a fast one, and"
+            " those of the second for each product.",
+            f"{without} of {len(chosen)} have no fast kernel; {slower} of {len(rows)} are slower;"
+            f" the median of the {len(wide)} dense ones from {MANY} channels on is"
+            f" {median(wide or [0]):.2f} instructions for a product, in the {WIDE} form.",
         ),
     )
-    for layer, plain, fast in rows:
+    for layer, form, plain, fast in rows:
         sizes = ("x".join(map(str, s)) for s in (layer.shape, layer.weights))
         ratio, each = round(fast / plain, 3), round(fast / layer.macs, 2)
-        table.add(layer.kind, *sizes, layer.window, plain, fast, ratio, each)
+        table.add(layer.kind, *sizes, layer.window, form, plain, fast, ratio, each)
     return table
 
 
@@ -151,17 +155,29 @@ def _two(rng: Random, low: int, high: int) -> tuple[int, int]:
     return first, first if rng.random() < 0.8 else rng.randint(low, high)
 
 
-def _instructions(chosen: Sequence[Layer], scratch: bool) -> tuple[list[int], list[bool]]:
-    """Of each layer, in their order, and whether its kernel takes scratch to be faster."""
+def _instructions(chosen: Sequence[Layer], form: str | None) -> tuple[list[int], list[bool]]:
+    """Of each layer, in their order, and whether it has a kernel of this form; None: plain ones."""
     module, context = load_text(new_context(), _text(chosen), "layers.mlir"), Context()
-    order, place = MemgraphSchedulePass(method="source"), MemgraphPlacePass("greedy-by-size")
     MemgraphModelPass(target=CORE).apply(context, module)
-    steps = (order, place, *((MemgraphKernelsPass("speed"), order, place) if scratch else ()))
-    for step in steps:
+    marks = [_marked(op, form) for op in only_function(module).body.block.ops if _is_layer(op)]
+    for step in (MemgraphSchedulePass(method="source"), MemgraphPlacePass("greedy-by-size")):
         step.apply(context, module)
-    body = only_function(module).body.block.ops
-    marks = [FAST in op.attributes for op in body if isinstance(op, LAYERS)]
     return _profiled(module), marks
+
+
+def _is_layer(op: Operation) -> bool:
+    return isinstance(op, LAYERS)
+
+
+def _marked(op: Operation, form: str | None) -> bool:
+    """Whether a layer has a kernel of this form, which it is marked with then."""
+    forms = fast_forms(op, target_named(CORE))
+    if form is None or form not in forms:
+        return False
+    mark_fast(op, form)
+    if forms[form]:
+        op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(forms[form], -1)])
+    return True
 
 
 def _profiled(module: ModuleOp) -> list[int]:

@@ -12,14 +12,14 @@ from c_programs import Program, compiled
 from numpy.typing import NDArray
 from row_networks import cut_some, image_of, network
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.backends.c import packing
 from memopt.dialects.functions import only_function
 from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import FAST, FORMS, SCRATCH, WIDE
+from memopt.dialects.plan import FAST, FORMS, SCRATCH, WIDE, mark_fast
 from memopt.dialects.rows import RowOp
 from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_kernels import HOW, RAM, MemgraphKernelsPass
@@ -44,7 +44,8 @@ def _always(*_: object) -> bool:
 def host_as_dsp(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that takes the kernels for the DSP extension, in portable C, also where a board would
     not gain by them: their bits are the same."""
-    monkeypatch.setattr("memopt.backends.c.kernels.packed._pays", _always)
+    for family in ("packed", "narrow"):
+        monkeypatch.setattr(f"memopt.backends.c.kernels.{family}.pays", _always)
     host = registry.all_targets()["host"]
     monkeypatch.setitem(registry.all_targets(), "host", replace(host, isa=("dsp", "c")))
 
@@ -81,7 +82,7 @@ def planned(lab: Any, path: Path, target: str, form: str = WIDE) -> tuple[Module
             fast_forms(op, target_named(target)) if form != WIDE and FAST in op.attributes else {}
         )
         if form in there:
-            op.attributes[FAST] = StringAttr(form)
+            mark_fast(op, form)
             op.attributes.pop(SCRATCH, None)
             if there[form]:
                 op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(there[form], -1)])

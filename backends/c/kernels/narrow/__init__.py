@@ -3,7 +3,7 @@
 from math import prod
 
 from memopt.backends.c.call import Constants, KernelCall
-from memopt.backends.c.kernels.packed import ROUNDINGS, packed_rows, packed_windows
+from memopt.backends.c.kernels.packed import ROUNDINGS, packed_rows, packed_windows, pays
 from memopt.backends.c.packing import BLOCK
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import window_rows
@@ -17,12 +17,14 @@ WORD = 4  # bytes
 
 def _windows(op: Conv2DOp) -> int:
     """Two windows as bytes; 0 for what no such kernel computes."""
+    taps = prod(shape_of(op.weights)[1:])
     fits = (
         op.groups.value.data == 1
         and shape_of(op.input)[-1] % WORD == 0
         and shape_of(op.weights)[0] % BLOCK == 0
+        and pays(op, taps)
     )
-    return 2 * prod(shape_of(op.weights)[1:]) if fits else 0
+    return 2 * taps if fits else 0
 
 
 @kernel(
@@ -42,7 +44,7 @@ def conv_2d_narrow_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
 
 def _in_words(op: FullyConnectedOp) -> bool:
     out_n, in_n = shape_of(op.weights)
-    return in_n % WORD == 0 and out_n % BLOCK == 0 and out_n * in_n > 0
+    return in_n % WORD == 0 and out_n % BLOCK == 0 and out_n * in_n > 0 and pays(op, in_n)
 
 
 @kernel(

@@ -43,11 +43,11 @@ def _column(op: Conv2DOp | DepthwiseConv2DOp) -> int:
     bytes_ = 2 * padded(taps) if channels % 4 else 0
     in_place = isinstance(op, DepthwiseConv2DOp) and op.in_place is not None
     apart = channels % 4 != 0 and op.window.sizes[2][1] > 1  # windows are put together by bytes
-    fits = op.groups.value.data == 1 and not in_place and _pays(op, taps, apart)
+    fits = op.groups.value.data == 1 and not in_place and pays(op, taps, apart)
     return column_bytes(taps, 2) + bytes_ if fits else 0
 
 
-def _pays(op: Operation, taps: int, apart: bool = False) -> bool:
+def pays(op: Operation, taps: int, apart: bool = False) -> bool:
     """Whether blocks of channels are faster (`memopt bench shapes`): not less than one of them, nor
     few where taps are dear, or so many that their sums may leave no room for another one's."""
     return shape_of(op.results[0])[-1] >= (4 * BLOCK if apart or taps > 1000 else BLOCK)
@@ -160,7 +160,7 @@ def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> Kern
 
 def _row_column(op: FullyConnectedOp) -> int:
     taps = shape_of(op.weights)[1]
-    return column_bytes(taps, 1) if _pays(op, taps) else 0
+    return column_bytes(taps, 1) if pays(op, taps) else 0
 
 
 @kernel(
