@@ -26,7 +26,7 @@ TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py gat
 	segments.py) \
 	$(addprefix tests/firmware/test_c_, computed_shapes.py constants.py custom.py fast.py hybrid.py int16.py \
 	integers.py layouts.py memories.py moves.py onnx.py picked.py pulled.py pulled_rows.py random_operators.py \
-	rows_command.py scoreboard.py scratch.py several.py sliding.py state.py sums.py truth.py use.py) \
+	rare.py rows_command.py scoreboard.py scratch.py several.py sliding.py state.py sums.py truth.py use.py) \
 	$(addprefix tests/models/test_, captures.py cmsis_nn_scratch.py evaluate.py hostile.py onnx_meaning.py onnx_nodes.py qdq_fold.py ram.py sparse.py \
 	tflm_channels.py tflm_folded.py tflm_refusals.py tflm_write.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py demo_model.py growth.py \

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
+from memopt.dialects.custom import IN_FILE
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.stored import element_of
@@ -30,6 +31,8 @@ VECTOR = frozenset({"cortex-m52", "cortex-m55", "cortex-m85"})  # Arm's, with th
 def requested(op: Operation, model: ModelAttr) -> tuple[int, ...] | None:
     """Bytes of each scratch buffer that `op` asks for in TFLM with the kernels of `model`, the
     reference kernels if it names none; None where they are not known."""
+    if IN_FILE in op.attributes:
+        return None
     if model.scratch.data == "cmsis-nn":
         return cmsis_nn_bytes(op, model.target.data in VECTOR)
     return scratch_bytes(op)

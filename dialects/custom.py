@@ -17,6 +17,11 @@ OPTIONS = "custom_options"
 """The key of the options of an opaque operation that has a custom operator's bytes, as hex."""
 
 
+IN_FILE = "memgraph.custom_in_file"
+"""An attribute of a typed operation: what the file calls it, which is a custom operator there. A
+runtime that the file is for has a kernel of which nothing is known."""
+
+
 def declared(scratch: int, has_state: bool) -> DictionaryAttr:
     """The attribute: bytes of scratch, and whether the last operand is its state."""
     entries = {"scratch": IntegerAttr(scratch, 64)}

@@ -1,13 +1,11 @@
 """Calls that several families make: images row by row, bytes moved, one value made of one."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.call import Array, KernelCall, Rows, Table, refuse, split_rows
-from memopt.dialects.operators.over_axes import OverAxesOp
+from memopt.backends.c.call import Array, KernelCall, Rows, Table, split_rows
 from memopt.dialects.operators.unary import UnaryOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import bytes_of, shape_of
@@ -47,19 +45,6 @@ def as_bytes(array: Array) -> Array:
 def moved(call: KernelCall, in_offset: int, out_offset: int, result: int = 0) -> KernelCall:
     """The call at other bytes of its operand and result, or for result number `result`."""
     return replace(call, in_offset=in_offset, out_offset=out_offset, result=result)
-
-
-def over_axes(op: OverAxesOp) -> tuple[int, int, int]:
-    """(outer, count, inner): the operand as three dimensions, of which the second goes. Refuses
-    axes between which others lie."""
-    shape = shape_of(op.input)
-    axes = sorted(op.numbers)
-    if not axes or math.prod(shape[axes[0] : axes[-1] + 1]) != op.count:
-        axes = [a for a in axes if shape[a] != 1] or [len(shape)]  # those of one place say nothing
-    if 0 in shape or math.prod(shape[axes[0] : axes[-1] + 1]) != op.count:
-        name = op.name.removeprefix("memgraph.")
-        raise refuse(op, f"a {name} over axes {axes}, only over neighbouring ones")
-    return math.prod(shape[: axes[0]]), op.count, math.prod(shape[axes[-1] + 1 :])
 
 
 def rowwise(op: UnaryOp, kernel: str, fields: Fields = ()) -> KernelCall:

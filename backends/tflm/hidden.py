@@ -13,11 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.cmsis_nn_scratch import requested
+from memopt.dialects.custom import IN_FILE
 from memopt.dialects.functions import body_of
 from memopt.dialects.place_attributes import UnplacedAttr
 from memopt.dialects.plan import argument_offsets, model_of, offsets_of, plan_of, set_places
@@ -48,7 +49,10 @@ def _hidden(func: FuncOp) -> dict[Operation, int]:
 
 
 def _name(op: Operation) -> str:
-    return op.op_name.data if isinstance(op, OpaqueOp) else op.name
+    if isinstance(op, OpaqueOp):
+        return op.op_name.data
+    in_file = op.attributes.get(IN_FILE)
+    return in_file.data if isinstance(in_file, StringAttr) else op.name
 
 
 def never_needs_more(func: FuncOp) -> bool:

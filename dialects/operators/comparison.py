@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.dialects.builtin import IntegerType, UnitAttr
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic import quantize_multiplier
@@ -187,7 +187,8 @@ class LogicalNotOp(UnaryOp):
 @irdl_op_definition
 class ChooseOp(ComputeOp):
     """An element of the second operand where the first is true, else one of the third, with numpy's
-    broadcasting."""
+    broadcasting; with `of_rows` the first is a vector that says it of all at an index of dimension
+    0."""
 
     name = "memgraph.choose"
     WHOLE: ClassVar[bool] = True
@@ -196,14 +197,23 @@ class ChooseOp(ComputeOp):
     lhs = operand_def(AnyTensor)
     rhs = operand_def(AnyTensor)
     result = result_def(AnyTensor)
+    of_rows = opt_prop_def(UnitAttr)
     traits = traits_def(Pure())
-    assembly_format = "$condition `,` $lhs `,` $rhs " + TYPES
+    assembly_format = "$condition `,` $lhs `,` $rhs (`of_rows` $of_rows^)? " + TYPES
+
+    def shape_read(self, operand: int) -> tuple[int, ...]:
+        """The shape of an operand as it is broadcast."""
+        shape = shape_of(self.operands[operand])
+        wide = operand == 0 and self.of_rows is not None
+        return shape + (1,) * (len(shape_of(self.result)) - 1) if wide else shape
 
     def verify_(self) -> None:
         self.require(element_of(self.condition) == BOOL, "what is true or false is an i1")
         out = shape_of(self.result)
-        for value in self.operands:
-            shape = shape_of(value)
+        vector = self.of_rows is None or (len(shape_of(self.condition)) == 1 and bool(out))
+        self.require(vector, "a vector of conditions is needed")
+        for k in range(3):
+            shape = self.shape_read(k)
             wide = (1,) * (len(out) - len(shape)) + shape
             fits = len(wide) == len(out) and all(
                 a in (1, b) for a, b in zip(wide, out, strict=True)
@@ -216,7 +226,9 @@ class ChooseOp(ComputeOp):
         need_same_numbers(self, self.lhs, self.rhs, self.result)
         need_reals(self, *operands[1:])
         shape = shape_of(self.result)
-        condition, lhs, rhs = (np.broadcast_to(a, shape) for a in operands)
+        condition, lhs, rhs = (
+            np.broadcast_to(a.reshape(self.shape_read(k)), shape) for k, a in enumerate(operands)
+        )
         found = lhs.copy()
         found[~condition] = rhs[~condition]
         return [found]

@@ -1,4 +1,4 @@
-"""What an operand of indices says to take."""
+"""What an operand of indices says to take, or where to put it."""
 
 from collections.abc import Sequence
 from math import prod
@@ -16,7 +16,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, is_stored, need_same_numbers, unknown
+from memopt.dialects.stored import Array, dtype_of, is_stored, need_same_numbers, unknown
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 
@@ -108,3 +108,45 @@ class GatherNdOp(ComputeOp):
         limits = np.array(shape_of(self.input)[: self.depth]) - 1
         at = np.clip(operands[1].astype(np.int64), 0, limits)
         return [operands[0][tuple(np.moveaxis(at, -1, 0))]]
+
+
+@irdl_op_definition
+class ScatterNdOp(ComputeOp):
+    """Zeros, to which at each row of indices of the first operand, which are of the result's first
+    dimensions, the element or the piece of the second is added. What has an index that there is
+    not, which runtimes refuse, is left out."""
+
+    name = "memgraph.scatter_nd"
+    WHOLE: ClassVar[bool] = True
+    INTEGERS: ClassVar[bool] = False
+    indices = operand_def(AnyTensor)
+    updates = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$indices `,` $updates " + TYPES
+
+    @property
+    def depth(self) -> int:
+        """How many dimensions are indexed."""
+        return shape_of(self.indices)[-1]
+
+    def verify_(self) -> None:
+        shape, at = shape_of(self.result), shape_of(self.indices)
+        self.require(bool(at) and 0 < at[-1] <= len(shape), "indices of the first dimensions")
+        made = (*at[:-1], *shape[at[-1] :])
+        self.require(shape_of(self.updates) == made, f"the updates' shape must be {made}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        indices, updates = operands
+        if is_stored(self.updates) or is_stored(self.result):
+            raise unknown(self, "stored integers")
+        if indices.dtype.kind not in "iu" or is_stored(self.indices):
+            raise unknown(self, f"indices of {indices.dtype}")
+        limits = np.array(shape_of(self.result)[: self.depth])
+        found = np.zeros(shape_of(self.result), dtype_of(self.result))
+        there = ((indices >= 0) & (indices < limits)).all(-1)
+        with np.errstate(over="ignore"):  # integers wrap
+            np.add.at(found, tuple(np.moveaxis(indices[there], -1, 0)), updates[there])
+        return [found]

@@ -19,6 +19,7 @@ from memopt.dialects.attributes import ActivationAttr, WindowAttr
 from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp
 from memopt.dialects.operators.convolution import Conv2DOp, ConvBase, DepthwiseConv2DOp
 from memopt.dialects.operators.products import whole_products
+from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.window import WindowedOp, as_laid_out
 from memopt.dialects.stored import Array, element_of, unknown
 from memopt.dialects.tensors import AnyTensor, channels_of, elements_of, encoding_of, shape_of
@@ -95,7 +96,7 @@ class HybridConvBase(HybridOp, WindowedOp):
     """`SAME`: the operation of one type, which does the products."""
 
     ALIKE: ClassVar[bool] = False
-    SAME: ClassVar[type[ConvBase]]
+    SAME: ClassVar[type[ConvBase] | type[TransposeConv2DOp]]
     window = prop_def(WindowAttr)
     groups = prop_def(IntegerAttr[I64])
     assembly_format = (
@@ -113,7 +114,7 @@ class HybridConvBase(HybridOp, WindowedOp):
             same.drop_all_references()
         self.need_stored_weights(channels_of(self.result))
 
-    def _same(self) -> ConvBase:
+    def _same(self) -> ConvBase | TransposeConv2DOp:
         return self.SAME.create(
             operands=self.operands, result_types=self.result_types, properties=self.properties
         )
@@ -174,6 +175,24 @@ class HybridDepthwiseConv2DOp(HybridConvBase):
 
     def scaled(self, sums: Array, steps: Array, scales: Array) -> Array:
         return sums * (scales * steps)
+
+
+@irdl_op_definition
+class HybridTransposeConv2DOp(HybridConvBase):
+    """Transposed convolution of reals with int8 weights; each image is quantized as it comes."""
+
+    name = "memgraph.hybrid_transpose_conv_2d"
+    SAME: ClassVar[type[TransposeConv2DOp]] = TransposeConv2DOp
+    WEIGHTS: ClassVar[Mapping[str, str]] = {"nhwc": "ohwi"}
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Never, also with one scale for all filters (transpose_conv.cc)."""
+        return False
+
+    def macs(self) -> int:
+        channels = max(channels_of(self.input), 1)
+        return elements_of(self.input) * (elements_of(self.weights) // channels)
 
 
 @irdl_op_definition

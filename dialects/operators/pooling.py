@@ -175,6 +175,35 @@ class AveragePool2DOp(PoolBase):
 
 
 @irdl_op_definition
+class L2Pool2DOp(PoolBase):
+    """The root of the mean of squares under a window; padding does not count."""
+
+    name = "memgraph.l2_pool_2d"
+    INTEGERS: ClassVar[bool] = False
+    MONOTONE: ClassVar[bool] = False
+
+    @property
+    def padding(self) -> Literal["zero", "lowest", "absent"]:
+        return "absent"
+
+    @property
+    def accumulates(self) -> bool:
+        return False
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if is_stored(self.input) or is_stored(self.result) or operands[0].dtype.kind != "f":
+            raise unknown(self, f"a root of {operands[0].dtype}")
+        self.need_taps()
+        squares = channels_last(operands[0].astype(np.float64) ** 2, self.input)
+        seen = windows(np.ones(squares.shape), self.window, 0).sum(self.of_window)
+        means = windows(squares, self.window, 0).sum(self.of_window) / seen
+        found = self.activated(as_laid_out(np.sqrt(means), self.result))
+        return [found.astype(dtype_of(self.result))]
+
+
+@irdl_op_definition
 class MaxPool2DOp(PoolBase):
     """The largest element under a window."""
 

@@ -12,7 +12,7 @@ from memopt.dialects.operators.base import Kernels
 from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.products import real_products, whole_products
 from memopt.dialects.operators.window import channels_last, first_spatial
-from memopt.dialects.stored import Array, element_of, stored_bits
+from memopt.dialects.stored import Array, element_of, is_stored, stored_bits
 from memopt.dialects.tensors import channels_of, elements_of, encoding_of, shape_of
 
 
@@ -83,8 +83,8 @@ class TransposeConv2DOp(FilteringOp):
         """Tap after tap, so that those of an element do not depend on the others'."""
         import numpy as np
 
-        if not real:
-            stored_bits(self, self.input, self.result)  # of bytes, signed ones alone
+        if is_stored(self.input):
+            stored_bits(self, self.input, self.result, unsigned=True)
         kernel, stride, dilation, pad = self.window.sizes
         groups, images = self.groups.value.data, channels_last(source, self.input)
         n, h, w, _ = images.shape

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
-from memopt.dialects.custom import OPTIONS, PREFIX
+from memopt.dialects.custom import IN_FILE, OPTIONS, PREFIX
 from memopt.dialects.operators.stateful import ReadVariableOp
 from memopt.dialects.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Operator, Subgraph, Tensor
@@ -164,12 +164,16 @@ class Importer:
         outputs = [i for i in operator.outputs if i >= 0]
         results = [self.type(i) for i in outputs]
         stateful = is_stateful(operator.name) or number in self.ordered
-        op = None if stateful or not results else self._typed(operator, results, options)
+        may_be_typed = operator.name in OPERATORS or not stateful
+        may_be_typed = may_be_typed and number not in self.ordered
+        op = self._typed(operator, results, options) if results and may_be_typed else None
         if op is None:
             absent = tuple(i for i, t in enumerate(operator.inputs) if t < 0)
             inputs = [self.value(i) for i in operator.inputs if i >= 0]
             attribute = readable_options(options, absent)
             op = OpaqueOp(operator.name, inputs, results, stateful, attribute)
+        elif operator.name.startswith(PREFIX):
+            op.attributes[IN_FILE] = StringAttr(operator.name)
         names = [self.name(i) for i in outputs]
         self.draft.add(op, outputs, names, SourceAttr(self.index, number, outputs))
 

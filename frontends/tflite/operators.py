@@ -17,6 +17,7 @@ from xdsl.ir import Operation
 
 from memopt.dialects.attributes import RoundingAttr, WindowAttr
 from memopt.dialects.operators.activations import GeluOp, Relu0To1Op, ReluN1To1Op
+from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
 from memopt.dialects.operators.comparison import (
@@ -34,18 +35,20 @@ from memopt.dialects.operators.comparison import (
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
-from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp
+from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp, ScatterNdOp
 from memopt.dialects.operators.hybrid import (
     HybridConv2DOp,
     HybridDepthwiseConv2DOp,
     HybridFullyConnectedOp,
+    HybridTransposeConv2DOp,
 )
 from memopt.dialects.operators.lstm import LstmOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
+from memopt.dialects.operators.one_hot import OneHotOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.picked import MirroredOp, PickedOp
-from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
+from memopt.dialects.operators.pooling import AveragePool2DOp, L2Pool2DOp, MaxPool2DOp
 from memopt.dialects.operators.powers import FloorDivOp, FloorModOp, PowOp
 from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
@@ -73,12 +76,14 @@ from memopt.dialects.operators.reductions import (
     ReduceSumOp,
 )
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
+from memopt.dialects.operators.running import CumulativeSumOp
 from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.space_to_depth import SpaceToDepthOp
 from memopt.dialects.operators.stacking import PackOp, UnpackOp
 from memopt.dialects.operators.strided import StridedOp
 from memopt.dialects.operators.svdf import SvdfOp
+from memopt.dialects.operators.top_k import TopKOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.unary import (
     HardSwishOp,
@@ -93,7 +98,7 @@ from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import same_padding
-from memopt.frontends.tflite import moves, picks
+from memopt.frontends.tflite import customs, moves, picks
 from memopt.frontends.tflite.node import Kind, Node, activation, rounding, same_arithmetic
 from memopt.frontends.tflite.recurrent import lstm, svdf
 
@@ -258,8 +263,10 @@ def plain(node: Node, kind: Kind) -> Operation:
 def choice(node: Node, kind: Kind) -> Operation:
     """SELECT of a vector of conditions takes the first dimension, which is no broadcast."""
     need(node.shape(1) == node.shape(2) == node.result.get_shape())
-    need(node.shape(0) == node.shape(1) or not node.shape(0))
-    return plain(node, kind)
+    rows = node.shape(0) == node.shape(1)[:1] != node.shape(1)
+    need(rows or node.shape(0) == node.shape(1) or not node.shape(0))
+    properties = {"of_rows": UnitAttr() if rows else None}
+    return build(kind, node.operands, node.results, properties)
 
 
 def batch_matmul(node: Node, kind: Kind) -> Operation:
@@ -316,12 +323,15 @@ def over_axes(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
-def transpose_convolution(node: Node, kind: Kind) -> Operation:
-    """Operands are the result's shape, weights, image and bias: of int8, of float, or of int16 with
-    a bias of 64 bits or none."""
-    same_arithmetic(node, 1, 2)
+def transpose_convolution(node: Node, plain: Kind, hybrid: Kind) -> Operation:
+    """Operands are the result's shape, weights, image and bias: of bytes, of float, or of int16
+    with a bias of 64 bits or none."""
     source, wide = node.element(2), node.element(2) == ELEMENTS["int16"]
-    need(wide or source in (ELEMENTS["int8"], ELEMENTS["float32"]))
+    reals = source == node.result.element_type == ELEMENTS["float32"]
+    kind = hybrid if reals and node.element(1) == ELEMENTS["int8"] else plain
+    if kind is plain:
+        same_arithmetic(node, 1, 2)
+    need(reals or wide or source in (ELEMENTS["int8"], ELEMENTS["uint8"]))
     need(len(node.types) <= 4)
     need(not (wide and node.has(3)) or node.element(3) == ELEMENTS["int64"])
     need(tuple(node.constant(0)) == node.result.get_shape() and len(node.shape(1)) == 4)
@@ -345,6 +355,38 @@ def transpose_convolution(node: Node, kind: Kind) -> Operation:
     )
 
 
+def cumulative_sum(node: Node, kind: Kind) -> Operation:
+    axes = node.constant(1)
+    need(len(axes) == 1 and node.element(0) == node.result.element_type)
+    properties = {
+        "axis": number(axis_of(axes[0], len(node.shape(0)))),
+        "exclusive": UnitAttr() if node.options["exclusive"] else None,
+        "reverse": UnitAttr() if node.options["reverse"] else None,
+    }
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def top_k(node: Node, kind: Kind) -> Operation:
+    """How many is known, and is what the results have."""
+    need(len(node.results) == 2 and node.constant(1) == [node.results[0].get_shape()[-1]])
+    return build(kind, (node.operand(0),), node.results, {})
+
+
+def one_hot(node: Node, kind: Kind) -> Operation:
+    """Operands are indices, how many there are, on and off."""
+    axis = axis_of(node.options["axis"], len(node.result.get_shape()))
+    need(node.constant(1) == [node.result.get_shape()[axis]])
+    operands = (node.operand(0), node.operand(2), node.operand(3))
+    return build(kind, operands, node.results, {"axis": number(axis)})
+
+
+def scatter(node: Node, kind: Kind) -> Operation:
+    """Operands are indices, updates and the result's shape."""
+    need(tuple(node.constant(2)) == node.result.get_shape())
+    need(node.element(1) == node.result.element_type)
+    return build(kind, (node.operand(0), node.operand(1)), node.results, {})
+
+
 def space_to_depth(node: Node, kind: Kind) -> Operation:
     need(len(node.shape(0)) == 4 and node.options["blockSize"] > 0)
     properties = {"block": number(node.options["blockSize"])}
@@ -354,6 +396,7 @@ def space_to_depth(node: Node, kind: Kind) -> Operation:
 OPERATORS: Final[Mapping[str, Entry]] = {
     "ABS": Entry(sign, AbsOp),
     "ADD": Entry(binary, AddOp),
+    "ADD_N": Entry(plain, AddNOp),
     "ARG_MAX": Entry(arg, ArgMaxOp),
     "ARG_MIN": Entry(arg, ArgMinOp),
     "AVERAGE_POOL_2D": Entry(pool, AveragePool2DOp),
@@ -367,6 +410,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "CONCATENATION": Entry(moves.concat, ConcatOp, ConcatRequantizedOp),
     "CONV_2D": Entry(convolution(depthwise=False), Conv2DOp, HybridConv2DOp),
     "COS": Entry(real_function, CosOp),
+    "CUMSUM": Entry(cumulative_sum, CumulativeSumOp),
+    "CUSTOM:Convolution2DTransposeBias": Entry(customs.transpose_convolution, TransposeConv2DOp),
     "DENSIFY": Entry(densified, CopyOp),
     "DEPTHWISE_CONV_2D": Entry(
         convolution(depthwise=True), DepthwiseConv2DOp, HybridDepthwiseConv2DOp
@@ -391,6 +436,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "GREATER_EQUAL": Entry(truth, GreaterEqualOp),
     "HARD_SWISH": Entry(unary, HardSwishOp),
     "L2_NORMALIZATION": Entry(vectors, L2NormalizationOp),
+    "L2_POOL_2D": Entry(pool, L2Pool2DOp),
     "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
     "LOG": Entry(function, LogOp),
     "LOGISTIC": Entry(unary, LogisticOp),
@@ -408,6 +454,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "MUL": Entry(binary, MulOp),
     "NEG": Entry(negation, NegOp),
     "NOT_EQUAL": Entry(truth, NotEqualOp),
+    "ONE_HOT": Entry(one_hot, OneHotOp),
     "PACK": Entry(moves.stack, PackOp),
     "PAD": Entry(moves.pad, PadOp, PickedOp),
     "PADV2": Entry(picks.pad, PickedOp),
@@ -429,6 +476,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "REVERSE_V2": Entry(moves.reverse, StridedOp),
     "ROUND": Entry(real_function, RoundOp),
     "RSQRT": Entry(function, RsqrtOp),
+    "SCATTER_ND": Entry(scatter, ScatterNdOp),
     "SELECT": Entry(choice, ChooseOp),
     "SELECT_V2": Entry(plain, ChooseOp),
     "SIN": Entry(real_function, SinOp),
@@ -449,9 +497,10 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "SUM": Entry(over_axes, ReduceSumOp),
     "SVDF": Entry(svdf, SvdfOp),
     "TILE": Entry(moves.tile, StridedOp),
+    "TOPK_V2": Entry(top_k, TopKOp),
     "TANH": Entry(unary, TanhOp),
     "TRANSPOSE": Entry(moves.transpose, TransposeOp),
-    "TRANSPOSE_CONV": Entry(transpose_convolution, TransposeConv2DOp),
+    "TRANSPOSE_CONV": Entry(transpose_convolution, TransposeConv2DOp, HybridTransposeConv2DOp),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(lstm, LstmOp),
     "UNPACK": Entry(moves.stack, UnpackOp),
     "ZEROS_LIKE": Entry(picks.zeros, PickedOp),

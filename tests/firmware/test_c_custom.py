@@ -6,41 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from forge_model import INT8, INT32, Forge, flatbuffer_utils, schema
+from forge_model import FLOAT32, INT8, INT32, Forge, flatbuffer_utils, schema
 
 from memopt.cli import main
 from memopt.customs import declare_customs, read_customs
 from memopt.dialects.errors import MemoptError
 
-TRANSPOSED = """#include "net.h"
-
-/* In MediaPipe's own words: padding, stride. Windows of 2 x 2 that do not overlap. */
-void memopt_custom_Convolution2DTransposeBias(const memopt_custom_tensor *inputs,
-                                              const memopt_custom_tensor *outputs, void *scratch,
-                                              void *state, const uint8_t *options,
-                                              int32_t options_bytes) {
-  const float *image = inputs[0].data, *weights = inputs[1].data, *bias = inputs[2].data;
-  const int32_t *sizes = inputs[0].facts->sizes;
-  const int32_t h = sizes[1], w = sizes[2], channels = sizes[3];
-  float *out = outputs[0].data;
-  int32_t y, x, c;
-  (void)scratch;
-  (void)state;
-  if (options_bytes != 12 || options[0] != 1 || options[4] != 2 || options[8] != 2) {
-    return;
-  }
-  for (y = 0; y < 2 * h; ++y) {
-    for (x = 0; x < 2 * w; ++x) {
-      float sum = 0;
-      for (c = 0; c < channels; ++c) {
-        sum += image[(y / 2 * w + x / 2) * channels + c] *
-               weights[((y % 2) * 2 + x % 2) * channels + c];
-      }
-      *out++ = sum + bias[0];
-    }
-  }
-}
-"""
 COUNTED = """#include "net.h"
 
 /* The first output: the input plus the number of runs; the second: facts of the input. */
@@ -109,12 +80,12 @@ def with_builtin(path: Path, goal: Path) -> Path:
 
 
 def test_selfie_segmentation(shared: Path, tmp_path: Path, lab: Any) -> None:
-    """With the operator written by hand it is what LiteRT makes of the same network without one."""
+    """MediaPipe's transposed convolution with a bias is known: it is what LiteRT makes of the same
+    network with the operator of its own."""
     lab.need_tools("host")
     path = shared / "models/selfie_segmentation.tflite"
-    module = lab.read_model(path)
-    needs = {"Convolution2DTransposeBias": {"scratch": 0}}
-    project = written(lab, module, needs, TRANSPOSED, tmp_path)
+    module = lab.plan(lab.read_model(path), schedule="source", target="host")
+    project = lab.write(module, tmp_path / "c", "net", "host")
     inputs = lab.random_inputs(module, 1, 3)
     run = lab.run_project(project, inputs, trace=False)
     assert run.code == 0, run.messages
@@ -124,6 +95,48 @@ def test_selfie_segmentation(shared: Path, tmp_path: Path, lab: Any) -> None:
     got = np.frombuffer(run.output, np.float32).reshape(want.shape)
     assert np.abs(want).max() > 0.1
     assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
+
+
+def with_options(path: Path, options: list[int], sizes: tuple[int, int]) -> Path:
+    """MediaPipe's operator with an image of 5 x 4, windows of 3 x 3, two channels to three."""
+    forge = Forge(np.random.default_rng(0), False)
+    weights = forge.tensor([3, 3, 3, 2], FLOAT32, forge.rng.normal(size=(3, 3, 3, 2)))
+    bias = forge.tensor([3], FLOAT32, [1.0, 2.0, 3.0])
+    inputs = [forge.input([1, 5, 4, 2]), weights, bias]
+    forge.operator(
+        schema.BuiltinOperator.CUSTOM, inputs, forge.tensor([1, *sizes, 3], FLOAT32), None, 0
+    )
+    forge.model.operatorCodes[0].customCode = b"Convolution2DTransposeBias"
+    raw = np.array(options, np.int32)
+    forge.graph.operators[0].customOptions = np.frombuffer(raw.tobytes(), np.uint8)
+    return forge.save(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "sizes", "pad"),
+    [
+        ([2, 1, 2], (11, 6), (0, 0, 0, 0)),  # VALID, one along a row, two along a column
+        ([1, 2, 3], (14, 8), (0, 0, 1, 1)),  # SAME, of the image's size
+        ([1, 3, 1], (5, 10), (1, 1, 1, 1)),
+    ],
+)
+def test_windows_of_mediapipe(
+    options: list[int], sizes: tuple[int, int], pad: tuple[int, ...], tmp_path: Path, lab: Any
+) -> None:
+    module = lab.read_model(with_options(tmp_path / "m.tflite", options, sizes))
+    (op,) = [o for o in module.walk() if o.name.startswith("memgraph.transpose")]
+    kernel, stride, _, found = op.window.sizes
+    assert (kernel, stride) == ((3, 3), (options[2], options[1]))
+    total = [a + b for a, b in zip(pad[:2], pad[2:], strict=True)]
+    assert found[0] + found[2] == total[0]
+    assert found[1] + found[3] == total[1]
+    assert (found[0], found[1]) == (total[0] // 2, total[1] // 2)
+
+
+@pytest.mark.parametrize("options", [[2, 1], [3, 1, 2], [2, 0, 2], [2, 2, 2]])
+def test_other_options_are_no_such_window(options: list[int], tmp_path: Path, lab: Any) -> None:
+    module = lab.read_model(with_options(tmp_path / "m.tflite", options, (11, 6)))
+    assert not any(o.name.startswith("memgraph.transpose") for o in module.walk())
 
 
 def counted(path: Path) -> Path:

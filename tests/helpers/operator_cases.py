@@ -84,6 +84,14 @@ def hybrid_convolution(name: str, rng: Rng) -> Any:
     return made(name, [value(shape), weights], [result], **properties)
 
 
+def hybrid_transposed(name: str, rng: Rng) -> Any:
+    plain = transposed("transpose_conv_2d", rng)
+    image_, weights = plain.operands
+    result = plain.results[0].type
+    stored = filters(weights.type.get_shape(), "ohwi")
+    return made(name, [image_, stored], [result], window=plain.window, groups=number(1))
+
+
 def hybrid_matrix(name: str, rng: Rng) -> Any:
     rows, depth, columns = (int(v) for v in rng.integers(1, 7, 3))
     asymmetric = UnitAttr() if rng.random() < 0.5 else None
@@ -112,6 +120,10 @@ def truth(name: str, rng: Rng) -> Any:
 
 def choose(name: str, rng: Rng) -> Any:
     shape = image(rng)
+    if rng.random() < 0.3:
+        condition = value(shape[:1], "", i1)
+        rows = {"of_rows": UnitAttr()}
+        return made(name, [condition, value(shape), value(shape)], [tensor(shape)], **rows)
     condition = value((1, 1, *shape[2:]), element=i1)
     return made(name, [condition, value(shape), value(shape[3:], "")], [tensor(shape)])
 
@@ -350,6 +362,37 @@ def gathered(name: str, rng: Rng) -> Any:
     return made(name, [value(shape), value(at, "", i32)], [result], axis=number(axis))
 
 
+def scattered(name: str, rng: Rng) -> Any:
+    shape, depth = image(rng), int(rng.integers(1, 5))
+    operands = [value((3, depth), "", i32), value((3, *shape[depth:]), "")]
+    return made(name, operands, [tensor(shape, "")])
+
+
+def one_hot(name: str, rng: Rng) -> Any:
+    shape, axis = image(rng)[:3], int(rng.integers(4))
+    operands = [value(shape, "", i32), value((), ""), value((), "")]
+    result = tensor((*shape[:axis], 5, *shape[axis:]), "")
+    return made(name, operands, [result], axis=number(axis))
+
+
+def top_k(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    out = (*shape[:3], int(rng.integers(1, shape[3] + 1)))
+    return made(name, [value(shape, "")], [tensor(out, ""), tensor(out, "", i32)])
+
+
+def cumulative(name: str, rng: Rng) -> Any:
+    shape, ways = image(rng), ("exclusive", "reverse")
+    properties = {way: UnitAttr() if rng.random() < 0.5 else None for way in ways}
+    axis = number(int(rng.integers(4)))
+    return made(name, [value(shape)], [tensor(shape)], axis=axis, **properties)
+
+
+def many(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    return made(name, [value(shape) for _ in range(int(rng.integers(1, 5)))], [tensor(shape)])
+
+
 def over_time(name: str, rng: Rng) -> Any:
     batch, size, units, rank, memory = (int(v) for v in rng.integers(1, 4, 5))
     shapes = [(batch, size), (units * rank, size), (units * rank, memory), (units,)]
@@ -402,14 +445,20 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "choose": choose,
     "batch_matmul": product,
     "gather_nd": gathered_rows,
+    "scatter_nd": scattered,
+    "one_hot": one_hot,
+    "top_k": top_k,
+    "cumulative_sum": cumulative,
+    "add_n": many,
     **dict.fromkeys(("l2_normalization", "log_softmax"), vectors),
     **dict.fromkeys(("arg_max", "arg_min"), arg),
     **{name: unary for name, op in KINDS.items() if issubclass(op, FunctionOp)},
     **dict.fromkeys(("quantize", "dequantize", "cast", "copy", "reciprocal"), unary),
     **dict.fromkeys(("conv_2d", "depthwise_conv_2d"), convolution),
     **dict.fromkeys(("hybrid_conv_2d", "hybrid_depthwise_conv_2d"), hybrid_convolution),
+    "hybrid_transpose_conv_2d": hybrid_transposed,
     "hybrid_fully_connected": hybrid_matrix,
-    **dict.fromkeys(("average_pool_2d", "max_pool_2d"), pool),
+    **dict.fromkeys(("average_pool_2d", "max_pool_2d", "l2_pool_2d"), pool),
     **dict.fromkeys(("resize_bilinear", "resize_nearest"), resize),
     "strided": strided,
     **dict.fromkeys(("pack", "unpack"), stacked),

@@ -297,7 +297,6 @@ def test_memory_that_an_operator_works_in_has_a_value() -> None:
 
 TYPED = {  # operators of the real models that have to stay opaque, all others are typed
     "person_detect_vela_plan": {"CUSTOM:ethos-u": 1, "UNINITIALIZED": 2},
-    "selfie_segmentation": {"CUSTOM:Convolution2DTransposeBias": 1},
 }
 
 

@@ -31,12 +31,13 @@ def choose(op: ChooseOp, constants: Constants) -> KernelCall:
     size = (1,) * (DIMENSIONS - len(out)) + out
     operands: list[SSAValue | Table] = []
     steps: list[str] = []
-    for value in op.operands:
+    for k, value in enumerate(op.operands):
         array, kind = constants(value), element_kind(value)
         if array is not None and kind not in C_TYPES:
             raise refuse(op, f"a constant of {kind}")
         operands.append(value if array is None else Table(C_TYPES[kind], array))
-        shape = (1,) * (DIMENSIONS - len(shape_of(value))) + shape_of(value)
+        read = op.shape_read(k)
+        shape = (1,) * (DIMENSIONS - len(read)) + read
         each = [0 if n == 1 else math.prod(shape[i + 1 :]) for i, n in enumerate(shape)]
         steps.append("{" + ", ".join(map(str, each)) + "}")
     width = bytes_per_element(op, op.result)

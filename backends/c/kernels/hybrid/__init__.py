@@ -1,4 +1,4 @@
-"""CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED of float32 with int8 weights."""
+"""CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV and FULLY_CONNECTED of float32 with int8 weights."""
 
 import math
 from typing import Any
@@ -6,20 +6,23 @@ from typing import Any
 from memopt.backends.c.call import Constants, KernelCall, Rows, Table, need_layout, refuse, size_of
 from memopt.backends.c.float32 import float_bias, float_result_range
 from memopt.backends.c.kernels.convolution import window_fields
+from memopt.backends.c.kernels.transpose_convolution import transposed_fields
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.rowwise import image_call
 from memopt.dialects.operators.hybrid import (
     HybridConv2DOp,
+    HybridConvBase,
     HybridDepthwiseConv2DOp,
     HybridFullyConnectedOp,
     HybridOp,
+    HybridTransposeConv2DOp,
 )
 from memopt.dialects.tensors import shape_of
 
 Fields = tuple[tuple[str, Any], ...]
 
 
-def _image(op: HybridConv2DOp | HybridDepthwiseConv2DOp) -> int:
+def _image(op: HybridConvBase) -> int:
     """Bytes of one image, quantized."""
     return math.prod(shape_of(op.input)[1:])
 
@@ -62,6 +65,21 @@ def hybrid_conv_2d(
             *window_fields(op),
             *float_result_range(op),
             ("symmetric", int(op.is_symmetric)),
+            *_filters(op, channels, constants),
+        ),
+    )
+
+
+@kernel(HybridTransposeConv2DOp, "f32", "nhwc", workspace=_image)
+def hybrid_transpose_conv_2d(op: HybridTransposeConv2DOp, constants: Constants) -> KernelCall:
+    channels = shape_of(op.result)[3]
+    return image_call(
+        op,
+        "hybrid_transpose_conv_2d_f32",
+        (
+            *transposed_fields(op),
+            *float_result_range(op),
+            ("scale_step", int(len(op.scales) > 1)),
             *_filters(op, channels, constants),
         ),
     )

@@ -1,4 +1,4 @@
-"""MEAN over neighbouring axes."""
+"""MEAN over axes."""
 
 from memopt.backends.c.call import (
     Constants,
@@ -10,17 +10,19 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.int8 import WIDE, even_steps
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.regrouped import copied_bytes, over_axes, regrouped
 from memopt.backends.c.row_calls import summed_rows
-from memopt.backends.c.rowwise import over_axes
 from memopt.backends.c.sums import part_of
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.mean import MeanOp, divided
 from memopt.dialects.stored import limits_of
 
 
-@kernel(MeanOp, "s8", rounding=("tflm_double", "onnx_even"), rows=summed_rows)
-@kernel(MeanOp, "u8", rounding="tflm_double", rows=summed_rows)
-@kernel(MeanOp, "s16", rounding="tflm_double", rows=summed_rows)
+@kernel(
+    MeanOp, "s8", rounding=("tflm_double", "onnx_even"), workspace=copied_bytes, rows=summed_rows
+)
+@kernel(MeanOp, "u8", rounding="tflm_double", workspace=copied_bytes, rows=summed_rows)
+@kernel(MeanOp, "s16", rounding="tflm_double", workspace=copied_bytes, rows=summed_rows)
 def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
     """With 1 / count folded into the multiplier."""
     outer, count, inner = over_axes(op)
@@ -29,7 +31,7 @@ def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
     low, high = limits_of(op, op.input)
     if (high - low) * count << max(shift, 0) >= 1 << 30:
         raise refuse(op, f"a mean of {count} elements, the sum could overflow")
-    return KernelCall(
+    call = KernelCall(
         kernel=f"mean_{element_kind(op.input)}",
         fields=(
             ("count", count),
@@ -43,22 +45,26 @@ def mean_stored(op: MeanOp, constants: Constants) -> KernelCall:
         operands=(op.input,),
         rows=Rows.of(op, outer, count * inner, inner),
     )
+    return regrouped(op, call)
 
 
-@kernel(MeanOp, "f32", rows=summed_rows)
+@kernel(MeanOp, "f32", workspace=copied_bytes, rows=summed_rows)
 def mean_f32(op: MeanOp, constants: Constants) -> KernelCall:
     outer, count, inner = over_axes(op)
-    return KernelCall(
+    call = KernelCall(
         kernel="mean_f32",
         fields=(("count", count), ("inner", inner)),
         operands=(op.input,),
         rows=Rows.of(op, outer, count * inner, inner),
     )
+    return regrouped(op, call)
 
 
 @kernel(MeanOp, "f32", sums=True)
 def mean_sum_f32(op: MeanOp, constants: Constants) -> KernelCall:
     """A mean that is added to others; the last one divides by how many they are."""
+    if copied_bytes(op):
+        raise refuse(op, "a sum of means over axes between which others lie")
     outer, count, inner = over_axes(op)
     part = part_of(op)
     if part.whole.bias is not None or part.whole.activation_name:

@@ -1,4 +1,4 @@
-"""AVERAGE_POOL_2D and MAX_POOL_2D."""
+"""AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D."""
 
 from math import prod
 
@@ -16,7 +16,7 @@ from memopt.backends.c.row_calls import window_rows
 from memopt.backends.c.rowwise import image_call
 from memopt.dialects.arithmetic import INT32_MAX
 from memopt.dialects.even_rounding import rounds_even
-from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp, PoolBase
+from memopt.dialects.operators.pooling import AveragePool2DOp, L2Pool2DOp, MaxPool2DOp, PoolBase
 from memopt.dialects.stored import limits_of
 from memopt.dialects.tensors import shape_of
 
@@ -85,3 +85,8 @@ def pool_2d_stored(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> K
 def pool_2d_f32(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
     kernel = "average_pool_2d_f32" if isinstance(op, AveragePool2DOp) else "max_pool_2d_f32"
     return image_call(op, kernel, (("window", _pool_fields(op)), *float_result_range(op)))
+
+
+@kernel(L2Pool2DOp, "f32", "nhwc", rows=window_rows)
+def l2_pool_2d(op: L2Pool2DOp, constants: Constants) -> KernelCall:
+    return image_call(op, "l2_pool_2d_f32", (("window", _pool_fields(op)), *float_result_range(op)))

@@ -1,4 +1,4 @@
-"""SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN over neighbouring axes; ARG_MAX and ARG_MIN."""
+"""SUM, REDUCE_PROD, REDUCE_MAX and REDUCE_MIN over axes; ARG_MAX and ARG_MIN."""
 
 import math
 from dataclasses import replace
@@ -6,8 +6,8 @@ from dataclasses import replace
 from memopt.backends.c.call import Constants, KernelCall, Rows, element_kind, per_tensor, refuse
 from memopt.backends.c.int8 import WIDE
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.regrouped import copied_bytes, over_axes, regrouped
 from memopt.backends.c.row_calls import own_rows
-from memopt.backends.c.rowwise import over_axes
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.operators.reductions import (
     ArgMaxOp,
@@ -20,7 +20,7 @@ from memopt.dialects.operators.reductions import (
     ReductionOp,
     need_scales,
 )
-from memopt.dialects.stored import is_stored, need_same_numbers
+from memopt.dialects.stored import is_stored, limits_of, need_same_numbers
 from memopt.dialects.tensors import shape_of
 
 
@@ -34,46 +34,50 @@ def _call(
     return KernelCall(kernel, (*fields, *more), (op.input,), rows)
 
 
-@kernel(ReduceMaxOp, "s8", rows=own_rows)
-@kernel(ReduceMinOp, "s8", rows=own_rows)
-@kernel(ReduceMaxOp, "u8", rows=own_rows)
-@kernel(ReduceMinOp, "u8", rows=own_rows)
-@kernel(ReduceMaxOp, "f32", rows=own_rows)
-@kernel(ReduceMinOp, "f32", rows=own_rows)
-@kernel(ReduceMaxOp, "i32", rows=own_rows)
-@kernel(ReduceMaxOp, "bool", rows=own_rows)
-@kernel(ReduceMinOp, "bool", rows=own_rows)
-@kernel(ReduceMinOp, "i32", rows=own_rows)
+@kernel(ReduceMaxOp, "s8", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMinOp, "s8", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMaxOp, "u8", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMinOp, "u8", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMaxOp, "s16", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMinOp, "s16", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMaxOp, "f32", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMinOp, "f32", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMaxOp, "i32", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMaxOp, "bool", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMinOp, "bool", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceMinOp, "i32", workspace=copied_bytes, rows=own_rows)
 def extreme(op: ReduceMaxOp | ReduceMinOp, constants: Constants) -> KernelCall:
     """What is true is a byte of 1."""
     need_same_numbers(op, op.input, op.result)
     least = isinstance(op, ReduceMinOp)
     kind = element_kind(op.input).replace("bool", "u8")
-    return _call(op, f"extreme_{kind}", over_axes(op), least)
+    return regrouped(op, _call(op, f"extreme_{kind}", over_axes(op), least))
 
 
-@kernel(ReduceSumOp, "f32", rows=own_rows)
-@kernel(ReduceProdOp, "f32", rows=own_rows)
-@kernel(ReduceSumOp, "i32", rows=own_rows)
-@kernel(ReduceProdOp, "i32", rows=own_rows)
+@kernel(ReduceSumOp, "f32", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceProdOp, "f32", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceSumOp, "i32", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceProdOp, "i32", workspace=copied_bytes, rows=own_rows)
 def reduced(op: ReduceSumOp | ReduceProdOp, constants: Constants) -> KernelCall:
     """The kernel of the operation's own name."""
     if is_stored(op.input) or is_stored(op.result):
         raise refuse(op, "quantized int32")
     name = f"{op.name.removeprefix('memgraph.')}_{element_kind(op.input)}"
-    return _call(op, name, over_axes(op))
+    return regrouped(op, _call(op, name, over_axes(op)))
 
 
-@kernel(ReduceSumOp, "s8", rounding="tflm_double", rows=own_rows)
-@kernel(ReduceSumOp, "u8", rounding="tflm_double", rows=own_rows)
-def sum_of_bytes(op: ReduceSumOp, constants: Constants) -> KernelCall:
+@kernel(ReduceSumOp, "s8", rounding="tflm_double", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceSumOp, "u8", rounding="tflm_double", workspace=copied_bytes, rows=own_rows)
+@kernel(ReduceSumOp, "s16", rounding="tflm_double", workspace=copied_bytes, rows=own_rows)
+def sum_of_stored(op: ReduceSumOp, constants: Constants) -> KernelCall:
     """A mean that is not divided."""
     need_scales(op)
     outer, count, inner = over_axes(op)
     multiplier, shift = quantize_multiplier(op.ratio)
-    if 255 * count << max(shift, 0) >= 1 << 30:
+    low, high = limits_of(op, op.input)
+    if (high - low) * count << max(shift, 0) >= 1 << 30:
         raise refuse(op, f"a sum of {count} elements, which could overflow")
-    return KernelCall(
+    call = KernelCall(
         kernel=f"mean_{element_kind(op.input)}",
         fields=(
             ("count", count),
@@ -86,6 +90,7 @@ def sum_of_bytes(op: ReduceSumOp, constants: Constants) -> KernelCall:
         operands=(op.input,),
         rows=Rows.of(op, outer, count * inner, inner),
     )
+    return regrouped(op, call)
 
 
 @kernel(ArgMaxOp, "s8 to i32", rows=own_rows)

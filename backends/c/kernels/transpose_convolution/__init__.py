@@ -9,17 +9,19 @@ from memopt.backends.c.int8 import (
     int32_bias,
     need_int32,
     requantization,
+    uint8_filters,
     zero_points,
 )
 from memopt.backends.c.int16 import wide_sums
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.rowwise import image_call
+from memopt.dialects.operators.hybrid import HybridTransposeConv2DOp
 from memopt.dialects.operators.products import convolution_reals
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.tensors import encoding_of, shape_of
 
 
-def _fields(op: TransposeConv2DOp) -> Fields:
+def transposed_fields(op: TransposeConv2DOp | HybridTransposeConv2DOp) -> Fields:
     """The shapes, in the order of both structs. Refuses channels in groups."""
     need_layout(op, op.weights, "ohwi")
     shape, out = shape_of(op.input), shape_of(op.result)
@@ -44,7 +46,7 @@ def transpose_conv_2d_f32(op: TransposeConv2DOp, constants: Constants) -> Kernel
         op,
         "transpose_conv_2d_f32",
         (
-            *_fields(op),
+            *transposed_fields(op),
             *float_result_range(op),
             ("weights", Table("float", float_weights(op, op.weights, constants))),
             ("bias", float_bias(op, op.bias, channels, constants)),
@@ -59,7 +61,24 @@ def transpose_conv_2d_s16(op: TransposeConv2DOp, constants: Constants) -> Kernel
     per_channel = scales if len(scales) == channels else scales[:1] * channels
     reals = convolution_reals(op, op.input, per_channel)
     sums = wide_sums(op, (op.input, op.weights, op.bias), (1, 2, 3), reals, constants)
-    return image_call(op, "transpose_conv_2d_s16", (*_fields(op), *sums))
+    return image_call(op, "transpose_conv_2d_s16", (*transposed_fields(op), *sums))
+
+
+@kernel(TransposeConv2DOp, "u8", "nhwc", rounding="tflm_double")
+def transpose_conv_2d_u8(op: TransposeConv2DOp, constants: Constants) -> KernelCall:
+    """With one multiplier, which the kernel has per channel."""
+    channels = shape_of(op.result)[3]
+    reals = convolution_reals(op, op.input, encoding_of(op.weights).scales[:1] * channels)
+    return image_call(
+        op,
+        "transpose_conv_2d_u8",
+        (
+            *transposed_fields(op),
+            *zero_points(op, op.input, op.result),
+            *int8_range(op, op.result),
+            *uint8_filters(op, op.weights, op.bias, channels, (1, 2, 3), reals, constants),
+        ),
+    )
 
 
 @kernel(TransposeConv2DOp, "s8", "nhwc", rounding=("tflm_double", "onnx_even"))
@@ -80,7 +99,7 @@ def transpose_conv_2d_s8(op: TransposeConv2DOp, constants: Constants) -> KernelC
         op,
         "transpose_conv_2d_s8",
         (
-            *_fields(op),
+            *transposed_fields(op),
             *zero_points(op, op.input, op.result),
             *int8_range(op, op.result),
             ("weights", Table("int8_t", weights)),

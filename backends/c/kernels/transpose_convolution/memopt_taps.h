@@ -14,13 +14,13 @@ static inline int32_t memopt_reached(int32_t at, int32_t tap, int32_t dilation, 
 }
 
 /* Each channel of each pixel of the rows that a call computes: `first` of the channel `oc`, then
- * `next` for each product of `x`, of `type`, and `w`, of `weight`, then what is `made` of it. `sum` is
- * of type `total`. p is the kernel's parameters; rows, in and out its arguments. */
-#define MEMOPT_TRANSPOSED(type, weight, total, p, weights_of, first, next, made)                  \
+ * `next` for each product of `x`, of `type`, and `w`, of `weight`, then what is `made` of it, of
+ * `result`. `sum` is of type `total`. p is the kernel's parameters; rows, in and out its arguments. */
+#define MEMOPT_TRANSPOSED(type, weight, total, result, p, weights_of, first, next, made)          \
   do {                                                                                            \
     int32_t oy, ox, oc, ky, kx, k;                                                                \
     for (oy = rows->out_begin; oy < rows->out_end; ++oy) {                                        \
-      type *output = memopt_out_row(rows, out, oy);                                               \
+      result *output = memopt_out_row(rows, out, oy);                                             \
       for (ox = 0; ox < (p)->out_w; ++ox) {                                                       \
         for (oc = 0; oc < (p)->out_c; ++oc) {                                                     \
           total sum = (first);                                                                    \

@@ -17,6 +17,6 @@ MEMOPT_KERNEL void memopt_transpose_conv_2d_f32(const void *params, const memopt
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_transpose_conv_2d_f32_params *p = params;
   (void)scratch;
-  MEMOPT_TRANSPOSED(float, float, float, p, p->weights, 0.0f, sum += x * w,
+  MEMOPT_TRANSPOSED(float, float, float, float, p, p->weights, 0.0f, sum += x * w,
                     memopt_clamp_f32(sum + p->bias[oc], p->act_min, p->act_max));
 }

@@ -16,6 +16,6 @@ MEMOPT_KERNEL void memopt_transpose_conv_2d_s16(const void *params, const memopt
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_transpose_conv_2d_s16_params *p = params;
   (void)scratch;
-  MEMOPT_TRANSPOSED(int16_t, int8_t, int64_t, p, p->sums.weights, p->sums.bias[oc], sum += x * w,
-                    memopt_stored_s16(&p->sums, sum, oc));
+  MEMOPT_TRANSPOSED(int16_t, int8_t, int64_t, int16_t, p, p->sums.weights, p->sums.bias[oc],
+                    sum += x * w, memopt_stored_s16(&p->sums, sum, oc));
 }

@@ -20,7 +20,7 @@ MEMOPT_KERNEL void memopt_transpose_conv_2d_s8(const void *params, const memopt_
                                                const void *const *in, void *out, void *scratch) {
   const memopt_transpose_conv_2d_s8_params *p = params;
   (void)scratch;
-  MEMOPT_TRANSPOSED(int8_t, int8_t, int32_t, p, p->weights, p->bias[oc],
+  MEMOPT_TRANSPOSED(int8_t, int8_t, int32_t, int8_t, p, p->weights, p->bias[oc],
                     sum += (x - p->input_zero_point) * w,
                     (int8_t)memopt_clamp(memopt_requantize(sum, p->multiplier[oc], p->shift[oc]) +
                                              p->output_zero_point,

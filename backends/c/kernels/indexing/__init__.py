@@ -1,0 +1,78 @@
+"""ONE_HOT and SCATTER_ND: what is written where indices say."""
+
+import math
+
+from xdsl.ir import SSAValue
+
+from memopt.backends.c.call import (
+    C_TYPES,
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    bytes_per_element,
+    element_kind,
+    refuse,
+)
+from memopt.backends.c.registry import ANY, kernel
+from memopt.backends.c.rowwise import as_bytes
+from memopt.dialects.operators.gathering import ScatterNdOp
+from memopt.dialects.operators.one_hot import OneHotOp
+from memopt.dialects.stored import is_stored, need_same_numbers
+from memopt.dialects.tensors import elements_of, shape_of
+
+DIMENSIONS = 8  # of memopt_scatter_nd_params
+
+
+def _indices(op: OneHotOp | ScatterNdOp, constants: Constants) -> tuple[SSAValue | Table, int]:
+    """The indices, a tensor or a table in flash, and whether they are int64."""
+    kind, array = element_kind(op.indices), constants(op.indices)
+    if array is not None:  # what there is not is not there either as the last int32
+        array = array.clip(-(1 << 31), (1 << 31) - 1).astype("int32")
+        return Table("int32_t", array), 0
+    if kind not in ("i32", "i64"):
+        raise refuse(op, f"indices of {kind}")
+    return op.indices, int(kind == "i64")
+
+
+@kernel(OneHotOp, ANY)
+def one_hot(op: OneHotOp, constants: Constants) -> KernelCall:
+    """Of any type."""
+    need_same_numbers(op, op.on_value, op.off_value, op.result)
+    outer, depth, inner = op.sizes
+    if not outer * depth * inner:
+        raise refuse(op, "a tensor without elements")
+    indices, wide = _indices(op, constants)
+    operands: list[SSAValue | Table] = [indices]
+    for value in (op.on_value, op.off_value):
+        array = constants(value)
+        operands.append(value if array is None else Table("uint8_t", as_bytes(array)))
+    width = bytes_per_element(op, op.result)
+    fields = (
+        *(("outer", outer), ("depth", depth), ("inner", inner)),
+        *(("bytes", width), ("wide", wide)),
+    )
+    return KernelCall("one_hot", fields, tuple(operands), Rows(1, 0, 0))
+
+
+@kernel(ScatterNdOp, "i32 to f32")
+@kernel(ScatterNdOp, "i64 to f32")
+@kernel(ScatterNdOp, "i32")
+@kernel(ScatterNdOp, "i64 to i32")
+def scatter_nd(op: ScatterNdOp, constants: Constants) -> KernelCall:
+    if is_stored(op.updates) or is_stored(op.result):
+        raise refuse(op, "quantized int32")
+    shape, depth, kind = shape_of(op.result), op.depth, element_kind(op.result)
+    indices, wide = _indices(op, constants)
+    array, count = constants(op.updates), elements_of(op.indices) // depth
+    if depth > DIMENSIONS or not elements_of(op.result):
+        raise refuse(op, f"indices of {depth} dimensions, or a tensor without elements")
+    steps = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
+    fields = (
+        *(("size", elements_of(op.result)), ("count", count), ("depth", depth)),
+        *(("piece", math.prod(shape[depth:])), ("wide", wide)),
+        ("limit", "{" + ", ".join(map(str, shape[:depth])) + "}"),
+        ("step", "{" + ", ".join(map(str, steps)) + "}"),
+    )
+    updates = op.updates if array is None else Table(C_TYPES[kind], array)
+    return KernelCall(f"scatter_nd_{kind}", fields, (indices, updates), Rows(1, 0, 0))

@@ -1,0 +1,30 @@
+/* ONE_HOT of elements of any type. Operands are indices, of 32 or 64 bits, on and off. */
+#include "memopt_common.h"
+
+#include <string.h>
+
+typedef struct {
+  int32_t outer, depth, inner; /* before the axis, along it, behind it */
+  int32_t bytes;               /* of an element */
+  int32_t wide;                /* indices of int64 */
+} memopt_one_hot_params;
+
+MEMOPT_KERNEL void memopt_one_hot(const void *params, const memopt_rows *rows,
+                                  const void *const *in, void *out, void *scratch) {
+  const memopt_one_hot_params *p = params;
+  uint8_t *output = out;
+  int32_t o, d, i;
+  (void)rows;
+  (void)scratch;
+  for (o = 0; o < p->outer; ++o) {
+    for (d = 0; d < p->depth; ++d) {
+      for (i = 0; i < p->inner; ++i) {
+        const int32_t n = o * p->inner + i;
+        const int32_t is_on = p->wide ? ((const int64_t *)in[0])[n] == d
+                                      : ((const int32_t *)in[0])[n] == d;
+        memcpy(output, in[is_on ? 1 : 2], (size_t)p->bytes);
+        output += p->bytes;
+      }
+    }
+  }
+}

@@ -1,0 +1,14 @@
+/* TOPK_V2, int8: the largest numbers of each row, or where they stand. */
+#include "memopt_top_k.h"
+
+typedef struct {
+  int32_t length, kept;
+  int32_t indices; /* not the numbers */
+} memopt_top_k_s8_params;
+
+MEMOPT_KERNEL void memopt_top_k_s8(const void *params, const memopt_rows *rows,
+                                    const void *const *in, void *out, void *scratch) {
+  const memopt_top_k_s8_params *p = params;
+  (void)scratch;
+  MEMOPT_TOP_K(int8_t, p);
+}

@@ -1,0 +1,15 @@
+/* REDUCE_MAX and REDUCE_MIN, int16. */
+#include "memopt_reduce.h"
+
+typedef struct {
+  int32_t count, inner;
+  int32_t least; /* the smallest number, not the largest */
+} memopt_extreme_s16_params;
+
+MEMOPT_KERNEL void memopt_extreme_s16(const void *params, const memopt_rows *rows,
+                                      const void *const *in, void *out, void *scratch) {
+  const memopt_extreme_s16_params *p = params;
+  (void)scratch;
+  MEMOPT_REDUCE(int16_t, int16_t, p, *at,
+                so_far = (p->least ? x < so_far : x > so_far) ? x : so_far, so_far);
+}

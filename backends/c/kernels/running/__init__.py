@@ -1,0 +1,50 @@
+"""CUMSUM and ADD_N: sums of what comes before, and of many tensors."""
+
+from xdsl.ir import SSAValue
+
+from memopt.backends.c.call import (
+    C_TYPES,
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    element_kind,
+    refuse,
+    size_of,
+)
+from memopt.backends.c.registry import kernel
+from memopt.dialects.operators.add_n import AddNOp
+from memopt.dialects.operators.running import CumulativeSumOp
+from memopt.dialects.stored import is_stored
+
+
+@kernel(CumulativeSumOp, "f32")
+@kernel(CumulativeSumOp, "i32")
+def cumulative_sum(op: CumulativeSumOp, constants: Constants) -> KernelCall:
+    outer, count, inner = op.sizes
+    if is_stored(op.input) or is_stored(op.result):
+        raise refuse(op, "quantized int32")
+    if not outer * count * inner:
+        raise refuse(op, "a tensor without elements")
+    fields = (
+        *(("count", count), ("inner", inner)),
+        *(("exclusive", int(op.exclusive is not None)), ("reverse", int(op.reverse is not None))),
+    )
+    rows = Rows.of(op, outer, count * inner, count * inner)
+    return KernelCall(f"cumulative_sum_{element_kind(op.input)}", fields, (op.input,), rows)
+
+
+@kernel(AddNOp, "f32")
+@kernel(AddNOp, "i32")
+def add_n(op: AddNOp, constants: Constants) -> KernelCall:
+    """All operands at once, each a tensor or a table in flash."""
+    kind = element_kind(op.result)
+    if any(is_stored(v) for v in (*op.inputs, op.result)):
+        raise refuse(op, "quantized int32")
+    operands: list[SSAValue | Table] = []
+    for value in op.inputs:
+        array = constants(value)
+        operands.append(value if array is None else Table(C_TYPES[kind], array))
+    size = size_of(op.result)
+    fields = (("operands", len(operands)), ("row_n", size))
+    return KernelCall(f"add_n_{kind}", fields, tuple(operands), Rows.of(op, 1, size, size))

@@ -1,0 +1,29 @@
+/* TRANSPOSE_CONV, uint8, NHWC, weights OHWI with a zero point of their own. */
+#include "memopt_taps.h"
+
+typedef struct {
+  int32_t in_h, in_w, in_c;
+  int32_t out_w, out_c;
+  int32_t k_h, k_w;
+  int32_t stride_h, stride_w;
+  int32_t dilation_h, dilation_w;
+  int32_t pad_top, pad_left;
+  int32_t input_zero_point, output_zero_point;
+  int32_t act_min, act_max;
+  int32_t weights_zero_point;
+  const uint8_t *weights;    /* [out_c][k_h][k_w][in_c] */
+  const int32_t *bias;       /* [out_c] */
+  const int32_t *multiplier; /* [out_c] */
+  const int8_t *shift;       /* [out_c], as memopt_requantize takes it */
+} memopt_transpose_conv_2d_u8_params;
+
+MEMOPT_KERNEL void memopt_transpose_conv_2d_u8(const void *params, const memopt_rows *rows,
+                                               const void *const *in, void *out, void *scratch) {
+  const memopt_transpose_conv_2d_u8_params *p = params;
+  (void)scratch;
+  MEMOPT_TRANSPOSED(uint8_t, uint8_t, int32_t, uint8_t, p, p->weights, p->bias[oc],
+                    sum += (x - p->input_zero_point) * (w - p->weights_zero_point),
+                    (uint8_t)memopt_clamp(memopt_requantize(sum, p->multiplier[oc], p->shift[oc]) +
+                                              p->output_zero_point,
+                                          p->act_min, p->act_max));
+}

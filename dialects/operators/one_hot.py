@@ -1,0 +1,56 @@
+"""Indices as vectors of which one element is on."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, IntegerAttr
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, is_stored, need_same_numbers, unknown
+from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
+
+
+@irdl_op_definition
+class OneHotOp(ComputeOp):
+    """For each index a vector along `axis`, of which the element there is the second operand, all
+    others the third; so are all, if there is no such element."""
+
+    name = "memgraph.one_hot"
+    WHOLE: ClassVar[bool] = True
+    FOLDS: ClassVar[bool] = True
+    indices = operand_def(AnyTensor)
+    on_value = operand_def(AnyTensor)
+    off_value = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    axis = prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure())
+    assembly_format = "$indices `,` $on_value `,` $off_value `axis` $axis " + TYPES
+
+    def verify_(self) -> None:
+        axis, shape, out = self.axis.value.data, shape_of(self.indices), shape_of(self.result)
+        self.require(0 <= axis < len(out), f"axis {axis} out of range")
+        made = (*out[:axis], *out[axis + 1 :])
+        self.require(made == shape, f"indices of {shape} do not make {out}")
+        one = elements_of(self.on_value) == elements_of(self.off_value) == 1
+        self.require(one, "on and off are one element each")
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Elements before the axis, along it, and behind it."""
+        axis, out = self.axis.value.data, shape_of(self.result)
+        return prod(out[:axis]), out[axis], prod(out[axis + 1 :])
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        need_same_numbers(self, self.on_value, self.off_value, self.result)
+        indices, on, off = operands
+        if indices.dtype.kind not in "iu" or is_stored(self.indices):
+            raise unknown(self, f"indices of {indices.dtype}")
+        axis, shape = self.axis.value.data, shape_of(self.result)
+        places = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        found = np.where(np.expand_dims(indices, axis) == places, on.reshape(()), off.reshape(()))
+        return [found.astype(on.dtype)]
