@@ -38,22 +38,26 @@ from memopt.frontends.tflite.operators import OPERATORS
 
 def with_known_shapes(module: ModuleOp) -> ModuleOp:
     """A copy in which they are; the module itself where nothing computes a shape."""
-    if not any(is_shape(op) for op in module.walk()):
+    if not any(is_shape(op) or is_range(op) for op in module.walk()):
         return module
     copy = module.clone()
     weights = Weights.of(copy)
     for op in list(copy.walk()):
         if is_shape(op):
             _replace(op, _constant(shape_of(op.operands[0]), op.results[0].type))
+        elif is_range(op):
+            numbers = _counted(op, weights)
+            if numbers is not None:
+                _replace(op, _constant(numbers, op.results[0].type))
         elif isinstance(op, OpaqueOp) and op.stateful is None:
-            made = _typed(op, weights)
+            made = typed_if_known(op, weights)
             if made is not None:
                 _replace(op, made)
-    _forget_unread(copy)
+    forget_unread(copy)
     return copy
 
 
-def _forget_unread(module: ModuleOp) -> None:
+def forget_unread(module: ModuleOp) -> None:
     """What computes of constants alone what nobody reads any longer."""
     known, found = set[SSAValue](), list[Operation]()
     for op in module.walk():
@@ -71,6 +75,30 @@ def is_shape(op: Operation) -> bool:
     return isinstance(op, OpaqueOp) and op.op_name.data in SHAPES and len(op.operands) == 1
 
 
+def is_range(op: Operation) -> bool:
+    """Whether it makes integers of a few: RANGE, and the shape to which two broadcast."""
+    return isinstance(op, OpaqueOp) and op.op_name.data in ("RANGE", "BROADCAST_ARGS")
+
+
+def _counted(op: Operation, weights: Weights) -> list[int] | None:
+    """The integers, None where they are not known, or not as many as the file says."""
+    import numpy as np
+
+    known = [known_value(v, weights) for v in op.operands]
+    made = cast("TensorType[Attribute]", op.results[0].type)
+    if any(v is None or v.dtype.kind not in "iu" for v in known):
+        return None
+    values = [[int(x) for x in cast("Array", v).reshape(-1)] for v in known]
+    try:
+        if len(values) == 3:
+            numbers = list(range(*(v[0] for v in values)))
+        else:
+            numbers = list(np.broadcast_shapes(*map(tuple, values)))
+    except (ValueError, IndexError):
+        return None
+    return numbers if made.get_shape() == (len(numbers),) else None
+
+
 def _constant(values: Sequence[int], type_: Attribute) -> ConstantOp:
     tensor = cast("TensorType[IntegerType]", type_)
     return ConstantOp(DenseIntOrFPElementsAttr.from_list(tensor, list(values)), type_)
@@ -82,7 +110,7 @@ def _replace(op: Operation, made: Operation) -> None:
     Rewriter.replace_op(op, made)
 
 
-def _typed(op: OpaqueOp, weights: Weights) -> Operation | None:
+def typed_if_known(op: OpaqueOp, weights: Weights) -> Operation | None:
     """The typed operation that the operator is of what is known."""
     options = {} if op.options is None else {k: _plain(v) for k, v in op.options.data.items()}
     operands: list[SSAValue | None] = list(op.operands)
@@ -96,7 +124,7 @@ def _typed(op: OpaqueOp, weights: Weights) -> Operation | None:
         return found
 
     def constant(index: int) -> list[int]:
-        found = _known(operands[index], weights) if index < len(operands) else None
+        found = known_value(operands[index], weights) if index < len(operands) else None
         if found is None or found.dtype.kind not in "iu":
             raise NotTyped
         return [int(v) for v in found.reshape(-1)]
@@ -122,7 +150,7 @@ def _is_bool(value: Any) -> bool:
     return value.type == BoolAttr.from_bool(True).type
 
 
-def _known(value: SSAValue | None, weights: Weights) -> Array | None:
+def known_value(value: SSAValue | None, weights: Weights) -> Array | None:
     """What is known of a value before run time, None for what is not."""
     if not isinstance(value, OpResult):
         return None
@@ -131,7 +159,7 @@ def _known(value: SSAValue | None, weights: Weights) -> Array | None:
         return weights.array(op)
     if not isinstance(op, ComputeOp):
         return None
-    operands = [_known(v, weights) for v in op.operands]
+    operands = [known_value(v, weights) for v in op.operands]
     if any(v is None for v in operands):
         return None
     try:

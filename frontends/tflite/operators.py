@@ -98,7 +98,7 @@ from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import same_padding
-from memopt.frontends.tflite import customs, moves, picks
+from memopt.frontends.tflite import customs, indices, moves, picks
 from memopt.frontends.tflite.node import Kind, Node, activation, rounding, same_arithmetic
 from memopt.frontends.tflite.recurrent import lstm, svdf
 
@@ -355,38 +355,6 @@ def transpose_convolution(node: Node, plain: Kind, hybrid: Kind) -> Operation:
     )
 
 
-def cumulative_sum(node: Node, kind: Kind) -> Operation:
-    axes = node.constant(1)
-    need(len(axes) == 1 and node.element(0) == node.result.element_type)
-    properties = {
-        "axis": number(axis_of(axes[0], len(node.shape(0)))),
-        "exclusive": UnitAttr() if node.options["exclusive"] else None,
-        "reverse": UnitAttr() if node.options["reverse"] else None,
-    }
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
-def top_k(node: Node, kind: Kind) -> Operation:
-    """How many is known, and is what the results have."""
-    need(len(node.results) == 2 and node.constant(1) == [node.results[0].get_shape()[-1]])
-    return build(kind, (node.operand(0),), node.results, {})
-
-
-def one_hot(node: Node, kind: Kind) -> Operation:
-    """Operands are indices, how many there are, on and off."""
-    axis = axis_of(node.options["axis"], len(node.result.get_shape()))
-    need(node.constant(1) == [node.result.get_shape()[axis]])
-    operands = (node.operand(0), node.operand(2), node.operand(3))
-    return build(kind, operands, node.results, {"axis": number(axis)})
-
-
-def scatter(node: Node, kind: Kind) -> Operation:
-    """Operands are indices, updates and the result's shape."""
-    need(tuple(node.constant(2)) == node.result.get_shape())
-    need(node.element(1) == node.result.element_type)
-    return build(kind, (node.operand(0), node.operand(1)), node.results, {})
-
-
 def space_to_depth(node: Node, kind: Kind) -> Operation:
     need(len(node.shape(0)) == 4 and node.options["blockSize"] > 0)
     properties = {"block": number(node.options["blockSize"])}
@@ -410,7 +378,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "CONCATENATION": Entry(moves.concat, ConcatOp, ConcatRequantizedOp),
     "CONV_2D": Entry(convolution(depthwise=False), Conv2DOp, HybridConv2DOp),
     "COS": Entry(real_function, CosOp),
-    "CUMSUM": Entry(cumulative_sum, CumulativeSumOp),
+    "CUMSUM": Entry(indices.cumulative_sum, CumulativeSumOp),
     "CUSTOM:Convolution2DTransposeBias": Entry(customs.transpose_convolution, TransposeConv2DOp),
     "DENSIFY": Entry(densified, CopyOp),
     "DEPTHWISE_CONV_2D": Entry(
@@ -454,7 +422,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "MUL": Entry(binary, MulOp),
     "NEG": Entry(negation, NegOp),
     "NOT_EQUAL": Entry(truth, NotEqualOp),
-    "ONE_HOT": Entry(one_hot, OneHotOp),
+    "ONE_HOT": Entry(indices.one_hot, OneHotOp),
     "PACK": Entry(moves.stack, PackOp),
     "PAD": Entry(moves.pad, PadOp, PickedOp),
     "PADV2": Entry(picks.pad, PickedOp),
@@ -476,7 +444,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "REVERSE_V2": Entry(moves.reverse, StridedOp),
     "ROUND": Entry(real_function, RoundOp),
     "RSQRT": Entry(function, RsqrtOp),
-    "SCATTER_ND": Entry(scatter, ScatterNdOp),
+    "SCATTER_ND": Entry(indices.scatter, ScatterNdOp),
     "SELECT": Entry(choice, ChooseOp),
     "SELECT_V2": Entry(plain, ChooseOp),
     "SIN": Entry(real_function, SinOp),
@@ -497,7 +465,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "SUM": Entry(over_axes, ReduceSumOp),
     "SVDF": Entry(svdf, SvdfOp),
     "TILE": Entry(moves.tile, StridedOp),
-    "TOPK_V2": Entry(top_k, TopKOp),
+    "TOPK_V2": Entry(indices.top_k, TopKOp),
     "TANH": Entry(unary, TanhOp),
     "TRANSPOSE": Entry(moves.transpose, TransposeOp),
     "TRANSPOSE_CONV": Entry(transpose_convolution, TransposeConv2DOp, HybridTransposeConv2DOp),

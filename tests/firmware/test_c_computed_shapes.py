@@ -111,3 +111,41 @@ def test_operators_of_computed_sizes_are_typed(tmp_path: Path, lab: Any) -> None
     got = np.frombuffer(run.output, np.float32).reshape(want.shape)
     assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
     assert with_known_shapes(known) is known
+
+
+def counted(path: Path, last: int) -> Path:
+    """x broadcast to the shape of two, plus the numbers of a range up to `last`."""
+    forge = Forge(np.random.default_rng(3), False)
+    codes, kinds = schema.BuiltinOperator, schema.BuiltinOptions
+    x, shape = forge.input([1, 4]), forge.tensor([2], INT32)
+    pair = [forge.tensor([2], INT32, [3, 1]), forge.tensor([1], INT32, [4])]
+    forge.operator(codes.BROADCAST_ARGS, pair, shape, None, 0)
+    wide, numbers = forge.activation([3, 4]), forge.tensor([4], INT32)
+    broadcast = schema.BroadcastToOptionsT()
+    forge.operator(codes.BROADCAST_TO, [x, shape], wide, broadcast, kinds.BroadcastToOptions)
+    ends = [forge.tensor([], INT32, np.array(v)) for v in (1, last, 2)]
+    forge.operator(codes.RANGE, ends, numbers, schema.RangeOptionsT(), kinds.RangeOptions)
+    reals, total = forge.activation([4]), forge.activation([3, 4])
+    cast: Any = schema.CastOptionsT()
+    cast.inDataType, cast.outDataType = INT32, FLOAT32
+    forge.operator(codes.CAST, [numbers], reals, cast, kinds.CastOptions)
+    forge.operator(codes.ADD, [wide, reals], total, schema.AddOptionsT(), kinds.AddOptions)
+    forge.graph.outputs = [total]
+    return forge.save(path)
+
+
+def test_ranges_and_shapes_to_which_two_broadcast(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    path = counted(tmp_path / "m.tflite", last=8)
+    known = with_known_shapes(lab.read_model(path))
+    inputs = lab.random_inputs(known, 2, 5)
+    run = lab.run_project(lab.write(lab.plan(known), tmp_path / "c", "net", "host"), inputs)
+    assert run.code == 0, run.messages
+    total = int(flatbuffer_utils.read_model(str(path)).subgraphs[0].outputs[0])
+    want = lab.golden("litert_ref", path, inputs, [total], tmp_path / "golden")[total]
+    assert run.output == want.tobytes()
+
+
+def test_a_range_of_another_length_stays(tmp_path: Path, lab: Any) -> None:
+    known = with_known_shapes(lab.read_model(counted(tmp_path / "m.tflite", last=12)))
+    assert any("RANGE" in str(op) for op in only_function(known).body.block.ops)

@@ -19,6 +19,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.dialects.rewrite_attributes import REWRITES
 from memopt.driver import IR, import_bytes, interpreter_of
+from memopt.frontends.tflite.branches import without_branches
 from memopt.frontends.tflite.known_shapes import with_known_shapes
 from memopt.narrowing import Narrowed, narrowed
 from memopt.passes import share
@@ -90,6 +91,8 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
     ram = None if args.ram is None else bytes_of_text(args.ram)
     context, module = read_model(args, path, seconds)
     is_tflite = interpreter_of(path) == "tflm"
+    if is_tflite and args.target != "tflm":
+        module = without_branches(module)
     if args.target == "tflm" and not is_tflite and path.suffix != IR:
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
     choices = choices_of(args, args.target, module)

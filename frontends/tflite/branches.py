@@ -1,0 +1,204 @@
+"""IF and WHILE, whose branches are other subgraphs, as operators of the main one.
+
+    %y = IF(%c, %x)             both branches, and memgraph.choose of what they make; one alone, if
+                                it is known which
+    %y = WHILE(0, %x)           the body as often as it runs, if that is known
+
+A choice of branches without effects changes no value, only what is computed in vain. Only for what
+is no `.tflite` again. What is not decided is refused by name.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import VerifyException
+
+from memopt.analysis.weights import Weights
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import functions
+from memopt.dialects.names import place_of
+from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.operators.comparison import ChooseOp
+from memopt.dialects.structure import ConstantOp, OpaqueOp
+from memopt.dialects.tensors import elements_of, shape_of
+from memopt.frontends.tflite.known_shapes import forget_unread, known_value, typed_if_known
+
+MOST_OPERATORS = 20_000  # of what a loop becomes
+SMALL = 64  # elements of integers that may count
+
+
+def is_branch(op: Operation) -> bool:
+    return isinstance(op, OpaqueOp) and op.op_name.data in ("IF", "WHILE")
+
+
+class UndecidedError(Exception):
+    """It is not known what runs, or how often."""
+
+
+def without_branches(module: ModuleOp) -> ModuleOp:
+    """A copy of the main function alone, without branches; the module itself where it has none.
+    Raises MemoptError for one of which it is not known what it runs."""
+    found = list(functions(module))
+    if len(found) < 2 or not any(map(is_branch, found[0].walk())):
+        return module
+    copy = module.clone()
+    main, *others = functions(copy)
+    graphs = dict(enumerate((main, *others)))
+    inliner = _Inliner(main.body.block, graphs, Weights.of(copy))
+    while branch := cast("OpaqueOp | None", next(filter(is_branch, main.body.block.ops), None)):
+        try:
+            inliner.replace(branch)
+        except (UndecidedError, VerifyException, MemoptError) as error:
+            text = f"no kernel for {branch.op_name.data}, and what it runs is not known before"
+            raise MemoptError(f"C backend: {text}", place_of(branch)) from error
+    forget_unread(copy)
+    main.verify()
+    for func in others:
+        func.detach()
+        func.erase()
+    return copy
+
+
+@dataclass
+class _Inliner:
+    """The block that grows, and the subgraphs by number. Constants of these are brought once."""
+
+    block: Block
+    graphs: dict[int, FuncOp]
+    weights: Weights
+    constants: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    made: int = 0
+
+    def replace(self, op: OpaqueOp) -> None:
+        """The operator by what it runs."""
+        operands = list(op.operands)
+        is_loop = op.op_name.data == "WHILE"
+        results = self._loop(op, operands) if is_loop else self._branch(op, operands)
+        for old, new in zip(op.results, results, strict=True):
+            if _plain(old.type) != _plain(new.type):
+                raise UndecidedError
+            old.replace_all_uses_with(new)
+        op.detach()
+        op.erase()
+
+    def _branch(self, op: OpaqueOp, operands: Sequence[SSAValue]) -> list[SSAValue]:
+        condition, *arguments = operands
+        numbers = [self._number(op, f"{name}SubgraphIndex") for name in ("then", "else")]
+        known = known_value(condition, self.weights)
+        if known is not None:
+            return self._run(numbers[0 if known.all() else 1], arguments, op)
+        found: list[SSAValue] = []
+        both = [self._run(number, arguments, op) for number in numbers]
+        for then, other, result in zip(*both, op.results, strict=True):
+            choice = ChooseOp.create(operands=[condition, then, other], result_types=[result.type])
+            self._insert(choice, op)
+            choice.attributes.update(op.attributes)
+            choice.verify_()
+            found.append(choice.results[0])
+        return found
+
+    def _loop(self, op: OpaqueOp, state: list[SSAValue]) -> list[SSAValue]:
+        condition, body = (self._number(op, f"{name}SubgraphIndex") for name in ("cond", "body"))
+        while True:
+            (goes_on,) = self._run(condition, state, op)
+            known = known_value(goes_on, self.weights)
+            if known is None or self.made > MOST_OPERATORS:
+                raise UndecidedError
+            if not known.all():
+                return state
+            state = [self._folded(v, op) for v in self._run(body, state, op)]
+
+    def _number(self, op: OpaqueOp, key: str) -> int:
+        value: Any = None if op.options is None else op.options.data.get(key)
+        if value is None or value.value.data not in self.graphs:
+            raise UndecidedError
+        return int(value.value.data)
+
+    def _run(self, number: int, arguments: Sequence[SSAValue], before: Operation) -> list[SSAValue]:
+        """The values that a subgraph returns of these, its operators `before` an operation."""
+        graph = self.graphs[number].body.block
+        if len(graph.args) != len(arguments):
+            raise UndecidedError
+        values: dict[SSAValue, SSAValue] = dict(zip(graph.args, arguments, strict=True))
+        for op in graph.ops:
+            if isinstance(op, ReturnOp):
+                return [values[v] for v in op.operands]
+            if isinstance(op, ConstantOp):
+                values[op.results[0]] = self._constant(op)
+                continue
+            stateful = isinstance(op, OpaqueOp) and op.stateful is not None and not is_branch(op)
+            if stateful or not isinstance(op, ComputeOp | OpaqueOp):
+                raise UndecidedError
+            copy = op.clone(value_mapper=dict(values))
+            self._insert(copy, before)
+            made = self._known(copy, before) if isinstance(copy, OpaqueOp) else copy
+            values.update(zip(op.results, made.results, strict=True))
+        raise UndecidedError
+
+    def _insert(self, op: Operation, before: Operation) -> None:
+        self.made += 1
+        self.block.insert_op_before(op, before)
+
+    def _constant(self, op: ConstantOp) -> SSAValue:
+        value = op.results[0]
+        if value not in self.constants:
+            copy = op.clone()
+            first = self.block.first_op
+            assert first is not None
+            self.block.insert_op_before(copy, first)
+            self.constants[value] = copy.results[0]
+        return self.constants[value]
+
+    def _folded(self, value: SSAValue, before: Operation) -> SSAValue:
+        """A few integers that are known are a constant, so that nothing grows from turn to turn."""
+        element = cast("TensorType[Attribute]", value.type).element_type
+        few = isinstance(element, IntegerType) and elements_of(value) <= SMALL
+        if not few or isinstance(value.owner, ConstantOp):
+            return value
+        known = known_value(value, self.weights)
+        if known is None:
+            return value
+        type_ = cast("TensorType[IntegerType]", value.type)
+        numbers = [int(v) for v in known.reshape(-1)]
+        constant = ConstantOp(DenseIntOrFPElementsAttr.from_list(type_, numbers), type_)
+        self._insert(constant, before)
+        return constant.results[0]
+
+    def _known(self, op: OpaqueOp, before: Operation) -> Operation:
+        """What the operator is of what is known. A slice whose sizes are computed is as large as
+        these say, where the file cannot; of nothing it has no elements."""
+        if op.op_name.data == "SLICE":
+            start, size = (known_value(v, self.weights) for v in op.operands[1:])
+            if start is None or size is None:
+                raise UndecidedError
+            shape = shape_of(op.operands[0])
+            sizes = [
+                n - int(b) if s < 0 else int(s) for n, b, s in zip(shape, start, size, strict=True)
+            ]
+            type_ = cast("TensorType[Attribute]", op.results[0].type)
+            wanted = TensorType(type_.element_type, sizes, type_.encoding)
+            if wanted != type_:
+                Rewriter.replace_value_with_new_type(op.results[0], wanted)
+        made = typed_if_known(op, self.weights)
+        if made is None:
+            return op
+        made.attributes |= op.attributes
+        made.location = op.location
+        Rewriter.insert_op(made, InsertPoint.before(before))
+        op.detach()
+        op.erase()
+        return made
+
+
+def _plain(type_: Attribute) -> Attribute:
+    """Without what only says how elements lie."""
+    tensor = cast("TensorType[Attribute]", type_)
+    encoding: Any = tensor.encoding
+    if getattr(encoding, "quantized", False):
+        return tensor
+    return TensorType(tensor.element_type, tensor.get_shape())

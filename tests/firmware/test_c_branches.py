@@ -1,0 +1,157 @@
+"""IF and WHILE of `.tflite` files as C, whose branches are other subgraphs, against LiteRT."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from forge_model import BOOL, FLOAT32, INT32, Forge, flatbuffer_utils, schema
+
+from memopt.cli import main
+from memopt.dialects.errors import MemoptError
+from memopt.frontends.tflite.branches import without_branches
+
+BUILTIN, KINDS = schema.BuiltinOperator, schema.BuiltinOptions
+
+
+def subgraph(forge: Forge, name: str) -> Any:
+    """A new one, which grows from here on."""
+    graph: Any = schema.SubGraphT()
+    graph.name, graph.tensors, graph.operators, graph.inputs = name, [], [], []
+    graph.outputs = []
+    forge.model.subgraphs.append(graph)
+    forge.graph = graph
+    return graph
+
+
+def plain(forge: Forge, name: str, inputs: Sequence[int], result: int, **options: Any) -> int:
+    made: Any = getattr(schema, f"{name}OptionsT")()
+    made.fusedActivationFunction = 0
+    for key, value in options.items():
+        setattr(made, key, value)
+    code = getattr(BUILTIN, name.upper())
+    forge.operator(code, inputs, result, made, getattr(KINDS, f"{name}Options"))
+    return result
+
+
+def branch(forge: Forge, name: str, shape: list[int]) -> None:
+    """x * x or x + x, and what is captured as it is."""
+    graph = subgraph(forge, name)
+    x, y = forge.tensor(shape, FLOAT32), forge.tensor(shape, FLOAT32)
+    made = plain(forge, name, [x, x], forge.tensor(shape, FLOAT32))
+    graph.inputs, graph.outputs = [x, y], [made, y]
+
+
+def with_if(path: Path, condition: bool | None) -> Path:
+    """Of a condition that only run time knows, or of a constant one."""
+    forge, shape = Forge(np.random.default_rng(0), False), [1, 5]
+    known = None if condition is None else np.array([condition])
+    at = forge.tensor([1], BOOL, known)
+    x, y = forge.tensor(shape, FLOAT32), forge.tensor(shape, FLOAT32)
+    results = [forge.tensor(shape, FLOAT32) for _ in range(2)]
+    options: Any = schema.IfOptionsT()
+    options.thenSubgraphIndex, options.elseSubgraphIndex = 1, 2
+    forge.operator(BUILTIN.IF, [at, x, y], results, options, KINDS.IfOptions)
+    graph = forge.graph
+    graph.inputs = [x, y] if condition is not None else [at, x, y]
+    for name in ("Mul", "Add"):
+        branch(forge, name, shape)
+    forge.graph = graph
+    total = plain(forge, "Add", results, forge.tensor(shape, FLOAT32))
+    graph.outputs = [total]
+    return saved(forge, path)
+
+
+def with_while(path: Path, turns: int | None) -> Path:
+    """x doubled in each turn, of which row `i` of a list is added; in as many turns as an input
+    says, if no number is given."""
+    forge, shape = Forge(np.random.default_rng(0), False), [1, 3]
+    first = forge.tensor([], INT32, np.array(0))
+    last = forge.tensor([], INT32, None if turns is None else np.array(turns))
+    x, rows = forge.tensor(shape, FLOAT32), forge.tensor([6, 3], FLOAT32)
+    types = [([], INT32), ([], INT32), (shape, FLOAT32), ([6, 3], FLOAT32)]
+    results = [forge.tensor(*t) for t in types]
+    options: Any = schema.WhileOptionsT()
+    options.condSubgraphIndex, options.bodySubgraphIndex = 1, 2
+    forge.operator(BUILTIN.WHILE, [first, last, x, rows], results, options, KINDS.WhileOptions)
+    main_graph = forge.graph
+    main_graph.inputs = [x, rows] if turns is not None else [last, x, rows]
+    main_graph.outputs = results[2:3]
+    graph = subgraph(forge, "cond")
+    graph.inputs = [forge.tensor(*t) for t in types]
+    goes_on = forge.tensor([], BOOL)
+    less: Any = schema.LessOptionsT()
+    forge.operator(BUILTIN.LESS, graph.inputs[:2], goes_on, less, KINDS.LessOptions)
+    graph.outputs = [goes_on]
+    graph = subgraph(forge, "body")
+    i, n, y, source = graph.inputs = [forge.tensor(*t) for t in types]
+    one = forge.tensor([], INT32, np.array(1))
+    after = plain(forge, "Add", [i, one], forge.tensor([], INT32))
+    twice = plain(forge, "Add", [y, y], forge.tensor(shape, FLOAT32))
+    row = forge.tensor([1, 3], FLOAT32)
+    where = forge.tensor([1], INT32)
+    reshape: Any = schema.ReshapeOptionsT()
+    wanted = forge.tensor([1], INT32, [1])
+    forge.operator(BUILTIN.RESHAPE, [i, wanted], where, reshape, KINDS.ReshapeOptions)
+    plain(forge, "Gather", [source, where], row, axis=0)
+    graph.outputs = [
+        after,
+        n,
+        plain(forge, "Add", [twice, row], forge.tensor(shape, FLOAT32)),
+        source,
+    ]
+    forge.graph = main_graph
+    return saved(forge, path)
+
+
+def saved(forge: Forge, path: Path) -> Path:
+    flatbuffer_utils.write_model(forge.model, str(path))
+    return path
+
+
+def runs_as_litert(lab: Any, path: Path, work: Path) -> Any:
+    """The module without branches, whose C makes LiteRT's numbers; the operators that it has."""
+    whole = lab.read_model(path)
+    module = without_branches(whole)
+    assert module is not whole
+    lab.plan(module, schedule="source", target="host")
+    inputs = lab.random_inputs(module, 4, 3)
+    project = lab.write(module, work / "c", "net", "host")
+    run = lab.run_project(project, inputs, lab.SANITIZE, trace=False)
+    assert run.code == 0, run.messages
+    wanted = int(flatbuffer_utils.read_model(str(path)).subgraphs[0].outputs[0])
+    want = lab.golden("litert_ref", path, inputs, [wanted], work / "golden")[wanted]
+    got = np.frombuffer(run.output, np.float32).reshape(want.shape)
+    assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
+    return [op.name for op in lab.main_of(module).body.block.ops]
+
+
+@pytest.mark.parametrize("condition", [None, True, False])
+def test_if(condition: bool | None, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    names = runs_as_litert(lab, with_if(tmp_path / "if.tflite", condition), tmp_path)
+    assert ("memgraph.choose" in names) == (condition is None)
+    assert ("memgraph.mul" in names) == (condition is not False)
+
+
+@pytest.mark.parametrize("turns", [0, 1, 5])
+def test_while(turns: int, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    names = runs_as_litert(lab, with_while(tmp_path / "while.tflite", turns), tmp_path)
+    assert names.count("memgraph.gather_along") == turns
+
+
+def test_a_loop_that_nobody_knows_is_refused_by_name(tmp_path: Path, lab: Any, capsys: Any) -> None:
+    path = with_while(tmp_path / "while.tflite", None)
+    with pytest.raises(MemoptError, match="no kernel for WHILE"):
+        without_branches(lab.read_model(path))
+    assert main(["compile", str(path), "--target=host", "-o", str(tmp_path / "out")]) == 1
+    assert "WHILE" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_takes_a_branch(tmp_path: Path) -> None:
+    path = with_if(tmp_path / "if.tflite", None)
+    assert main(["compile", str(path), "--target=host", "-o", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out/if.c").exists()
