@@ -17,7 +17,8 @@ from xdsl.traits import Pure
 
 from memopt.dialects.attributes import ActivationAttr, WindowAttr
 from memopt.dialects.operators.base import ACTIVATION, TYPES, ComputeOp
-from memopt.dialects.operators.convolution import Conv2DOp, ConvBase, DepthwiseConv2DOp
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.filtering import FilteringOp
 from memopt.dialects.operators.products import whole_products
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.window import WindowedOp, as_laid_out
@@ -96,7 +97,7 @@ class HybridConvBase(HybridOp, WindowedOp):
     """`SAME`: the operation of one type, which does the products."""
 
     ALIKE: ClassVar[bool] = False
-    SAME: ClassVar[type[ConvBase] | type[TransposeConv2DOp]]
+    SAME: ClassVar[type[FilteringOp]]
     window = prop_def(WindowAttr)
     groups = prop_def(IntegerAttr[I64])
     assembly_format = (
@@ -114,7 +115,7 @@ class HybridConvBase(HybridOp, WindowedOp):
             same.drop_all_references()
         self.need_stored_weights(channels_of(self.result))
 
-    def _same(self) -> ConvBase | TransposeConv2DOp:
+    def _same(self) -> FilteringOp:
         return self.SAME.create(
             operands=self.operands, result_types=self.result_types, properties=self.properties
         )
@@ -157,7 +158,7 @@ class HybridConv2DOp(HybridConvBase):
     """Convolution of reals with int8 weights; each image is quantized as it comes."""
 
     name = "memgraph.hybrid_conv_2d"
-    SAME: ClassVar[type[ConvBase]] = Conv2DOp
+    SAME: ClassVar[type[FilteringOp]] = Conv2DOp
     WEIGHTS: ClassVar[Mapping[str, str]] = {"nhwc": "ohwi"}
 
 
@@ -166,7 +167,7 @@ class HybridDepthwiseConv2DOp(HybridConvBase):
     """The same of each channel by itself."""
 
     name = "memgraph.hybrid_depthwise_conv_2d"
-    SAME: ClassVar[type[ConvBase]] = DepthwiseConv2DOp
+    SAME: ClassVar[type[FilteringOp]] = DepthwiseConv2DOp
     WEIGHTS: ClassVar[Mapping[str, str]] = {"nhwc": "ihwo"}
 
     @property
@@ -182,7 +183,7 @@ class HybridTransposeConv2DOp(HybridConvBase):
     """Transposed convolution of reals with int8 weights; each image is quantized as it comes."""
 
     name = "memgraph.hybrid_transpose_conv_2d"
-    SAME: ClassVar[type[TransposeConv2DOp]] = TransposeConv2DOp
+    SAME: ClassVar[type[FilteringOp]] = TransposeConv2DOp
     WEIGHTS: ClassVar[Mapping[str, str]] = {"nhwc": "ohwi"}
 
     @property

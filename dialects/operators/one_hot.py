@@ -52,5 +52,7 @@ class OneHotOp(ComputeOp):
             raise unknown(self, f"indices of {indices.dtype}")
         axis, shape = self.axis.value.data, shape_of(self.result)
         places = np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
-        found = np.where(np.expand_dims(indices, axis) == places, on.reshape(()), off.reshape(()))
-        return [found.astype(on.dtype)]
+        is_on: Array = np.expand_dims(indices, axis) == places
+        found: Array = np.full(shape, off.reshape(()), on.dtype)
+        found[is_on] = on.reshape(())
+        return [found]

@@ -359,6 +359,10 @@ def add_of_litert(forge: Forge) -> None:
         for element in (UINT8, INT32, INT8):
             forge.store_as(element)
             add_comparison(forge, "Less")
+        forge.store_as(INT16)
+        for name in ("REDUCE_MAX", "REDUCE_MIN"):
+            add_reduction(forge, name)
+        forge.store_as(INT8)
         add_quantize(forge, LITERT_QUANTIZES)
         add_cast(forge)
         add_uint8(forge)
@@ -371,6 +375,7 @@ def add_uint8(forge: Forge) -> None:
     for depthwise in (False, True, False, True):
         add_convolution(forge, depthwise)
     add_fully_connected(forge)
+    add_transpose_convolution(forge)
     for code in (builtin.AVERAGE_POOL_2D, builtin.MAX_POOL_2D):
         add_pool(forge, code)
     add_binary(forge, builtin.ADD, schema.AddOptionsT(), kinds.AddOptions)
@@ -423,6 +428,7 @@ def reals_of_litert(forge: Forge) -> tuple[Callable[[], None], ...]:
         lambda: add_unary(forge, builtin.RELU_N1_TO_1),
         lambda: add_unary(forge, builtin.RELU_0_TO_1),
         lambda: add_reduction(forge, "REDUCE_PROD"),
+        lambda: add_pool(forge, builtin.L2_POOL_2D),
         lambda: add_vectors(forge, "LOG_SOFTMAX"),
         lambda: add_quotients(forge),
     )

@@ -70,7 +70,10 @@ def with_while(path: Path, turns: int | None) -> Path:
     first = forge.tensor([], INT32, np.array(0))
     last = forge.tensor([], INT32, None if turns is None else np.array(turns))
     x, rows = forge.tensor(shape, FLOAT32), forge.tensor([6, 3], FLOAT32)
-    types = [([], INT32), ([], INT32), (shape, FLOAT32), ([6, 3], FLOAT32)]
+    types: list[tuple[list[int], int]] = [
+        *(([], INT32), ([], INT32)),
+        *((shape, FLOAT32), ([6, 3], FLOAT32)),
+    ]
     results = [forge.tensor(*t) for t in types]
     options: Any = schema.WhileOptionsT()
     options.condSubgraphIndex, options.bodySubgraphIndex = 1, 2

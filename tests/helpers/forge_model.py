@@ -40,7 +40,7 @@ VERSION_1 = {
         *("GATHER", "FLOOR_DIV", "FLOOR_MOD", "POW", "SPACE_TO_DEPTH"),
         *("SHAPE", "FILL", "ZEROS_LIKE", "REDUCE_ANY", "REDUCE_ALL", "ADD_N", "CUMSUM"),
         *("L2_POOL_2D", "TOPK_V2", "ONE_HOT", "SCATTER_ND", "RANGE", "IF", "WHILE"),
-        *("BROADCAST_ARGS",),
+        *("BROADCAST_ARGS", "RESHAPE"),
     )
 }
 ACTIVATIONS = (0, 1, 2, 3)  # none, relu, relu_n1_to_1, relu6
