@@ -16,7 +16,6 @@ PREFIX = "CUSTOM:"
 OPTIONS = "custom_options"
 """The key of the options of an opaque operation that has a custom operator's bytes, as hex."""
 
-
 IN_FILE = "memgraph.custom_in_file"
 """An attribute of a typed operation: what the file calls it, which is a custom operator there. A
 runtime that the file is for has a kernel of which nothing is known."""

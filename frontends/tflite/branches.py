@@ -53,7 +53,8 @@ def without_branches(module: ModuleOp) -> ModuleOp:
     while branch := cast("OpaqueOp | None", next(filter(is_branch, main.body.block.ops), None)):
         try:
             inliner.replace(branch)
-        except (UndecidedError, VerifyException, MemoptError) as error:
+        except (UndecidedError, ValueError, VerifyException, MemoptError) as error:
+            # ValueError: as many values as the other side does not have
             text = f"no kernel for {branch.op_name.data}, and what it runs is not known before"
             raise MemoptError(f"C backend: {text}", place_of(branch)) from error
     forget_unread(copy)
@@ -107,7 +108,7 @@ class _Inliner:
         while True:
             (goes_on,) = self._run(condition, state, op)
             known = known_value(goes_on, self.weights)
-            if known is None or self.made > MOST_OPERATORS:
+            if known is None:
                 raise UndecidedError
             if not known.all():
                 return state
@@ -122,7 +123,8 @@ class _Inliner:
     def _run(self, number: int, arguments: Sequence[SSAValue], before: Operation) -> list[SSAValue]:
         """The values that a subgraph returns of these, its operators `before` an operation."""
         graph = self.graphs[number].body.block
-        if len(graph.args) != len(arguments):
+        self.made += 1  # an empty one is a turn too
+        if len(graph.args) != len(arguments) or self.made > MOST_OPERATORS:
             raise UndecidedError
         values: dict[SSAValue, SSAValue] = dict(zip(graph.args, arguments, strict=True))
         for op in graph.ops:

@@ -91,12 +91,12 @@ def _counted(op: Operation, weights: Weights) -> list[int] | None:
     values = [[int(x) for x in cast("Array", v).reshape(-1)] for v in known]
     try:
         if len(values) == 3:
-            numbers = list(range(*(v[0] for v in values)))
+            numbers: Sequence[int] = range(*(v[0] for v in values))
         else:
-            numbers = list(np.broadcast_shapes(*map(tuple, values)))
-    except (ValueError, IndexError):
+            numbers = np.broadcast_shapes(*map(tuple, values))
+        return list(numbers) if made.get_shape() == (len(numbers),) else None
+    except (ValueError, IndexError, OverflowError):
         return None
-    return numbers if made.get_shape() == (len(numbers),) else None
 
 
 def _constant(values: Sequence[int], type_: Attribute) -> ConstantOp:

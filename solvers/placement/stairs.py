@@ -70,7 +70,6 @@ class Beside:
             tuple(self.last[:many]),
             tuple(size // unit for size in sizes),
         )
-        self.columns = list(self._columns())
 
     def choices(self, height: int) -> list[tuple[bool, ...]]:
         """Ends at which what is in parts may lie below `height` bytes, what wastes least first."""
@@ -122,7 +121,9 @@ class Beside:
         None if they do not fit."""
         floor, ceiling = [0] * self.sections, [height] * self.sections
         pinned: dict[int, int] = {}
-        for item, end, mine in zip(self.parts, ends, self.columns, strict=True):
+        columns = self._columns()
+        for item, end in zip(self.parts, ends, strict=True):
+            mine = next(columns)
             a = item.alignment
             if end == TOP:
                 limit = min(ceiling[t] - top for t, _, top in mine)

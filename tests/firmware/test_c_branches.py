@@ -154,6 +154,44 @@ def test_a_loop_that_nobody_knows_is_refused_by_name(tmp_path: Path, lab: Any, c
     assert not (tmp_path / "out").exists()
 
 
+def endless(path: Path, name: str) -> Path:
+    """A loop whose body is empty and goes on; a branch that is itself again."""
+    forge, shape = Forge(np.random.default_rng(0), False), [1, 3]
+    x, y = forge.tensor(shape, FLOAT32), forge.tensor(shape, FLOAT32)
+    main_graph = forge.graph
+    main_graph.inputs, main_graph.outputs = [x], [y]
+
+    def operator(inputs: list[int], result: int) -> None:
+        options: Any = getattr(schema, f"{name}OptionsT")()
+        if name == "If":
+            options.thenSubgraphIndex = options.elseSubgraphIndex = 1
+            inputs = [forge.tensor([1], BOOL, np.array([True])), *inputs]
+        else:
+            options.condSubgraphIndex, options.bodySubgraphIndex = 1, 2
+        kind = getattr(KINDS, f"{name}Options")
+        forge.operator(getattr(BUILTIN, name.upper()), inputs, [result], options, kind)
+
+    operator([x], y)
+    graph = subgraph(forge, "again")
+    graph.inputs = [forge.tensor(shape, FLOAT32)]
+    if name == "If":
+        graph.outputs = [forge.tensor(shape, FLOAT32)]
+        operator(graph.inputs, graph.outputs[0])
+    else:
+        graph.outputs = [forge.tensor([], BOOL, np.array(True))]
+        graph = subgraph(forge, "same")
+        graph.inputs = graph.outputs = [forge.tensor(shape, FLOAT32)]
+    forge.graph = main_graph
+    return saved(forge, path)
+
+
+@pytest.mark.parametrize("name", ["If", "While"])
+def test_what_never_ends_is_refused_by_name(name: str, tmp_path: Path, lab: Any) -> None:
+    module = lab.read_model(endless(tmp_path / "endless.tflite", name))
+    with pytest.raises(MemoptError, match=f"no kernel for {name.upper()}"):
+        without_branches(module)
+
+
 def test_the_command_takes_a_branch(tmp_path: Path) -> None:
     path = with_if(tmp_path / "if.tflite", None)
     assert main(["compile", str(path), "--target=host", "-o", str(tmp_path / "out")]) == 0

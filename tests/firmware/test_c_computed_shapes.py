@@ -146,6 +146,7 @@ def test_ranges_and_shapes_to_which_two_broadcast(tmp_path: Path, lab: Any) -> N
     assert run.output == want.tobytes()
 
 
-def test_a_range_of_another_length_stays(tmp_path: Path, lab: Any) -> None:
-    known = with_known_shapes(lab.read_model(counted(tmp_path / "m.tflite", last=12)))
+@pytest.mark.parametrize("last", [12, 2**31 - 1])
+def test_a_range_of_another_length_stays(last: int, tmp_path: Path, lab: Any) -> None:
+    known = with_known_shapes(lab.read_model(counted(tmp_path / "m.tflite", last)))
     assert any("RANGE" in str(op) for op in only_function(known).body.block.ops)
