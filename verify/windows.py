@@ -28,7 +28,8 @@ def sums_rows(whole: ComputeOp) -> bool:
     if (axes := _property(whole, "axes")) is not None:
         return 1 in axes.get_values()
     if _property(whole, "window") is not None:
-        return len(whole.operands) == 1 and out == 1 != rows
+        adds = len(whole.operands) == 1 and "l2_pool" not in whole.name  # a root is of a whole sum
+        return adds and out == 1 != rows
     return out is None or len(whole.results[0].type.get_shape()) < 3  # type: ignore[attr-defined]
 
 

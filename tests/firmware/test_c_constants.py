@@ -170,8 +170,8 @@ def test_a_constant_is_refused_where_the_kernel_is(name: str, tmp_path: Path, la
         lab.write(module, tmp_path / "c", "net", "host")
 
 
-# One constant expression of each kind, of %i (int8, 2x3), %b (int32, 2), %f (float32, 2x3) or %g
-# (float32, 2).
+# One constant expression of each kind, of %i (int8, 2x3), %b (int32, 2), %f (float32, 2x3), %g
+# (float32, 2) or %h (float32).
 PER_ROW = "axis 0 : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>"
 PAIR = "tensor<2xf32>"
 STRETCHES = "%f shape [2, 3] sizes [3, 3] terms [0, 0, 1, 1] numbers"
@@ -182,6 +182,7 @@ FOLDED = {
     "cast": "memgraph.cast %f : (tensor<2x3xf32>) -> tensor<2x3xi32>",
     "concat": "memgraph.concat %f, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>)"
     " -> tensor<2x6xf32>",
+    "cumulative_sum": "memgraph.cumulative_sum %f axis 1 : (tensor<2x3xf32>) -> tensor<2x3xf32>",
     "copy": "memgraph.copy %f : (tensor<2x3xf32>) -> tensor<2x3xf32>",
     "divided": f"memgraph.divided %f, %g {PER_ROW}",
     "dequantize": f"memgraph.dequantize %i : (tensor<2x3xi8, {Q}>) -> tensor<2x3xf32>",
@@ -192,6 +193,8 @@ FOLDED = {
     "normalization_terms": "memgraph.normalization_terms %g, %g, %g, %g epsilon 0.5 :"
     f" ({PAIR}, {PAIR}, {PAIR}, {PAIR}) -> ({PAIR}, {PAIR})",
     "mirrored": f"memgraph.mirrored {STRETCHES} [1, 0, 1, 0, 1, 2] : {TALLER}",
+    "one_hot": "memgraph.one_hot %n, %h, %h axis 1 : (tensor<2xi32>, tensor<f32>, tensor<f32>)"
+    " -> tensor<2x3xf32>",
     "pack": "memgraph.pack %f, %f axis 1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x2x3xf32>",
     "pad": "memgraph.pad %f before [0, 1] after [1, 0] value 2.0 :"
     " (tensor<2x3xf32>) -> tensor<3x4xf32>",
@@ -223,6 +226,7 @@ def test_every_operation_that_folds_is_evaluated(tmp_path: Path, lab: Any) -> No
           %b = memgraph.constant dense<[7, -8]> : tensor<2xi32>
           %n = memgraph.constant dense<[2, 0]> : tensor<2xi32>
           %t = memgraph.constant dense<[1, 0]> : tensor<2xi1>
+          %h = memgraph.constant dense<0.5> : tensor<f32>
           %g = memgraph.constant dense<[0.5, 2.0]> : tensor<2xf32>
           {made} = {line}
           %2 = memgraph.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>

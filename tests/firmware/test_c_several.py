@@ -321,7 +321,9 @@ def test_refusals_say_which_model(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = str(tmp_path / "out")
-    paths = [str(shared / "models" / f"{name}.tflite") for name in (SMALL, "selfie_segmentation")]
+    paths = [
+        str(shared / "models" / f"{name}.tflite") for name in (SMALL, "person_detect_vela_plan")
+    ]
     assert memopt(["compile", *paths, "-o", out]) == 1
     assert capsys.readouterr().err.startswith(f"{paths[1]}: subgraph 0 operator ")
     assert memopt(["compile", paths[0], paths[0], "-o", out]) == 2
