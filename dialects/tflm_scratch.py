@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from memopt.dialects.operators.add_n import POINTER
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.by_name import ASKS_FOR_NOTHING
 from memopt.dialects.operators.mean import sum_scratch
@@ -26,8 +27,6 @@ from memopt.dialects.operators.products import unpacked_weights
 from memopt.dialects.stored import element_of
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import element_bits, elements_of, shape_of
-
-POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
 
 
 def scratch_bytes(op: Operation) -> tuple[int, ...] | None:

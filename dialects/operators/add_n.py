@@ -6,9 +6,11 @@ from typing import ClassVar
 from xdsl.irdl import irdl_op_definition, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
-from memopt.dialects.operators.base import TYPES, ComputeOp, RowsMode
+from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels, RowsMode
 from memopt.dialects.stored import Array, dtype_of, is_stored, need_reals, unknown
 from memopt.dialects.tensors import AnyTensor, shape_of
+
+POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
 
 
 @irdl_op_definition
@@ -31,6 +33,10 @@ class AddNOp(ComputeOp):
     @property
     def rows_mode(self) -> RowsMode | None:
         return None
+
+    def scratch(self, kernels: Kernels) -> tuple[int, ...]:
+        """add_n.cc: a pointer per operand."""
+        return (POINTER * len(self.inputs),)
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
