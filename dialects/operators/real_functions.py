@@ -89,14 +89,30 @@ class SquareOp(RealFunctionOp):
 
 @irdl_op_definition
 class SqrtOp(RealFunctionOp):
-    """The square root, element-wise."""
+    """The square root, element-wise. Of a stored integer below its zero point, which runtimes
+    refuse, it is that of zero."""
 
     name = "memgraph.sqrt"
+    INTEGERS: ClassVar[bool] = True
 
     def of_reals(self, x: Array) -> Array:
         import numpy as np
 
         return np.sqrt(x)
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """elementwise.cc of LiteRT: SqrtEvalQuantized, which cuts off what is no whole number."""
+        if bits != 8:
+            raise unknown(self, "a root of int16")
+        (scale, zero), (out_scale, out_zero) = (
+            per_tensor(self, v) for v in (self.input, self.result)
+        )
+
+        def of_one(x: int) -> int:
+            root = float32(sqrt(float32(float32(scale) * max(x - zero, 0))))
+            return saturate(int(float32(root / float32(out_scale))) + out_zero)
+
+        return of_one
 
 
 @irdl_op_definition

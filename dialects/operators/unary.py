@@ -133,7 +133,9 @@ def by_floats(op: UnaryOp, real: Callable[[Any], Any]) -> Callable[[int], int]:
     limits, inverse = limits_of(op, op.result), np.float32(1) / np.float32(scale)
 
     def of_one(x: int) -> int:
-        steps = float(real(np.float32(in_scale) * np.float32(x - in_zero)) * inverse)
+        with np.errstate(over="ignore"):  # an infinite number is the largest
+            steps = float(real(np.float32(in_scale) * np.float32(x - in_zero)) * inverse)
+        steps = max(-1e9, min(1e9, steps))
         return saturate(int(copysign(floor(abs(steps) + 0.5), steps)) + zero, *limits)
 
     return of_one

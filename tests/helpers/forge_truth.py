@@ -114,11 +114,12 @@ def add_outer(forge: Forge) -> None:
 
 def add_functions(forge: Forge) -> None:
     """Of int8: by tables. Roots of what is not below zero."""
-    for code in (BUILTIN.ABS, BUILTIN.RSQRT, BUILTIN.EXP, BUILTIN.LOG):
+    roots = (BUILTIN.SQRT, BUILTIN.RSQRT)
+    for code in (BUILTIN.ABS, *roots, BUILTIN.EXP, BUILTIN.LOG):
         shape = random_shape(forge)
         source = forge.input(shape)
         numbers = forge.graph.tensors[source].quantization
-        numbers.zeroPoint = [-128] if code == BUILTIN.RSQRT else numbers.zeroPoint
+        numbers.zeroPoint = [-128] if code in roots else numbers.zeroPoint
         result = forge.activation(shape, like=forge.pick(source, None))
         forge.operator(code, [source], result, None, KINDS.NONE)
 
