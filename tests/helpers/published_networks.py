@@ -1,0 +1,175 @@
+# pyright: basic
+"""Small networks of published architectures, as their exporters write them, for rules that no
+shared model has a site of: `PUBLISHED[name](path)` saves one."""
+
+import json
+from itertools import pairwise
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx_families import classifier, inverted_network
+from onnx_networks import Layers, quantised, saved
+from tflite_builder import Graph, Op, T, build
+
+
+def densenet(path: Path) -> Path:
+    """Huang et al. 2017, with bottlenecks: normalized before each convolution, all that came before
+    is concatenated. The stem takes the mean of the images off (as Simonyan et al. 2015)."""
+    n = Layers(1)
+    mean = n.values("mean", np.array([0.485, 0.456, 0.406], np.float32).reshape(3, 1, 1))
+    name, channels = n.conv(n.add("Sub", ["x", mean]), 3, 8, 3, 2), 8
+    for _ in range(2):
+        narrow = n.conv(normalized(n, name, channels), channels, 16, 1)
+        more = n.conv(normalized(n, narrow, 16), 16, 4, 3)
+        name, channels = n.add("Concat", [name, more], axis=1), channels + 4
+    return saved(n, classifier(n, normalized(n, name, channels), channels), 10, path)
+
+
+def normalized(n: Layers, name: str, channels: int) -> str:
+    k = len(n.nodes)
+    numbers = [n.constant(f"{part}{k}", channels) for part in ("scale", "shift", "mean")]
+    variance = n.values(f"var{k}", n.rng.uniform(0.5, 2, channels).astype(np.float32))
+    return n.add("Relu", [n.add("BatchNormalization", [name, *numbers, variance])])
+
+
+def attention(path: Path) -> Path:
+    """Vaswani et al. 2017: scores over the root of a head's width, 16."""
+    n, tokens, width = Layers(2), 16, 16
+    patches = n.conv("x", 3, width, 4, 4, pads=0)
+    tall = n.add("Reshape", [patches, n.values("tall", np.array([1, width, tokens]))])
+    words = n.add("Transpose", [tall], perm=[0, 2, 1])
+    q, k, v = (n.add("MatMul", [words, n.constant(f"p{i}", width, width)]) for i in range(3))
+    scores = n.add("MatMul", [q, n.add("Transpose", [k], perm=[0, 2, 1])])
+    over = n.add("Div", [scores, n.values("root", np.float32(4))])
+    mixed = n.add("MatMul", [n.add("Softmax", [over], axis=-1), v])
+    last = [n.add("ReduceMean", [mixed], axes=[1], keepdims=0), n.constant("gw", 10, width)]
+    return saved(n, n.add("Gemm", [*last, n.constant("gb", 10)], transB=1), 10, path)
+
+
+def googlenet(path: Path) -> Path:
+    """Szegedy et al. 2015: a module of four branches; the head that only training reads is left in
+    the file."""
+    n = Layers(3)
+    x = n.add("Relu", [n.conv("x", 3, 8, 3, 2)])
+    pooled = n.add("MaxPool", [x], kernel_shape=[3, 3], pads=[1] * 4, strides=[1, 1])
+    deep = [n.conv(n.add("Relu", [n.conv(x, 8, 4, 1)]), 4, 4, size) for size in (3, 5)]
+    name = n.add("Concat", [n.conv(x, 8, 4, 1), *deep, n.conv(pooled, 8, 4, 1)], axis=1)
+    n.add("Gemm", [n.add("Flatten", [name]), n.constant("aux", 10, 1024)], transB=1)
+    return saved(n, classifier(n, n.add("Relu", [name]), 16), 10, path)
+
+
+def nasnet(path: Path) -> Path:
+    """Zoph et al. 2018, and DARTS (Liu et al. 2019): what two cells made is concatenated, and each
+    branch of the next one reads it through a ReLU."""
+    n = Layers(5)
+    stem = n.conv("x", 3, 4, 3)
+    parts = [n.conv(stem, 4, 4, size) for size in (1, 3, 1, 3)]
+    joined = n.add("Concat", parts, axis=1)
+    branches = []
+    for size in (3, 5):
+        deep = n.conv(n.add("Relu", [joined]), 16, 16, size, 2, 16)
+        branches.append(n.conv(deep, 16, 4, 1))
+    branches.append(n.conv(n.add("Relu", [joined]), 16, 4, 1, 2))
+    last = n.add("Concat", branches, axis=1)
+    return saved(n, classifier(n, n.add("Relu", [last]), 12), 10, path)
+
+
+def mobilenet(path: Path) -> Path:
+    """Howard et al. 2017: a depthwise convolution is all there is at the peak."""
+    n = Layers(6)
+    wide = n.add("Relu", [n.conv("x", 3, 32, 3)])
+    deep = n.add("Relu", [n.conv(wide, 32, 32, 3, 1, 32)])
+    return saved(n, classifier(n, n.add("Relu", [n.conv(deep, 32, 8, 1, 2)]), 8), 10, path)
+
+
+def mobilenet_of_bytes(path: Path) -> Path:
+    """Sandler et al. 2018, quantised to unsigned bytes by onnxruntime's tool."""
+    return quantised(inverted_network(path.with_suffix(".float.onnx"), 4), path, unsigned=True)
+
+
+def temporal(path: Path) -> Path:
+    """TC-ResNet (Choi et al. 2019): convolutions over time, as Keras' Conv1D is converted."""
+    tensors = [_stored("x", (1, 9, 2)), _stored("p", (1, 1, 9, 2)), _filters((4, 1, 3, 2))]
+    tensors += [T("b", (4,), "INT32", np.zeros(4, np.int32), scale=[0.005], zero=[0])]
+    tensors += [_stored("q", (1, 1, 4, 4)), _stored("y", (1, 4, 4))]
+    window = {"padding": 1, "strideH": 1, "strideW": 2, "dilationWFactor": 1, "dilationHFactor": 1}
+    shapes = [T("s", (4,), "INT32", np.array([1, 1, 9, 2], np.int32))]
+    shapes += [T("t", (3,), "INT32", np.array([1, 4, 4], np.int32))]
+    ops = [
+        Op("RESHAPE", [0, 6], [1]),
+        Op("CONV_2D", [1, 2, 3], [4], ("Conv2D", window)),
+        Op("RESHAPE", [4, 7], [5]),
+    ]
+    path.write_bytes(build(Graph(tensors + shapes, ops, [0], [5])))
+    return path
+
+
+def keras_head(path: Path) -> Path:
+    """MobileNet (Howard et al. 2017) as Keras has it: between its pool and its classifier a reshape
+    to a shape that is computed, for the batch was open."""
+    tensors = [_stored("x", (1, 4, 4, 8)), T("axes", (2,), "INT32", np.array([1, 2], np.int32))]
+    tensors += [_stored("m", (1, 8)), T("n", (2,), "INT32")]
+    tensors += [
+        T(name, (1,), "INT32", np.array([at], np.int32)) for name, at in (("f", 0), ("t", 1))
+    ]
+    tensors += [T("batch", (), "INT32"), T("one", (), "INT32", np.array(1, np.int32))]
+    tensors += [T("eight", (), "INT32", np.array(8, np.int32)), T("s", (4,), "INT32")]
+    tensors += [_stored("y", (1, 1, 1, 8))]
+    cut = ("StridedSlice", {"shrinkAxisMask": 1})
+    ops = [
+        Op("MEAN", [0, 1], [2], ("Reducer", {"keepDims": False})),
+        Op("SHAPE", [2], [3], ("Shape", {"outType": 2})),
+        Op("STRIDED_SLICE", [3, 4, 5, 5], [6], cut),
+        Op("PACK", [6, 7, 7, 8], [9], ("Pack", {"valuesCount": 4, "axis": 0})),
+        Op("RESHAPE", [2, 9], [10]),
+    ]
+    path.write_bytes(build(Graph(tensors, ops, [0], [10])))
+    return path
+
+
+def lenet(path: Path) -> Path:
+    """LeCun et al. 1998, as a graph that a program of somebody's own writes: of operators that are
+    names, and tensors that are bytes."""
+    shapes = {"x": [1, 1, 28, 28], "Conv": [1, 6, 24, 24], "MaxPool": [1, 6, 12, 12]}
+    shapes |= {"Flatten": [1, 864], "Gemm": [1, 10]}
+    kinds = list(shapes)
+    tensors = [
+        {"name": name, "bytes": 4 * prod(shape), "is_weight": False, "shape": shape}
+        for name, shape in shapes.items()
+    ]
+    graph = {
+        "name": "lenet",
+        "tensors": [{**tensor, "dtype": "float32"} for tensor in tensors],
+        "nodes": [
+            {"name": kind, "op": kind, "inputs": [before], "outputs": [kind]}
+            for before, kind in pairwise(kinds)
+        ],
+        "graph_inputs": kinds[:1],
+        "graph_outputs": kinds[-1:],
+    }
+    path.write_text(json.dumps(graph))
+    return path
+
+
+def _stored(name: str, shape: tuple[int, ...]) -> Any:
+    return T(name, shape, "INT8", scale=[0.5], zero=[3])
+
+
+def _filters(shape: tuple[int, ...]) -> Any:
+    data = np.random.default_rng(5).integers(-127, 128, shape).astype(np.int8)
+    return T("w", shape, "INT8", data, scale=[0.01], zero=[0])
+
+
+PUBLISHED: dict[str, Any] = {
+    "densenet.onnx": densenet,
+    "attention.onnx": attention,
+    "googlenet.onnx": googlenet,
+    "nasnet.onnx": nasnet,
+    "mobilenet.onnx": mobilenet,
+    "mobilenet_of_bytes.onnx": mobilenet_of_bytes,
+    "temporal.tflite": temporal,
+    "keras_head.tflite": keras_head,
+    "lenet.json": lenet,
+}

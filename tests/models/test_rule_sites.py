@@ -1,0 +1,78 @@
+"""Each rule has a site in a shared model or graph, or in a network of a published architecture."""
+
+from pathlib import Path
+
+import pytest
+from published_networks import PUBLISHED
+from xdsl.context import Context
+
+from memopt.dialects.functions import only_function
+from memopt.dialects.plan import ALIAS
+from memopt.dialects.rewrite_attributes import rewrites_of
+from memopt.dialects.structure import OpaqueOp
+from memopt.driver import load_model
+from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.rewrites import RULES
+
+SITES = {
+    "densenet.onnx": (
+        *("channels-last", "constants-into-weights", "difference-as-sum", "gather"),
+        "normalization-as-product",
+    ),
+    "attention.onnx": ("division-as-product",),
+    "googlenet.onnx": ("dead-operators", "relu-by-convention"),
+    "nasnet.onnx": ("channel-wise", "equal-operators", "kernel-wise"),
+    "mobilenet.onnx": ("depthwise-in-place",),
+    "mobilenet_of_bytes.onnx": ("qdq-fold", "signed-bytes"),
+    "temporal.tflite": ("frames-as-rows",),
+    "keras_head.tflite": ("computed-shapes",),
+}
+AS_IT_WAS = "opaque-reshape-as-view"  # counts no site: what it changes is in no file
+ALONE = {
+    "constant-channels": "models/person_detect_int8.tflite",
+    "function-by-readers": "nasnet.onnx",
+    "pad-into-window": "models/mcunet_vww_int8.tflite",
+    "relu-into-producer": "models/selfie_segmentation.tflite",
+    "residual-epilogue": "models/tinymaix_mnist_resnet_int8.tflite",
+    "slice-as-view": "models/swiftnet_cell_vww_uint8.tflite",
+    "slice-by-readers": "graphs/darts_imagenet.onnx",
+}
+
+
+def test_every_rule_has_one() -> None:
+    assert set(RULES) == {rule for rules in SITES.values() for rule in rules} | {
+        *ALONE,
+        AS_IT_WAS,
+    }
+
+
+def test_what_stays_the_files_operator(tmp_path: Path) -> None:
+    module = load_model(PUBLISHED["lenet.json"](tmp_path / "lenet.json"), {})
+    MemgraphRewritePass((AS_IT_WAS,)).apply(Context(), module)
+    (flat,) = (op for op in module.walk() if isinstance(op, OpaqueOp) and ALIAS in op.attributes)
+    assert flat.op_name.data == "Flatten"
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_published_networks(name: str, tmp_path: Path) -> None:
+    """In bytes, results over what dies."""
+    fired = _fired(PUBLISHED[name](tmp_path / name), tuple(RULES), 1, "on")
+    assert fired >= {*SITES[name]}
+
+
+@pytest.mark.parametrize("rule", ALONE)
+def test_rules_alone(rule: str, shared: Path, tmp_path: Path) -> None:
+    """Graphs in bytes."""
+    name = ALONE[rule]
+    path = PUBLISHED[name](tmp_path / name) if name in PUBLISHED else shared / name
+    in_bytes = path.suffix == ".onnx"
+    fired = _fired(path, (rule,), 1 if in_bytes else 16, "on" if in_bytes else "off")
+    assert fired == {rule}
+
+
+def _fired(path: Path, rules: tuple[str, ...], alignment: int, inplace: str) -> set[str]:
+    module = load_model(path, {})
+    MemgraphModelPass("generic", alignment=alignment, inplace=inplace).apply(Context(), module)
+    MemgraphRewritePass(rules).apply(Context(), module)
+    return {r.rule.data for r in rewrites_of(only_function(module)) if r.sites.data}
