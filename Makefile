@@ -24,7 +24,7 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py gather.py local_search.py \
 	memories.py mutants_channels.py partition.py real_channels.py repair.py rewrite_search.py \
 	segments.py) \
-	$(addprefix tests/firmware/test_c_, branches.py computed_shapes.py constants.py custom.py fast.py hybrid.py int16.py \
+	$(addprefix tests/firmware/test_c_, branches.py cmsis_nn.py computed_shapes.py constants.py custom.py fast.py hybrid.py int16.py \
 	integers.py layouts.py memories.py moves.py onnx.py picked.py pulled.py pulled_rows.py random_operators.py \
 	rare.py rows_command.py scoreboard.py scratch.py several.py sliding.py state.py sums.py truth.py use.py) \
 	$(addprefix tests/models/test_, captures.py cmsis_nn_scratch.py evaluate.py hostile.py onnx_meaning.py onnx_nodes.py qdq_fold.py ram.py sparse.py \

@@ -119,13 +119,18 @@ def input_radius(integer_bits: int, shift: int) -> int:
     return math.floor(((1 << integer_bits) - 1) * (1 << (31 - integer_bits)) / (1 << shift))
 
 
+def softmax_scaling(beta: float, input_scale: float) -> tuple[int, int]:
+    """(multiplier, shift to the left) of differences of stored inputs, to Q5.26
+    (PreprocessSoftmaxScaling)."""
+    return quantize_multiplier(min(beta * input_scale * (1 << 26), float(INT32_MAX)))
+
+
 def softmax_exponentials(beta: float, input_scale: float) -> tuple[int, ...]:
     """exp(-d * beta * input_scale) in Q0.31 for d = 0, 1, ...: 1 to 256 entries.
 
     Where TensorFlow Lite cuts off (PreprocessSoftmaxScaling, CalculateInputRadius) the table ends.
     """
-    real = min(beta * input_scale * (1 << 26), float(INT32_MAX))
-    multiplier, shift = quantize_multiplier(real)
+    multiplier, shift = softmax_scaling(beta, input_scale)
     return tuple(
         exp_on_negative_values(high_mul(-d << shift, multiplier), 5)
         for d in range(min(input_radius(5, shift), 255) + 1)

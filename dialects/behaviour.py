@@ -29,7 +29,7 @@ from memopt.dialects.interface import (
     is_constant_value,
     registered,
 )
-from memopt.dialects.model_attributes import AliasKind, ModelAttr
+from memopt.dialects.model_attributes import REQUESTED, AliasKind, ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.plan import alias_lists, scratch_list
 from memopt.dialects.tensors import bytes_of, is_buffer
@@ -58,14 +58,14 @@ def behaviour_of(op: Operation, model: ModelAttr) -> OperatorMemory:
         if gathered := check_gathered(op, aliases):
             sizes = enumerate(answer.results)
             results = tuple(None if r in gathered else size for r, size in sizes)
-            asked = model.scratch.data != "none" and requested(op, model)
+            asked = model.scratch.data in REQUESTED and requested(op, model)
             if asked or scratch_list(op) or answer.workspace:
                 raise MemoptError("it works in scratch, so no reader can make it", place_of(op))
             answer = replace(answer, results=results)
     scratch = scratch_list(op)
     if scratch is not None:
         return replace(answer, workspace=tuple(s.bytes.data for s in scratch))
-    if model.scratch.data != "none" and answer.executes:
+    if model.scratch.data in REQUESTED and answer.executes:
         workspace = requested(op, model) or ()
         return answer if workspace == answer.workspace else replace(answer, workspace=workspace)
     return answer

@@ -19,7 +19,11 @@ from memopt.dialects.attributes import need_keys, one_of, parse_int_list, parse_
 
 AliasKind = Literal["view", "inplace", "slice", "part", "join", "gather"]
 IO_KINDS = ("arena", "kept", "caller")
-SCRATCHES = ("none", "tflm", "cmsis-nn")
+CALLED = "cmsis-nn-calls"
+REQUESTED = ("tflm", "cmsis-nn")
+SCRATCHES = ("none", *REQUESTED, CALLED)
+"""Whose kernels' scratch is counted: what is written at the operators alone, what TensorFlow Lite
+Micro's kernels request, or, written at the operators again, that of kernels that call CMSIS-NN."""
 
 
 @irdl_attr_definition

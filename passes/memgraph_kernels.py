@@ -41,6 +41,7 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.option import check_choices, option
 from memopt.passes.planned import Planned, PlanningPass, read_plan
 from memopt.targets.core.kernels import fast_forms
+from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.registry import target_named
 
 RAM, BALANCED, SPEED = HOW = ("ram", "balanced", "speed")
@@ -156,7 +157,7 @@ def _forms(chosen: Sequence[Choice]) -> dict[Operation, str]:
 def _sites(extracted: Extracted) -> list[Site]:
     """All operations with a fast kernel."""
     memory, alignment = extracted.memory, extracted.model.alignment.data
-    target = target_named(extracted.model.target.data)
+    target = with_called(target_named(extracted.model.target.data), extracted.model)
     lives = live_ranges(memory)
     sizes = [g.taken if g.in_arena else 0 for g in memory.groups]
     level = levels(memory, lives, sizes, alignment)

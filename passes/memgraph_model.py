@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.model_attributes import REQUESTED, ModelAttr
 from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, model_of
 from memopt.passes.option import option
 from memopt.passes.scratch import asked_scratch, write_scratch
@@ -45,7 +45,9 @@ class MemgraphModelPass(ModulePass):
     inplace: str | None = option(
         None, "on: element-wise results may take the place of an operand that dies"
     )
-    scratch: str | None = option(None, "whose kernels' scratch is counted: none, tflm or cmsis-nn")
+    scratch: str | None = option(
+        None, "whose kernels' scratch is counted: none, tflm, cmsis-nn or cmsis-nn-calls"
+    )
 
     def __post_init__(self) -> None:
         try:
@@ -77,7 +79,7 @@ class MemgraphModelPass(ModulePass):
             asked = asked_scratch(func, old, model)
             if model != old or asked:
                 drop_plan(func)
-            if old.scratch.data not in ("none", model.scratch.data):
+            if old.scratch.data in REQUESTED and old.scratch != model.scratch:
                 _drop_scratch(func, old)
             write_scratch(asked)
             func.attributes[MODEL] = model

@@ -16,6 +16,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.cmsis_nn_scratch import requested
+from memopt.dialects.model_attributes import REQUESTED
 from memopt.dialects.write_plan import Facts
 from memopt.passes import share
 from memopt.passes.extract import Extracted
@@ -126,7 +127,7 @@ def tflm_lays_scratch(extracted: Extracted) -> bool:
     it), and everything lies where we put it.
     """
     model, func = extracted.model, extracted.func
-    if model.scratch.data == "none" or "memgraph.source" not in func.attributes:
+    if model.scratch.data not in REQUESTED or "memgraph.source" not in func.attributes:
         return False
     return model.io.data != "kept" or not any(requested(op, model) for op in func.body.block.ops)
 

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.passes import ModulePass
 
+from memopt.dialects.model_attributes import CALLED
 from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import AnyTensor
 from memopt.passes.memgraph_expand_rows import AUTO, NONE, MemgraphExpandRowsPass
@@ -57,7 +58,7 @@ class Choices:
     `stream_input` as of memgraph-expand-rows, `fit` too, bytes, which needs rows=auto; `slide` as
     rows of memgraph-slide, which needs `stream_input`, and `kept`, bytes, which needs `slide`;
     `optimize` as of memgraph-kernels, for targets whose kernels are ours; `alignment`, bytes, of
-    plans in rows (`rows_alignment`)."""
+    plans in rows (`rows_alignment`); `cmsis_nn`, whether C calls CMSIS-NN, whose scratch counts."""
 
     schedule: str = "auto"
     place: str = "joint"
@@ -76,6 +77,7 @@ class Choices:
     rewrite: tuple[str, ...] = (NO_RULES,)
     optimize: str = RAM
     alignment: int = ROWS_ALIGNMENT
+    cmsis_nn: bool = False
 
     @property
     def in_rows(self) -> bool:
@@ -106,6 +108,8 @@ def plan(target: str = "generic", choices: Choices | None = None) -> tuple[Step,
     fast = compiled and may_be_fast(target_named(target))
     inplace = chosen.inplace or ("on" if compiled or chosen.in_rows else None)
     model = MemgraphModelPass(target, io=chosen.io, inplace=inplace)
+    if chosen.cmsis_nn:
+        model = replace(model, scratch=CALLED)
     if chosen.in_rows:
         model = replace(model, alignment=chosen.alignment)
     searched = limit if chosen.rows == (AUTO,) else None

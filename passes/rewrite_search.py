@@ -23,7 +23,7 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.dialects.functions import body_of
 from memopt.dialects.operators.accumulation import AccumulateOp
-from memopt.dialects.plan import drop_plan, model_of, pulled_by
+from memopt.dialects.plan import drop_plan, pulled_by
 from memopt.dialects.rewrite_attributes import RewrittenAttr
 from memopt.dialects.stored import is_stored
 from memopt.passes.expand_rows import computing, cut
@@ -34,7 +34,7 @@ from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import Schedule
 from memopt.solvers.scheduling import schedule
 from memopt.targets.core.kernels import runs_pulling
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.planned_for import target_of
 
 Allowed = Mapping[str, frozenset[int] | None]
 """Of each rule in their order the operations, by their number in the block, at which it may be
@@ -202,7 +202,7 @@ def applied(
 def runnable(func: FuncOp, allowed: Allowed) -> dict[str, frozenset[int]]:
     """Where rules would be applied, without what kernels of the function's target cannot read
     where it is no buffer."""
-    target = target_named(model_of(func).target.data)
+    target = target_of(func)
     while True:
         copy, numbers = copy_of(func), dict[Operation, int]()
         found = applied(copy, allowed, numbers)

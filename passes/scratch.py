@@ -11,13 +11,14 @@ from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.place_attributes import ScratchAttr
 from memopt.dialects.plan import SCRATCH, model_of, scratch_list
 from memopt.targets.core.kernels import workspace_of
+from memopt.targets.core.planned_for import target_of, with_called
 from memopt.targets.core.registry import target_named
 
 
 def asked_scratch(func: FuncOp, old: ModelAttr, new: ModelAttr) -> dict[Operation, int]:
     """Bytes of scratch of the operations where it changes, because the kernels of the new target
     work in other than those of the old."""
-    before, after = target_named(old.target.data), target_named(new.target.data)
+    before, after = (with_called(target_named(m.target.data), m) for m in (old, new))
     found: dict[Operation, int] = {}
     for op in func.body.walk():
         size = workspace_of(op, after)
@@ -41,7 +42,7 @@ def write_scratch(asked: Mapping[Operation, int]) -> None:
 def forget_scratch(func: FuncOp) -> None:
     """Drop the scratch that is just what the kernels of the function's target work in; before its
     operations change, after which they may ask for other."""
-    target = target_named(model_of(func).target.data)
+    target = target_of(func)
     there = {
         op: [s.bytes.data for s in its] for op in func.body.walk() if (its := scratch_list(op))
     }

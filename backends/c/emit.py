@@ -33,6 +33,7 @@ from memopt.backends.checked import Checked
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.names import name_of
+from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.registry import target_named
 
 WRITTEN = "/* Written by memopt: do not edit. */\n"
@@ -133,7 +134,8 @@ def emit(
     """
     name = identifier(name)
     layout = layout_of(module, target, known)
-    isa = target_named(target or layout.model.target.data).isa
+    board = target_named(target or layout.model.target.data)
+    isa = with_called(board, layout.model).isa
     weights = weights or Weights.of(module)
     constants = constants_of(weights, layout.model)
     out = Source(layout, constants, name, isa)

@@ -22,7 +22,7 @@ from memopt.dialects.custom import is_declared
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.memory_attributes import MemoryAttr, MemoryKind
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.model_attributes import REQUESTED, ModelAttr
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import (
@@ -146,7 +146,7 @@ def check_model(func: FuncOp, target: str | None) -> ModelAttr:
         raise MemoptError(
             f"C backend: planned for target {model.target.data}, not for {wanted}", place
         )
-    if model.scratch.data != "none":
+    if model.scratch.data in REQUESTED:
         raise MemoptError(
             f"C backend: planned for scratch = {model.scratch.data}, generated code has none", place
         )

@@ -32,6 +32,7 @@ from memopt.dialects.names import place_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import call_name, order_of
 from memopt.dialects.structure import OpaqueOp
+from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.registry import target_named
 
 OURS = "memgraph."
@@ -56,7 +57,7 @@ def memref_calls(
         raise MemoptError("c-calls: the plan is of several memories", place)
     if layout.func.sym_name.data != identifier(layout.func.sym_name.data):
         raise MemoptError("c-calls: the function's name is no C identifier in lower case", place)
-    isa = target_named(layout.model.target.data).isa
+    isa = with_called(target_named(layout.model.target.data), layout.model).isa
     constants = constants_of(weights or Weights.of(module), layout.model)
     out = Source(layout, constants, layout.func.sym_name.data, isa)
     functions = [

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from memopt.backends.c.banks import link_values
+from memopt.backends.c.called import called_values
 from memopt.backends.c.custom import customs_of
 from memopt.backends.c.emit import Emitted, emit_files
 from memopt.backends.c.feeding import buffers, feed, transfer
@@ -48,7 +49,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
     kernel_sources = [f"kernels/memopt_{k}.c" for k in sorted(emitted.kernels)]
     model_sources = [f"{name}.c", *kernel_sources]
     platform_sources = [f"platform/{p}" for p in target.platform if p.endswith(".c")]
-    memory = memory_values(layout, name)
+    memory, called = memory_values(layout, name), called_values([layout], name, [name])
     program = f"{name}.elf" if target.has_memories else name
     cmake = (
         f"\n# Only here: a project that adds this folder gets the library alone.\n"
@@ -67,9 +68,9 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         "sources": " \\\n  ".join([*model_sources, "main.c", *platform_sources]),
         "in_order": "",
         "objects": "$(notdir $(SOURCES))",
-        "vpath": "VPATH = kernels:platform:custom\n",
+        "vpath": "VPATH = kernels:platform:custom\n" + called["cmsis_nn_make"],
         "headers": "*.h kernels/*.h platform/*.h",
-        "includes": "-I. -Ikernels -Iplatform",
+        "includes": "-I. -Ikernels -Iplatform $(CMSIS_NN_FLAGS)",
         "custom_sources": " $(wildcard custom/*.c)" if customs_of(layout) else "",
         "custom_files": "file(GLOB CUSTOM custom/*.c)\n" if customs_of(layout) else "",
         "custom_list": " ${CUSTOM}" if customs_of(layout) else "",
@@ -81,6 +82,7 @@ def _values(emitted: Emitted, name: str, target: Target) -> dict[str, str]:
         "tools": (FIRMWARE / "main_tools.c").read_text(),
         "example": example(layout, name),
         "tensors": _tensor_lines(layout),
+        **called,
         **memory,
         **target_values(target, program),
         **link_values(layout, target),

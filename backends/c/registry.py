@@ -61,11 +61,9 @@ class Kernel:
 
     def has_use(self, op: Operation) -> bool:
         """Whether an operation of its types, if it were marked, would be for this kernel."""
-        if self.fast is None:
-            return True
         if self.where is not None:
             return self.where(op)
-        return bool(self.workspace and self.workspace(op))
+        return self.fast is None or bool(self.workspace and self.workspace(op))
 
     def __str__(self) -> str:
         return self.types if self.isa == "c" else f"{self.types} ({self.isa})"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from memopt.backends.c.called import called_values
 from memopt.backends.c.custom import customs_of
 from memopt.backends.c.feeding import buffers, feed, transfer
 from memopt.backends.c.program import memory_arrays
@@ -65,9 +66,12 @@ def values_of(
         filled(ROW, {"name": n, "NAME": n.upper(), "array": "ram" if shares_arena else f"{n}_ram"})
         for n in names
     ]
+    libraries = ["memopt_kernels"] if shares_kernels else names
+    called = called_values([p.emitted.layout for p in projects], "memopt_models", libraries)
     return {
         **projects[0].values,
         **target_values(board, program),
+        **called,
         "name": "memopt_models",
         "names": ", ".join(names),
         "program": program,
@@ -75,9 +79,10 @@ def values_of(
         "sources": " \\\n  ".join([*sources, "main.c", *platform]),
         "custom_sources": " $(wildcard custom/*.c)" if has_customs else "",
         "objects": "$(SOURCES)",
-        "vpath": "",
+        "vpath": called["cmsis_nn_make"],
         "headers": "*.h */*.h */*/*.h",
-        "includes": " ".join(f"-I{folder}" for folder in (".", "platform", *names)),
+        "includes": " ".join(f"-I{folder}" for folder in (".", "platform", *names))
+        + " $(CMSIS_NN_FLAGS)",
         "memories": "\n".join(arrays),
         "steps": "".join(map(_step, projects)),
         "models": "".join(rows),

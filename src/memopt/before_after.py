@@ -12,6 +12,7 @@ from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.passes.pipelines import NO_RULES, Choices
 from memopt.planning import Seconds, as_it_was, plan_facts, plan_module
 from memopt.solvers.scheduling import METHODS
+from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
 
 
@@ -65,6 +66,10 @@ def check_choices(target: str, choices: Choices) -> None:
     if choices.rewrite != (NO_RULES,) and target == "tflm":
         text = "a .tflite is written again as it is; memopt compile writes one with less in it"
         raise UsageError(f"--rewrite: {text}")
+    if choices.cmsis_nn and target not in target_names("c"):
+        raise UsageError("--cmsis-nn: of C targets, whose code calls the library")
+    if choices.cmsis_nn and choices.in_rows:
+        raise UsageError("--cmsis-nn: the library computes whole operators, no rows")
     if choices.int8_io and target == "tflm":
         raise UsageError("--int8-io: the .tflite keeps its inputs and outputs")
     if choices.nhwc_io and target == "tflm":

@@ -27,6 +27,7 @@ from memopt.passes.pipelines import NO_RULES, Choices, Step, plan, rules_of, sou
 from memopt.passes.planned import Planned, PlanningPass
 from memopt.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.solvers import clock
+from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.registry import target_named
 
 
@@ -74,7 +75,8 @@ def check_kernels_first(context: Context, module: ModuleOp, target: str, choices
         copy = module.clone()
         before = [s for s in steps[: cut[0]] if not _counts_rows(s.run)]
         _run(context, copy, before, Seconds())
-        check_kernels(only_function(copy), target_named(target).isa)
+        func = only_function(copy)
+        check_kernels(func, with_called(target_named(target), model_of(func)).isa)
 
 
 def _counts_rows(step: ModulePass) -> bool:

@@ -33,6 +33,7 @@ def make(command: Sequence[str], project: Path, build: str, kept: Path) -> None:
     (project / build).mkdir(exist_ok=True)
     missing: list[tuple[Path, Path]] = []
     for made, known in wanted:
+        made.parent.mkdir(parents=True, exist_ok=True)
         made.unlink(missing_ok=True)
         if known.exists():
             shutil.copyfile(known, made)

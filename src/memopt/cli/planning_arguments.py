@@ -102,6 +102,12 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "(balanced, default), or any (speed) (C targets)",
     )
     parser.add_argument(
+        "--cmsis-nn",
+        action="store_true",
+        help="whole int8 operators call CMSIS-NN where the build has it "
+        "(-DMEMOPT_CMSIS_NN=ON), and its scratch is planned (C targets)",
+    )
+    parser.add_argument(
         "--int8-io",
         action="store_true",
         help="take and return the stored integers instead of the real numbers that are quantized "
@@ -162,7 +168,10 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
     """How to plan. Raises UsageError for options that contradict each other."""
     slide = None if args.slide is None else _slide(args)
     rewrite = _rules(args.rewrite or _rules_by_default(args, target, module))
-    default = _rows_by_default(args, target, module, rewrite) if slide is None else ALL
+    if args.cmsis_nn and args.rows is None and args.fit is None and slide is None:
+        default = NONE  # the library has no rows
+    else:
+        default = _rows_by_default(args, target, module, rewrite) if slide is None else ALL
     rows = tuple((args.rows or default).split(","))
     fit = None if args.fit is None else bytes_of_text(args.fit)
     if fit == 0:
@@ -189,6 +198,7 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         rewrite,
         args.optimize,
         rows_alignment(module),
+        args.cmsis_nn,
     )
 
 

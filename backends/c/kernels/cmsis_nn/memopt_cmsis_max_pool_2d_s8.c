@@ -1,0 +1,32 @@
+/* MAX_POOL_2D, int8, as a whole: CMSIS-NN's arm_max_pool_s8. */
+#include "memopt_cmsis_nn.h"
+
+typedef struct {
+  memopt_kernel *kernel;
+  const void *params;
+  memopt_cmsis_nn_window window;
+} memopt_cmsis_max_pool_2d_s8_params;
+
+#ifdef MEMOPT_CMSIS_NN
+/* Whether CMSIS-NN has computed it. */
+static int32_t cmsis_max_pool_2d_s8(const memopt_cmsis_nn_window *w, const void *in, void *out,
+                                    void *scratch) {
+  const cmsis_nn_dims input = memopt_cmsis_nn_dims(1, w->in_h, w->in_w, w->in_c);
+  const cmsis_nn_dims filter = memopt_cmsis_nn_dims(1, w->k_h, w->k_w, 1);
+  const cmsis_nn_dims output = memopt_cmsis_nn_dims(1, w->out_h, w->out_w, w->out_c);
+  const cmsis_nn_context context = memopt_cmsis_nn_room(scratch, w->scratch_bytes);
+  const cmsis_nn_pool_params how = memopt_cmsis_nn_pool(w);
+  return arm_max_pool_s8(&context, &how, &input, in, &filter, &output, out) == ARM_CMSIS_NN_SUCCESS;
+}
+#endif
+
+MEMOPT_KERNEL void memopt_cmsis_max_pool_2d_s8(const void *params, const memopt_rows *rows,
+                                               const void *const *in, void *out, void *scratch) {
+  const memopt_cmsis_max_pool_2d_s8_params *p = params;
+#ifdef MEMOPT_CMSIS_NN
+  if (cmsis_max_pool_2d_s8(&p->window, in[0], out, scratch)) {
+    return;
+  }
+#endif
+  p->kernel(p->params, rows, in, out, scratch);
+}

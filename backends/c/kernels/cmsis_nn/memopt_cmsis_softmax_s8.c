@@ -1,0 +1,22 @@
+/* SOFTMAX over the last axis, int8: CMSIS-NN's arm_softmax_s8, which never refuses. */
+#include "memopt_cmsis_nn.h"
+
+typedef struct {
+  memopt_kernel *kernel;
+  const void *params;
+  int32_t vectors, depth;
+  int32_t multiplier, shift; /* of what an element is below the largest, to Q5.26 */
+  int32_t least;             /* what lies lower counts as nothing */
+} memopt_cmsis_softmax_s8_params;
+
+MEMOPT_KERNEL void memopt_cmsis_softmax_s8(const void *params, const memopt_rows *rows,
+                                           const void *const *in, void *out, void *scratch) {
+  const memopt_cmsis_softmax_s8_params *p = params;
+#ifdef MEMOPT_CMSIS_NN
+  (void)rows;
+  (void)scratch;
+  arm_softmax_s8(in[0], p->vectors, p->depth, p->multiplier, p->shift, p->least, out);
+#else
+  p->kernel(p->params, rows, in, out, scratch);
+#endif
+}
