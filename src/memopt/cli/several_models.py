@@ -45,9 +45,12 @@ def compile_several(args: argparse.Namespace, directory: Path) -> None:
     if args.share_arena:
         models = [_cheapest(args, model, models) for model in models]
     wholes = [model.whole_peak() for model in models]
+    projects = list[Project]()
+    for model in models:
+        args.model = str(model.path)
+        projects.append(project_of(model, not args.shared_kernels))
     args.model = None
     with staging(directory) as staged:
-        projects = [project_of(model, not args.shared_kernels) for model in models]
         several = Several(tuple(projects), args.shared_kernels, args.share_arena)
         write_texts(several_files(several, layout), staged)
         facts = [facts_of(*both) for both in zip(models, projects, strict=True)]
