@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import Float32Type, TensorType
@@ -105,6 +106,11 @@ def element_kind(value: SSAValue) -> str:
     """`s8`, `u8`, `s16`, `f32`, or the element type as text."""
     type_ = cast("TensorType[Attribute]", value.type)
     element = type_.element_type
+    return _kind_of(element)
+
+
+@lru_cache(64)
+def _kind_of(element: Attribute) -> str:
     if isinstance(element, Float32Type):
         return "f32"
     name = str(element)

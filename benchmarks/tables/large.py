@@ -1,8 +1,11 @@
-"""Large problems, for limits: butterflies, parallel chains, layers, rows, thousands of buffers.
+"""Large problems, for limits: butterflies, parallel chains, layers, random and wide graphs, rows,
+thousands of buffers.
 
 python -m memopt.benchmarks.large butterfly 10 > butterfly.json      10,240 operators
 python -m memopt.benchmarks.large chains 1000 > chains.json           5,001 operators
 python -m memopt.benchmarks.large layers 2000 > layers.json          10,000 operators
+python -m memopt.benchmarks.large drawn 10000 > drawn.json           10,000 operators
+python -m memopt.benchmarks.large wide 100 > wide.json               10,000 operators
 python -m memopt.benchmarks.large rows 25 > rows.mlir                10,000 operators once cut
 python -m memopt.benchmarks.large buffers 20000 > buffers.csv
 """
@@ -19,6 +22,7 @@ from memopt.formats.minimalloc import Row, write_rows
 
 ROWS = 200  # of a tensor that is cut
 LENGTH = 5  # operators of a chain, or of a block of layers
+WINDOW = 20  # tensors of which a random operator reads
 SMALLEST, LARGEST = 512, 64 << 20  # bytes of a buffer
 
 
@@ -67,6 +71,33 @@ def layers(blocks: int) -> dict[str, Any]:
     return _graph("layers", sizes, nodes, ["x"], [last])
 
 
+def drawn(count: int, seed: int = 0) -> dict[str, Any]:
+    """`count` operators that read one to three of the WINDOW tensors made last, as a JSON graph;
+    one more reads what nobody did."""
+    random, sizes, nodes = Random(seed), {"x": 4096}, list[dict[str, Any]]()
+    for i in range(count):
+        before = list(sizes)[-WINDOW:] if i < WINDOW else [f"t{j}" for j in range(i - WINDOW, i)]
+        read = random.sample(before, min(len(before), random.randint(1, 3)))
+        nodes.append(_node(f"t{i}", "Step", read))
+        sizes[f"t{i}"] = random.randint(1, 4096)
+    sizes["y"] = 64
+    return _graph("drawn", sizes, [*nodes, _last(nodes)], ["x"], ["y"])
+
+
+def wide(width: int, seed: int = 0) -> dict[str, Any]:
+    """`width` layers of so many operators, each of which reads two of the layer before, as a JSON
+    graph; one more reads what nobody did."""
+    random, sizes, nodes = Random(seed), {"x": 4096}, list[dict[str, Any]]()
+    row = ["x", "x"]
+    for depth in range(width):
+        made = [f"d{depth}_{i}" for i in range(width)]
+        nodes += [_node(name, "Step", list(dict.fromkeys(random.sample(row, 2)))) for name in made]
+        sizes |= {name: random.randint(1, 4096) for name in made}
+        row = made
+    sizes["y"] = 64
+    return _graph("wide", sizes, [*nodes, _last(nodes)], ["x"], ["y"])
+
+
 def rows(blocks: int) -> str:
     """`blocks` residual blocks of pooling as IR, of ROWS rows each: 2 * ROWS row operators a block
     after `--expand-rows=rows=all`."""
@@ -94,6 +125,12 @@ def buffers(count: int, seed: int = 0) -> tuple[Row, ...]:
     return tuple(drawn)
 
 
+def _last(nodes: list[dict[str, Any]]) -> dict[str, Any]:
+    """What reads all that nobody read."""
+    read = {name for node in nodes for name in node["inputs"]}
+    return _node("y", "Sum", [n["name"] for n in nodes if n["name"] not in read])
+
+
 def _node(name: str, kind: str, inputs: list[str]) -> dict[str, Any]:
     return {"name": name, "op": kind, "inputs": inputs, "outputs": [name]}
 
@@ -119,6 +156,8 @@ FAMILIES: dict[str, Callable[[int], str]] = {
     "butterfly": lambda n: json.dumps(butterfly(n)),
     "chains": lambda n: json.dumps(chains(n)),
     "layers": lambda n: json.dumps(layers(n)),
+    "drawn": lambda n: json.dumps(drawn(n)),
+    "wide": lambda n: json.dumps(wide(n)),
     "rows": rows,
     "buffers": lambda n: write_rows(buffers(n)),
 }
@@ -128,7 +167,7 @@ def main() -> None:
     """Write one problem to standard output."""
     parser = argparse.ArgumentParser(prog="memopt.benchmarks.large", description=__doc__)
     parser.add_argument("family", choices=FAMILIES)
-    parser.add_argument("size", type=int, help="stages, chains, blocks or buffers")
+    parser.add_argument("size", type=int, help="stages, chains, blocks, operators or buffers")
     args = parser.parse_args()
     sys.stdout.write(FAMILIES[args.family](args.size))
 

@@ -36,6 +36,8 @@ SIZES: tuple[tuple[str, int, int], ...] = (
     ("butterfly", 10, 6),
     ("chains", 2_000, 100),
     ("layers", 2_000, 100),
+    ("drawn", 10_000, 500),
+    ("wide", 100, 22),
     ("rows", 25, 2),
 )
 EXPAND = "memgraph-expand-rows{rows=all}"  # nothing to be cut in an opaque graph

@@ -53,7 +53,7 @@ class AddressRows:
         """
         spans = [(p.lower, p.upper, p.size, p.at) for p in item.pieces]
         found = [self._in_the_way(*s) for s in spans or [(item.lower, item.upper, 0, 0)]]
-        start, end = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+        start, end = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
         order = start.argsort(kind="stable")
         count = len(order)
         candidates = np.empty(count + 1, np.int64)
@@ -67,14 +67,13 @@ class AddressRows:
         ceiling[count] = LARGEST
         return candidates, ceiling - candidates
 
-    def _in_the_way(self, lower: int, upper: int, size: int, at: int) -> Vector:
-        """(start, end) of the offsets that are forbidden to an item with `size` bytes in these
+    def _in_the_way(self, lower: int, upper: int, size: int, at: int) -> tuple[Vector, Vector]:
+        """Starts and ends of the offsets that are forbidden to an item with `size` bytes in these
         steps, `at` bytes above its offset."""
-        rows = self._rows.near(lower, upper)
-        rows = rows[2:, (rows[0] < upper) & (rows[1] > lower)]
-        rows[0] -= size + at
-        rows[1] -= at
-        return rows
+        first, last, start, end = self._rows.near(lower, upper)
+        # by number and row by row: numpy is twice as fast then as with a mask of all columns
+        live = ((first < upper) & (last > lower)).nonzero()[0]
+        return start[live] - (size + at), end[live] - at
 
     def first_fit(self, item: Item, at_least: int = 0) -> int:
         """The lowest free offset that is not below `at_least`."""

@@ -60,10 +60,15 @@ class TimeIndex:
         """Add one row."""
         row = np.array([[lower], [upper], [offset], [end]])
         for level in self._levels:
-            at = slice(level.bucket(lower), level.bucket(upper - 1) + 1)
-            free = level.free[at]
-            level.rows[:, free] = row
-            free += 1
+            first, last = level.bucket(lower), level.bucket(upper - 1)
+            if first == last:  # as most are, on most levels
+                at = int(level.free[first])
+                level.rows[:, at : at + 1] = row
+                level.free[first] = at + 1
+            else:
+                free = level.free[first : last + 1]
+                level.rows[:, free] = row
+                free += 1
 
     def near(self, lower: int, upper: int) -> Rows:
         """All rows that are live in [lower, upper), and others."""

@@ -4,13 +4,13 @@
         (tensor<8xi8>, tensor<8xi8>) -> tensor<8xi8>
 
 Such an attribute dictionary and such types take one regular expression each, if they stand as the
-printer writes them, and so does what stands before them in the one kind of operation of which
-models have ten thousand. Everything else, and everything wrong, is left to xDSL: nothing was
-consumed.
+printer writes them, and so does what stands before them in the two kinds of operations of which
+models have ten thousand, this one and `memgraph.row`. Everything else, and everything wrong, is
+left to xDSL: nothing was consumed.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xdsl.context import Context
@@ -31,8 +31,9 @@ from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.attributes import OperatorType, SourceAttr
 from memopt.dialects.quick import array, function_type, number, plain_tensor, string
+from memopt.dialects.rows import RowOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.lexer import NAME, PLAIN_STRING
 
@@ -59,8 +60,10 @@ _LONE_TYPE: Final = re.compile(_TYPE)
 _FUNCTION_TYPE: Final = re.compile(rf"\({_TYPES}\) -> (?:\({_TYPES}\)|({_TYPE}))")
 _VALUE = r"%(?:[0-9]+|[A-Za-z$._-][A-Za-z0-9$._-]*)"
 _VALUES = rf"{_VALUE}(?:, {_VALUE})*"
-_OPAQUE: Final = re.compile(
-    rf"({_VALUES}) = memgraph\.opaque ({PLAIN_STRING})\(({_VALUES}|)\)( stateful)? \{{"
+# an opaque operation of this kind, or the row of this operator and number
+_OPERATION: Final = re.compile(
+    rf"({_VALUES}) = memgraph\.(?:opaque ({PLAIN_STRING})|row ({_VALUE})\[({_DIGITS})\] )"
+    rf"\(({_VALUES}|)\)( stateful)?( \{{)?"
 )
 _ITS_TYPE: Final = re.compile(rf" : {_FUNCTION_TYPE.pattern}(?!\s*(?:loc\b|//))")
 
@@ -74,31 +77,51 @@ class QuickParser(Parser):
         self.types: dict[str, TypeAttribute] = {}
 
     def parse_operation(self) -> Operation:
-        found = self._opaque(self.lexer.input.content, self.pos)
+        found = self._whole(self.lexer.input.content, self.pos)
         return super().parse_operation() if found is None else found
 
-    def _opaque(self, content: str, at: int) -> OpaqueOp | None:
-        """The opaque operation that stands here, None if it is to be read token by token."""
-        begin = _OPAQUE.match(content, at)
-        found = self._entries(begin.end()) if begin else None
+    def _whole(self, content: str, at: int) -> Operation | None:
+        """The operation that stands here, None if it is to be read token by token."""
+        begin = _OPERATION.match(content, at)
+        if begin is None:
+            return None
+        found = self._entries(begin.end()) if begin[7] else (dict[str, Attribute](), begin.end())
         end = _ITS_TYPE.match(content, found[1]) if found else None
-        if begin is None or found is None or end is None:
+        if found is None or end is None:
             return None
         taken, made = self._types(end[1]), self._types(end[2] or end[3] or "")
-        operands = self._operands(begin[3], taken)
+        operands = self._operands(begin[5], taken)
         names = [name[1:] for name in begin[1].split(", ")]
         if operands is None or made is None or len(names) != len(made):
             return None
         if len(set(names)) < len(names) or any(map(self._is_used, names)):
             return None
-        if not found[0].keys().isdisjoint(OpaqueOp.IN_TEXT) or not self._knows(OpaqueOp):
+        op = self._begun(begin, operands, made, found[0])
+        if op is None:
             return None
-        op = OpaqueOp(begin[2][1:-1], operands, made, stateful=begin[4] is not None)
         op.attributes.update(found[0])
         for name, result in zip(names, op.results, strict=True):
             self._register_ssa_definition(name, (result,), self._current_token.span)
         self._resume_from(end.end())
         return op
+
+    def _begun(
+        self,
+        begin: re.Match[str],
+        operands: Sequence[SSAValue],
+        made: Sequence[Attribute],
+        entries: Mapping[str, Attribute],
+    ) -> Operation | None:
+        """The operation, without attributes, that begins so; None if those cannot be its own."""
+        _, kind, operator, index, _, stateful, _ = begin.groups()
+        if kind is not None:
+            if not entries.keys().isdisjoint(OpaqueOp.IN_TEXT) or not self._knows(OpaqueOp):
+                return None
+            return OpaqueOp(kind[1:-1], operands, made, stateful=stateful is not None)
+        whole = self._operands(operator, (OperatorType(),))
+        if whole is None or stateful is not None or not self._knows(RowOp):
+            return None
+        return RowOp(whole[0], int(index), operands, made)
 
     def _operands(self, text: str, types: Sequence[Attribute] | None) -> list[SSAValue] | None:
         """The values of these names, if each was made before and is of its type."""

@@ -17,7 +17,13 @@ from memopt.quick_parser import QuickParser
 from memopt.text import module_text, parse_module
 
 GOLDEN = Path(__file__).parents[1] / "filecheck"
-FILES = ("roundtrip.mlir", "memgraph-place.mlir", "memgraph-memory.mlir")
+FILES = (
+    "roundtrip.mlir",
+    "memgraph-place.mlir",
+    "memgraph-memory.mlir",
+    "memgraph-expand-rows.mlir",
+    "memgraph-state-errors.mlir",
+)
 CASES = 4_000  # texts with a character more, fewer or another
 CHARACTERS = '{}[]<>(),:="x#%!@-09a.i \n'
 QUICK = (
@@ -28,6 +34,8 @@ QUICK = (
     "parse_optional_function_type",
 )
 EDGES = """
+!a = tensor<1x3x8x4xf32, #memgraph.encoding<nhwc>>
+!r = tensor<1x1x8x4xf32, #memgraph.encoding<nhwc>>
 %0, %1 = "test.a"() {a, b.c = "x", d = ["y", ""], e = -1 : i64, f = [0 : i64, -7 : i64]} :
     () -> (tensor<i8>, i1)
 "test.b"(%0) {g = #memgraph.source<0, 1, []>, h = #memgraph.source<0, 2, [3, 4]>} :
@@ -47,6 +55,17 @@ EDGES = """
 %d = memgraph.opaque "C"(%c) {c = "c"} : (i1) -> tensor<8xi8> loc(unknown)
 %e:2 = memgraph.opaque "D"(%f) {d = 1 : i64} : (tensor<8xi8>) -> (i1, i1)
 %f = memgraph.opaque "E"(%e#1) {e = -1 : i64} : (i1) -> tensor<8xi8>
+%g = memgraph.opaque "F"() : () -> tensor<8xi8>
+%h = memgraph.opaque "G"(%g) options {a = 1 : i64} : (tensor<8xi8>) -> tensor<8xi8>
+%x = "test.g"() : () -> !a
+%p = memgraph.row_op (%x_1: !a) {
+  %y = memgraph.max_pool_2d %x_1 window<[1, 1]> : (!a) -> !a
+  memgraph.yield %y : !a
+}
+%x0, %x1, %x2 = memgraph.rows %x : !a
+%y0 = memgraph.row %p[0] (%x0) {memgraph.order = 0 : i64} : (!r) -> !r
+%y1 = memgraph.row %p[01] (%x1) : (!r) -> !r
+%y2 = memgraph.row %p[2] (%x2) {index = 7 : i64} : (!r) -> !r loc("of.py":2:3)
 """
 
 
