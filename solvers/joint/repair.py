@@ -79,7 +79,7 @@ def repaired(
     Ends at `deadline` (`clock.now`); without one the work is bounded.
     """
     items = [i for i in live_ranges(graph, orders[0]).items if i.pieces]
-    unit = coarse.units(items)[-1] if items else 1
+    unit = next(reversed(coarse.units(items)), 1)  # none where nothing has a byte
     asking = Asking(height, unit, deadline, LEFT if deadline is None else None)
     for asking.work in PATIENCE if deadline is not None else PATIENCE[:1]:
         for order in orders:

@@ -10,6 +10,7 @@ from memopt.solvers import clock, joint
 from memopt.solvers.joint import repair
 from memopt.solvers.placement import coarse, place
 from memopt.solvers.problems.memory_graph import (
+    Group,
     MemoryGraph,
     ProblemError,
     live_ranges,
@@ -111,3 +112,11 @@ def test_a_part_that_is_asked_about_leaves_room_for_the_others() -> None:
     limit = Limit(None, 1.0, always=True)
     assert coarse.ask([rows, other], 20, 10, limit).fits is False
     assert coarse.ask([rows, other], 30, 10, limit).offsets == (10, 0)
+
+
+def test_buffers_without_a_byte() -> None:
+    groups = tuple(Group(name, 0, (v,), is_output=True) for v, name in enumerate("ab"))
+    graph = MemoryGraph(("a", "b"), ((), (0,)), groups)
+    found = repair.repaired(graph, [(0, 1)], 8)
+    assert found is not None
+    assert found[1].arena == 0
