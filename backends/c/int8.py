@@ -8,6 +8,7 @@ from memopt.backends.c.call import Array, Constants, Table, activation_of, per_t
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.stored import rounds_once
 from memopt.dialects.tensors import encoding_of
 
 Fields = tuple[tuple[str, "int | float | str | Table"], ...]
@@ -144,7 +145,8 @@ def requantization(op: Operation, largest: Array, reals: Sequence[float]) -> Fie
 
 
 def codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array, Array]:
-    """The same as arrays, as memopt_requantize takes them: int32 multipliers, int8 shifts."""
+    """The same as arrays, as memopt_requantize takes them: int32 multipliers, int8 shifts; or as
+    memopt_requantize_once does, where the operation says so."""
     import numpy as np
 
     even = rounds_even(op)
@@ -156,6 +158,8 @@ def codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array,
         largest = largest.max(keepdims=True)
     code = np.where((shift >= 0) | (largest >= 1 << 30), shift + WIDE, shift)
     multiplier = np.array([m for m, _ in pairs], dtype=np.int32)
+    if rounds_once(op):
+        code = 31 - shift
     if even:
         code, multiplier = np.full_like(code, EVEN), np.array(reals, np.float32).view(np.int32)
     return multiplier, code.astype(np.int8)

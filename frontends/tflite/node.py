@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import IntegerType, StringAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
+from memopt.dialects.stored import integer_type
 from memopt.frontends.core import node as core
 from memopt.frontends.core.typed import need
 from memopt.frontends.core.types import is_quantized
@@ -35,8 +36,15 @@ def activation(node: Node) -> ActivationAttr | None:
 
 def rounding(node: Node) -> RoundingAttr | None:
     """What a quantized result is computed with: as TFLM does, and LiteRT's reference kernels also
-    of uint8."""
+    of uint8, but for `matrix_rounding`."""
     return RoundingAttr.new((StringAttr("tflm_double"),)) if is_quantized(node.result) else None
+
+
+def matrix_rounding(node: Node) -> RoundingAttr | None:
+    """The same of FULLY_CONNECTED: LiteRT rounds it once. Of int8, too, but that is TFLM's as well,
+    which rounds twice."""
+    unsigned = integer_type(node.result.element_type) == (8, True) and is_quantized(node.result)
+    return RoundingAttr.new((StringAttr("tflite_single"),)) if unsigned else rounding(node)
 
 
 def same_arithmetic(node: Node, *indices: int) -> None:

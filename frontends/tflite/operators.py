@@ -99,7 +99,14 @@ from memopt.frontends.core.typed import axis_of, build, integer_list, need, numb
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import same_padding
 from memopt.frontends.tflite import customs, indices, moves, picks
-from memopt.frontends.tflite.node import Kind, Node, activation, rounding, same_arithmetic
+from memopt.frontends.tflite.node import (
+    Kind,
+    Node,
+    activation,
+    matrix_rounding,
+    rounding,
+    same_arithmetic,
+)
 from memopt.frontends.tflite.recurrent import lstm, svdf
 
 # -- windows ------------------------------------------------------------------------------------
@@ -183,7 +190,7 @@ def fully_connected(node: Node, plain: Kind, hybrid: Kind) -> Operation:
             "keep_dims": UnitAttr() if o["keepNumDims"] else None,
             "asymmetric": UnitAttr() if is_asymmetric else None,
             "activation": activation(node),
-            "rounding": rounding(node),
+            "rounding": matrix_rounding(node),
         },
     )
 

@@ -119,8 +119,11 @@ def add_transpose_convolution(forge: Forge) -> None:
     forge.operator(code, inputs, forge.activation(result), options, kind)
 
 
-def add_fully_connected(forge: Forge, needs_bias: bool = False) -> None:
-    rows, in_n, out_n = (int(forge.rng.integers(1, n)) for n in (4, 40, 12))
+def add_fully_connected(
+    forge: Forge, needs_bias: bool = False, below: tuple[int, int, int] = (4, 40, 12)
+) -> None:
+    """Rows, inputs and outputs are fewer than `below`."""
+    rows, in_n, out_n = (int(forge.rng.integers(1, n)) for n in below)
     source = forge.input([rows, in_n])
     weights = forge.weights([out_n, in_n], out_n, 0, bool(forge.rng.random() < 0.4))
     bias = forge.bias(source, weights, out_n, needed=needs_bias)

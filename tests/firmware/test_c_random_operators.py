@@ -7,6 +7,12 @@ import numpy as np
 import pytest
 from forge_int16 import add_int16
 
+from memopt.analysis.evaluation import evaluate
+from memopt.analysis.weights import Weights
+from memopt.dialects.attributes import RoundingAttr
+from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.operators.fully_connected import FullyConnectedOp
+
 OPERATORS = 40  # per model
 
 
@@ -53,6 +59,34 @@ def test_operators_of_litert_alone_equal_it(fuzz: float, tmp_path: Path, lab: An
         run = lab.run_project(lab.write(module, work / "c", "net", "host"), inputs, lab.SANITIZE)
         assert run.code == 0, run.messages
         assert lab.unequal_tensors(run, want) == [], f"seed {seed}"
+
+
+def test_matrices_of_uint8_are_rounded_once(fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """So many elements that some are others if they are rounded twice."""
+    lab.need_tools("host")
+    differ = 0
+    for seed in range(max(2, int(40 * fuzz))):
+        forge, work = lab.forge.Forge(np.random.default_rng(seed), True), tmp_path / str(seed)
+        forge.store_as(lab.forge.UINT8)
+        lab.forge.add_fully_connected(forge, needs_bias=True, below=(400, 40, 40))
+        work.mkdir()
+        path = forge.save(work / "random.tflite")
+        module = lab.plan(lab.read_model(path), schedule="source")
+        inputs = lab.random_inputs(module, 1, seed)
+        want = lab.golden("litert_ref", path, inputs, lab.tensors_of(module), work / "golden")
+        run = lab.run_project(lab.write(module, work / "c", "net", "host"), inputs, lab.SANITIZE)
+        assert run.code == 0, run.messages
+        assert lab.unequal_tensors(run, want) == [], f"seed {seed}"
+        func = only_function(module)
+        (op,) = (op for op in body_of(func).ops if isinstance(op, FullyConnectedOp))
+        ((right,),) = want.values()
+        for rounding in ("tflite_single", "tflm_double"):
+            op.properties["rounding"] = RoundingAttr(rounding)
+            weights = Weights.of(module, work)
+            wrong = int((evaluate(func, weights, [x[0] for x in inputs])[op.result] != right).sum())
+            assert rounding == "tflm_double" or not wrong
+            differ += wrong
+    assert differ > 0
 
 
 def test_casts_equal_litert(tmp_path: Path, lab: Any) -> None:

@@ -196,6 +196,11 @@ static inline int32_t memopt_requantize(int32_t value, int32_t multiplier, int32
   return memopt_round_shift_30(memopt_high_mul_30(value, multiplier), -code);
 }
 
+/* value * multiplier * 2^-bits, rounded once, ties upwards; 1 <= bits <= 62. */
+static inline int32_t memopt_requantize_once(int32_t value, int32_t multiplier, int32_t bits) {
+  return (int32_t)(((int64_t)value * multiplier + ((int64_t)1 << (bits - 1))) >> bits);
+}
+
 static inline int32_t memopt_clamp(int32_t value, int32_t low, int32_t high) {
   value = value < low ? low : value;
   return value > high ? high : value;

@@ -24,6 +24,7 @@ from memopt.backends.c.row_calls import summed_rows
 from memopt.backends.c.sums import real_part
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.products import matrix_reals
+from memopt.dialects.stored import rounds_once
 from memopt.dialects.tensors import encoding_of, shape_of
 
 
@@ -58,7 +59,7 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
     )
 
 
-@kernel(FullyConnectedOp, "u8", rounding="tflm_double", rows=summed_rows)
+@kernel(FullyConnectedOp, "u8", rounding=("tflite_single", "tflm_double"), rows=summed_rows)
 def fully_connected_u8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     out_n, in_n = shape_of(op.weights)
     if 0 in (out_n, in_n):
@@ -71,6 +72,7 @@ def fully_connected_u8(op: FullyConnectedOp, constants: Constants) -> KernelCall
             ("out_n", out_n),
             *zero_points(op, op.input, op.result),
             *int8_range(op, op.result),
+            ("rounds_once", int(rounds_once(op))),
             *uint8_filters(op, op.weights, op.bias, out_n, (1,), reals, constants),
         ),
         operands=(op.input,),
