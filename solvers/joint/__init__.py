@@ -180,7 +180,7 @@ def _among_calm(
             return best
     if best.placement.arena > peak and deadline is not None:
         best = asked(best, own, peak, LONG)
-    if best.placement.arena > peak:
+    if calm and best.placement.arena > peak:  # none where no other order is as low
         repair: Any = import_module(f"{__name__}.repair")
         found = repair.repaired(graph, calm, peak, deadline)
         best = _better(best, *found) if found else best

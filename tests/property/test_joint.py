@@ -131,6 +131,14 @@ def test_other_orders_help_where_the_exact_model_is_not_used(fuzz: float) -> Non
     assert better, "no graph on which another order helps"
 
 
+def test_where_there_is_no_other_order_the_arena_stays() -> None:
+    """Two steps whose buffers, live together, leave a gap that no order closes."""
+    made, read = (Group(name, 1, (v,), (1,), alignment=4) for v, name in enumerate("ab"))
+    graph = MemoryGraph(("first", "second"), ((), (0,)), (made, read))
+    found = joint.solve(graph, (0, 1), profile(graph, (0, 1)).peak, exact_operators=0)
+    assert profile(graph, (0, 1)).peak == 2 and checked(graph, found) == 5
+
+
 def test_other_orders_end_at_the_deadline() -> None:
     """Also where there is no other order to give, ever: in a chain nothing can move."""
     groups = tuple(Group(f"g{v}", 4, (v,), is_output=True) for v in range(4))
