@@ -12,7 +12,7 @@ _lab.scatter = load("scatter")  # type: ignore[attr-defined]
 _lab.rounding = load("rounding")  # type: ignore[attr-defined]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)  # also of files that load lab.py themselves
 def lab(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     """The helpers of lab.py, with those of forge.py as `lab.forge` and so on."""
     folder = tmp_path_factory.getbasetemp()

@@ -34,7 +34,7 @@ from memopt.targets.core.registry import target_named, target_names
 Array = NDArray[Any]
 HERE = Path(__file__).parent
 CORTEX = tuple(n for n in target_names("c") if target_named(n).has_memories)
-SANITIZE = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+SANITIZE = "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all"
 OBJECTS: Path | None = None  # where object files are kept for other projects of these tests
 
 
