@@ -21,17 +21,17 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 # Traced for what they cover, which takes up to thrice the time: unit tests, but for long searches,
 # what other processes do and what runs lines that are covered anyway, and of the others those that
 # reach further; of them what is marked `long` is not traced. They come first (tests/conftest.py).
-TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py gather.py local_search.py \
-	memories.py mutants_channels.py partition.py real_channels.py repair.py rewrite_search.py \
-	segments.py) \
-	$(addprefix tests/firmware/test_c_, branches.py cmsis_nn.py computed_shapes.py constants.py custom.py fast.py hybrid.py int16.py \
-	integers.py layouts.py memories.py moves.py onnx.py picked.py pulled.py pulled_rows.py random_operators.py \
-	rare.py rows_command.py scoreboard.py scratch.py several.py sliding.py state.py sums.py truth.py use.py) \
-	$(addprefix tests/models/test_, captures.py cmsis_nn_scratch.py evaluate.py hostile.py onnx_meaning.py onnx_nodes.py qdq_fold.py ram.py sparse.py \
-	tflm_channels.py tflm_folded.py tflm_refusals.py tflm_write.py) \
-	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py demo_model.py growth.py \
+TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py local_search.py \
+	memories.py mutants_channels.py real_channels.py repair.py rewrite_search.py) \
+	$(addprefix tests/firmware/test_c_, branches.py cmsis_nn.py computed_shapes.py custom.py fast.py hybrid.py int16.py \
+	integers.py layouts.py memories.py onnx.py picked.py pulled_rows.py random_operators.py \
+	rare.py rows_command.py scoreboard.py scratch.py sliding.py state.py sums.py truth.py use.py) \
+	$(addprefix tests/models/test_, captures.py cmsis_nn_scratch.py evaluate.py onnx_meaning.py onnx_nodes.py qdq_fold.py ram.py \
+	tflm_folded.py tflm_refusals.py tflm_write.py) \
+	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py demo_model.py freed_rows.py growth.py \
 	hash_seeds.py int8_io.py interrupts.py joint_abort.py liberis.py memory_cli.py not_measured.py \
-	operator_matrix.py outputs.py page_commands.py place_capacity.py python.py readme.py report_rows.py wheel.py), \
+	operator_matrix.py outputs.py page_commands.py place_capacity.py python.py quick_parser.py readme.py report_rows.py \
+	rewrites.py wheel.py), \
 	$(wildcard tests/unit/test_*.py))
 TESTS = $(addprefix tests/, extending embedding unit firmware models property)
 COVERAGE = $(BIN)/coverage

@@ -172,9 +172,9 @@ def convolved(
     ("quantized", "rows", "before", "after"),
     [
         (True, "none", 32_976, 23_616),
-        (False, "none", 131_904, 58_176),
+        pytest.param(False, "none", 131_904, 58_176, marks=pytest.mark.long),
         (True, "all", 9_720, 6_696),
-        (False, "all", 38_880, 32_832),
+        pytest.param(False, "all", 38_880, 32_832, marks=pytest.mark.long),
     ],
     ids=["int8", "real", "int8 in rows", "real in rows"],
 )
