@@ -48,6 +48,13 @@ class Known:
             self.arrays[name] = self.elements(tensor, name)
         return self.arrays[name]
 
+    def constant(self, name: str) -> "Array | None":
+        """The elements of a constant, however many they are."""
+        tensor = self.graph.constants.get(name)
+        if tensor is None or tensor.data_location == TensorProto.EXTERNAL:
+            return self.array(name)
+        return self.elements(tensor, name)
+
     def elements(self, tensor: TensorProto, name: str) -> "Array":
         try:
             return array_of(tensor, "")

@@ -248,6 +248,24 @@ CASES: dict[str, NODE] = {  # name: operator, shape of x, other inputs, attribut
             ("ijk->j", (2, 3, 4), [], "reduce_sum"),
         )
     },
+    **{
+        f"gather of scalar {k}": ("Gather", (4, 3, 5), [np.int64(k)], {"axis": 1}, "gather_along")
+        for k in (-2, 1)
+    },
+    "scatter": (
+        "ScatterElements",
+        (4, 3, 5),
+        [np.array([[[0, 2, 1, -1]], [[1, 1, -3, 2]]]), f32(2, 1, 4)],
+        {"axis": 1},
+        "gather_along",
+    ),
+    "scatter many": (  # more than folding looks at
+        "ScatterElements",
+        (1500,),
+        [np.random.default_rng(3).permutation(1500)[:1100], f32(1100)],
+        {},
+        "gather_along",
+    ),
     "matrix of a vector": ("MatMul", (4,), [f32(4, 5)], {}, "fully_connected"),
     "matrices of other batches": ("MatMul", (2, 1, 3, 4), [f32(1, 5, 4, 2)], {}, "batch_matmul"),
     "gemm with factors": (

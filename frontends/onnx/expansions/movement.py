@@ -127,7 +127,8 @@ def gather(s: Scope) -> bool:
             return False
         import numpy as np
 
-        at = s.const(np.where(array < 0, array + np.array(sizes), array), INT64)
+        ends = np.array(sizes if axis is None else sizes[0])  # a scalar index stays one
+        at = s.const(np.where(array < 0, array + ends, array), INT64)
     elif s.element(1) == INT32 and s.input(1).endswith(WRAPPED):
         return False
     else:
@@ -172,6 +173,32 @@ def gather_elements(s: Scope) -> bool:
     at = s.add("Add", at, s.const(base, INT32))
     s.made[-1].output[0] = at + WRAPPED
     return s.done("Gather", flat, at + WRAPPED, axis=0)
+
+
+@expands("ScatterElements", "Scatter")
+def scatter_elements(s: Scope) -> bool:
+    """At places that are known: of the elements there are and the new ones those that stand there
+    in the end, the last of several."""
+    import numpy as np
+
+    shape, places = s.shape(), s.known.constant(s.input(1))
+    if places is None or not places.size or s.get("reduction", "none") != "none":
+        return False
+    axis = int(s.get("axis", 0)) % max(1, len(shape))
+    if places.ndim != len(shape) or s.shape(2) != places.shape:
+        return False
+    if any(places.shape[k] > size for k, size in enumerate(shape) if k != axis):
+        return False
+    where = [grid.reshape(-1) for grid in np.indices(places.shape)]
+    flat = places.reshape(-1).astype(np.int64)
+    where[axis] = np.where(flat < 0, flat + shape[axis], flat)
+    if not ((where[axis] >= 0) & (where[axis] < shape[axis])).all():
+        return False
+    at = np.arange(prod(shape))
+    for new, old in enumerate(np.ravel_multi_index(where, shape)):
+        at[old] = prod(shape) + new
+    both = s.add("Concat", s.reshaped(s.x, [-1]), s.reshaped(s.input(2), [-1]), axis=0)
+    return s.done("Gather", both, s.const(at.reshape(shape), INT64), axis=0)
 
 
 @expands("OneHot")
