@@ -4,7 +4,10 @@
 # make docs/channels.md    the page of dead and constant channels, from the shared models
 # make docs/onnx-nodes.md  the page of the ONNX backend's node tests
 # make docs/pictures       the README's pictures of rows
-# make test   all tests, and what they cover; make lint, make fuzz (the same, random counts in full), make clean
+# make test   the tests, and what they cover
+# make deep   what `make test` leaves: like its tests, but larger, dearer or on other cores
+# make fuzz   both, random counts in full
+# make lint, make clean
 #
 # PYTHON=python3.12 chooses the Python of the virtual environment, VENV=dir its place,
 # JOBS=4 how many tests run side by side.
@@ -22,7 +25,7 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 # what other processes do and what runs lines that are covered anyway, and of the others those that
 # reach further; of them what is marked `long` is not traced. They come first (tests/conftest.py).
 TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py local_search.py \
-	memories.py mutants_channels.py real_channels.py repair.py rewrite_search.py) \
+	memories.py mutants_channels.py place_parts.py real_channels.py repair.py rewrite_search.py) \
 	$(addprefix tests/firmware/test_c_, branches.py cmsis_nn.py computed_shapes.py custom.py fast.py hybrid.py int16.py \
 	integers.py layouts.py memories.py onnx.py picked.py pulled_rows.py random_operators.py \
 	rare.py rows_command.py scoreboard.py scratch.py sliding.py state.py sums.py truth.py use.py) \
@@ -43,7 +46,7 @@ QUICK = $(addprefix tests/unit/test_, architecture.py architecture_page.py depen
 GOLDEN = $(addprefix tests/filecheck/, dialect-errors.mlir figure1.mlir memgraph-fuse.mlir \
 	memgraph-model.mlir)
 
-.PHONY: demo check test lint fuzz clean docs/operators.md docs/channels.md docs/onnx-nodes.md docs/pictures
+.PHONY: demo check test deep lint fuzz clean docs/operators.md docs/channels.md docs/onnx-nodes.md docs/pictures
 
 demo: $(VENV)/installed
 	@.ci/packages build
@@ -61,16 +64,20 @@ check: $(VENV)/installed
 	wait $$types && exit $$tests
 
 # Tests start hundreds of processes, which would compile all modules again.
-test fuzz: export PYTHONDONTWRITEBYTECODE =
+test deep fuzz: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/installed
 	@.ci/packages build arm checks mlir chromium
 	rm -rf .coverage && mkdir .coverage
 	$(BIN)/lit -s -j $(JOBS) tests/filecheck
-	TRACED="$(TRACED)" $(COVERAGE) run $(PYTEST) $(TESTS)
+	TRACED="$(TRACED)" $(COVERAGE) run $(PYTEST) -m "not deep" $(TESTS)
 	@$(COVERAGE) combine -q
 	@$(COVERAGE) json -q -o .coverage/report.json
 	@$(BIN)/python tests/covered.py .coverage/report.json
+
+deep: $(VENV)/installed
+	@.ci/packages build arm checks mlir chromium
+	$(BIN)/python $(PYTEST) -m deep $(TESTS)
 
 fuzz: $(VENV)/installed
 	@.ci/packages build arm

@@ -1,6 +1,7 @@
 """Fixtures that all tests share: where the shared models are, and how many random cases to run."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ import pytest
 
 from memopt.usage import collect_rarely
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as it is for a job in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 collect_rarely()  # as the commands do: tests hold models and graphs, which stay
 
 ROOT = Path(__file__).resolve().parent.parent

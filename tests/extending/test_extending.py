@@ -211,6 +211,7 @@ def test_every_extension_is_in_one_copy() -> None:
     assert sorted(name for names in TOGETHER for name in names) == sorted(EXTENSIONS)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("together", TOGETHER, ids=lambda names: names[0])
 def test_extensions(together: tuple[str, ...], fuzz: float, tmp_path: Path) -> None:
     if fuzz < 1 and together == ("operator_float",):

@@ -81,6 +81,7 @@ def built(project: Path, inputs: Any, lab: Any, option: str, flags: str = "") ->
     )
 
 
+@pytest.mark.deep
 def test_what_cmsis_nn_computes_equals_tflm(fuzz: float, tmp_path: Path, lab: Any) -> None:
     """Also what our own kernels compute in the same project, and where there is a core with other
     scratch, or a library that asks for more than was planned."""
@@ -120,6 +121,7 @@ def _path(tmp_path: Path, lab: Any) -> Path:
     return network(lab, 0, tmp_path / "net.tflite", each=1)
 
 
+@pytest.mark.long
 def test_the_command_plans_for_it(path: Path, tmp_path: Path) -> None:
     """CMake and make take the option for such a plan, and refuse it for another."""
     out = tmp_path / "with"
@@ -148,7 +150,9 @@ def test_what_does_not_go_with_it_is_refused(
     assert "--cmsis-nn" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("flags", [[], ["--shared-kernels", "--share-arena"]])
+@pytest.mark.parametrize(
+    "flags", [pytest.param([], marks=pytest.mark.deep), ["--shared-kernels", "--share-arena"]]
+)
 def test_several_models_call_one_library(flags: list[str], tmp_path: Path, lab: Any) -> None:
     """With prefixed kernels by make, with it and without, and with shared ones by CMake."""
     lab.need_tools("host")

@@ -79,6 +79,7 @@ def with_builtin(path: Path, goal: Path) -> Path:
     return goal
 
 
+@pytest.mark.deep
 def test_selfie_segmentation(shared: Path, tmp_path: Path, lab: Any) -> None:
     """MediaPipe's transposed convolution with a bias is known: it is what LiteRT makes of the same
     network with the operator of its own."""

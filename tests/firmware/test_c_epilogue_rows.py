@@ -18,7 +18,7 @@ from memopt.passes.memgraph_rewrite import MemgraphRewritePass
     ("name", "target", "peaks"),
     [
         ("resnet8_int8", "cortex-m4", (10_304, 9_920)),
-        ("resnet8_float", "host", (40_448, 38_912)),
+        pytest.param("resnet8_float", "host", (40_448, 38_912), marks=pytest.mark.deep),
     ],
 )
 def test_resnet8_computes_the_same(

@@ -226,6 +226,7 @@ def check(lab: Any, forge: Any, target: str, flags: str, work: Path, form: str =
     return fast
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("host_as_dsp")
 def test_random_operators_equal_tflm(
     fuzz: float, tmp_path: Path, lab: Any, kinds: Counter[int]
@@ -274,6 +275,7 @@ def test_blocks_of_vectors_equal_tflm(fuzz: float, tmp_path: Path, lab: Any) -> 
     assert fast >= 8
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("flags", ["-O1", "-O2", "-O3", "-Os"])
 def test_on_the_board(flags: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
     """The instructions of the core, by random and extreme operators."""
@@ -310,7 +312,7 @@ def network_of(text: str, seed: int, how: str) -> ModuleOp:
     return module
 
 
-@pytest.mark.long
+@pytest.mark.deep
 @pytest.mark.parametrize(("kernels", "first"), [("host_as_dsp", 0), ("host_as_mve", PROGRAM)])
 def test_networks_compute_the_same_bits(
     kernels: str, first: int, fuzz: float, tmp_path: Path, lab: Any, request: pytest.FixtureRequest

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import deep_but
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.weights import Weights
@@ -94,7 +95,10 @@ def distance(a: dict[int, Any], b: dict[int, Any]) -> float:
     return max(float(np.abs(a[i] - b[i]).max() / np.abs(b[i]).max()) for i in b)
 
 
-@pytest.mark.parametrize(("gain", "target"), [(1.0, "host"), (1.5, "host"), (1.5, "cortex-m4")])
+@pytest.mark.parametrize(
+    ("gain", "target"),
+    deep_but((1.0, "host"), [(1.0, "host"), (1.5, "host"), (1.5, "cortex-m4")], several=True),
+)
 def test_every_operator_rounds_as_its_sums_allow(
     gain: float, target: str, tmp_path: Path, lab: Any
 ) -> None:

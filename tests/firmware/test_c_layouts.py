@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import deep_but
 from xdsl.context import Context
 
 from memopt.backends.c.layouts import layout_names
@@ -276,7 +277,7 @@ def zephyr(tree: Path, name: str, folder: Path) -> Path:
     return folder / "build" / "image"
 
 
-@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("build", deep_but("zephyr", BUILDS))
 def test_two_models_in_one_tree(
     build: str, projects: dict[str, Project], wanted: dict[str, Any], tmp_path: Path, lab: Any
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deep import deep_but
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.layout import layout_of
@@ -47,7 +48,7 @@ def over(shared: Path, lab: Any) -> Any:
     return get
 
 
-@pytest.mark.parametrize("io", ["arena", "kept", "caller"])
+@pytest.mark.parametrize("io", deep_but("caller", ["arena", "kept", "caller"]))
 @pytest.mark.parametrize(("views", "inplace"), [("on", "off"), ("off", "on")])
 def test_every_tensor_equals_tflm(
     io: str, views: str, inplace: str, shared: Path, over: Any, tmp_path: Path, lab: Any
@@ -64,7 +65,7 @@ def test_every_tensor_equals_tflm(
     assert lab.unequal_tensors(run, want) == []
 
 
-@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m7", "cortex-m55"])
+@pytest.mark.parametrize("target", deep_but("cortex-m4", ["cortex-m4", "cortex-m7", "cortex-m55"]))
 def test_two_banks_in_qemu(target: str, shared: Path, over: Any, tmp_path: Path, lab: Any) -> None:
     """The example of two memories: the same bits as TFLM, each memory in a region of its own, and
     canaries around both that trip where one memory is smaller than the plan says."""
@@ -132,7 +133,7 @@ def test_moves_run(
     assert lab.unequal_tensors(run, want) == []
 
 
-@pytest.mark.long
+@pytest.mark.deep
 def test_moves_that_pay(shared: Path, over: Any, tmp_path: Path, lab: Any) -> None:
     """mcunet over three memories: two moves are worth their cost; the output is that of one
     arena."""

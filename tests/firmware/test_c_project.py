@@ -116,6 +116,7 @@ def test_project_has_its_kernels_and_no_others(planned: Any, tmp_path: Path, lab
     assert undefined - {"memopt_fully_connected_s8"} <= ALLOWED
 
 
+@pytest.mark.deep
 def test_every_kernel_is_strict_c99(tmp_path: Path) -> None:
     from memopt.backends.c.kernels import kernel_files
 
@@ -127,6 +128,7 @@ def test_every_kernel_is_strict_c99(tmp_path: Path) -> None:
     check_needed(tmp_path)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", BOARDS)
 def test_every_kernel_is_strict_c99_and_no_frame_exceeds_the_bound(
     target: str, fuzz: float, tmp_path: Path, lab: Any
@@ -208,6 +210,7 @@ def test_measured_facts(planned: Any, tmp_path: Path, lab: Any) -> None:
     assert 1000 < facts["instructions"] < 5268  # TFLM's reference kernels, emulated the same way
 
 
+@pytest.mark.deep
 def test_fewer_instructions_than_tflms_reference_kernels(
     planned: Any, tmp_path: Path, lab: Any
 ) -> None:

@@ -115,7 +115,9 @@ def test_an_element_for_each_pixel(tmp_path: Path, lab: Any) -> None:
     ("name", "rules", "target", "peak"),
     [
         ("resnet8_int8", ("residual-epilogue",), "cortex-m4", 33_280),
-        ("resnet8_float", ("residual-epilogue",), "host", 133_120),
+        pytest.param(
+            "resnet8_float", ("residual-epilogue",), "host", 133_120, marks=pytest.mark.deep
+        ),
     ],
 )
 def test_real_models_compute_the_same(

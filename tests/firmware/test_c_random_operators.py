@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import deep_but
 from forge_int16 import add_int16
 
 from memopt.analysis.evaluation import evaluate
@@ -128,6 +129,7 @@ def test_casts_of_what_no_integer_holds(tmp_path: Path, lab: Any) -> None:
     assert run.output == b"".join(a.tobytes() for a in want)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
 def test_int8_operators_equal_tflm_on_a_core(
     core: str, fuzz: float, tmp_path: Path, lab: Any
@@ -163,7 +165,7 @@ def test_float_operators_close_to_litert(fuzz: float, tmp_path: Path, lab: Any) 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("quantized", [True, False])
+@pytest.mark.parametrize("quantized", deep_but(False, [True, False]))
 def test_row_by_row_equals_the_whole_tensor(
     quantized: bool, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
@@ -190,7 +192,8 @@ def test_row_by_row_equals_the_whole_tensor(
     assert ran == every
 
 
-@pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
+@pytest.mark.long
+@pytest.mark.parametrize("core", deep_but("cortex-m4", ["cortex-m4", "cortex-m55"]))
 def test_row_by_row_on_a_core(core: str, tmp_path: Path, lab: Any) -> None:
     """The same with kernels for the DSP extension and for Helium, at odd addresses."""
     lab.need_tools(core)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memopt.cli import main
 
 PEAKS = {
@@ -25,6 +27,7 @@ takes, so that swiftnet needs 2,800 B beside the 200,704 of its plan, and of row
 DEFAULT = 2  # of them, with one form each
 
 
+@pytest.mark.deep
 def test_all_rules_keep_every_bit(shared: Path, tmp_path: Path, fuzz: float, lab: Any) -> None:
     lab.need_tools("host")
     for number, name in enumerate(PEAKS if fuzz >= 1 else list(PEAKS)[:DEFAULT]):

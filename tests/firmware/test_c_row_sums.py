@@ -51,6 +51,7 @@ def flags(lab: Any) -> tuple[Path, list[str]]:
     return compiled(lab.OBJECTS, lab.SANITIZE)
 
 
+@pytest.mark.deep
 def test_random_networks_compute_the_same(
     fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path, record_property: Any
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import forge_operators
 import numpy as np
 import pytest
+from deep import deep_but
 from forge_int16 import add_int16
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -77,7 +78,9 @@ def inputs_of(lab: Any, module: ModuleOp, runs: int) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", deep_but(["dscnn_kws_int8", "resnet8_float", "streaming_wakeword_int8"], MODELS)
+)
 def test_every_row_is_that_of_the_whole_tensor(
     name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
@@ -182,6 +185,7 @@ def add_of_pixels(forge: Any, schema: Any, shape: list[int]) -> None:
     )
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("quantized", [True, False])
 def test_every_kernel_computes_rows(
     quantized: bool, fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
@@ -235,7 +239,7 @@ RAM = {
 QUICK = ("resnet8_int8", "dscnn_kws_int8")  # of a normal run; `make fuzz` has all
 
 
-@pytest.mark.parametrize("name", RAM)
+@pytest.mark.parametrize("name", deep_but("dscnn_kws_int8", RAM))
 def test_rows_on_a_cortex_m(name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any) -> None:
     """The outputs of whole operators and of TensorFlow Lite Micro, canaries that hold and trip, and
     what rows cost. Three inputs on a Cortex-M4, in the full count thirty on each core."""

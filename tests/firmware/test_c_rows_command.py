@@ -66,6 +66,7 @@ BALANCED = {
 }
 
 
+@pytest.mark.deep
 def test_balanced_is_nearly_as_fast_as_speed_and_takes_little_more_than_ram(
     shared: Path, tmp_path: Path, fuzz: float, lab: Any
 ) -> None:

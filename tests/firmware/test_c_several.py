@@ -92,10 +92,14 @@ def ran(folder: Path, inputs: dict[str, Any], *flags: str) -> bytes:
 @pytest.mark.parametrize(
     ("target", "flags"),
     [
-        ("cortex-m4", ["--share-arena"]),
-        ("cortex-m55", ["--share-arena", "--shared-kernels", "--rows=none"]),
+        pytest.param("cortex-m4", ["--share-arena"], marks=pytest.mark.deep),
+        pytest.param(
+            "cortex-m55",
+            ["--share-arena", "--shared-kernels", "--rows=none"],
+            marks=pytest.mark.deep,
+        ),
         ("host", ["--shared-kernels", "--rows=none"]),
-        ("host", ["--rows=none"]),
+        pytest.param("host", ["--rows=none"], marks=pytest.mark.deep),
     ],
 )
 def test_every_output_is_tflms(
@@ -142,6 +146,7 @@ def test_every_output_is_tflms(
     assert facts["flash"] < sum(f["flash"] for f in alone)
 
 
+@pytest.mark.deep
 def test_a_model_that_writes_outside_its_own_arena_is_seen(
     inputs: dict[str, Any], in_one_arena: Path, lab: Any
 ) -> None:
@@ -221,7 +226,7 @@ def test_all_files_of_two_projects_compile_in_one_go(
     ]
 
 
-@pytest.mark.parametrize("flags", [[], ["--shared-kernels"]])
+@pytest.mark.parametrize("flags", [pytest.param([], marks=pytest.mark.deep), ["--shared-kernels"]])
 def test_cmake_builds_libraries_and_the_program(
     flags: list[str], shared: Path, inputs: dict[str, Any], wanted: bytes, tmp_path: Path
 ) -> None:
@@ -252,7 +257,7 @@ def test_layouts_that_are_libraries(shared: Path, tmp_path: Path) -> None:
     assert report_of(out)["target"]["name"] == "host"
 
 
-@pytest.mark.long
+@pytest.mark.deep
 def test_who_is_smaller_takes_the_room_that_there_is(shared: Path, tmp_path: Path) -> None:
     """dscnn alone is cut into rows for its 3,866 bytes; beside a larger one it needs no more than
     what that leaves, for fewer calls."""
@@ -266,6 +271,7 @@ def test_who_is_smaller_takes_the_room_that_there_is(shared: Path, tmp_path: Pat
     assert memopt(["verify", str(out / IMAGE / "plan.mlir")]) == 0
 
 
+@pytest.mark.deep
 def test_windows_that_slide_keep_their_rows_while_others_run(
     shared: Path, tmp_path: Path, lab: Any
 ) -> None:
@@ -350,6 +356,7 @@ def test_refusals_say_which_model(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_ram_is_that_of_all(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lab: Any
 ) -> None:

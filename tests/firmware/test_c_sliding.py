@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import deep_but
 from row_networks import network
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -84,7 +85,7 @@ def test_models_give_what_whole_windows_give(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("quantized", [True, False])
+@pytest.mark.parametrize("quantized", deep_but(True, [True, False]))
 def test_random_networks_give_what_whole_windows_give(
     quantized: bool, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
@@ -200,6 +201,7 @@ int main(void) {
 """
 
 
+@pytest.mark.long
 def test_the_arena_is_free_between_windows(shared: Path, tmp_path: Path, lab: Any) -> None:
     """Pushed by a copy and in place, begun again, with an arena that is overwritten meanwhile."""
     lab.need_tools("host")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import deep_but
 from forge_state import add_lstm, add_svdf
 from forge_variables import Streams
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
@@ -88,7 +89,7 @@ def layers(lab: Any, seed: int, kind: str) -> Any:
     return forge
 
 
-@pytest.mark.parametrize("kind", ["INT8", "INT16", "FLOAT32"])
+@pytest.mark.parametrize("kind", deep_but(["INT8", "FLOAT32"], ["INT8", "INT16", "FLOAT32"]))
 def test_layers_that_go_through_sequences(kind: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
     """Long short-term memories, batches or steps first, with and without a clip."""
     lab.need_tools("host")
@@ -242,6 +243,7 @@ def test_variables_found_by_name(fuzz: float, tmp_path: Path, lab: Any) -> None:
         evaluated(*compare(path, tmp_path / str(seed), lab, "host"))
 
 
+@pytest.mark.deep
 def test_variables_of_compiled_models(tmp_path: Path, lab: Any) -> None:
     """With rewriting, rows and a joint plan, on a board: the same bytes, counted as static RAM."""
     lab.need_tools("cortex-m4")

@@ -68,7 +68,7 @@ def flags(lab: Any) -> tuple[Path, list[str]]:
     return compiled(lab.OBJECTS, lab.SANITIZE)
 
 
-@pytest.mark.long
+@pytest.mark.deep
 def test_random_networks_compute_the_same(
     fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path, record_property: Any
 ) -> None:
@@ -171,10 +171,10 @@ def convolved(
 @pytest.mark.parametrize(
     ("quantized", "rows", "before", "after"),
     [
-        (True, "none", 32_976, 23_616),
-        pytest.param(False, "none", 131_904, 58_176, marks=pytest.mark.long),
+        pytest.param(True, "none", 32_976, 23_616, marks=pytest.mark.deep),
+        pytest.param(False, "none", 131_904, 58_176, marks=pytest.mark.deep),
         (True, "all", 9_720, 6_696),
-        pytest.param(False, "all", 38_880, 32_832, marks=pytest.mark.long),
+        pytest.param(False, "all", 38_880, 32_832, marks=pytest.mark.deep),
     ],
     ids=["int8", "real", "int8 in rows", "real in rows"],
 )

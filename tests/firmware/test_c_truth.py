@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deep import deep_but
 from forge_model import BOOL, FLOAT32, INT8, INT32, UINT8, Forge
 from forge_truth import (
     COMPARISONS,
@@ -23,7 +24,10 @@ from forge_truth import (
 TIMES = 8  # operators of each kind
 
 
-@pytest.mark.parametrize("element", [INT8, UINT8, FLOAT32], ids=["int8", "uint8", "float32"])
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "element", deep_but(INT8, [INT8, UINT8, FLOAT32]), ids=["int8", "uint8", "float32"]
+)
 def test_equal_to_litert(element: int, fuzz: float, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     for seed in range(max(1, int(20 * fuzz))):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", ["swiftnet_cell_vww_uint8"])
 def test_equal_to_litert_everywhere(name: str, shared: Path, tmp_path: Path, lab: Any) -> None:
     path = shared / "models" / f"{name}.tflite"

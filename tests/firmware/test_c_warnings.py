@@ -66,6 +66,7 @@ def sources(folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("even", [False, True])
 def test_kernels_without_a_warning_of_clang(even: bool, kernels: Path) -> None:
     """GCC and that of the boards: test_c_project.py."""
@@ -86,6 +87,7 @@ def test_projects_without_a_warning(compiler: str, projects: dict[str, Path]) ->
         run(*command, cwd=folder)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("part", range(2))
 def test_cppcheck_finds_nothing_in_kernels(part: int, kernels: Path) -> None:
     need("cppcheck")

@@ -16,6 +16,7 @@ TEXT = (DOCS / "pytorch-to-cortex-m.md").read_text(encoding="utf-8")
 EXAMPLES = DOCS / "examples" / "pytorch"
 
 
+@pytest.mark.deep
 def test_the_commands_print_what_the_page_says(tmp_path: Path, lab: Any) -> None:
     lab.need_tools("cortex-m4")
     (tmp_path / "docs").symlink_to(DOCS)

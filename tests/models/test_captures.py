@@ -26,6 +26,7 @@ PEAKS = {  # bytes in program order, and of the best order
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_the_best_order_is_proven_and_placed_without_a_gap(name: str) -> None:
     found = measure(captured(name), None)
@@ -52,6 +53,7 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no capture is called 'vgg'" in capsys.readouterr().err
 
 
+@pytest.mark.deep
 def test_reports_keep_what_stays_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And say what order alone saves, which of a transformer is nothing."""
     for name, persistent, text in (

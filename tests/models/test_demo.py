@@ -77,6 +77,7 @@ def test_modules_that_fusion_makes_are_found_safe_again(kind: Type) -> None:
     assert all(is_safe(graph, m.operators) for m in found)
 
 
+@pytest.mark.deep
 def test_the_demo_passes_and_would_notice_a_wrong_answer(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -396,7 +396,7 @@ def test_quantized(dtype: int, tmp_path: Path) -> None:
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-5)
 
 
-@pytest.mark.long
+@pytest.mark.deep
 @pytest.mark.filterwarnings("ignore")
 def test_onnx_own_cases(tmp_path: Path, fuzz: float) -> None:
     """onnx's own node tests: imported or refused in one line, and if typed, with its results.

@@ -177,7 +177,7 @@ def test_whole_operators_where_they_fit_and_less_than_all_rows_need_is_refused(
     assert "with stream-input they need 9,152 B" in error
 
 
-@pytest.mark.long
+@pytest.mark.deep
 def test_a_board_gets_the_rows_that_its_ram_needs(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], fuzz: float
 ) -> None:

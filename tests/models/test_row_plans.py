@@ -69,6 +69,7 @@ def test_peaks_of_rows_are_proven(
     assert "family = rows" in plan.read_text()
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", STREAMED)
 def test_peaks_of_streamed_inputs_are_proven(
     name: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

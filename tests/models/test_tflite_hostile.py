@@ -65,6 +65,7 @@ def test_corrupted_bytes_are_refused_or_harmless(name: str, shared: Path, fuzz: 
     assert refused < count
 
 
+@pytest.mark.deep
 def test_a_small_model_survives_every_byte_broken(fuzz: float) -> None:
     """Every byte of a small file that has all kinds of tables, with several values each."""
     tensors = [

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from deep import deep_but
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "tflm-build.md").read_text(encoding="utf-8")
@@ -40,7 +41,7 @@ def build(command: list[str], folder: Path) -> "subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize("tool", ["make", "cmake"])
+@pytest.mark.parametrize("tool", deep_but("make", ["make", "cmake"]))
 def test_the_rule_plans_and_fails_when_the_arena_grows(
     tool: str, shared: Path, tmp_path: Path
 ) -> None:

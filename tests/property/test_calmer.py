@@ -57,6 +57,7 @@ def test_in_one_stretch_the_order_is_the_best(fuzz: float) -> None:
     assert better, "no graph of which another order is calmer"
 
 
+@pytest.mark.deep
 def test_longer_orders_stay_orders_and_within_the_limit(fuzz: float) -> None:
     random, better = Random(2), 0
     for _ in range(max(4, int(20 * fuzz))):

@@ -166,6 +166,7 @@ def test_no_choice_of_moves_and_commits_loses_the_optimum() -> None:
 QUICK = {"hrnet_w18_small_v1", "darts_imagenet", "nasnet_a_imagenet", "train_mobilenetv2_b1"}
 
 
+@pytest.mark.deep
 def test_rows_of_the_benchmark(shared: Path) -> None:
     """All of them have one that fits, those that optima.json leaves open as well."""
     rows = [r for r in optima(shared) if r["graph"] in QUICK or FUZZ >= 1]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
+import pytest
 from channel_networks import UINT8, as_uint8, sparse_network, sparse_text
 from xdsl.context import Context
 from xdsl.dialects.func import FuncOp
@@ -107,6 +108,7 @@ def results(func: FuncOp, image: Array) -> list[Array]:
     return [values[v] for v in last.operands]
 
 
+@pytest.mark.deep
 def test_beside_all_rules_that_are_applied_at_once(fuzz: float) -> None:
     """Unsigned bytes, which another rule gives a sign: what is said of channels stays true."""
     rules = [rule for rule in named_rules(("all",)) if rule_of(rule).applied != SEARCH]

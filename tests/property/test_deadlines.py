@@ -178,6 +178,7 @@ def test_no_state_is_lost_when_time_is_over(fuzz: float) -> None:
         assert profile(graph, order).peak == optimum(graph), graph
 
 
+@pytest.mark.deep
 def test_a_capacity_is_found_without_being_told() -> None:
     """Three quarters of the work went to the bound: the rest found 858, and 847 is there."""
     whole, rng = planted(200, 40, 1024, 9), random.Random(9)
@@ -191,6 +192,7 @@ def test_a_capacity_is_found_without_being_told() -> None:
     assert prove(problem, "exact", nodes=240_000).placement.arena <= 850
 
 
+@pytest.mark.deep
 def test_what_is_needed_for_a_capacity_that_is_not_met() -> None:
     """The search goes on above the capacity: 'the best found' is no greedy answer."""
     whole, rng = planted(200, 40, 1024, 1), random.Random(1)

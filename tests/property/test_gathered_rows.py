@@ -84,6 +84,7 @@ def in_rows(module: ModuleOp) -> Schedule:
     return schedule(extract(func).graph, "auto", None, max_states=50_000)
 
 
+@pytest.mark.deep
 def test_no_rule_raises_the_peak_of_rows(fuzz: float) -> None:
     """By scratch of the host's kernels too."""
     lower = compared = 0

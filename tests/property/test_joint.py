@@ -6,6 +6,7 @@ from itertools import permutations, product
 from random import Random
 from time import monotonic
 
+import pytest
 from oracles import random_graph
 from test_placement import smallest_arena, wrong
 
@@ -113,6 +114,7 @@ def test_the_exact_model_alone_equals_brute_force(fuzz: float) -> None:
             assert below.placement is None and below.lower_bound == best, graph
 
 
+@pytest.mark.deep
 def test_other_orders_help_where_the_exact_model_is_not_used(fuzz: float) -> None:
     """The walk over orders alone never makes it worse, and finds smaller arenas now and then."""
     random, better = Random(5), 0

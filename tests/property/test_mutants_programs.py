@@ -112,6 +112,7 @@ ZHONG: dict[str, Patch] = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("dropped", ZHONG)
 def test_zhongs_program_needs_every_constraint(
     dropped: str, monkeypatch: pytest.MonkeyPatch
@@ -181,6 +182,7 @@ OLLA: dict[str, Patch] = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("dropped", OLLA)
 def test_ollas_program_needs_every_constraint(
     dropped: str, monkeypatch: pytest.MonkeyPatch

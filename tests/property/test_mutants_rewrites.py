@@ -174,6 +174,7 @@ def alive(rule: str, every: int = 1, first: int = 0) -> set[str]:
     return found
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("rule", RULES)
 def test_every_condition_of_a_rule_is_told(rule: str, fuzz: float) -> None:
     assert not is_told(rule)

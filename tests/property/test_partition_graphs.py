@@ -78,6 +78,7 @@ def long_graph(operators: int, reach: int = 40) -> MemoryGraph:
     return MemoryGraph(tuple(map(str, range(operators))), tuple(predecessors), groups)
 
 
+@pytest.mark.deep
 def test_ten_thousand_operators() -> None:
     graph = long_graph(10_000)
     found = partition(graph, 8)

@@ -99,6 +99,7 @@ def in_rows(module: ModuleOp) -> Schedule:
     return schedule(extract(func).graph, "auto", None, max_states=50_000)
 
 
+@pytest.mark.deep
 def test_the_search_never_raises_the_peak_of_rows(fuzz: float) -> None:
     lower = compared = 0
     for seed in range(max(12, int(SEARCHED * fuzz))):

@@ -54,6 +54,7 @@ def test_auto_proves_every_row_that_has_an_optimum(shared: Path) -> None:
 DECIDED = {"randwire_s0": 5_625_984, "randwire_s117": 5_381_376, "randwire_s172": 5_625_984}
 
 
+@pytest.mark.deep
 def test_auto_decides_the_open_rows(shared: Path, fuzz: float) -> None:
     """From both ends; cut short, and from the start alone within as many states, a gap stays."""
     rows = [row for row in optima(shared) if row["optimum"] is None]

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from deep import deep_but
 from row_networks import network
 from xdsl.dialects.builtin import IntAttr
 from xdsl.dialects.func import FuncOp
@@ -28,7 +29,7 @@ from memopt.passes.stream_input import close_stream, receive_rows
 from memopt.verify.plan import check_form
 
 
-@pytest.mark.parametrize("quantized", [True, False])
+@pytest.mark.parametrize("quantized", deep_but(True, [True, False]))
 def test_a_stream_gives_what_whole_windows_give(quantized: bool, fuzz: float) -> None:
     seen = Counter[str]()
     for seed in range(max(24, int(2_000 * fuzz))):

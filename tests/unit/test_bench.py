@@ -124,6 +124,7 @@ def test_liberis_quotes_what_it_measures_on_figure_1(
     assert proof == "search"
 
 
+@pytest.mark.long
 def test_liberis_swiftnet_in_kilobytes(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMOPT_SHARED", str(shared))
     rows = liberis_table(Run([], 5.0, 1, lambda _: None)).rows

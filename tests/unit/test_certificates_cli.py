@@ -42,6 +42,7 @@ def figure1() -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 def test_proven_by_flow_and_by_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ir, proof = plan(tmp_path, "figure1", figure1())
     assert main(["verify", str(ir), "--certificate", str(proof)]) == 0

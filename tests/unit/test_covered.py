@@ -77,6 +77,7 @@ def test_every_room_is_counted_and_each_file_once() -> None:
     assert importlib.util.find_spec("coverage") is not None
 
 
+@pytest.mark.deep
 def test_a_process_that_a_test_starts_is_counted_wherever_it_works(tmp_path: Path) -> None:
     """Also where it is started by another process, in another folder."""
     inner = "import memopt.dialects.errors"

@@ -8,6 +8,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 import pytest
+from deep import deep_but
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.function_memory import function_memory
@@ -78,7 +79,12 @@ def _operators(family: str, size: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("family", "size", "larger"), [("butterfly", 4, 5), ("chains", 40, 80), ("layers", 40, 80)]
+    ("family", "size", "larger"),
+    deep_but(
+        ("butterfly", 4, 5),
+        [("butterfly", 4, 5), ("chains", 40, 80), ("layers", 40, 80)],
+        several=True,
+    ),
 )
 def test_lines_per_operator_stay(
     family: str, size: int, larger: int, monkeypatch: pytest.MonkeyPatch
@@ -94,6 +100,7 @@ def test_lines_per_operator_stay(
     assert not _grown(sizes, counts[0], counts[1])
 
 
+@pytest.mark.deep
 def test_lines_per_row_operator_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "HEURISTIC_FLOWS", 0)
     monkeypatch.setattr(large, "ROWS", 20)

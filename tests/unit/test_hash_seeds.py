@@ -15,7 +15,11 @@ OPT = "from memopt.opt import main; import sys; sys.exit(main())"
     ("arguments", "name"),
     [
         (("--fuse", "--schedule=auto", "--place=joint", "--verify-plan"), "figure1.mlir"),
-        (("--partition=2", "--schedule=greedy", "--place=shared-objects"), "figure1.mlir"),
+        pytest.param(
+            ("--partition=2", "--schedule=greedy", "--place=shared-objects"),
+            "figure1.mlir",
+            marks=pytest.mark.deep,
+        ),
         (
             ("--model=alignment=1,inplace=on", "--fit=300", "--schedule=auto", "--place=joint"),
             "memgraph-expand-rows-fit.mlir",

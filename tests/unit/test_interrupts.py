@@ -107,11 +107,21 @@ OPT = ["--model=alignment=1", "hard.json", "-o", "out"]
     ("module", "arguments"),
     [
         ("opt", ["--schedule=ilp", *OPT]),
-        ("opt", ["--schedule=ilp-olla", *OPT]),
-        ("opt", ["-p", "memgraph-schedule{method=ilp solver=highs}", "hard.json", "-o", "out"]),
-        ("cli", ["place", "hard.csv", "--strategy=cp-sat", "-o", "out"]),
-        ("opt", ["--schedule=source", "--place=ilp", *OPT]),
-        ("opt", ["--schedule=source", "--place=shared-objects-exact", *OPT]),
+        pytest.param("opt", ["--schedule=ilp-olla", *OPT], marks=pytest.mark.deep),
+        pytest.param(
+            "opt",
+            ["-p", "memgraph-schedule{method=ilp solver=highs}", "hard.json", "-o", "out"],
+            marks=pytest.mark.deep,
+        ),
+        pytest.param(
+            "cli", ["place", "hard.csv", "--strategy=cp-sat", "-o", "out"], marks=pytest.mark.deep
+        ),
+        pytest.param("opt", ["--schedule=source", "--place=ilp", *OPT], marks=pytest.mark.deep),
+        pytest.param(
+            "opt",
+            ["--schedule=source", "--place=shared-objects-exact", *OPT],
+            marks=pytest.mark.deep,
+        ),
         ("cli", ["report", "hard.json", "--no-fuse", "--schedule=ilp", "--html", "out"]),
         ("cli", ["compile", "hard.json", "--no-fuse", "--schedule=ilp", "-o", "folder"]),
     ],

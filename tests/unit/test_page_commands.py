@@ -27,20 +27,21 @@ READ_ONLY = ("bench", "capture")
 
 
 def commands() -> list[tuple[str, str]]:
-    """(page, command), but for those with their output: test_python.py, test_readme.py,
-    test_tflm_build.py and test_dialect_docs.py run them."""
-    found: list[tuple[str, str]] = []
+    """(page, command), the first page of each, but for those with their output: test_python.py,
+    test_readme.py, test_tflm_build.py and test_dialect_docs.py run them."""
+    found: dict[str, str] = {}
     for page in PAGES:
         wanted = ("", "text", "sh") if page.name == "README.md" else ("", "text")
         for language, block in BLOCK.findall(page.read_text(encoding="utf-8")):
             if language in wanted:
-                found += [(page.stem, m[0].strip()) for m in COMMAND.finditer(block)]
-    return found
+                for match in COMMAND.finditer(block):
+                    found.setdefault(match[0].strip(), page.stem)
+    return [(page, command) for command, page in found.items()]
 
 
 def test_they_are_found() -> None:
     assert len(commands()) >= 20
-    assert {"README", "certificates", "passes", "tflm", "c-backend"} <= {p for p, _ in commands()}
+    assert {"README", "certificates", "passes", "tflm"} <= {p for p, _ in commands()}
 
 
 @pytest.fixture

@@ -114,6 +114,7 @@ text: str = memopt.__version__ + found.proof + memopt.load("a").name
 """
 
 
+@pytest.mark.deep
 def test_a_checker_of_types_knows_every_answer(
     built: tuple[Path, Path, set[str]], tmp_path: Path
 ) -> None:
