@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
-from xdsl.dialects.builtin import Float32Type, TensorType
+from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.analysis.constants import Constants as Constants
@@ -104,9 +104,7 @@ def refuse(op: Operation, text: str) -> MemoptError:
 
 def element_kind(value: SSAValue) -> str:
     """`s8`, `u8`, `s16`, `f32`, or the element type as text."""
-    type_ = cast("TensorType[Attribute]", value.type)
-    element = type_.element_type
-    return _kind_of(element)
+    return _kind_of(cast("AnyTensor", value.type).element_type)
 
 
 @lru_cache(64)
@@ -132,6 +130,16 @@ def activation_of(op: Operation) -> str:
     if name not in ("", "relu", "relu6", "relu_n1_to_1"):
         raise refuse(op, f"no fused activation {name}")
     return name
+
+
+def tensor_or_table(op: Operation, value: SSAValue, constants: Constants) -> "SSAValue | Table":
+    """An operand, as a table if it is a constant. Refuses one of what C has no type for."""
+    array, kind = constants(value), element_kind(value)
+    if array is None:
+        return value
+    if kind not in C_TYPES:
+        raise refuse(op, f"a constant of {kind}")
+    return Table(C_TYPES[kind], array)
 
 
 def need_rounding(op: Operation, roundings: tuple[str, ...]) -> None:

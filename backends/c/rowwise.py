@@ -5,7 +5,14 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.call import Array, KernelCall, Rows, Table, split_rows
+from memopt.backends.c.call import (
+    Array,
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    split_rows,
+)
 from memopt.dialects.operators.unary import UnaryOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import bytes_of, shape_of
@@ -40,6 +47,12 @@ def as_bytes(array: Array) -> Array:
     import numpy as np
 
     return np.frombuffer(array.tobytes(), np.uint8)
+
+
+def tensor_or_bytes(value: SSAValue, constants: Constants) -> SSAValue | Table:
+    """An operand of what moves bytes, as a table of bytes if it is a constant."""
+    array = constants(value)
+    return value if array is None else Table("uint8_t", as_bytes(array))
 
 
 def moved(call: KernelCall, in_offset: int, out_offset: int, result: int = 0) -> KernelCall:

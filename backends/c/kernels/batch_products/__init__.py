@@ -5,16 +5,15 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.call import (
-    C_TYPES,
     Constants,
     KernelCall,
     Rows,
-    Table,
     activation_of,
     bytes_per_element,
     element_kind,
     per_tensor,
     refuse,
+    tensor_or_table,
 )
 from memopt.backends.c.int8 import Fields, codes
 from memopt.backends.c.registry import kernel
@@ -32,13 +31,9 @@ def _call(op: BatchMatmulOp, constants: Constants, more: Fields = ()) -> KernelC
     (count, left, right), (rows, depth, columns) = found, op.sizes
     a = (1, rows) if op.adj_x is not None else (depth, 1)
     b = (1, depth) if op.adj_y is not None else (columns, 1)
-    operands: list[SSAValue | Table] = []
-    for value in (op.lhs, op.rhs):
-        array = constants(value)
-        kind = C_TYPES[element_kind(op.lhs)]
-        if element_kind(value) != element_kind(op.lhs):
-            raise refuse(op, f"a product with {element_kind(value)}")
-        operands.append(value if array is None else Table(kind, array))
+    if element_kind(op.rhs) != element_kind(op.lhs):
+        raise refuse(op, f"a product with {element_kind(op.rhs)}")
+    operands = tuple(tensor_or_table(op, v, constants) for v in (op.lhs, op.rhs))
     fields = (
         *(("batches", count), ("rows_n", rows), ("depth", depth), ("columns", columns)),
         *(("a_batch", rows * depth * (left > 1)), ("a_row", a[0]), ("a_depth", a[1])),
@@ -46,7 +41,7 @@ def _call(op: BatchMatmulOp, constants: Constants, more: Fields = ()) -> KernelC
     )
     size = elements_of(op.result) * bytes_per_element(op, op.result)
     kernel = f"batch_matmul_{element_kind(op.lhs)}"
-    return KernelCall(kernel, (*fields, *more), tuple(operands), Rows(1, 0, size))
+    return KernelCall(kernel, (*fields, *more), operands, Rows(1, 0, size))
 
 
 def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
@@ -67,9 +62,7 @@ def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
             raise refuse(op, "weights that are only known at run time, of several scales")
         (real,) = matrix_reals(op, op.input, scales)
         fields = (*fields, *_products(op, depth, real, (op.input, op.weights, op.result)))
-    array = constants(op.input)
-    kind = element_kind(op.input)
-    first = op.input if array is None else Table(C_TYPES[kind], array)
+    kind, first = element_kind(op.input), tensor_or_table(op, op.input, constants)
     size = elements_of(op.result) * bytes_per_element(op, op.result)
     return KernelCall(f"batch_matmul_{kind}", fields, (first, op.weights), Rows(1, 0, size))
 

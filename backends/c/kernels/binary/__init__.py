@@ -7,7 +7,6 @@ from xdsl.ir import SSAValue
 
 from memopt.backends.c.broadcast import broadcast_call
 from memopt.backends.c.call import (
-    C_TYPES,
     Constants,
     KernelCall,
     Rows,
@@ -17,6 +16,7 @@ from memopt.backends.c.call import (
     per_tensor,
     refuse,
     split_rows,
+    tensor_or_table,
 )
 from memopt.backends.c.float32 import float_result_range
 from memopt.backends.c.int8 import WIDE, Fields, int8_range
@@ -77,13 +77,9 @@ def binary_call(op: BinaryOp, constants: Constants, kernel: str, fields: Fields)
     a broadcast is another than of one element, along leading or along last dimensions."""
     out = shape_of(op.result)
     a, b = _steps(shape_of(op.lhs), out), _steps(shape_of(op.rhs), out)
-    operands: list[SSAValue | Table] = []
-    for value in (op.lhs, op.rhs):
-        array = constants(value)
-        kind = C_TYPES[element_kind(value)]
-        operands.append(value if array is None else Table(kind, array))
+    operands = tuple(tensor_or_table(op, v, constants) for v in (op.lhs, op.rhs))
     if a is None or b is None or (a[2] and b[2] and a[2] != b[2]):
-        return replace(broadcast_call(op, kernel, fields), operands=tuple(operands))
+        return replace(broadcast_call(op, kernel, fields), operands=operands)
     rows, row_n = split_rows(out)
     if row := a[2] or b[2]:
         rows, row_n = math.prod(out) // row, row

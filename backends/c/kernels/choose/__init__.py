@@ -2,17 +2,13 @@
 
 import math
 
-from xdsl.ir import SSAValue
-
 from memopt.backends.c.call import (
-    C_TYPES,
     Constants,
     KernelCall,
     Rows,
-    Table,
     bytes_per_element,
-    element_kind,
     refuse,
+    tensor_or_table,
 )
 from memopt.backends.c.registry import ANY, kernel
 from memopt.dialects.operators.comparison import ChooseOp
@@ -29,13 +25,9 @@ def choose(op: ChooseOp, constants: Constants) -> KernelCall:
     if len(out) > DIMENSIONS or 0 in out:
         raise refuse(op, f"a choice of {len(out)} dimensions, or of none")
     size = (1,) * (DIMENSIONS - len(out)) + out
-    operands: list[SSAValue | Table] = []
+    operands = tuple(tensor_or_table(op, v, constants) for v in op.operands)
     steps: list[str] = []
-    for k, value in enumerate(op.operands):
-        array, kind = constants(value), element_kind(value)
-        if array is not None and kind not in C_TYPES:
-            raise refuse(op, f"a constant of {kind}")
-        operands.append(value if array is None else Table(C_TYPES[kind], array))
+    for k in range(len(op.operands)):
         read = op.shape_read(k)
         shape = (1,) * (DIMENSIONS - len(read)) + read
         each = [0 if n == 1 else math.prod(shape[i + 1 :]) for i, n in enumerate(shape)]

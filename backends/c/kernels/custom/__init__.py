@@ -3,13 +3,13 @@
 from xdsl.ir import SSAValue
 
 from memopt.backends.c.call import (
-    C_TYPES,
     Constants,
     KernelCall,
     Rows,
     Table,
     element_kind,
     refuse,
+    tensor_or_table,
 )
 from memopt.backends.c.custom import function_name
 from memopt.backends.c.registry import ANY, kernel
@@ -46,11 +46,10 @@ def custom(op: OpaqueOp, constants: Constants) -> KernelCall:
         raise refuse(op, f"{len(tensors)} inputs and outputs, only up to {TENSORS}")
     operands: list[SSAValue | Table] = []
     for value in tensors:
-        array = constants(value)
         kind = element_kind(value)
         if kind not in TYPES or len(shape_of(value)) > DIMENSIONS:
             raise refuse(op, f"{kind} in {len(shape_of(value))} dimensions")
-        operands.append(value if array is None else Table(C_TYPES[kind], array))
+        operands.append(tensor_or_table(op, value, constants))
     facts = ", ".join(_facts(value) for value in tensors)
     options = np.frombuffer(options_of(op), np.uint8)
     fields = (

@@ -5,7 +5,6 @@ import math
 from xdsl.ir import SSAValue
 
 from memopt.backends.c.call import (
-    C_TYPES,
     Constants,
     KernelCall,
     Rows,
@@ -13,9 +12,12 @@ from memopt.backends.c.call import (
     bytes_per_element,
     element_kind,
     refuse,
+    tensor_or_table,
 )
 from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.rowwise import as_bytes
+from memopt.backends.c.rowwise import (
+    tensor_or_bytes,
+)
 from memopt.dialects.operators.gathering import ScatterNdOp
 from memopt.dialects.operators.one_hot import OneHotOp
 from memopt.dialects.stored import is_stored, need_same_numbers
@@ -43,16 +45,13 @@ def one_hot(op: OneHotOp, constants: Constants) -> KernelCall:
     if not outer * depth * inner:
         raise refuse(op, "a tensor without elements")
     indices, wide = _indices(op, constants)
-    operands: list[SSAValue | Table] = [indices]
-    for value in (op.on_value, op.off_value):
-        array = constants(value)
-        operands.append(value if array is None else Table("uint8_t", as_bytes(array)))
+    values = (tensor_or_bytes(v, constants) for v in (op.on_value, op.off_value))
     width = bytes_per_element(op, op.result)
     fields = (
         *(("outer", outer), ("depth", depth), ("inner", inner)),
         *(("bytes", width), ("wide", wide)),
     )
-    return KernelCall("one_hot", fields, tuple(operands), Rows(1, 0, 0))
+    return KernelCall("one_hot", fields, (indices, *values), Rows(1, 0, 0))
 
 
 @kernel(ScatterNdOp, "i32 to f32")
@@ -64,7 +63,7 @@ def scatter_nd(op: ScatterNdOp, constants: Constants) -> KernelCall:
         raise refuse(op, "quantized int32")
     shape, depth, kind = shape_of(op.result), op.depth, element_kind(op.result)
     indices, wide = _indices(op, constants)
-    array, count = constants(op.updates), elements_of(op.indices) // depth
+    count = elements_of(op.indices) // depth
     if depth > DIMENSIONS or not elements_of(op.result):
         raise refuse(op, f"indices of {depth} dimensions, or a tensor without elements")
     steps = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
@@ -74,5 +73,5 @@ def scatter_nd(op: ScatterNdOp, constants: Constants) -> KernelCall:
         ("limit", "{" + ", ".join(map(str, shape[:depth])) + "}"),
         ("step", "{" + ", ".join(map(str, steps)) + "}"),
     )
-    updates = op.updates if array is None else Table(C_TYPES[kind], array)
+    updates = tensor_or_table(op, op.updates, constants)
     return KernelCall(f"scatter_nd_{kind}", fields, (indices, updates), Rows(1, 0, 0))

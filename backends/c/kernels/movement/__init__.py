@@ -18,7 +18,11 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.registry import ANY, kernel
 from memopt.backends.c.row_calls import Lowered, RowCall, own_rows
-from memopt.backends.c.rowwise import as_bytes, copy_call, moved
+from memopt.backends.c.rowwise import (
+    copy_call,
+    moved,
+    tensor_or_bytes,
+)
 from memopt.backends.c.strided import strided_call
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
@@ -49,8 +53,7 @@ def read_variable(op: ReadVariableOp, constants: Constants) -> KernelCall:
 
 @kernel(AssignVariableOp, ANY)
 def assign_variable(op: AssignVariableOp, constants: Constants) -> KernelCall:
-    size, array = bytes_of(op.input.type) or 0, constants(op.input)
-    operand = op.input if array is None else Table("uint8_t", as_bytes(array))
+    size, operand = bytes_of(op.input.type) or 0, tensor_or_bytes(op.input, constants)
     return replace(copy_call(operand, 1, size, (size, size)), written=op.state)
 
 
@@ -87,8 +90,7 @@ def pack(op: PackOp, constants: Constants) -> list[KernelCall]:
     count, elements = op.stretches
     size, calls = elements * bytes_per_element(op, op.result), list[KernelCall]()
     for number, value in enumerate(op.inputs):
-        array = constants(value)
-        operand = value if array is None else Table("uint8_t", as_bytes(array))
+        operand = tensor_or_bytes(value, constants)
         copy = copy_call(operand, count, size, (size, size * len(op.inputs)))
         calls.append(moved(copy, 0, number * size))
     return calls if size * count else []

@@ -1,13 +1,19 @@
 """TOPK_V2: a call for the values, one for the indices."""
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, element_kind, refuse, size_of
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    bytes_per_element,
+    element_kind,
+    refuse,
+    size_of,
+)
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.rowwise import moved
 from memopt.dialects.operators.top_k import TopKOp
 from memopt.dialects.stored import need_same_numbers
 from memopt.dialects.tensors import shape_of
-
-BYTES = {"f32": 4, "s8": 1, "u8": 1, "i32": 4}
 
 
 @kernel(TopKOp, "f32 to f32 and i32")
@@ -19,7 +25,7 @@ def top_k(op: TopKOp, constants: Constants) -> list[KernelCall]:
     kind, length, kept = element_kind(op.input), shape_of(op.input)[-1], shape_of(op.values)[-1]
     if not size_of(op.input):
         raise refuse(op, "a tensor without elements")
-    outer, width = size_of(op.input) // length, BYTES[kind]
+    outer, width = size_of(op.input) // length, bytes_per_element(op, op.input)
     calls: list[KernelCall] = []
     for number, bytes_each in enumerate((width, 4)):
         fields = (("length", length), ("kept", kept), ("indices", number))

@@ -1,16 +1,13 @@
 """CUMSUM and ADD_N: sums of what comes before, and of many tensors."""
 
-from xdsl.ir import SSAValue
-
 from memopt.backends.c.call import (
-    C_TYPES,
     Constants,
     KernelCall,
     Rows,
-    Table,
     element_kind,
     refuse,
     size_of,
+    tensor_or_table,
 )
 from memopt.backends.c.registry import kernel
 from memopt.dialects.operators.add_n import AddNOp
@@ -41,10 +38,7 @@ def add_n(op: AddNOp, constants: Constants) -> KernelCall:
     kind = element_kind(op.result)
     if any(is_stored(v) for v in (*op.inputs, op.result)):
         raise refuse(op, "quantized int32")
-    operands: list[SSAValue | Table] = []
-    for value in op.inputs:
-        array = constants(value)
-        operands.append(value if array is None else Table(C_TYPES[kind], array))
+    operands = tuple(tensor_or_table(op, v, constants) for v in op.inputs)
     size = size_of(op.result)
     fields = (("operands", len(operands)), ("row_n", size))
-    return KernelCall(f"add_n_{kind}", fields, tuple(operands), Rows.of(op, 1, size, size))
+    return KernelCall(f"add_n_{kind}", fields, operands, Rows.of(op, 1, size, size))

@@ -15,7 +15,11 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.registry import ANY, kernel
 from memopt.backends.c.row_calls import Lowered, RowCall, changed_rows, own_rows
-from memopt.backends.c.rowwise import as_bytes, copy_call, moved
+from memopt.backends.c.rowwise import (
+    copy_call,
+    moved,
+    tensor_or_bytes,
+)
 from memopt.backends.c.strided import strided_call
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
@@ -51,9 +55,8 @@ def concat(op: ConcatOp, constants: Constants) -> list[KernelCall]:
         if (a.scales, a.zero_points) != (b.scales, b.zero_points):
             raise refuse(op, "a concatenation of different quantizations")
         size = shape_of(value)[axis] * inner
-        array = constants(value)
-        operand = value if array is None else Table("uint8_t", as_bytes(array))
         if size:
+            operand = tensor_or_bytes(value, constants)
             calls.append(moved(copy_call(operand, rows, size, (size, out[axis] * inner)), 0, at))
         at += size
     return calls
