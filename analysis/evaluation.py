@@ -20,7 +20,8 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.stateful import StatefulOp
-from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp, row_type
+from memopt.dialects.row_steps import row_type
+from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.dialects.stored import Array, dtype_of
 from memopt.dialects.structure import AssignVariableOp, ConstantOp, VariableOp

@@ -10,7 +10,8 @@ from memopt.analysis.constants import constants_of
 from memopt.analysis.weights import Weights
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows import RowOp, activations, steps_of
+from memopt.dialects.row_steps import activations, steps_of
+from memopt.dialects.rows import RowOp
 from memopt.dialects.stored import Array, dtype_of
 from memopt.dialects.tensors import elements_of, shape_of
 

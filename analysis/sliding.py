@@ -14,7 +14,8 @@ from xdsl.ir import Block, SSAValue
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, has_kind
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp, steps_of
+from memopt.dialects.row_steps import steps_of
+from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp
 from memopt.dialects.state import RecallOp, RetainOp, StateOp
 from memopt.dialects.tensors import AnyTensor, element_bits, rows_of
 

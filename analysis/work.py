@@ -50,7 +50,7 @@ def function_work(func: FuncOp) -> Work:
     constant that several read counts once."""
     model = model_of(func)
     ran = (op for op, _ in executing(body_of(func), model))
-    operations = list(dict.fromkeys(op.whole if isinstance(op, RowOp) else op for op in ran))
+    operations = list(dict.fromkeys(op.operation if isinstance(op, RowOp) else op for op in ran))
     found = [work_of(op, model) for op in operations]
     constants = {_identity(c): c for op in operations for c in _constants(op, model)}.values()
     known = [w.macs for w in found if w.macs is not None]

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.interface import Alias
-from memopt.dialects.names import place_of
+from memopt.dialects.names import full_name, place_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.rows import RowOp
 from memopt.dialects.tensors import bytes_of, shape_of
@@ -109,7 +109,9 @@ def _kind_fault(op: ComputeOp, alias: Alias) -> str | None:
 
 def _row_fault(op: RowOp, alias: Alias) -> str | None:
     """A row of what readers may make is made by them too, of rows; a sum over rows is none."""
-    whole = op.whole
+    whole = op.operation
+    if not isinstance(whole, ComputeOp):
+        return f"rows of {full_name(whole)} are no rows of its operands"
     taken = whole.GATHERS or whole.is_function or _takes(op, alias.result) or _by_reader(op)
     by_rows = taken and not whole.accumulates
     return None if by_rows else f"rows of {whole.name} are no rows of its operands"
@@ -117,7 +119,7 @@ def _row_fault(op: RowOp, alias: Alias) -> str | None:
 
 def _takes(op: Operation, result: int) -> bool:
     """Whether a result is some elements of operand 0, of which it is known where they lie."""
-    whole = op.whole if isinstance(op, RowOp) else op
+    whole = op.operation if isinstance(op, RowOp) else op
     return isinstance(whole, ComputeOp) and whole.lies_at(result, 0) is not None
 
 
@@ -129,7 +131,10 @@ def _by_reader(op: Operation) -> bool:
     readers = [use.operation for use in op.results[0].uses]
     if len(readers) != 1 or not isinstance(reader := readers[0], RowOp):
         return False
-    return reader.index == op.index and op.whole.may_be_made_by(reader.whole)
+    whole, its = op.operation, reader.operation
+    if not isinstance(whole, ComputeOp) or not isinstance(its, ComputeOp):
+        return False
+    return reader.index == op.index and whole.may_be_made_by(its)
 
 
 def _bytes(op: ComputeOp, alias: Alias, elements: int) -> int:

@@ -8,17 +8,14 @@ destination-passing results (an operand named `outputs` or `dest`) lie where the
 from dataclasses import replace
 from typing import cast
 
-from xdsl.dialects.builtin import (
-    MemRefType,
-    StringAttr,
-)
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, Pure
 
 from memopt.dialects.alias_rules import check_alias, check_gathered
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.foreign import described
+from memopt.dialects.foreign import memory_described
 from memopt.dialects.interface import (
     BARRIER,
     WORLD,
@@ -27,7 +24,6 @@ from memopt.dialects.interface import (
     OperatorMemory,
     is_constant_like,
     is_constant_value,
-    registered,
 )
 from memopt.dialects.model_attributes import REQUESTED, AliasKind, ModelAttr
 from memopt.dialects.names import name_of, place_of
@@ -87,11 +83,7 @@ def covers(op: Operation, aliases: tuple[Alias, ...]) -> bool:
 def _describe(op: Operation, model: ModelAttr) -> OperatorMemory:
     if isinstance(op, MemoryInterface):
         return op.memory(model)
-    name = op.name
-    if name == "builtin.unregistered":
-        said = op.attributes.get("op_name__")
-        name = said.data if isinstance(said, StringAttr) else name
-    describe = registered(type(op)) or registered(name) or described(name)
+    describe = memory_described(op)
     return describe(op, model) if describe else _foreign(op, model)
 
 

@@ -6,6 +6,10 @@ package registers its operations by class or by name:
     from memopt.dialects.interface import OperatorMemory, register
     register(MyConv, lambda op, model: OperatorMemory(results=(4096,), workspace=(512,)))
 
+and says, if it has rows, which rows of its operands they read:
+
+    register(MyConv, memory, rows=lambda op: OperatorRows(lambda operand, r: range(r, r + 3)))
+
 What is not registered gets careful defaults (dialects/behaviour.py).
 """
 
@@ -15,9 +19,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from memopt.dialects.model_attributes import AliasKind, ModelAttr
+from memopt.dialects.names import full_name
 
 WORLD = "world"  # the effect of an operation of which nothing is known
 
@@ -86,20 +91,54 @@ class MemoryInterface(ABC):
         """What this operation does to memory under `model`."""
 
 
+@dataclass(frozen=True)
+class OperatorRows:
+    """The rows of an operation: row `r` of every result can be computed by itself.
+
+    `read(operand, r)`: the rows of an operand that row `r` reads, none of them outside of it; None
+    if it needs all of the operand. It is asked of operands that have rows, images of one batch with
+    channels last. `accumulator`: the only result is a sum, or a largest, over the rows of operand
+    0: `r` counts these, `read(0, r)` is row `r` or none, and what is known before the last row has
+    this type.
+    """
+
+    read: Callable[[int, int], range | None]
+    accumulator: Attribute | None = None
+
+
 Describe = Callable[[Operation, ModelAttr], OperatorMemory]
 
+DescribeRows = Callable[[Operation], OperatorRows | None]
 
-_registry: dict[type[Operation] | str, Describe] = {}
+
+@dataclass(frozen=True)
+class Registered:
+    """What was said of a foreign operation."""
+
+    memory: Describe
+    rows: DescribeRows | None
 
 
-def register(operation: type[Operation] | str, describe: Describe) -> None:
-    """Register the memory behaviour of a foreign operation, by class or by full name."""
-    _registry[operation] = describe
+_registry: dict[type[Operation] | str, Registered] = {}
+
+
+def register(
+    operation: type[Operation] | str, describe: Describe, rows: DescribeRows | None = None
+) -> None:
+    """Register the memory behaviour of a foreign operation, by class or by full name, and its rows,
+    which take as much workspace as all of it does and lie where all of it may lie."""
+    _registry[operation] = Registered(describe, rows)
+
+
+CONSTANTS = (
+    *("memgraph.constant", "arith.constant", "onnx.Constant"),
+    *("tosa.const", "tosa.const_shape"),
+)
 
 
 def is_constant_like(op: Operation) -> bool:
     """Whether an operation is a constant, of ours or of a foreign dialect."""
-    return op.name in ("memgraph.constant", "arith.constant", "tosa.const", "onnx.Constant")
+    return full_name(op) in CONSTANTS
 
 
 def is_constant_value(value: SSAValue) -> TypeGuard[OpResult]:
@@ -107,6 +146,6 @@ def is_constant_value(value: SSAValue) -> TypeGuard[OpResult]:
     return isinstance(value, OpResult) and is_constant_like(value.op)
 
 
-def registered(operation: type[Operation] | str) -> Describe | None:
-    """What was registered for a class or a name."""
-    return _registry.get(operation)
+def registered(op: Operation) -> Registered | None:
+    """What was registered for an operation's class or its name."""
+    return _registry.get(type(op)) or _registry.get(full_name(op))

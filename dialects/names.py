@@ -48,14 +48,17 @@ def rename(op: Operation, names: Mapping[int, str]) -> None:
     op.attributes["memgraph.names"] = ArrayAttr([StringAttr(name) for name in given])
 
 
+def full_name(op: Operation) -> str:
+    """`tosa.conv2d`, of an operation that no dialect here has too."""
+    kind = op.attributes.get("op_name__") if op.name == "builtin.unregistered" else None
+    return kind.data if isinstance(kind, StringAttr) else op.name
+
+
 def operator_kind(op: Operation) -> str:
     """`CONV_2D` for an opaque operation, `relu` for one of ours, `tosa.clamp` for one of another
     dialect, known here or not."""
-    if op.name == "builtin.unregistered":
-        kind = op.attributes.get("op_name__")
-    else:
-        kind = op.properties.get("op_name") if op.name.startswith("memgraph.") else None
-    return kind.data if isinstance(kind, StringAttr) else op.name.removeprefix("memgraph.")
+    kind = op.properties.get("op_name") if op.name.startswith("memgraph.") else None
+    return kind.data if isinstance(kind, StringAttr) else full_name(op).removeprefix("memgraph.")
 
 
 def operator_name(op: Operation) -> str:

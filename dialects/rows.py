@@ -30,11 +30,10 @@ The operator is a value and no symbol: whoever has a row finds it without a tabl
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from math import gcd
 from typing import cast
 
-from xdsl.dialects.builtin import IntAttr, TensorType
+from xdsl.dialects.builtin import IntAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import (
@@ -54,24 +53,26 @@ from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import OperatorType
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.foreign_operator import (
+    ForeignOperator,
+    Operator,
+    asked,
+    is_view,
+    ties,
+)
 from memopt.dialects.functions import has_kind
-from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory
-from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory, is_constant_like
+from memopt.dialects.model_attributes import GENERIC, ModelAttr
+from memopt.dialects.names import full_name, place_of
 from memopt.dialects.operators.accumulation import AccumulateOp
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import alias_lists
 from memopt.dialects.plan_attributes import Family
+from memopt.dialects.row_steps import activations, row_type, row_types, rows_in_place, steps_of
 from memopt.dialects.row_text import parse_index, parse_tail, print_tail
-from memopt.dialects.structure import ConstantOp, HyperNode, NamesRows, Yielding, YieldOp
+from memopt.dialects.structure import HyperNode, NamesRows, Yielding, YieldOp
 from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, rows_of, shape_of
-
-
-@lru_cache(1 << 10)
-def row_type(whole: Attribute) -> AnyTensor:
-    """The type of one row of an image's type."""
-    tensor = cast("AnyTensor", whole)
-    first, _, *rest = tensor.get_shape()
-    return TensorType(tensor.element_type, [first, 1, *rest], tensor.encoding)
 
 
 def alignment_of(value: SSAValue, model: ModelAttr) -> int:
@@ -100,45 +101,12 @@ def _is_lone_row(value: SSAValue) -> bool:
 
 def _whole_type(row: "RowOp | ReceiveOp", result: int) -> Attribute:
     """The type of the tensor of which a result is a row; its own of a sum that is finished."""
-    return row.input.type if isinstance(row, ReceiveOp) else row.whole.results[result].type
+    return row.input.type if isinstance(row, ReceiveOp) else row.operation.results[result].type
 
 
 def family_of(operations: Iterable[Operation]) -> Family:
     """What the bounds of a plan of these operations range over."""
     return "rows" if has_kind(operations, RowOp) else "order"
-
-
-def steps_of(whole: ComputeOp) -> Sequence[int] | None:
-    """The rows that are steps of an operator: rows of its results, or of operand 0 where it sums
-    over them, those that it reads. None if it is computed as a whole only."""
-    if (mode := whole.rows_mode) is None:
-        return None
-    if mode != "part":
-        return range(rows_of(whole.results[0]) or 0)
-    return [r for r in range(rows_of(whole.operands[0]) or 0) if whole.rows_needed(0, r)] or None
-
-
-def row_types(whole: ComputeOp, r: int) -> tuple[list[Attribute], list[Attribute]] | None:
-    """The types of what row `r` of an operator takes, and of what it makes; None if it has no such
-    row."""
-    steps = steps_of(whole)
-    if steps is None or r not in steps:
-        return None
-    taken: list[Attribute] = []
-    for k, v in activations(whole):
-        rows = whole.rows_needed(k, r)
-        taken += [v.type] if rows is None else [row_type(v.type)] * len(rows)
-    if not whole.accumulates:
-        return taken, [row_type(v.type) for v in whole.results]
-    if r != steps[0]:
-        taken.append(whole.accumulator)
-    return taken, [v.type for v in whole.results] if r == steps[-1] else [whole.accumulator]
-
-
-def activations(whole: ComputeOp) -> list[tuple[int, SSAValue]]:
-    """The operands of an operator inside a `memgraph.row_op` that come from outside, with their
-    indices; the others are known before."""
-    return [(k, v) for k, v in enumerate(whole.operands) if isinstance(v, BlockArgument)]
 
 
 @irdl_op_definition
@@ -155,27 +123,36 @@ class RowOpOp(IRDLOperation, MemoryInterface, Yielding):
         super().__init__(result_types=[OperatorType()], regions=[body])
 
     @property
-    def computed(self) -> ComputeOp:
-        """The operation."""
+    def operation(self) -> Operation:
+        """The operation, of ours or of another dialect."""
         last = self.regions[0].block.last_op
-        return cast("ComputeOp", last.operands[0].owner if last else None)
+        return cast("Operation", last.operands[0].owner if last else None)
+
+    @property
+    def computed(self) -> ComputeOp:
+        """The operation, of ours. Raises MemoptError for one of another dialect, whose rows are
+        planned and not computed here."""
+        if isinstance(op := self.operation, ComputeOp):
+            return op
+        text = f"rows of {full_name(op)}, an operation of another dialect, are planned only"
+        raise MemoptError(text, place_of(op))
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
         return OperatorMemory((None,), executes=False)
 
     def verify_(self) -> None:
         block, last = self.body.block, self.body.block.last_op
-        inner = [op for op in block.ops if not isinstance(op, ConstantOp | YieldOp)]
+        inner = [op for op in block.ops if not (is_constant_like(op) or isinstance(op, YieldOp))]
         whole = inner.pop() if inner else None
         known = not any(isinstance(v, BlockArgument) for op in inner for v in op.operands)
-        if not isinstance(whole, ComputeOp) or not isinstance(last, YieldOp) or not known:
+        if whole is None or not isinstance(last, YieldOp) or not known:
             raise VerifyException(f"{self.name}: one operation, its constants and memgraph.yield")
         if list(last.operands if last else ()) != list(whole.results):
             raise VerifyException(
                 f"{self.name}: all results of the operation are yielded, in order"
             )
         if steps_of(whole) is None:
-            raise VerifyException(f"{self.name}: {whole.name} has no rows")
+            raise VerifyException(f"{self.name}: {full_name(whole)} has no rows")
         if [v for _, v in activations(whole)] != list(block.args):
             raise VerifyException(f"{self.name}: the operation takes the arguments in order")
 
@@ -308,41 +285,56 @@ class RowOp(IRDLOperation, MemoryInterface):
         )
 
     @property
-    def whole(self) -> ComputeOp:
+    def operation(self) -> Operation:
         """The operator that this is a row of. Raises VerifyException if its operand is none."""
+        return self._row_op().operation
+
+    @property
+    def whole(self) -> ComputeOp:
+        """The same of ours. Raises MemoptError for one of another dialect."""
+        return self._row_op().computed
+
+    def _row_op(self) -> RowOpOp:
         owner = self.operands[0].owner
         if not isinstance(owner, RowOpOp):
             raise VerifyException(f"{self.name}: the operator must be a memgraph.row_op")
-        return owner.computed
+        return owner
 
     def verify_(self) -> None:
-        whole, r = self.whole, self.index.data
+        whole, r = self.operation, self.index.data
+        name = full_name(whole)
         expected = row_types(whole, r)
         if expected is None:
-            raise VerifyException(f"{self.name}: {whole.name} has no row {r}")
+            raise VerifyException(f"{self.name}: {name} has no row {r}")
         types, made = expected
         if [v.type for v in self.operands[1:]] != types:
-            text = f"{self.name}: row {r} of {whole.name} takes {len(types)} operands"
+            text = f"{self.name}: row {r} of {name} takes {len(types)} operands"
             raise VerifyException(f"{text}: {', '.join(map(str, types))}")
         if [v.type for v in self.results] != made:
-            raise VerifyException(f"{self.name}: results are not those of row {r} of {whole.name}")
+            raise VerifyException(f"{self.name}: results are not those of row {r} of {name}")
 
     def memory(self, model: ModelAttr) -> OperatorMemory:
-        if isinstance(whole := self.whole, AccumulateOp):
-            return self._added_up(whole, model)
+        if isinstance(op := self.operation, AccumulateOp):
+            return self._added_up(op, model)
         results = tuple([bytes_of(r.type) for r in self.results])
-        return OperatorMemory(results, (), self._inplace(model), effects=(self.operands[0],))
+        whole = asked(op)
+        inplace, effects = self._inplace(whole, model), (self.operands[0],)
+        if isinstance(whole, ComputeOp):
+            return OperatorMemory(results, (), inplace, effects=effects)
+        scratch = whole.memory(model).workspace
+        return OperatorMemory(results, (), inplace, workspace=scratch, effects=effects)
 
     @property
     def shows_sums(self) -> bool:
         """Whether it is no step, but what its operands have added up in one buffer."""
-        return isinstance(whole := self.whole, AccumulateOp) and whole.is_finished_by_last
+        return isinstance(op := self.operation, AccumulateOp) and op.is_finished_by_last
 
     def _added_up(self, whole: AccumulateOp, model: ModelAttr) -> OperatorMemory:
         """A row of what its operands, rows of partial sums, add up in one buffer."""
         results = (bytes_of(self.outputs[0].type),)
         for v in self.inputs:
-            whole.check_partial(self, v, v.owner.whole if isinstance(v.owner, RowOp) else v.owner)
+            owner = v.owner
+            whole.check_partial(self, v, owner.operation if isinstance(owner, RowOp) else owner)
         sums = range(1, len(self.operands))
         if whole.is_finished_by_last:
             views = tuple(Alias(0, k, "view") for k in sums)
@@ -350,15 +342,16 @@ class RowOp(IRDLOperation, MemoryInterface):
         place = ((0, 1),) if model.has_inplace else ()
         return OperatorMemory(results, (), place, sums, effects=(self.operands[0],))
 
-    def _inplace(self, model: ModelAttr) -> tuple[tuple[int, int], ...]:
+    def _inplace(self, whole: Operator, model: ModelAttr) -> tuple[tuple[int, int], ...]:
         """A sum takes the place of the one before it; what is element-wise, as the model says, that
         of an operand's row."""
-        whole = self.whole
         last = len(self.operands) - 1
         if whole.accumulates:
-            later = last > len(activations(whole))  # than the first step
+            later = last > len(activations(self.operation))  # than the first step
             fits = later and self.operands[last].type == self.results[0].type
             return ((0, last),) if fits else ()
+        if isinstance(whole, ForeignOperator):
+            return rows_in_place(whole, self.index.data, model) if model.has_inplace else ()
         if not (model.has_inplace and whole.ELEMENTWISE) or whole.rows_mode != "inplace":
             return ()
         size = bytes_of(self.outputs[0].type) or 0
@@ -474,8 +467,10 @@ def _is_read_in_rows_only(value: SSAValue, model: ModelAttr) -> bool:
         op = value.owner
         if isinstance(op, JoinOp) or (isinstance(op, AccumulateOp) and op.is_finished_by_last):
             return False
-        if not (isinstance(op, ComputeOp) and op.IS_VIEW and model.has_views):
-            return isinstance(op, Block) or not _has_aliases(op)
+        if isinstance(op, Block):
+            return True
+        if not is_view(op, model):
+            return not (_has_aliases(op) or ties(op, model))
         value = op.operands[0]
     return False
 
@@ -490,9 +485,10 @@ def _is_tied(value: SSAValue) -> bool:
     for op in (use.operation for use in value.uses):
         if isinstance(op, RowsOp | JoinOp):
             return True
-        if _has_aliases(op):
+        shows = is_view(op, GENERIC)
+        if _has_aliases(op) or (ties(op, GENERIC) and not shows):
             return True
-        if isinstance(op, ComputeOp) and op.IS_VIEW and _is_tied(op.results[0]):
+        if shows and _is_tied(op.results[0]):
             return True
     return False
 

@@ -36,13 +36,10 @@ from xdsl.utils.exceptions import VerifyException
 from memopt.dialects.attributes import StateType, parse_int_list
 from memopt.dialects.interface import MemoryInterface, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.operators.base import INTS
+from memopt.dialects.operators.base import INTS, ComputeOp
+from memopt.dialects.row_steps import row_type
 from memopt.dialects.row_text import parse_index, parse_tail, print_tail
-from memopt.dialects.rows import (
-    JoinOp,
-    RowOpOp,
-    row_type,
-)
+from memopt.dialects.rows import JoinOp, RowOpOp
 from memopt.dialects.structure import NamesRows
 from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of
 
@@ -88,11 +85,12 @@ class StateOp(IRDLOperation, MemoryInterface, NamesRows):
         owner = self.of.owner
         if isinstance(owner, Block):
             return self.of
-        if not isinstance(owner, RowOpOp) or owner.computed.rows_mode in (None, "part"):
+        whole = owner.operation if isinstance(owner, RowOpOp) else None
+        if not isinstance(whole, ComputeOp) or whole.rows_mode in (None, "part"):
             raise VerifyException(f"{self.name}: rows are those of an argument or of an operator")
-        if self.number.data >= len(owner.computed.results):
+        if self.number.data >= len(whole.results):
             raise VerifyException(f"{self.name}: the operator has no result {self.number.data}")
-        return owner.computed.results[self.number.data]
+        return whole.results[self.number.data]
 
     @property
     def row_bytes(self) -> int:

@@ -21,22 +21,15 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.foreign_operator import asked, is_view, operator_of
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_value
-from memopt.dialects.model_attributes import AliasAttr, ModelAttr
+from memopt.dialects.model_attributes import GENERIC, AliasAttr, ModelAttr
 from memopt.dialects.names import is_named, name_of, operator_kind, rename
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import ALIAS, drop_plan, is_gathered, is_pulled, model_of, pulled_by
-from memopt.dialects.rows import (
-    JoinOp,
-    RowOp,
-    RowOpOp,
-    RowsOp,
-    activations,
-    received_rows,
-    row_type,
-    steps_of,
-)
+from memopt.dialects.row_steps import activations, row_type, steps_of
+from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp, received_rows
 from memopt.dialects.structure import YieldOp
 from memopt.dialects.tensors import encoding_of, rows_of, shape_of
 from memopt.passes.scratch import ask_scratch, forget_scratch
@@ -62,8 +55,8 @@ def expand(func: FuncOp, names: frozenset[str] | None) -> None:
     there is none because tensors are several images or channels first.
     """
     made = [{name_of(r) for r in op.results} for op in computing(func)]
-    asked = [k for k, its in enumerate(made) if names is None or its & names]
-    chosen = cut(func, asked)
+    wanted = [k for k, its in enumerate(made) if names is None or its & names]
+    chosen = cut(func, wanted)
     for name in sorted((names or frozenset()).difference(*(made[k] for k in chosen))):
         raise PassFailedException(f"memgraph-expand-rows: no operator with rows makes {name!r}")
     why = None if chosen or names is not None else _why_none(func)
@@ -90,13 +83,14 @@ def _why_none(func: FuncOp) -> str | None:
     return None
 
 
-def computing(func: FuncOp) -> list[ComputeOp]:
-    """The operators that run, in the order of the block."""
+def computing(func: FuncOp) -> list[Operation]:
+    """The operators that run, in the order of the block; of other dialects those whose rows are
+    known."""
     model = model_of(func)
     return [
         op
         for op in body_of(func).ops
-        if isinstance(op, ComputeOp) and not is_constant_expression(op.results[0], model)
+        if operator_of(op) is not None and not is_constant_expression(op.results[0], model)
     ]
 
 
@@ -104,15 +98,15 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
     """Cut those of `computing` at these positions that have rows, and a kernel of the target that
     computes them; their positions."""
     found, target = computing(func), target_of(func)
-    asked = {k: found[k] for k in sorted(positions) if not is_gathered(found[k])}
-    together = _cut_together(found, frozenset(asked.values()), target)
-    asked = {k: op for k, op in asked.items() if op not in together}
+    wanted = {k: found[k] for k in sorted(positions) if not is_gathered(found[k])}
+    together = _cut_together(found, frozenset(wanted.values()), target)
+    wanted = {k: op for k, op in wanted.items() if op not in together}
     if gathers := any(map(is_gathered, found)):
         forget_scratch(func)  # who reads them in rows makes rows of them in scratch
-    for op in asked.values():
+    for op in wanted.values():
         if computes_rows(op, target):
             _read_image(op)
-    chosen = {k: _with_rows(op, target) for k, op in asked.items() if op.parent}
+    chosen = {k: _with_rows(op, target) for k, op in wanted.items() if op.parent}
     _expand(func, [op for made in chosen.values() for op in made])
     _drop_image(func)
     if gathers:
@@ -120,10 +114,12 @@ def cut(func: FuncOp, positions: Collection[int]) -> tuple[int, ...]:
     return tuple(k for k, made in chosen.items() if made)
 
 
-def _with_rows(op: ComputeOp, target: Target) -> list[ComputeOp]:
+def _with_rows(op: Operation, target: Target) -> Sequence[Operation]:
     """The operation, or those that take its place, if they have rows that kernels compute."""
     if steps_of(op) is not None:
         return [op] if _can_be_cut(op, target) else []
+    if not isinstance(op, ComputeOp):
+        return []
     made = op.one_by_one()
     if not made or not all(_can_be_cut(one, target) for one in made):
         for one in made:
@@ -143,16 +139,16 @@ def _with_rows(op: ComputeOp, target: Target) -> list[ComputeOp]:
 
 
 def _cut_together(
-    found: Sequence[ComputeOp], asked: Collection[ComputeOp], target: Target
-) -> frozenset[ComputeOp]:
+    found: Sequence[Operation], chosen: Collection[Operation], target: Target
+) -> frozenset[Operation]:
     """What stays whole because others do: who adds up a buffer and what is added up has rows if all
     of them have."""
-    whole: set[ComputeOp] = set()
+    whole: set[Operation] = set()
     for op in found:
-        if not op.SUMS_UP:
+        if not isinstance(op, ComputeOp) or not op.SUMS_UP:
             continue
         its = [op, *(v.owner for v in op.operands if not is_constant_value(v))]
-        if not all(isinstance(m, ComputeOp) and m in asked and _is_cut(m, target) for m in its):
+        if not all(isinstance(m, ComputeOp) and m in chosen and _is_cut(m, target) for m in its):
             whole.update(m for m in its if isinstance(m, ComputeOp))
     return frozenset(whole)
 
@@ -161,7 +157,7 @@ def _is_cut(op: ComputeOp, target: Target) -> bool:
     return not op.accumulates and steps_of(op) is not None and _can_be_cut(op, target)
 
 
-def _can_be_cut(op: ComputeOp, target: Target) -> bool:
+def _can_be_cut(op: Operation, target: Target) -> bool:
     """Whether kernels compute its rows, and what it reads that is no buffer has rows too."""
     return computes_rows(op, target) and all(_makes_rows(value.op) for value in pulled_by(op))
 
@@ -186,7 +182,7 @@ def _drop_image(func: FuncOp) -> None:
             return
 
 
-def _expand(func: FuncOp, cut: Sequence[ComputeOp]) -> None:
+def _expand(func: FuncOp, cut: Sequence[Operation]) -> None:
     if not cut:
         return
     drop_plan(func)
@@ -202,11 +198,13 @@ def _expand(func: FuncOp, cut: Sequence[ComputeOp]) -> None:
         erase_unread(known, Rewriter.erase_op)
 
 
-def _read_image(op: ComputeOp) -> None:
+def _read_image(op: Operation) -> None:
     """Let an operation that sums over all of a flattened image read the image, which has rows."""
     flat = op.operands[0] if op.operands else None
     view = flat.op if isinstance(flat, OpResult) else None
-    if not isinstance(view, ComputeOp) or not view.IS_VIEW or steps_of(op) is not None:
+    if not isinstance(op, ComputeOp) or steps_of(op) is not None:
+        return
+    if not isinstance(view, ComputeOp) or not view.IS_VIEW:
         return
     op.operands[0] = view.operands[0]
     if op.rows_mode != "part":
@@ -215,10 +213,10 @@ def _read_image(op: ComputeOp) -> None:
         Rewriter.erase_op(view)
 
 
-def _cut(op: ComputeOp, rows: _Rows) -> None:
+def _cut(op: Operation, rows: _Rows) -> None:
     """Replace one operation by its rows."""
     parts = _made_rows(op, op, rows)
-    if op.rows_mode == "part":
+    if asked(op).accumulates:
         for old, part in zip(op.results, parts, strict=True):
             part[-1].name_hint = old.name_hint
             old.replace_all_uses_with(part[-1])
@@ -234,19 +232,18 @@ def _cut(op: ComputeOp, rows: _Rows) -> None:
             old.replace_uses_with_if(join.result, lambda use: _reads_whole(use, rows))
 
 
-def _made_rows(op: ComputeOp, before: Operation, rows: _Rows) -> list[list[SSAValue]]:
+def _made_rows(op: Operation, before: Operation, rows: _Rows) -> list[list[SSAValue]]:
     """The rows of each result of an operation, of a sum over rows its parts, made before another
     one; they are no buffers where the operation's results are none."""
     made = _row_op(op, rows.model)
     _insert(before, made)
-    whole = made.computed
-    steps = steps_of(whole)
+    whole, steps = asked(made.operation), steps_of(made.operation)
     assert steps is not None
-    sums = whole.rows_mode == "part"
+    sums = whole.accumulates
     types = [v.type if sums else row_type(v.type) for v in whole.results]
     parts: list[list[SSAValue]] = [[] for _ in op.results]
     last: SSAValue | None = None
-    outside = [(k, op.operands[k]) for k, _ in activations(whole)]
+    outside = [(k, op.operands[k]) for k, _ in activations(made.operation)]
     for r in steps:
         inputs: list[SSAValue] = []
         for k, value in outside:
@@ -273,10 +270,9 @@ def _reads_whole(use: Use, rows: _Rows) -> bool:
     reader = use.operation
     if is_gathered(reader):
         return any(_reads_whole(other, rows) for r in reader.results for other in r.uses)
-    if reader not in rows.cut or not isinstance(reader, ComputeOp):
-        return True
-    steps = steps_of(reader)
-    return not steps or reader.rows_needed(use.index, steps[0]) is None
+    whole = operator_of(reader) if reader in rows.cut else None
+    steps = None if whole is None else steps_of(reader)
+    return whole is None or not steps or whole.rows_needed(use.index, steps[0]) is None
 
 
 def name_rows(old: SSAValue, found: Sequence[SSAValue]) -> None:
@@ -292,13 +288,13 @@ def name_rows(old: SSAValue, found: Sequence[SSAValue]) -> None:
         rename(op, its)
 
 
-def reads_received(op: ComputeOp) -> bool:
+def reads_received(op: Operation) -> bool:
     """Whether an operation reads what is received in rows, in another shape too."""
     for value in op.operands:
         view = value.op if isinstance(value, OpResult) else None
         if received_rows(value) is not None:
             return True
-        if isinstance(view, ComputeOp) and view.IS_VIEW and reads_received(view):
+        if view is not None and is_view(view, GENERIC) and reads_received(view):
             return True
     return False
 
@@ -322,7 +318,7 @@ def _rows_of(value: SSAValue, reader: Operation, rows: _Rows) -> list[SSAValue]:
     return rows.of_value[value]
 
 
-def _row_op(op: ComputeOp, model: ModelAttr) -> RowOpOp:
+def _row_op(op: Operation, model: ModelAttr) -> RowOpOp:
     """The operator as a whole, what is known before run time inside."""
     outside = [v for v in op.operands if not is_constant_expression(v, model)]
     block = Block(arg_types=[v.type for v in outside])

@@ -14,6 +14,7 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
+from memopt.dialects.operators.base import ComputeOp
 from memopt.passes.expand_rows import computing, cut, reads_received
 from memopt.passes.extract import extract
 from memopt.passes.row_numbers import carried, in_rows
@@ -71,7 +72,7 @@ def ever_fewer_rows(
         k
         for k in able
         if reads_received(op := running[k])
-        or op.SUMS_UP  # with what it adds up
+        or (isinstance(op, ComputeOp) and op.SUMS_UP)  # with what it adds up
         or sum_of(op) is not None
         or (op in step and _alone(whole.graph, step[op]) > most)  # views are no step
     )

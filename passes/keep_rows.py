@@ -12,7 +12,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, has_kind
-from memopt.dialects.names import is_named, name_of, place_of, rename
+from memopt.dialects.names import full_name, is_named, name_of, place_of, rename
+from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import drop_plan, is_gathered
 from memopt.dialects.rows import ReceiveOp, RowOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
@@ -30,7 +31,11 @@ def keep_rows(func: FuncOp, rows: int, most: int | None = None) -> None:
         if isinstance(op, RowOp) and is_gathered(op):
             text = "memgraph-slide: a row that is no buffer, made by its readers, is not kept"
             raise MemoptError(text, place_of(op))
-        if isinstance(op, RowOp) and op.whole.SUMS_UP:
+        whole = op.operation if isinstance(op, RowOp) else None
+        if whole is not None and not isinstance(whole, ComputeOp):
+            text = f"memgraph-slide: a row of {full_name(whole)}, of another dialect, is not kept"
+            raise MemoptError(text, place_of(op))
+        if whole is not None and whole.SUMS_UP:
             text = "memgraph-slide: a row that several operators add up is not kept"
             raise MemoptError(text, place_of(op))
     kept, row = kept_rows_in(func, rows), rows_in(func)

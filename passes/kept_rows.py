@@ -16,7 +16,8 @@ from memopt.dialects.functions import body_of
 from memopt.dialects.names import name_of, operator_name
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import model_of
-from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp, activations
+from memopt.dialects.row_steps import activations
+from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp
 from memopt.dialects.tensors import rows_of
 from memopt.passes.expand_rows import computing
 
@@ -34,12 +35,18 @@ def kept_rows(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
     earlier. Raises MemoptError, with who is in the way, if no operator has any."""
     model = model_of(func)
     kept = _of_input(func, rows)
-    for op in computing(func):
+    operators = ours(func)
+    for op in operators:
         most = _kept_of(op, kept, lambda v: is_constant_expression(v, model))
         if most is not None:
             kept.update(dict.fromkeys(op.results, most))
-    _check_some(func, rows, kept, computing(func))
+    _check_some(func, rows, kept, operators)
     return kept
+
+
+def ours(func: FuncOp) -> list[ComputeOp]:
+    """The operators that run, without those of other dialects: of these nothing is kept."""
+    return [op for op in computing(func) if isinstance(op, ComputeOp)]
 
 
 Row = tuple[SSAValue, int]

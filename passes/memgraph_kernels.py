@@ -172,7 +172,7 @@ def _sites(extracted: Extracted) -> list[Site]:
         for form, size in forms.items():
             held = rounded(size, alignment)
             rooms.append(Room(form, size, held, lowest_gap(there, held), level[t] + held))
-        found.append(Site(op, op.whole if isinstance(op, RowOp) else op, tuple(rooms)))
+        found.append(Site(op, op.operation if isinstance(op, RowOp) else op, tuple(rooms)))
     return found
 
 

@@ -35,9 +35,8 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, functions
 from memopt.dialects.rows import is_received
 from memopt.dialects.tensors import rows_of
-from memopt.passes.expand_rows import computing
 from memopt.passes.keep_rows import keep_rows
-from memopt.passes.kept_rows import kept_rows
+from memopt.passes.kept_rows import kept_rows, ours
 from memopt.passes.option import option, required
 
 KEPT = "memgraph.kept_rows"
@@ -75,7 +74,7 @@ class MemgraphSlidePass(ModulePass):
 def _write(func: FuncOp, rows: int) -> None:
     kept = kept_rows(func, rows)
     all_, saved = 0, 0
-    for op in computing(func):
+    for op in ours(func):
         all_ += op.macs()
         op.attributes.pop(KEPT, None)
         found = kept.get(op.results[0])

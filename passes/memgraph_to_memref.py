@@ -58,7 +58,7 @@ from memopt.analysis.function_memory import function_memory
 from memopt.dialects.behaviour import VIEWS, destinations
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, functions
-from memopt.dialects.names import place_of
+from memopt.dialects.names import full_name, place_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import (
     argument_offsets,
@@ -70,6 +70,7 @@ from memopt.dialects.plan import (
     plan_of,
     scratch_list,
 )
+from memopt.dialects.rows import RowOp
 from memopt.dialects.structure import ConstantOp as OurConstantOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
@@ -179,7 +180,9 @@ class Lowering:
             self._call_all(lower(op, self._placed(op)))
         elif op.name.startswith(OURS):
             if not isinstance(op, ComputeOp | OpaqueOp):  # rows, and what stays from run to run
-                raise MemoptError(f"memgraph-to-memref: {op.name} is no call", place_of(op))
+                of = f" of {full_name(op.operation)}" if isinstance(op, RowOp) else ""
+                what = f"memgraph-to-memref: {op.name}{of} is no call"
+                raise MemoptError(what, place_of(op))
             self._call(call_name(self.func, order_of(op)), list(self.block.args))
         elif op.name in VIEWS:  # where both ends are the caller's
             source = self._shaped(self._known(op.operands[0], op), op.results[0])

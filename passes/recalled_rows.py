@@ -16,7 +16,8 @@ from xdsl.ir import SSAValue
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.names import name_of
-from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp, row_type
+from memopt.dialects.row_steps import row_type
+from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp
 from memopt.dialects.tensors import bytes_of, elements_of, rows_of
 from memopt.passes.kept_rows import Kept, Row, in_order
 

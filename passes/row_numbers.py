@@ -9,9 +9,11 @@ from typing import cast
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from memopt.dialects.foreign_operator import asked
 from memopt.dialects.functions import body_of
 from memopt.dialects.plan import is_gathered
-from memopt.dialects.rows import RowOp, RowOpOp, RowsOp, steps_of
+from memopt.dialects.row_steps import steps_of
+from memopt.dialects.rows import RowOp, RowOpOp, RowsOp
 from memopt.passes.expand_rows import computing, cut
 from memopt.passes.extract import Extracted, extract
 from memopt.solvers.problems.memory_graph import MemoryGraph
@@ -99,7 +101,7 @@ def _tensors(func: FuncOp) -> list[Sequence[SSAValue]]:
         elif isinstance(op, RowOp):
             for k, value in enumerate(op.outputs):
                 its = made.setdefault((op.operator, k), [])
-                if op.whole.accumulates:
+                if asked(op.operation).accumulates:
                     its.clear()
                 its.append(value)
     return [*taken, *made.values()]

@@ -19,11 +19,13 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.foreign_operator import is_view
 from memopt.dialects.functions import body_of
+from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.names import name_of, operator_name, place_of
-from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import drop_plan, model_of
-from memopt.dialects.rows import JoinOp, ReceiveOp, is_received, received_rows, steps_of
+from memopt.dialects.row_steps import steps_of
+from memopt.dialects.rows import JoinOp, ReceiveOp, is_received, received_rows
 from memopt.dialects.tensors import rows_of, shape_of
 from memopt.passes.expand_rows import name_rows
 
@@ -61,8 +63,8 @@ def _readers(value: SSAValue) -> set[Operation]:
     """Who reads a tensor, in another shape too."""
     found: set[Operation] = set()
     for op in (use.operation for use in value.uses):
-        is_view = isinstance(op, ComputeOp) and op.IS_VIEW and steps_of(op) is None
-        found |= (_readers(op.results[0]) if is_view else set()) or {op}
+        shows = is_view(op, GENERIC) and steps_of(op) is None
+        found |= (_readers(op.results[0]) if shows else set()) or {op}
     return found
 
 
@@ -81,7 +83,7 @@ def close_stream(func: FuncOp) -> None:
 
 
 def _why(reader: Operation) -> str:
-    if isinstance(reader, ComputeOp) and steps_of(reader) is not None:
+    if steps_of(reader) is not None:
         return "is not cut"
     return "has no rows"
 

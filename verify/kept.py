@@ -110,8 +110,8 @@ def _follows_from(
     owner = operator.owner
     if not isinstance(owner, RowOpOp):
         return None
-    whole = owner.computed
-    if by < 1 or r + by >= (rows_of(whole.results[index]) or 0):
+    whole = owner.operation
+    if not isinstance(whole, ComputeOp) or by < 1 or r + by >= (rows_of(whole.results[index]) or 0):
         return None
     if not (_has_all_taps(whole, r) and _has_all_taps(whole, r + by)):
         return None

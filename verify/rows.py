@@ -10,12 +10,11 @@ from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import has_kind
-from memopt.dialects.names import name_of, place_of
-from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.names import full_name, name_of, place_of
 from memopt.dialects.plan import is_gathered
 from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.state import RecallOp, StateOp
@@ -93,11 +92,11 @@ def _check_received(op: ReceiveOp, walk: Walk) -> None:
 
 
 def _check_all(op: RowOpOp, walk: Walk) -> None:
-    done, expected = walk.done.get(op.operator, []), list(_steps(op.computed))
-    if walk.slides and not sums_rows(op.computed):
+    done, expected = walk.done.get(op.operator, []), list(_steps(op.operation))
+    if walk.slides and not sums_rows(op.operation):
         return  # what is recalled is not computed, and else nobody has a row that is not
     if done and done != expected:
-        text = f"rows {done[0]} to {done[-1]} of {op.computed.name}, not all {len(expected)}"
+        text = f"rows {done[0]} to {done[-1]} of {full_name(op.operation)}, not all {len(expected)}"
         raise MemoptError(text, place_of(op))
 
 
@@ -114,14 +113,14 @@ def _check_row(op: RowOp, walk: Walk) -> None:
     operator, *inputs = op.operands
     reader = walk.readers.get(operator)
     if reader is None:
-        reader = walk.readers[operator] = reader_of(op.whole)
+        reader = walk.readers[operator] = reader_of(op.operation)
     whole, r = reader.whole, op.index.data
     done = walk.done.setdefault(operator, [])
     if is_gathered(op) or op.shows_sums:  # no step: others make it, whenever they run
         if r in done:
-            raise MemoptError(f"row {r} of {whole.name} is there twice", place_of(op))
+            raise MemoptError(f"row {r} of {full_name(whole)} is there twice", place_of(op))
     elif done and r <= done[-1]:
-        raise MemoptError(f"row {r} of {whole.name} runs after row {done[-1]}", place_of(op))
+        raise MemoptError(f"row {r} of {full_name(whole)} runs after row {done[-1]}", place_of(op))
     insort(done, r)
     waiting = iter(inputs)
     for k, operand in enumerate(whole.operands):
@@ -137,7 +136,7 @@ def _check_row(op: RowOp, walk: Walk) -> None:
         _check_sum(op, list(waiting), walk)
         return
     if next(waiting, None) is not None:
-        raise MemoptError(f"row {r} of {whole.name} reads more than it needs", place_of(op))
+        raise MemoptError(f"row {r} of {full_name(whole)} reads more than it needs", place_of(op))
     for index, result in enumerate(op.results):
         walk.source[result] = ((operator, index), r)
 
@@ -146,19 +145,25 @@ def _take_row(op: RowOp, which: tuple[int, int, int], value: SSAValue | None, wa
     """Row `n` of `rows` of operand `k` is this value."""
     k, n, rows = which
     if value is None:
-        raise MemoptError(f"row {op.index.data} of {op.whole.name} lacks row {n}", place_of(op))
+        raise MemoptError(
+            f"row {op.index.data} of {full_name(op.operation)} lacks row {n}", place_of(op)
+        )
     tensor, row = walk.source.get(value, (value, 0) if rows == 1 else (None, -1))
     if tensor is None or row != n:
-        text = f"{name_of(value)} is not row {n} of operand {k} of {op.whole.name}"
+        text = f"{name_of(value)} is not row {n} of operand {k} of {full_name(op.operation)}"
         raise MemoptError(text, place_of(op))
     if walk.reads.setdefault((op.operands[0], k), tensor) != tensor:
         text = f"{name_of(value)} is a row of another tensor than operand {k} had before"
         raise MemoptError(text, place_of(op))
 
 
+def _row_text(op: RowOp) -> str:
+    return f"row {op.index.data} of {full_name(op.operation)}"
+
+
 def _take(op: RowOp, k: int, value: SSAValue | None, walk: Walk) -> None:
     if value is None or walk.reads.setdefault((op.operator, k), value) != value:
-        text = f"operand {k} of {op.whole.name} is not the tensor that it was before"
+        text = f"operand {k} of {full_name(op.operation)} is not the tensor that it was before"
         raise MemoptError(text, place_of(op))
 
 
@@ -166,14 +171,14 @@ def _check_sum(op: RowOp, before: list[SSAValue], walk: Walk) -> None:
     """A sum takes what the row before made, and nobody else does."""
     last = walk.sums.get(op.operator)
     if before != ([last] if last is not None else []):
-        text = f"row {op.index.data} of {op.whole.name} does not take the sum of the rows before"
+        text = f"{_row_text(op)} does not take the sum of the rows before"
         raise MemoptError(text, place_of(op))
     if last is not None and not last.has_one_use():
         raise MemoptError(f"the sum {name_of(last)} is read by others", place_of(op))
     walk.sums[op.operator] = op.outputs[0]
 
 
-def _steps(whole: ComputeOp) -> Iterator[int]:
+def _steps(whole: Operation) -> Iterator[int]:
     reader = reader_of(whole)
     if not reader.sums:
         yield from range(rows_of(whole.results[0]) or 0)

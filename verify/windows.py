@@ -13,6 +13,7 @@ from memopt.dialects.arithmetic import float32
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.stored import is_stored, is_unsigned
 from memopt.dialects.tensors import rows_of, shape_of
+from memopt.verify.foreign import foreign_rows_read, foreign_sums_rows
 
 Source = tuple[object, int]
 """Where a row comes from: (the tensor, or the operator that makes it and which result) and row."""
@@ -22,8 +23,10 @@ def _property(op: Operation, name: str) -> Any:
     return op.properties.get(name)
 
 
-def sums_rows(whole: ComputeOp) -> bool:
+def sums_rows(whole: Operation) -> bool:
     """Whether the operator sums over the rows of operand 0."""
+    if not isinstance(whole, ComputeOp):
+        return foreign_sums_rows(whole)
     rows, out = rows_of(whole.operands[0]), rows_of(whole.results[0])
     if (axes := _property(whole, "axes")) is not None:
         return 1 in axes.get_values()
@@ -38,17 +41,17 @@ class Reader:
     """An operator, the rows of each of its operands, None of one without, and whether it sums over
     those of operand 0: looked up once for all of its rows."""
 
-    whole: ComputeOp
+    whole: Operation
     rows: tuple[int | None, ...]
     sums: bool
 
 
-def reader_of(whole: ComputeOp) -> Reader:
+def reader_of(whole: Operation) -> Reader:
     """What is looked up of an operator."""
     return Reader(whole, tuple(rows_of(v) for v in whole.operands), sums_rows(whole))
 
 
-def windows_of(whole: ComputeOp, k: int, r: int) -> range | None:
+def windows_of(whole: Operation, k: int, r: int) -> range | None:
     """The rows of operand `k` that row `r` needs, None if all of it, by the attributes alone."""
     return rows_read(reader_of(whole), k, r)
 
@@ -58,6 +61,8 @@ def rows_read(reader: Reader, k: int, r: int) -> range | None:
     whole, rows = reader.whole, reader.rows[k]
     if rows is None:
         return None
+    if not isinstance(whole, ComputeOp):
+        return foreign_rows_read(whole, k, r)
     window = _property(whole, "window")
     if window is not None and "transpose_conv" in whole.name:
         return _reaching(window, r, rows) if k == 0 else None

@@ -21,7 +21,8 @@ from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.pooling import PoolBase
 from memopt.dialects.plan import is_gathered, is_pulled, pulled_by
-from memopt.dialects.rows import RowOp, activations, steps_of
+from memopt.dialects.row_steps import activations, steps_of
+from memopt.dialects.rows import RowOp
 from memopt.dialects.tensors import bytes_of
 
 

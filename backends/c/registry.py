@@ -162,7 +162,7 @@ def fast_forms(op: Operation, isa: tuple[str, ...]) -> dict[str, int]:
     if isinstance(op, RowOp):
         if is_gathered(op) or row_scratch(op):
             return {}
-        op = op.whole
+        op = op.operation
         known = [k for k in kernels_of(type(op)) if k.rows is not None]
     elif pulls(op):
         return {}
@@ -189,7 +189,7 @@ def workspace_of(op: Operation, isa: tuple[str, ...]) -> int:
 
 def _fast_row(row: RowOp, isa: tuple[str, ...]) -> int:
     """Bytes in which the fast kernel of a row works, if its operator is marked."""
-    runs = FAST in row.whole.attributes and not is_gathered(row)
+    runs = FAST in row.operation.attributes and not is_gathered(row)
     return own_workspace(row.whole, isa) if runs else 0
 
 

@@ -17,7 +17,7 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.convolution import ConvBase
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import PoolBase
-from memopt.dialects.rows import activations, row_type, steps_of
+from memopt.dialects.row_steps import activations, row_type, steps_of
 from memopt.dialects.tensors import bytes_of, rows_of, shape_of
 
 

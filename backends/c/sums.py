@@ -23,7 +23,8 @@ from memopt.backends.c.float32 import float_bias, float_result_range
 from memopt.dialects.operators.accumulation import AccumulateOp, sum_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import order_of
-from memopt.dialects.rows import RowOp, activations
+from memopt.dialects.row_steps import activations
+from memopt.dialects.rows import RowOp
 from memopt.dialects.stored import is_stored
 from memopt.dialects.structure import YieldOp
 

@@ -51,7 +51,7 @@ def _runs(op: Operation) -> Operation | SSAValue:
     """The operator that a step is a call of; rows of an input are received for that, and rows that
     stay from run to run are kept by their state."""
     if isinstance(op, RowOp):
-        return op.whole
+        return op.operation
     if isinstance(op, RecallOp | RetainOp | SlideOp):
         return op.kept
     return op.input if isinstance(op, ReceiveOp) else op
@@ -94,7 +94,7 @@ def _row_of(value: SSAValue) -> tuple[SSAValue, int] | None:
     """The tensor that a value is a row of, and which."""
     op = value.owner
     if isinstance(op, RowOp):
-        return op.whole.results[op.results.index(value)], op.index.data
+        return op.operation.results[op.results.index(value)], op.index.data
     if isinstance(op, RowsOp):
         return op.input, op.results.index(value)
     if isinstance(op, RecallOp):

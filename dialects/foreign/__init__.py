@@ -1,25 +1,47 @@
-"""Dialects of others whose memory behaviour is known here, a file each, found by its name.
+"""Dialects of others whose behaviour is known here, a file each, found by its name.
 
-`foreign/tosa.py` has `MEMORY`, operation's name -> what it does to memory. What somebody registers
-(dialects/interface.py) comes before it.
+`foreign/tosa.py` has `MEMORY`, operation's name -> what it does to memory, and may have `ROWS`,
+name -> what rows of it read. What somebody registers (dialects/interface.py) comes before both.
 """
 
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 
-from memopt.dialects.interface import Describe
+from xdsl.ir import Operation
+
+from memopt.dialects.interface import Describe, DescribeRows, registered
+from memopt.dialects.names import full_name
 
 
-def described(name: str) -> Describe | None:
-    """What is known here of an operation, by its full name."""
-    return _memory(name.partition(".")[0]).get(name)
+def memory_described(op: Operation) -> Describe | None:
+    """What is known of an operation's memory: what was registered for its class or its name, or
+    what is known here."""
+    known = registered(op)
+    return known.memory if known else _memory(full_name(op))
+
+
+def rows_described(op: Operation) -> DescribeRows | None:
+    """The same of its rows."""
+    known = registered(op)
+    return known.rows if known else _rows(full_name(op))
+
+
+def _memory(name: str) -> Describe | None:
+    module = _module(name.partition(".")[0])
+    return None if module is None else module.MEMORY.get(name)
+
+
+def _rows(name: str) -> DescribeRows | None:
+    rows: Mapping[str, DescribeRows] = getattr(_module(name.partition(".")[0]), "ROWS", {})
+    return rows.get(name)
 
 
 @cache
-def _memory(dialect: str) -> Mapping[str, Describe]:
+def _module(dialect: str) -> ModuleType | None:
     module = f"{__name__}.{dialect}"
     if not dialect.isidentifier() or find_spec(module) is None:
-        return {}
-    return import_module(module).MEMORY
+        return None
+    return import_module(module)

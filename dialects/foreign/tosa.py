@@ -1,5 +1,5 @@
-"""The `tosa` dialect's memory behaviour, by name, so that operations of any release are known:
-those of xDSL's dialect, and those that it does not have and that are read as unregistered.
+"""The `tosa` dialect's memory behaviour and its rows, by name, so that operations of any release
+are known: those of xDSL's dialect, and those that it does not have and that are unregistered.
 
 %1 = tosa.reshape %0 : ...            the same bytes
 %2 = tosa.concat %0, %1 {axis = 0}    its operands lie in it, if they follow each other there
@@ -7,19 +7,47 @@ those of xDSL's dialect, and those that it does not have and that are read as un
 %4 = tosa.add %3, %c : ...            may write over an operand of its result's shape and width
 %5 = tosa.conv2d %4, %w, %b : ...     a buffer of its own
 
+Rows are those of images of one batch. A row of what slides a window reads the rows under it; a pool
+over the whole height adds up rows, in its `acc_type`; element-wise ones read the row there, and the
+only one of what is broadcast; `reshape` has rows where the height stays. Weights, biases, tables,
+zero points, shifts and multipliers are read whole. What has no rows here is computed as a whole, as
+is what says no kernel, stride, padding, or says it by no constant.
+
 All are pure but what has variables, regions or somebody else's meaning (`tosa.custom`), which get
 the careful defaults.
 """
 
+from collections.abc import Callable
 from math import prod
 from typing import cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    TensorType,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from memopt.dialects.interface import Alias, OperatorMemory, is_constant_value
+from memopt.dialects.interface import (
+    Alias,
+    DescribeRows,
+    OperatorMemory,
+    OperatorRows,
+    is_constant_like,
+    is_constant_value,
+)
 from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, is_buffer, shape_of
+from memopt.dialects.names import full_name
+from memopt.dialects.row_questions import taps
+from memopt.dialects.tensors import (
+    AnyTensor,
+    bytes_of,
+    element_bits,
+    is_buffer,
+    rows_of,
+    shape_of,
+)
 
 EACH = (
     *("abs", "add", "arithmetic_right_shift", "bitwise_and", "bitwise_not", "bitwise_or"),
@@ -34,6 +62,10 @@ WHOLE = (
     *("gather", "matmul", "max_pool2d", "pad", "reduce_all", "reduce_any", "reduce_max"),
     *("reduce_min", "reduce_prod", "reduce_product", "reduce_sum", "resize", "reverse", "rfft2d"),
     *("scatter", "tile", "transpose", "transpose_conv2d"),
+)
+OVER_AXIS = (
+    *("argmax", "reduce_all", "reduce_any", "reduce_max", "reduce_min", "reduce_prod"),
+    *("reduce_product", "reduce_sum"),
 )
 
 
@@ -69,8 +101,7 @@ def _view(op: Operation, model: ModelAttr) -> OperatorMemory:
 
 def _concat(op: Operation, model: ModelAttr) -> OperatorMemory:
     """Free where all dimensions before the axis are 1, so that operands follow each other."""
-    axis = _property(op, "axis")
-    where = cast("IntegerAttr", axis).value.data if isinstance(axis, IntegerAttr) else None
+    where = _axis(op)
     values = list(op.operands)
     if (
         not model.has_views
@@ -110,6 +141,129 @@ def _piece(source: SSAValue, result: SSAValue, start: list[int]) -> int | None:
     return None if bits % 8 else bits // 8
 
 
+def _numbers(op: Operation, name: str, count: int) -> tuple[int, ...] | None:
+    """So many numbers of an array that is said by that name."""
+    said = _property(op, name)
+    found = said.get_values() if isinstance(said, DenseArrayBase) else ()
+    return tuple(int(v) for v in found) if len(found) == count else None
+
+
+def _slides(op: Operation, kernel: int | None, dilation: int) -> Callable[[int], range] | None:
+    """The rows of operand 0 under the window of a row of the result."""
+    stride, pad, rows = _numbers(op, "stride", 2), _numbers(op, "pad", 4), rows_of(op.operands[0])
+    if stride is None or pad is None or rows is None or not kernel:
+        return None
+    if min(kernel, stride[0], dilation) < 1:
+        return None
+    return lambda r: taps(kernel, stride[0], dilation, pad[0], rows, r)
+
+
+def _of_operand_0(rows: Callable[[int], range] | None) -> OperatorRows | None:
+    """These rows of operand 0, and all of the others."""
+    if rows is None:
+        return None
+    return OperatorRows(lambda operand, r: rows(r) if operand == 0 else None)
+
+
+def _convolution_rows(op: Operation) -> OperatorRows | None:
+    dilation, weights = _numbers(op, "dilation", 2), shape_of(op.operands[1])
+    if dilation is None or len(weights) != 4:
+        return None
+    height = weights[0 if full_name(op) == "tosa.depthwise_conv2d" else 1]
+    return _of_operand_0(_slides(op, height, dilation[0]))
+
+
+def _pool_rows(op: Operation) -> OperatorRows | None:
+    """Of one row it is a sum, or the largest, of all that the only window has."""
+    kernel = _numbers(op, "kernel", 2)
+    slides = _slides(op, kernel[0] if kernel else None, 1)
+    if slides is None or rows_of(op.results[0]) != 1 or rows_of(op.operands[0]) == 1:
+        return _of_operand_0(slides)
+    under, type_ = slides(0), cast("AnyTensor", op.results[0].type)
+    is_largest = full_name(op) == "tosa.max_pool2d"
+    element = type_.element_type if is_largest else _property(op, "acc_type")
+    if element is None:
+        return None
+    return OperatorRows(
+        lambda operand, r: (range(r, r + 1) if r in under else range(0)) if operand == 0 else None,
+        TensorType(element, type_.get_shape()),
+    )
+
+
+def _each_rows(op: Operation) -> OperatorRows | None:
+    """What is broadcast has dimensions of 1; what has fewer is no image."""
+    shapes, rank = [shape_of(v) for v in op.operands], len(shape_of(op.results[0]))
+
+    def read(operand: int, r: int) -> range | None:
+        shape = shapes[operand]
+        if len(shape) != rank:
+            return None
+        return range(1) if shape[1] == 1 else range(r, r + 1)
+
+    return OperatorRows(read)
+
+
+def _same_rows(op: Operation) -> OperatorRows | None:
+    """Where no row gets into another."""
+    if rows_of(op.operands[0]) != rows_of(op.results[0]):
+        return None
+    return _of_operand_0(lambda r: range(r, r + 1))
+
+
+def _over_axis_rows(op: Operation) -> OperatorRows | None:
+    """Over width or channels."""
+    axis = _axis(op)
+    return None if axis is None or axis < 2 else _same_rows(op)
+
+
+def _concat_rows(op: Operation) -> OperatorRows | None:
+    axis, counts = _axis(op), [rows_of(v) or 0 for v in op.operands]
+    if axis is None or axis < 1:
+        return None
+    if axis > 1:
+        return OperatorRows(lambda operand, r: range(r, r + 1))
+
+    def read(operand: int, r: int) -> range:
+        r -= sum(counts[:operand])
+        return range(r, r + 1) if 0 <= r < counts[operand] else range(0)
+
+    return OperatorRows(read)
+
+
+def _slice_rows(op: Operation) -> OperatorRows | None:
+    start = _numbers(op, "start", len(shape_of(op.results[0])))
+    if start is None or len(start) < 3:
+        return None
+    return _of_operand_0(lambda r: range(start[1] + r, start[1] + r + 1))
+
+
+def _pad_rows(op: Operation) -> OperatorRows | None:
+    """Rows of padding read nothing; how much there is is a constant, pairs of before and after."""
+    before, rows = _padding(op), rows_of(op.operands[0]) or 0
+    if before is None:
+        return None
+    return _of_operand_0(
+        lambda r: range(r - before, r - before + 1) if 0 <= r - before < rows else range(0)
+    )
+
+
+def _padding(op: Operation) -> int | None:
+    """The rows before the first, if they are known."""
+    made = op.operands[1].owner if len(op.operands) > 1 else None
+    if not isinstance(made, Operation) or not is_constant_like(made):
+        return None
+    said = _property(made, "values") or _property(made, "value")
+    if not isinstance(said, DenseIntOrFPElementsAttr):
+        return None
+    found = [int(v) for v in said.get_values()]
+    return found[2] if len(found) == 2 * len(shape_of(op.results[0])) else None
+
+
+def _axis(op: Operation) -> int | None:
+    axis = _property(op, "axis")
+    return cast("IntegerAttr", axis).value.data if isinstance(axis, IntegerAttr) else None
+
+
 def _property(op: Operation, name: str) -> Attribute | None:
     """As a property or an attribute: unregistered operations have attributes alone."""
     return op.properties.get(name) or op.attributes.get(name)
@@ -123,6 +277,21 @@ MEMORY = {
         (("reshape", "identity"), _view),
         (("concat",), _concat),
         (("slice",), _slice),
+    )
+    for name in names
+}
+
+ROWS: dict[str, DescribeRows] = {
+    f"tosa.{name}": describe
+    for names, describe in (
+        (EACH, _each_rows),
+        (("conv2d", "depthwise_conv2d"), _convolution_rows),
+        (("avg_pool2d", "max_pool2d"), _pool_rows),
+        (("reshape", "identity"), _same_rows),
+        (OVER_AXIS, _over_axis_rows),
+        (("concat",), _concat_rows),
+        (("slice",), _slice_rows),
+        (("pad",), _pad_rows),
     )
     for name in names
 }

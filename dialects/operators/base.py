@@ -24,13 +24,12 @@ from memopt.dialects.even_rounding import (
 )
 from memopt.dialects.interface import Alias, MemoryInterface, OperatorMemory, is_constant_like
 from memopt.dialects.model_attributes import ModelAttr
+from memopt.dialects.row_questions import RowsMode, rows_mode, rows_needed
 from memopt.dialects.stored import Array, dtype_of, is_stored, limits_of, per_tensor, unknown
 from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, same_channels, shape_of
 
 INTS = DenseArrayBase.constr(i64)
 
-
-RowsMode = Literal["fresh", "inplace", "part"]
 
 Range = tuple[Array, Array]
 """The least and the greatest that elements may be."""
@@ -205,27 +204,18 @@ class ComputeOp(IRDLOperation, MemoryInterface):
         Step `r` computes row `r` of every result; with `rows_mode` part it adds row `r` of
         operand 0 to the result. Raises IndexError if there is no such step.
         """
-        stepped = self.operands[0] if self.accumulates else self.results[0]
-        steps, rows = rows_of(stepped), rows_of(self.operands[operand])
-        if steps is None or rows is None:
-            return None
-        if not 0 <= r < steps:
-            raise IndexError(f"{self.name} has {steps} rows, no row {r}")
-        return self.rows_read(operand, r)
+        return rows_needed(self, self.name, operand, r)
 
     @property
     def rows_mode(self) -> RowsMode | None:
         """How a row is stored: fresh, in place of an operand's row, or as a part of the only
         result; None if the operation is computed as a whole only."""
-        if rows_of(self.operands[0]) is None:
-            return None
-        if self.accumulates:
-            return "part"
-        if not rows_of(self.results[0]) or self.rows_needed(0, 0) is None:
-            return None
+        mode = rows_mode(self, self.name)
+        if mode != "fresh" or not self.ELEMENTWISE:
+            return mode
         size, shape = bytes_of(self.results[0].type) or 0, shape_of(self.results[0])
         fits = any(shape_of(v) == shape and size <= (bytes_of(v.type) or 0) for v in self.operands)
-        return "inplace" if self.ELEMENTWISE and fits else "fresh"
+        return "inplace" if fits else "fresh"
 
     @property
     def accumulates(self) -> bool:

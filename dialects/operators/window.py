@@ -7,6 +7,7 @@ from xdsl.ir import SSAValue
 
 from memopt.dialects.attributes import WindowAttr
 from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.row_questions import taps
 from memopt.dialects.stored import Array
 from memopt.dialects.tensors import encoding_of, shape_of
 
@@ -46,11 +47,7 @@ class WindowedOp(ComputeOp):
     def taps(self, window: WindowAttr, r: int) -> range:
         """The rows of operand 0 under the window of row `r`; not those in the padding."""
         kernel, stride, dilation, pad = (v[0] for v in window.sizes)
-        first, rows = r * stride - pad, shape_of(self.operands[0])[1]
-        skipped = max(0, -(first // dilation))  # taps above the image
-        return range(
-            first + skipped * dilation, min(first + (kernel - 1) * dilation + 1, rows), dilation
-        )
+        return taps(kernel, stride, dilation, pad, shape_of(self.operands[0])[1], r)
 
 
 def height_and_width(value: SSAValue, dimensions: int = 2) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from memopt.dialects.tensors import is_buffer
 def operators_run(memory: BlockMemory) -> int:
     """The operators that run, rows of one counted once; receiving and keeping rows is none."""
     ran = [op for op in memory.operations if not isinstance(op, (ReceiveOp, *MOVING))]
-    return len({op.whole if isinstance(op, RowOp) else op for op in ran})
+    return len({op.operation if isinstance(op, RowOp) else op for op in ran})
 
 
 def tensors_held(memory: BlockMemory) -> int:
@@ -79,7 +79,7 @@ def _tensor_of(value: SSAValue) -> SSAValue:
     while isinstance(value, OpResult):
         op = value.op
         if isinstance(op, RowOp):
-            return op.whole.results[value.index]
+            return op.operation.results[value.index]
         if isinstance(op, JoinOp):
             value = op.parts[0]
         elif isinstance(op, RecallOp):

@@ -24,7 +24,8 @@ from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import plan_of
-from memopt.dialects.rows import RowOp, RowOpOp, family_of, steps_of
+from memopt.dialects.row_steps import steps_of
+from memopt.dialects.rows import RowOp, RowOpOp, family_of
 from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.targets.core.registry import target_named
 

@@ -14,7 +14,8 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows import JoinOp, RowOp, steps_of
+from memopt.dialects.row_steps import steps_of
+from memopt.dialects.rows import JoinOp, RowOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import rows_of, shape_of
 from memopt.driver import load_text, new_context

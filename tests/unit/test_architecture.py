@@ -264,7 +264,8 @@ def is_converter(node: ast.FunctionDef) -> bool:
 # its own names.
 LISTS = (
     "dialects/operators",
-    "dialects/foreign",  # of others, a file per dialect
+    "dialects/foreign",  # of others, a file per dialect, as for the verifier
+    "verify/foreign",
     *(str(path.relative_to(ROOT)) for path in ROOT.glob("frontends/*/operators.py")),
     "frontends/onnx/folding.py",
     "frontends/onnx/expansions",

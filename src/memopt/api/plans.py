@@ -211,7 +211,7 @@ def _answer(
     numbers: dict[tuple[object, ...], int],
 ) -> Plan:
     func, facts = known.func, known.plan
-    executing = [op.whole if isinstance(op, RowOp) else op for op in known.memory.operations]
+    executing = [op.operation if isinstance(op, RowOp) else op for op in known.memory.operations]
     ran = [(title(op), n) for op in executing if (n := numbers.get(_origin(op))) is not None]
     places = dict(_places(func))
     memories = {name: _called(where, facts) for name, (_, where) in places.items()}

@@ -12,8 +12,8 @@ from memopt.cli.texts import bytes_of_text
 from memopt.customs import declare_customs, read_customs
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.rows import family_of, steps_of
+from memopt.dialects.row_steps import steps_of
+from memopt.dialects.rows import family_of
 from memopt.driver import (
     IR,
     check_module,
@@ -260,7 +260,7 @@ def _rows_by_default(
     if not usual or args.memory is not None or target not in target_names("c"):
         return NONE
     operations = list(body_of(only_function(module)).ops)
-    able = any(isinstance(op, ComputeOp) and steps_of(op) is not None for op in operations)
+    able = any(steps_of(op) is not None for op in operations)
     # after which there may be rows that are not yet
     able = able or any(rule_of(rule).applied == KERNELS for rule in named_rules(rewrite))
     return AUTO if able and family_of(operations) != "rows" else NONE

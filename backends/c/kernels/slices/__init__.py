@@ -23,7 +23,7 @@ from memopt.backends.c.rowwise import (
 from memopt.backends.c.strided import strided_call
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
-from memopt.dialects.rows import activations, row_type
+from memopt.dialects.row_steps import activations, row_type
 from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
 
 
