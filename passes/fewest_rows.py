@@ -19,6 +19,7 @@ from memopt.passes.expand_rows import computing, cut, reads_received
 from memopt.passes.extract import extract
 from memopt.passes.row_numbers import carried, in_rows
 from memopt.solvers import clock
+from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.wholes import Rows
@@ -87,7 +88,7 @@ def ever_fewer_rows(
     if left:
         some, cut_still = numbers.with_whole(left), in_rows(func, able - left)
         small, carried_on = cut_still.graph, carried(rows, order, some, cut_still)
-        if profile(small, carried_on).peak <= most or _order(small, most, deadline) is not None:
+        if _keeps(small, carried_on, most) or _order(small, most, deadline) is not None:
             found.append(Chosen(able - left, len(small), False))
     seen = 0
     waiting = _halves(sorted(found[-1].positions - needed))
@@ -129,6 +130,15 @@ def with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
     copy = func.clone()
     cut(copy, positions)
     return extract(copy).graph
+
+
+def _keeps(graph: MemoryGraph, order: Sequence[int], most: int) -> bool:
+    """Whether an order of rows, carried over, is one of this graph and its peak is at most that. A
+    whole operator reads a tensor of which its rows read none, if their windows are padding."""
+    try:
+        return profile(graph, order).peak <= most
+    except ProblemError:
+        return False
 
 
 def _order(graph: MemoryGraph, most: int, deadline: float | None) -> tuple[int, ...] | None:

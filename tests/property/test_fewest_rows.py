@@ -120,3 +120,37 @@ def test_what_is_cut_is_planned_and_placed_as_the_verifier_reads_it(fuzz: float)
         for step in steps:
             step.apply(new_context(), module)
     assert mixed
+
+
+def test_rows_whose_window_is_padding_read_nothing() -> None:
+    """Whole, `%d` runs after `%c`; the order of its rows does not say so."""
+    text = """
+func.func @main(%x: tensor<1x9x2x1xf32>) -> tensor<1x2x2x1xf32> {
+  %w = memgraph.constant #memgraph.weights<"00", "w"> : tensor<1x3x1x1xf32>
+  %a = memgraph.conv_2d %x, %w window<[3, 1], stride = [2, 1], pad = [2, 0, 0, 0]> groups 1
+    : (tensor<1x9x2x1xf32>, tensor<1x3x1x1xf32>) -> tensor<1x5x2x1xf32>
+  %n = memgraph.reduce_max %x axes [2] keep_dims : (tensor<1x9x2x1xf32>) -> tensor<1x9x1x1xf32>
+  %b = memgraph.average_pool_2d %x window<[9, 1]> : (tensor<1x9x2x1xf32>) -> tensor<1x1x2x1xf32>
+  %c = memgraph.reduce_max %b axes [2] keep_dims : (tensor<1x1x2x1xf32>) -> tensor<1x1x1x1xf32>
+  %v = memgraph.constant #memgraph.weights<"00", "v"> : tensor<4x2x1x1xf32>
+  %d = memgraph.conv_2d %c, %v window<[2, 1], dilation = [2, 1], pad = [1, 0, 1, 0]> groups 1
+    : (tensor<1x1x1x1xf32>, tensor<4x2x1x1xf32>) -> tensor<1x1x1x4xf32>
+  %u = memgraph.constant #memgraph.weights<"00", "u"> : tensor<1x2x1x1xf32>
+  %e = memgraph.depthwise_conv_2d %a, %u window<[2, 1], stride = [2, 1], dilation = [2, 1]> groups 1
+    : (tensor<1x5x2x1xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x2x1xf32>
+  %k = memgraph.constant #memgraph.weights<"00", "k"> : tensor<1x1x1x1xf32>
+  %f = memgraph.add %e, %k : (tensor<1x2x2x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x2x2x1xf32>
+  func.return %f : tensor<1x2x2x1xf32>
+}
+"""
+    module = Parser(new_context(), text).parse_module()
+    for step in build_pipeline("memgraph-model{alignment=4 inplace=off}"):
+        step.apply(new_context(), module)
+    func = only_function(module)
+    chosen, every = fewest_rows(func), range(len(computing(func)))
+    peaks: list[int] = []
+    for positions in (chosen.positions, every):
+        copy = func.clone()
+        cut(copy, positions)
+        peaks.append(schedule(extract(copy).graph, "auto").peak)
+    assert peaks[0] <= peaks[1] and len(chosen.positions) < len(every)
