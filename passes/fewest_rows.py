@@ -17,11 +17,13 @@ from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.passes.expand_rows import computing, cut, reads_received
 from memopt.passes.extract import extract
+from memopt.passes.reorder import reorder
 from memopt.passes.row_numbers import carried, in_rows
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling.methods import greedy, rpo
 from memopt.solvers.scheduling.wholes import Rows
 from memopt.solvers.scheduling.within import within
 
@@ -38,12 +40,28 @@ class DoesNotFitError(MemoptError):
 
 @dataclass(frozen=True)
 class Chosen:
-    """Operators to be cut, by position among those that run; `calls` are the operators and rows of
-    the plan. `fewest`: no other choice fits with fewer of them cut."""
+    """Operators to be cut, by position among those that run; `order` is one of the operators and
+    rows of the plan that fits. `fewest`: no other choice fits with fewer of them cut."""
 
     positions: frozenset[int]
-    calls: int
+    order: tuple[int, ...]
     fewest: bool
+
+    @property
+    def calls(self) -> int:
+        return len(self.order)
+
+
+def cut_fewest(func: FuncOp, time_limit: float | None = None) -> None:
+    """Cut as `fewest_rows` says. Where simple orders of what is left need more, its operators stand
+    in the order that was found: a search would have to find it again, for an hour or in vain."""
+    chosen = fewest_rows(func, time_limit)
+    cut(func, chosen.positions)
+    extracted = extract(func)
+    graph, order = extracted.graph, chosen.order
+    peak = profile(graph, order).peak
+    if all(profile(graph, simple(graph)).peak > peak for simple in (greedy.order, rpo.order)):
+        reorder(extracted.memory, order)
 
 
 def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None = None) -> Chosen:
@@ -78,18 +96,19 @@ def ever_fewer_rows(
         or (op in step and _alone(whole.graph, step[op]) > most)  # views are no step
     )
     if needed == able:
-        return [Chosen(able, len(rows.graph), True)]
-    small = with_cut(func, needed)
-    if _order(small, most, deadline) is not None:
-        return [Chosen(needed, len(small), True)]
-    found = [Chosen(able, len(rows.graph), False)]
+        return [Chosen(able, order, True)]
+    few = _order(with_cut(func, needed), most, deadline)
+    if few is not None:
+        return [Chosen(needed, few, True)]
+    found = [Chosen(able, order, False)]
     numbers = rows.rows()
     left = _whole(numbers, order, most, sorted(able - needed), deadline)
     if left:
         some, cut_still = numbers.with_whole(left), in_rows(func, able - left)
         small, carried_on = cut_still.graph, carried(rows, order, some, cut_still)
-        if _keeps(small, carried_on, most) or _order(small, most, deadline) is not None:
-            found.append(Chosen(able - left, len(small), False))
+        fewer = carried_on if _keeps(small, carried_on, most) else _order(small, most, deadline)
+        if fewer is not None:
+            found.append(Chosen(able - left, fewer, False))
     seen = 0
     waiting = _halves(sorted(found[-1].positions - needed))
     for group in waiting:
@@ -98,8 +117,9 @@ def ever_fewer_rows(
         chosen = found[-1].positions.difference(group)
         small = with_cut(func, chosen)
         seen += len(small)
-        if len(small) <= found[-1].calls and _order(small, most, deadline) is not None:
-            found.append(Chosen(chosen, len(small), False))
+        fewer = _order(small, most, deadline) if len(small) <= found[-1].calls else None
+        if fewer is not None:
+            found.append(Chosen(chosen, fewer, False))
         else:
             waiting += _halves(group)
     return found

@@ -27,7 +27,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.functions import functions
 from memopt.passes.expand_rows import cut, expand
-from memopt.passes.fewest_rows import DoesNotFitError, fewest_rows
+from memopt.passes.fewest_rows import DoesNotFitError, cut_fewest
 from memopt.passes.fit_hints import helping_text
 from memopt.passes.fitting_rows import fitting_rows
 from memopt.passes.option import option
@@ -72,7 +72,7 @@ class MemgraphExpandRowsPass(ModulePass):
             if self.fit is not None:
                 cut(func, self._fitting(func, self.fit, before))
             elif rows == (AUTO,):
-                cut(func, fewest_rows(func, self.time_limit).positions)
+                cut_fewest(func, self.time_limit)
             elif rows != (NONE,):
                 expand(func, None if rows == (ALL,) else frozenset(rows))
             if self.stream_input:
