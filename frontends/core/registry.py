@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt import frontends
 from memopt.dialects.errors import MemoptError
+from memopt.frontends.core.fixed import NOT_HERE, Fixed
 from memopt.frontends.core.shapes import Shapes, check_shapes
 
 SHARED = "core"  # the one entry of frontends/ that is no format
@@ -28,8 +29,9 @@ class Frontend:
     """A format of model files.
 
     `reader` is the module with `read(data, name, path)`, which raises MemoptError; with `shapes` as
-    its fourth parameter if `fixes_shapes`: a file may leave dimensions open, and `--shape` says
-    them. Of other formats `--shape` is checked only.
+    its fourth parameter, and `fixed` as its fifth, if `fixes_shapes`: a file may leave dimensions
+    open, and `--shape` says them, as `--fix` says what an input is. Of other formats `--shape` is
+    checked only, and `--fix` refused.
     `looks`: whether bytes are of this format; None if they have no mark: then they are what is
     neither of another format nor text.
     `rules`: rewrite rules that belong to reading it, so every way of reading it ends with them.
@@ -50,13 +52,18 @@ class Frontend:
     planned: str = ""
     name: str = ""  # its file's
 
-    def read(self, data: bytes, name: str, path: Path | None, shapes: Shapes) -> ModuleOp:
+    def read(
+        self, data: bytes, name: str, path: Path | None, shapes: Shapes, fixed: Fixed
+    ) -> ModuleOp:
         """The module of a file's bytes; `path` is where they are, None: nowhere. `shapes` are those
-        of its inputs. No rule has been applied yet. Raises MemoptError."""
+        of its inputs, `fixed` what some of them are. No rule has been applied yet. Raises
+        MemoptError."""
         read = import_module(self.reader).read
         if self.fixes_shapes:
-            module: ModuleOp = read(data, name, path, shapes)
+            module: ModuleOp = read(data, name, path, shapes, fixed)
             return module
+        if fixed:
+            raise MemoptError(NOT_HERE, name)
         module = read(data, name, path)
         check_shapes(module, shapes)
         return module

@@ -57,6 +57,8 @@ def fold(graph: Graph) -> Known:
     """Evaluate what can be, take operators apart that others say as well, complete `graph.types`.
     Raises MemoptError for what stays unknown."""
     known = Known(graph)
+    for name, tensor in graph.given.items():
+        known.made_constant(known.elements(tensor, name), name)
     inner = (n for _, node in graph.nodes for n in (*node.input, *captured(node)))
     known.read.update(graph.outputs, inner)
     for index, node in graph.nodes:

@@ -28,8 +28,10 @@ from onnx import (
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.tensors import stored_bytes
 from memopt.formats.onnx_weights import constant_tensor
+from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.core.function import sha256_of
 from memopt.frontends.core.shapes import BATCH, check_names
+from memopt.frontends.onnx.given import given_constants
 from memopt.frontends.onnx.qlinear import expanded
 from memopt.frontends.onnx.types import ELEMENTS, STRING
 
@@ -61,7 +63,8 @@ class ValueType:
 @dataclass(frozen=True)
 class Graph:
     """A checked main graph. `nodes` are (index in the file, node) without `Constant` nodes, whose
-    tensors are in `constants`, as the initializers are."""
+    tensors are in `constants`, as the initializers are; `given` are inputs that are constants in
+    use."""
 
     name: str
     sha256: str
@@ -71,6 +74,7 @@ class Graph:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     types: dict[str, ValueType]
+    given: Mapping[str, TensorProto]
 
     def place(self, index: int, node: NodeProto) -> str:
         """Where a node stands, for messages."""
@@ -86,7 +90,13 @@ def kind_of(node: NodeProto) -> str:
     return node.op_type if node.domain in DEFAULT_DOMAINS else f"{node.domain}.{node.op_type}"
 
 
-def load(data: bytes, name: str, path: Path | None, shapes: Mapping[str, tuple[int, ...]]) -> Graph:
+def load(
+    data: bytes,
+    name: str,
+    path: Path | None,
+    shapes: Mapping[str, tuple[int, ...]],
+    fixed: Fixed,
+) -> Graph:
     """Parse, check and infer. `path` is needed where weights are in other files."""
     try:
         model = onnx.load_model_from_string(data)
@@ -115,7 +125,9 @@ def load(data: bytes, name: str, path: Path | None, shapes: Mapping[str, tuple[i
         _check_constant(tensor, name, path)
     inputs = [v for v in model.graph.input if v.name not in constants]
     _fix_shapes(inputs, shapes, name)
-    return _infer(model, constants, inputs, opsets, name, sha256_of(data))
+    given = given_constants(inputs, fixed, name)
+    inputs = [v for v in inputs if v.name not in given]
+    return _infer(model, constants, given, inputs, opsets, name, sha256_of(data))
 
 
 def _converted(model: ModelProto, name: str) -> ModelProto:
@@ -252,6 +264,7 @@ def type_of(proto: TypeProto) -> ValueType | None:
 def _infer(
     model: ModelProto,
     constants: dict[str, TensorProto],
+    given: dict[str, TensorProto],
     inputs: list[ValueInfoProto],
     opsets: dict[str, int],
     name: str,
@@ -279,7 +292,8 @@ def _infer(
     inner.input.extend(inputs)
     inner.output.extend(graph.output)
     inner.value_info.extend(v for v in graph.value_info if v.name not in constants)
-    for tensor in constants.values():
+    known = (*constants.values(), *given.values())
+    for tensor in known:
         local = tensor.data_location != TensorProto.EXTERNAL
         if local and prod(tensor.dims) <= SMALL:
             inner.initializer.append(tensor)
@@ -305,7 +319,7 @@ def _infer(
         found = type_of(value.type)
         if found is not None:
             types[value.name] = found
-    for tensor in constants.values():
+    for tensor in known:
         types[tensor.name] = ValueType(tensor.data_type, tuple(tensor.dims))
     return Graph(
         name,
@@ -316,6 +330,7 @@ def _infer(
         tuple(v.name for v in inputs),
         tuple(v.name for v in graph.output),
         types,
+        given,
     )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
+from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.core.function import module_of
 from memopt.frontends.onnx.annotations import annotate
 from memopt.frontends.onnx.convert import Importer
@@ -28,13 +29,14 @@ def read(
     name: str,
     path: Path | None = None,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
+    fixed: Fixed | None = None,
 ) -> ModuleOp:
     """The module for an .onnx file.
 
     `name` is what messages call the file and what the module's weights refer to, unless `path` is
     given; weights in other files need `path`. `shapes` fixes inputs with symbolic dimensions
-    (elements per dimension). Raises MemoptError.
+    (elements per dimension); `fixed` inputs are constants and no inputs. Raises MemoptError.
     """
-    known = fold(load(data, name, path, shapes or {}))
+    known = fold(load(data, name, path, shapes or {}, fixed or {}))
     func = Importer(known, annotate(known)).function()
     return module_of([func], known.graph.sha256, name, path)

@@ -32,7 +32,8 @@ def add_time_limit(parser: Any, text: str | None = None) -> None:
 
 
 def add_shape(parser: Any) -> None:
-    """`--shape` and `--batch`, which `memopt.shorthands.parse_shapes` reads."""
+    """`--shape` and `--batch`, which `memopt.shorthands.parse_shapes` reads, and `--fix`, which
+    `parse_fixed` does."""
     parser.add_argument(
         "--shape",
         action="append",
@@ -42,6 +43,14 @@ def add_shape(parser: Any) -> None:
     )
     parser.add_argument(
         "--batch", type=int, metavar="N", help="first dimension of all inputs that leave it open"
+    )
+    parser.add_argument(
+        "--fix",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE,...",
+        help="an input of an .onnx file that is a constant in use: its elements in their order, or "
+        "one for all of them",
     )
 
 

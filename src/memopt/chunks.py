@@ -21,6 +21,7 @@ from memopt.driver import (
     set_model_path,
     unknown_kind,
 )
+from memopt.frontends.core.fixed import NOT_HERE, Fixed
 from memopt.frontends.core.shapes import Shapes, check_shapes
 from memopt.outputs import Wanted, emit
 from memopt.solvers import clock
@@ -42,6 +43,7 @@ class Job:
     target: str
     folder: Path | None  # of the output; None is stdout
     shapes: Shapes
+    fixed: Fixed
     model_path: str | None
     generic: bool
     allow_unregistered: bool
@@ -72,10 +74,12 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
     started = clock.now()
     context = new_context(job.allow_unregistered)
     if text is None:
-        module = load_model(Path(job.name), job.shapes)
+        module = load_model(Path(job.name), job.shapes, job.fixed)
     else:
         module = load_text(context, text, job.name, line_offset)
         check_shapes(module, job.shapes)
+        if job.fixed:
+            raise MemoptError(NOT_HERE)
     if job.model_path is not None:
         set_model_path(module, job.model_path)
     known: dict[FuncOp, Planned] = {}

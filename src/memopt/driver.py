@@ -28,6 +28,7 @@ from memopt.dialects.functions import functions
 from memopt.dialects.off_chip_attributes import OffChipAttr
 from memopt.dialects.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
 from memopt.dialects.rewrite_attributes import rewrites_list
+from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.core.registry import frontend_of, listed
 from memopt.frontends.core.shapes import Shapes
 from memopt.in_time import in_time
@@ -70,22 +71,29 @@ def extra_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 # -- reading ------------------------------------------------------------------------------------
 
 
-def load_model(path: Path, shapes: Shapes) -> ModuleOp:
-    """Import a model file, with these shapes of its inputs. Raises MemoptError and OSError."""
-    return import_bytes(path.read_bytes(), path.suffix, str(path), path, shapes)
+def load_model(path: Path, shapes: Shapes, fixed: Fixed | None = None) -> ModuleOp:
+    """Import a model file, with these shapes of its inputs, and inputs that are constants. Raises
+    MemoptError and OSError."""
+    return import_bytes(path.read_bytes(), path.suffix, str(path), path, shapes, fixed)
 
 
 def import_bytes(
-    data: bytes, suffix: str, name: str, path: Path | None, shapes: Shapes | None = None
+    data: bytes,
+    suffix: str,
+    name: str,
+    path: Path | None,
+    shapes: Shapes | None = None,
+    fixed: Fixed | None = None,
 ) -> ModuleOp:
     """Import the bytes of a model file that would end so; `path` is where they are, None: nowhere.
 
-    `shapes` are those of its inputs. Raises MemoptError, also for a suffix of no format.
+    `shapes` are those of its inputs, `fixed` the elements of those that are constants. Raises
+    MemoptError, also for a suffix of no format.
     """
     frontend = frontend_of(suffix)
     if frontend is None:
         raise MemoptError(unknown_kind(), name)
-    module = frontend.read(data, name, path, shapes or {})
+    module = frontend.read(data, name, path, shapes or {}, fixed or {})
     if frontend.rules:
         from memopt.rewrites import apply_rules
 

@@ -29,7 +29,7 @@ from memopt.passes.memgraph_kernels import HOW
 from memopt.passes.option import choices, texts
 from memopt.plugin import PASSES
 from memopt.rewrites import RULES
-from memopt.shorthands import parse_shapes, pipeline_text
+from memopt.shorthands import parse_fixed, parse_shapes, pipeline_text
 from memopt.solvers.placement import METHODS as PLACEMENTS
 from memopt.solvers.scheduling import METHODS as SCHEDULES
 from memopt.solvers.shared_objects import METHODS as SHARED
@@ -232,6 +232,7 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
         target=args.target.kind,
         folder=None if output == STDOUT else Path(output).parent,
         shapes=parse_shapes(args.shape, args.batch),
+        fixed=parse_fixed(args.fix),
         model_path=args.model_path,
         generic=args.print_op_generic,
         allow_unregistered=args.allow_unregistered_dialect,

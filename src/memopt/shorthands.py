@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from memopt.formats.sizes import parse_size
+from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.core.registry import all_frontends
 from memopt.frontends.core.shapes import BATCH, Shapes
 from memopt.passes.memgraph_input_range import parse_range, parse_ranges
@@ -99,6 +100,32 @@ def parse_shapes(texts: Sequence[str], batch: int | None = None) -> Shapes:
         if shapes.setdefault(name, shape) != shape:
             raise UsageError(f"--shape={text}: {name!r} has another shape already")
     return shapes
+
+
+def parse_fixed(texts: Sequence[str]) -> Fixed:
+    """`NAME=16000` or `NAME=1,1,0` as a mapping. Raises UsageError."""
+    fixed: dict[str, tuple[int | float, ...]] = {}
+    for text in texts:
+        name, equals, values = text.rpartition("=")
+        if not name or not equals:
+            raise UsageError(f"--fix={text}: expected NAME=VALUE or NAME=VALUE,VALUE,...")
+        try:
+            found = tuple(_number(value.strip()) for value in values.split(","))
+        except ValueError:
+            raise UsageError(f"--fix={text}: {values!r} is not numbers, true or false") from None
+        if fixed.setdefault(name, found) != found:
+            raise UsageError(f"--fix={text}: {name!r} is fixed already")
+    return fixed
+
+
+def _number(text: str) -> int | float:
+    """Raises ValueError."""
+    if text in ("true", "false"):
+        return int(text == "true")
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def parse_input_ranges(texts: Sequence[str]) -> dict[str, tuple[float, float]]:

@@ -36,6 +36,7 @@ from memopt.driver import (
     new_context,
     unknown_kind,
 )
+from memopt.frontends.core.fixed import NOT_HERE, Fixed
 from memopt.frontends.core.registry import all_frontends, frontend_of, frontend_of_bytes
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_input_range import Ranges, declare_ranges
@@ -83,13 +84,20 @@ Source: TypeAlias = (
 )
 
 
-def load(source: Source, *, shapes: Shapes | None = None, name: str | None = None) -> Model:
+def load(
+    source: Source,
+    *,
+    shapes: Shapes | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    name: str | None = None,
+) -> Model:
     """Import a network.
 
     `source` is a path (.tflite, .onnx, .json, .mlir), the bytes of such a file, an
     `onnx.ModelProto`, a decoded JSON graph, an xDSL module, or a Model, which is given back.
     `shapes` fixes inputs of ONNX files with symbolic dimensions, {"x": (1, 3, 224, 224)}; other
-    files have theirs, which must be the same.
+    files have theirs, which must be the same. `fixed` makes constants of inputs of ONNX files,
+    {"sr": 16000}: a number, an array, or nested sequences; one element stands for all.
     `name` is what messages call it; by default its path, or what kind of thing it is.
 
     Raises MemoptError with the place of what is wrong with it, OSError for a file that cannot be
@@ -100,13 +108,16 @@ def load(source: Source, *, shapes: Shapes | None = None, name: str | None = Non
     """
     if isinstance(source, Model):
         return source
-    fixed = {k: tuple(v) for k, v in (shapes or {}).items()}
+    sizes = {k: tuple(v) for k, v in (shapes or {}).items()}
     label = name or _label(source)
     with told(label):
-        model = _model(source, label, fixed)
+        given = {k: _flat(v) for k, v in (fixed or {}).items()}
+        model = _model(source, label, sizes, given)
         check_module(model.module)
         if model.kind == "mlir":
-            check_shapes(model.module, fixed)
+            check_shapes(model.module, sizes)
+            if fixed:
+                raise MemoptError(NOT_HERE)
     return model
 
 
@@ -182,6 +193,17 @@ def kind_of(data: bytes, name: str) -> Kind:
     return "mlir" if frontend is None else frontend.name
 
 
+def _flat(values: Any) -> tuple[int | float, ...]:
+    """The elements of a number, an array, or sequences of such, in their order."""
+    if hasattr(values, "tolist"):  # numpy's; it is not loaded for that
+        return _flat(values.tolist())
+    if isinstance(values, Sequence) and not isinstance(values, str | bytes):
+        return tuple(v for one in cast("Sequence[Any]", values) for v in _flat(one))
+    if not isinstance(values, int | float):
+        raise TypeError(f"fixed: {values!r} is no number, and no sequence of numbers")
+    return (values,)
+
+
 def _label(source: object) -> str:
     if isinstance(source, str | os.PathLike):
         return os.fspath(cast("str | os.PathLike[str]", source))
@@ -190,14 +212,14 @@ def _label(source: object) -> str:
     return "bytes" if isinstance(source, bytes) else "graph"
 
 
-def _model(source: Any, name: str, shapes: dict[str, tuple[int, ...]]) -> Model:
+def _model(source: Any, name: str, shapes: dict[str, tuple[int, ...]], fixed: Fixed) -> Model:
     if isinstance(source, ModuleOp):
         return Model(name, "mlir", source)
     if isinstance(source, Mapping):
         data = _json(cast("Mapping[str, Any]", source))
-        return Model(name, "json", import_bytes(data, ".json", name, None, shapes))
+        return Model(name, "json", import_bytes(data, ".json", name, None, shapes, fixed))
     if isinstance(source, str | os.PathLike):
-        return _from_path(Path(cast("str | os.PathLike[str]", source)), name, shapes)
+        return _from_path(Path(cast("str | os.PathLike[str]", source)), name, shapes, fixed)
     if isinstance(source, bytes | bytearray | memoryview):
         data = bytes(cast("bytes", source))
         kind = kind_of(data, name)
@@ -215,13 +237,13 @@ def _model(source: Any, name: str, shapes: dict[str, tuple[int, ...]]) -> Model:
     if kind == "mlir":
         return Model(name, kind, load_text(new_context(True), data.decode(), name))
     suffix = all_frontends()[kind].suffix
-    return Model(name, kind, import_bytes(data, suffix, name, None, shapes), data)
+    return Model(name, kind, import_bytes(data, suffix, name, None, shapes, fixed), data)
 
 
-def _from_path(path: Path, name: str, shapes: dict[str, tuple[int, ...]]) -> Model:
+def _from_path(path: Path, name: str, shapes: dict[str, tuple[int, ...]], fixed: Fixed) -> Model:
     frontend = frontend_of(path.suffix)
     if frontend is not None:
-        return Model(name, frontend.name, load_model(path, shapes))
+        return Model(name, frontend.name, load_model(path, shapes, fixed))
     if path.suffix != IR:
         raise MemoptError(unknown_kind(), str(path))
     text = path.read_text(encoding="utf-8")

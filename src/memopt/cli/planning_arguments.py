@@ -24,6 +24,7 @@ from memopt.driver import (
     set_model_path,
     unknown_kind,
 )
+from memopt.frontends.core.fixed import NOT_HERE
 from memopt.frontends.core.registry import frontend_of
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
@@ -32,7 +33,7 @@ from memopt.passes.memgraph_kernels import BALANCED, HOW
 from memopt.passes.pipelines import NO_RULES, Choices, rows_alignment
 from memopt.planning import Seconds
 from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
-from memopt.shorthands import parse_input_ranges, parse_shapes
+from memopt.shorthands import parse_fixed, parse_input_ranges, parse_shapes
 from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
 
@@ -144,11 +145,14 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
 
     def read() -> None:
         shapes, ranges = parse_shapes(args.shape, args.batch), parse_input_ranges(args.input_range)
+        fixed = parse_fixed(args.fix)
         if is_model(path):
-            found.append(load_model(path, shapes))
+            found.append(load_model(path, shapes, fixed))
         elif path.suffix == IR:
             found.append(load_text(context, path.read_text(encoding="utf-8"), str(path)))
             check_shapes(found[0], shapes)
+            if fixed:
+                raise MemoptError(NOT_HERE)
         else:
             raise MemoptError(unknown_kind())
         if args.model_path:
