@@ -83,6 +83,7 @@ def test_a_stack_overflow_is_reported(target: str, resnet8: Path, tmp_path: Path
 BISECTED = ("dscnn_kws_int8", "hello_world_int8", "resnet8_int8", "streaming_wakeword_int8")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("number", range(len(BISECTED)))
 def test_the_least_arena_that_runs_is_the_promised_one(
     number: int, shared: Path, fuzz: float, tmp_path: Path, lab: Any

@@ -58,6 +58,7 @@ def test_a_loop_counted_by_hand(
         assert 0 <= cycles - 1000 * one < 80, found  # around the loop
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target", ["cortex-m0plus", "cortex-m3", "cortex-m4"])
 def test_what_is_priced_is_what_ran(target: str, shared: Path, tmp_path: Path, lab: Any) -> None:
     """As many instructions as the clock counts, and no more cycles for less."""

@@ -14,11 +14,12 @@ from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "target", "peaks"),
     [
         ("resnet8_int8", "cortex-m4", (10_304, 9_920)),
-        pytest.param("resnet8_float", "host", (40_448, 38_912), marks=pytest.mark.deep),
+        ("resnet8_float", "host", (40_448, 38_912)),
     ],
 )
 def test_resnet8_computes_the_same(

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from deep import deep_but
 from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.weights import Weights
@@ -95,9 +94,10 @@ def distance(a: dict[int, Any], b: dict[int, Any]) -> float:
     return max(float(np.abs(a[i] - b[i]).max() / np.abs(b[i]).max()) for i in b)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("gain", "target"),
-    deep_but((1.0, "host"), [(1.0, "host"), (1.5, "host"), (1.5, "cortex-m4")], several=True),
+    [(1.0, "host"), (1.5, "host"), (1.5, "cortex-m4")],
 )
 def test_every_operator_rounds_as_its_sums_allow(
     gain: float, target: str, tmp_path: Path, lab: Any

@@ -41,6 +41,7 @@ def shared_objects(shared: Path, lab: Any) -> Any:
     return get
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("io", ["arena", "kept", "caller"])
 @pytest.mark.parametrize(("views", "inplace"), [("on", "off"), ("off", "on")])
 def test_every_tensor_equals_tflm(

@@ -46,7 +46,7 @@ def ways(pulling: Pulling) -> list[str]:
     return [*found, "several"] if len(pulling.made) > 1 else found
 
 
-@pytest.mark.long
+@pytest.mark.deep
 def test_random_networks_compute_the_same_bits(
     fuzz: float, flags: tuple[Path, list[str]], tmp_path: Path, record_property: Any
 ) -> None:

@@ -164,8 +164,8 @@ def test_float_operators_close_to_litert(fuzz: float, tmp_path: Path, lab: Any) 
         assert lab.worst_difference(run, want, least=0.1) <= 1e-5, f"seed {seed}"
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("quantized", deep_but(False, [True, False]))
+@pytest.mark.deep
+@pytest.mark.parametrize("quantized", [True, False])
 def test_row_by_row_equals_the_whole_tensor(
     quantized: bool, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:

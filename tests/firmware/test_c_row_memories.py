@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from deep import deep_but
 from row_networks import network
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -71,7 +70,8 @@ def over(lab: Any, text: str, rng: np.random.Generator, **model: Any) -> ModuleO
     return module
 
 
-@pytest.mark.parametrize("quantized", deep_but(True, [True, False]))
+@pytest.mark.deep
+@pytest.mark.parametrize("quantized", [True, False])
 def test_random_networks_compute_the_same_bits(
     quantized: bool, fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

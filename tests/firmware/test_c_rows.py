@@ -240,7 +240,8 @@ RAM = {
 QUICK = ("resnet8_int8", "dscnn_kws_int8")  # of a normal run; `make fuzz` has all
 
 
-@pytest.mark.parametrize("name", deep_but("dscnn_kws_int8", RAM))
+@pytest.mark.deep
+@pytest.mark.parametrize("name", RAM)
 def test_rows_on_a_cortex_m(name: str, shared: Path, fuzz: float, tmp_path: Path, lab: Any) -> None:
     """The outputs of whole operators and of TensorFlow Lite Micro, canaries that hold and trip, and
     what rows cost. Three inputs on a Cortex-M4, in the full count thirty on each core."""

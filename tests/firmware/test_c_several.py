@@ -356,7 +356,7 @@ def test_refusals_say_which_model(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.long
+@pytest.mark.deep
 def test_ram_is_that_of_all(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lab: Any
 ) -> None:

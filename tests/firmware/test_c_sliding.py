@@ -62,7 +62,7 @@ def stream_and_windows(module: ModuleOp, found: Sliding, outputs: int, seed: int
     return [frames[None], windows]
 
 
-@pytest.mark.long
+@pytest.mark.deep
 @pytest.mark.parametrize(("name", "rows", "most", "kept"), MODELS)
 def test_models_give_what_whole_windows_give(
     name: str, rows: int, most: int | None, kept: int, shared: Path, tmp_path: Path, lab: Any

@@ -23,6 +23,7 @@ INPUTS = 1_000  # of which the first 30 are computed both ways
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.deep
 def test_the_page_is_what_is_found(shared: Path) -> None:
     spec = importlib.util.spec_from_file_location("table", ROOT / "tests/channel_table.py")
     assert spec is not None and spec.loader is not None

@@ -19,6 +19,7 @@ from memopt.solvers.theory.fusion_check import is_safe
 RUNS = 10
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("kind", "size", "before", "after"),
     [

@@ -83,6 +83,7 @@ def source_peak(memory: BlockMemory) -> int:
     return peak
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", FILES)
 def test_round_trip(name: str, shared: Path, fuzz: float) -> None:
     if fuzz < 1 and name not in {*QUICK, *GENERIC}:

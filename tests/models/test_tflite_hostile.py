@@ -51,6 +51,7 @@ def test_truncated_files_are_refused(name: str, shared: Path, fuzz: float) -> No
     assert refused == len(cuts)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", MODELS)
 def test_corrupted_bytes_are_refused_or_harmless(name: str, shared: Path, fuzz: float) -> None:
     data = (shared / "models" / f"{name}.tflite").read_bytes()

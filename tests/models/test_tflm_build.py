@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from deep import deep_but
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "tflm-build.md").read_text(encoding="utf-8")
@@ -41,7 +40,8 @@ def build(command: list[str], folder: Path) -> "subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize("tool", deep_but("make", ["make", "cmake"]))
+@pytest.mark.deep
+@pytest.mark.parametrize("tool", ["make", "cmake"])
 def test_the_rule_plans_and_fails_when_the_arena_grows(
     tool: str, shared: Path, tmp_path: Path
 ) -> None:

@@ -141,6 +141,7 @@ def is_told(accepts: Callable[[str], bool], text: str, accepted: bool) -> bool:
         return True
 
 
+@pytest.mark.deep
 def test_every_change_of_a_condition_is_caught(fuzz: float) -> None:
     """All of them in `make fuzz`, every third otherwise."""
     known, every = corpus(), mutants()

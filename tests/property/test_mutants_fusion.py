@@ -39,6 +39,7 @@ def fused(rules: Rules) -> Callable[[random.Random], bool]:
 SEPARABLE = ["same_side", "shared_reads", "shared_groups", "unread_inputs"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("dropped", [*SEPARABLE, "inner_levels", "least_peak"])
 def test_t3_needs_every_condition(dropped: str) -> None:
     assert first_difference(fused(ALL_RULES), 200) is None

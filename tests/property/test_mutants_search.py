@@ -78,6 +78,7 @@ def _turns(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUn
     monkeypatch.setattr(both_ends, "TURN", 1)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("backward", [False, True], ids=["one end", "both ends"])
 @pytest.mark.parametrize(
     "mutant",

@@ -107,6 +107,7 @@ def split_differs(rules: SplitRules) -> Callable[[random.Random], bool]:
     return differs
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("dropped", ["descends", "least", "hill", "valley", "unread", "start"])
 def test_t5_needs_every_condition(dropped: str) -> None:
     assert first_difference(split_differs(ALL_SPLIT_RULES), 200) is None

@@ -11,15 +11,12 @@ FILES = Path(__file__).resolve().parent.parent / "filecheck"
 OPT = "from memopt.opt import main; import sys; sys.exit(main())"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
         (("--fuse", "--schedule=auto", "--place=joint", "--verify-plan"), "figure1.mlir"),
-        pytest.param(
-            ("--partition=2", "--schedule=greedy", "--place=shared-objects"),
-            "figure1.mlir",
-            marks=pytest.mark.deep,
-        ),
+        (("--partition=2", "--schedule=greedy", "--place=shared-objects"), "figure1.mlir"),
         (
             ("--model=alignment=1,inplace=on", "--fit=300", "--schedule=auto", "--place=joint"),
             "memgraph-expand-rows-fit.mlir",

@@ -94,6 +94,7 @@ def test_the_pictures_are_of_these_plans(name: str, passes: list[str], tmp_path:
     assert titles[0] == titles[1]
 
 
+@pytest.mark.deep
 def test_the_pictures_of_rows_are_of_these_plans(shared: Path) -> None:
     """Their titles, as above; `make docs/pictures` writes them."""
     assert shared.exists()
@@ -115,6 +116,7 @@ def test_the_table_of_rows_has_its_rows() -> None:
     assert len(re.findall(ROWS, TEXT, re.MULTILINE)) == 4
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "figures"),
     [(found[0], found[1:]) for found in re.findall(ROWS, TEXT, re.MULTILINE)],

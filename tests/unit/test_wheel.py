@@ -64,6 +64,7 @@ def project_files(source: Path) -> set[str]:
     return found | {f"memopt/{p.relative_to(front)}" for p in own}
 
 
+@pytest.mark.deep
 def test_every_file_is_inside(built: tuple[Path, Path, set[str]]) -> None:
     wheel, sdist, needed = built
     assert len(needed) > 100
