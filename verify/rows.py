@@ -118,9 +118,9 @@ def _check_row(op: RowOp, walk: Walk) -> None:
     done = walk.done.setdefault(operator, [])
     if is_gathered(op) or op.shows_sums:  # no step: others make it, whenever they run
         if r in done:
-            raise MemoptError(f"row {r} of {full_name(whole)} is there twice", place_of(op))
+            raise MemoptError(f"{_row_text(op)} is there twice", place_of(op))
     elif done and r <= done[-1]:
-        raise MemoptError(f"row {r} of {full_name(whole)} runs after row {done[-1]}", place_of(op))
+        raise MemoptError(f"{_row_text(op)} runs after row {done[-1]}", place_of(op))
     insort(done, r)
     waiting = iter(inputs)
     for k, operand in enumerate(whole.operands):
@@ -136,7 +136,7 @@ def _check_row(op: RowOp, walk: Walk) -> None:
         _check_sum(op, list(waiting), walk)
         return
     if next(waiting, None) is not None:
-        raise MemoptError(f"row {r} of {full_name(whole)} reads more than it needs", place_of(op))
+        raise MemoptError(f"{_row_text(op)} reads more than it needs", place_of(op))
     for index, result in enumerate(op.results):
         walk.source[result] = ((operator, index), r)
 
@@ -145,9 +145,7 @@ def _take_row(op: RowOp, which: tuple[int, int, int], value: SSAValue | None, wa
     """Row `n` of `rows` of operand `k` is this value."""
     k, n, rows = which
     if value is None:
-        raise MemoptError(
-            f"row {op.index.data} of {full_name(op.operation)} lacks row {n}", place_of(op)
-        )
+        raise MemoptError(f"{_row_text(op)} lacks row {n}", place_of(op))
     tensor, row = walk.source.get(value, (value, 0) if rows == 1 else (None, -1))
     if tensor is None or row != n:
         text = f"{name_of(value)} is not row {n} of operand {k} of {full_name(op.operation)}"

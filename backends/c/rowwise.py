@@ -5,14 +5,7 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.call import (
-    Array,
-    Constants,
-    KernelCall,
-    Rows,
-    Table,
-    split_rows,
-)
+from memopt.backends.c.call import Array, Constants, KernelCall, Rows, Table, split_rows
 from memopt.dialects.operators.unary import UnaryOp
 from memopt.dialects.stored import dtype_of
 from memopt.dialects.tensors import bytes_of, shape_of

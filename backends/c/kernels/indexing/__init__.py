@@ -15,9 +15,7 @@ from memopt.backends.c.call import (
     tensor_or_table,
 )
 from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.rowwise import (
-    tensor_or_bytes,
-)
+from memopt.backends.c.rowwise import tensor_or_bytes
 from memopt.dialects.operators.gathering import ScatterNdOp
 from memopt.dialects.operators.one_hot import OneHotOp
 from memopt.dialects.stored import is_stored, need_same_numbers

@@ -18,11 +18,7 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.registry import ANY, kernel
 from memopt.backends.c.row_calls import Lowered, RowCall, own_rows
-from memopt.backends.c.rowwise import (
-    copy_call,
-    moved,
-    tensor_or_bytes,
-)
+from memopt.backends.c.rowwise import copy_call, moved, tensor_or_bytes
 from memopt.backends.c.strided import strided_call
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
