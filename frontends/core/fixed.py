@@ -3,7 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
+from memopt.dialects.errors import MemoptError
+
 Fixed: TypeAlias = Mapping[str, Sequence[int | float]]
 """Name of an input -> its elements in their order, or one for all of them."""
 
 NOT_HERE: Final = "--fix makes constants of inputs of an .onnx file, of no other"
+
+
+def check_none_fixed(fixed: Fixed, place: str = "") -> None:
+    """Raise MemoptError if something is fixed in what is no .onnx file."""
+    if fixed:
+        raise MemoptError(NOT_HERE, place)

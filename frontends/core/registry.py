@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt import frontends
 from memopt.dialects.errors import MemoptError
-from memopt.frontends.core.fixed import NOT_HERE, Fixed
+from memopt.frontends.core.fixed import Fixed, check_none_fixed
 from memopt.frontends.core.shapes import Shapes, check_shapes
 
 SHARED = "core"  # the one entry of frontends/ that is no format
@@ -62,8 +62,7 @@ class Frontend:
         if self.fixes_shapes:
             module: ModuleOp = read(data, name, path, shapes, fixed)
             return module
-        if fixed:
-            raise MemoptError(NOT_HERE, name)
+        check_none_fixed(fixed, name)
         module = read(data, name, path)
         check_shapes(module, shapes)
         return module

@@ -21,7 +21,7 @@ from memopt.driver import (
     set_model_path,
     unknown_kind,
 )
-from memopt.frontends.core.fixed import NOT_HERE, Fixed
+from memopt.frontends.core.fixed import Fixed, check_none_fixed
 from memopt.frontends.core.shapes import Shapes, check_shapes
 from memopt.outputs import Wanted, emit
 from memopt.solvers import clock
@@ -78,8 +78,7 @@ def run_chunk(job: Job, text: str | None, line_offset: int) -> str | bytes:
     else:
         module = load_text(context, text, job.name, line_offset)
         check_shapes(module, job.shapes)
-        if job.fixed:
-            raise MemoptError(NOT_HERE)
+        check_none_fixed(job.fixed)
     if job.model_path is not None:
         set_model_path(module, job.model_path)
     known: dict[FuncOp, Planned] = {}

@@ -36,7 +36,7 @@ from memopt.driver import (
     new_context,
     unknown_kind,
 )
-from memopt.frontends.core.fixed import NOT_HERE, Fixed
+from memopt.frontends.core.fixed import Fixed, check_none_fixed
 from memopt.frontends.core.registry import all_frontends, frontend_of, frontend_of_bytes
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_input_range import Ranges, declare_ranges
@@ -116,8 +116,7 @@ def load(
         check_module(model.module)
         if model.kind == "mlir":
             check_shapes(model.module, sizes)
-            if fixed:
-                raise MemoptError(NOT_HERE)
+            check_none_fixed(given)
     return model
 
 

@@ -24,7 +24,7 @@ from memopt.driver import (
     set_model_path,
     unknown_kind,
 )
-from memopt.frontends.core.fixed import NOT_HERE
+from memopt.frontends.core.fixed import check_none_fixed
 from memopt.frontends.core.registry import frontend_of
 from memopt.frontends.core.shapes import check_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
@@ -151,8 +151,7 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
         elif path.suffix == IR:
             found.append(load_text(context, path.read_text(encoding="utf-8"), str(path)))
             check_shapes(found[0], shapes)
-            if fixed:
-                raise MemoptError(NOT_HERE)
+            check_none_fixed(fixed)
         else:
             raise MemoptError(unknown_kind())
         if args.model_path:
