@@ -233,7 +233,8 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
         variables = [  # a class is compared faster than asked for
             v for v in self.operands if isinstance(v, OpResult) and type(v.op) is VariableOp
         ]
-        effects: tuple[object, ...] = (*variables, *((WORLD,) if self.stateful else ()))
+        stateful = "stateful" in self.properties
+        effects: tuple[object, ...] = (*variables, *((WORLD,) if stateful else ()))
         if not model.has_inplace and not effects:  # as nearly always
             return plain(results)
         inplace: tuple[tuple[int, int], ...] = ()

@@ -34,6 +34,10 @@ class Extracted:
     graph: MemoryGraph
     group_of: tuple[int | None, ...]
 
+    def asked(self) -> dict[Operation, OperatorMemory]:
+        """What every operation said of itself; it says the same until it or its operands change."""
+        return dict(zip(self.memory.operations, self.memory.memory, strict=True))
+
     def refuse_parts(self, who: str) -> None:
         """Raise MemoptError if a tensor is in parts, which `who` cannot put anywhere."""
         for g in self.graph.groups:

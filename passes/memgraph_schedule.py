@@ -29,7 +29,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.interface import OperatorMemory
 from memopt.dialects.names import place_of
-from memopt.dialects.plan import set_order
+from memopt.dialects.plan import CHOSEN, set_order
 from memopt.dialects.rows import family_of
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.write_plan import Facts
@@ -162,7 +162,8 @@ def write_order(
     if len(flat.graph) != len(extracted.graph):
         answer = replace(answer, proof=_flat_proof(flat, answer, time_limit))
     if write_inplace(flat, [c for c in facts.inplace if c]) or chosen is not None:
-        flat = extract(extracted.func, assume_pure)
+        as_before = {op: its for op, its in flat.asked().items() if CHOSEN not in op.attributes}
+        flat = extract(extracted.func, assume_pure, known=as_before)
     set_order(flat.memory.operations)
     family = family_of(flat.memory.operations)
     return Planned(flat, Facts(answer.peak, answer.lower_bound, answer.proof, family)), answer
@@ -186,7 +187,7 @@ def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: b
     func = extracted.func
     operations = extracted.memory.operations
     if not any(isinstance(op, HyperNode) for op in operations):
-        return extract(func, assume_pure) if moved else extracted
+        return extract(func, assume_pure, known=extracted.asked()) if moved else extracted
     inner = [list(op.body.block.ops) if isinstance(op, HyperNode) else [op] for op in operations]
     place = {op: i for i, op in enumerate(operations)}
     chains = [(place_of(c[0]), [place[node] for node in c]) for c in _chains(operations)]
@@ -211,10 +212,9 @@ def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: b
 
 def _untouched(extracted: Extracted) -> dict[Operation, OperatorMemory]:
     """What is known of the operations that opening hyper-nodes leaves as they are, operands too."""
-    inside = extracted.memory
     return {
         op: its
-        for op, its in zip(inside.operations, inside.memory, strict=True)
+        for op, its in extracted.asked().items()
         if not any(isinstance(o, HyperNode) for o in (op, *[v.owner for v in op.operands]))
     }
 
