@@ -173,8 +173,8 @@ class MulOp(BinaryOp):
 
 @irdl_op_definition
 class DivOp(BinaryOp):
-    """The quotient, of int32 without what is left over, with numpy's broadcasting. Where runtimes
-    refuse to divide int32 by 0, it is 0."""
+    """The quotient, of int32 and int64 without what is left over, with numpy's broadcasting. Where
+    runtimes refuse to divide integers by 0, it is 0."""
 
     name = "memgraph.div"
     COMMUTES: ClassVar[bool] = False
@@ -194,11 +194,11 @@ class DivOp(BinaryOp):
         with np.errstate(all="ignore"):  # by 0
             if a.dtype.kind == "f":
                 return a / b
-            if str(a.dtype) != "int32":
+            if str(a.dtype) not in ("int32", "int64"):
                 raise unknown(self, f"a quotient of {a.dtype}")
-            wide, by = a.astype(np.int64), b.astype(np.int64)
-            found = np.abs(wide) // np.maximum(np.abs(by), 1) * np.sign(wide) * np.sign(by)
-            return found.astype(np.int32)
+            down = np.floor_divide(a, b)  # 0 by 0; the least number by -1 wraps
+            up = (down * b != a) & ((a < 0) != (b < 0)) & (b != 0)
+            return down + up.astype(a.dtype)
 
     def of_stored(self, a: Array, b: Array, bits: int) -> Array:
         raise unknown(self, "stored integers")

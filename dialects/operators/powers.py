@@ -13,12 +13,12 @@ class RealBentOp(BentOp):
 
     COMMUTES: ClassVar[bool] = False
     INTEGERS: ClassVar[bool] = False
-    REALS: ClassVar[bool] = True  # alone, and not int32, too
+    REALS: ClassVar[bool] = True  # alone, and not int32 and int64, too
 
     def of_reals(self, a: Array, b: Array) -> Array:
         import numpy as np
 
-        if a.dtype.kind != "f" and (self.REALS or str(a.dtype) != "int32"):
+        if a.dtype.kind != "f" and (self.REALS or str(a.dtype) not in ("int32", "int64")):
             raise unknown(self, "integers")
         with np.errstate(all="ignore"):
             return self.of_floats(a, b)
@@ -44,7 +44,7 @@ class PowOp(RealBentOp):
 
 @irdl_op_definition
 class FloorDivOp(RealBentOp):
-    """The quotient rounded down, with numpy's broadcasting; of int32 by 0 it is 0."""
+    """The quotient rounded down, with numpy's broadcasting; of integers by 0 it is 0."""
 
     name = "memgraph.floor_div"
     REALS: ClassVar[bool] = False

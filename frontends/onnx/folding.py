@@ -33,6 +33,7 @@ from memopt.frontends.onnx.loading import (
     type_of,
 )
 from memopt.frontends.onnx.operators import OPERATORS
+from memopt.frontends.onnx.scope import RefusedError
 from memopt.frontends.onnx.types import NAMES
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def fold(graph: Graph) -> Known:
 def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
     """One node by these opsets: it is known, made of others, or stays."""
     is_own = node.domain in DEFAULT_DOMAINS
-    if not is_own and (found := expanded(known, kind_of(node), node, 0)) is not None:
+    if not is_own and (found := _expanded(known, index, kind_of(node), node, 0)) is not None:
         for one in found:  # first, for only these say its types
             _take(known, index, one, NEWEST)
         return
@@ -84,7 +85,8 @@ def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
     if is_own and len(node.output) and _is_known(known, node, opsets):
         return
     body: Body | None
-    if is_own and (nodes := expanded(known, node.op_type, node, opsets.get("", 0))) is not None:
+    opset = opsets.get("", 0)
+    if is_own and (nodes := _expanded(known, index, node.op_type, node, opset)) is not None:
         body = nodes, dict(NEWEST)
     elif is_own and node.op_type in OPERATORS:
         body = None
@@ -96,6 +98,17 @@ def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
         return
     for one in body[0]:
         _take(known, index, one, body[1])
+
+
+def _expanded(
+    known: Known, index: int, kind: str, node: NodeProto, opset: int
+) -> list[NodeProto] | None:
+    """The nodes that mean the same, if there are any. Raises MemoptError for what a node asks for
+    that nobody computes."""
+    try:
+        return expanded(known, kind, node, opset)
+    except RefusedError as refusal:
+        raise MemoptError(str(refusal), known.graph.place(index, node)) from None
 
 
 def _note(known: Known, node: NodeProto) -> None:

@@ -104,6 +104,8 @@ def floating(node: Node) -> None:
     need(isinstance(node.type(0).element_type, AnyFloat))
 
 
+WHOLE = (IntegerType(32), IntegerType(64))  # that are divided
+
 # -- element-wise -------------------------------------------------------------------------------
 
 
@@ -114,8 +116,9 @@ def binary(node: Node, kind: Kind) -> Operation:
 
 
 def quotient(node: Node, kind: Kind) -> Operation:
-    """Div of reals; that of integers leaves out what is behind the point."""
-    floating(node)
+    """Div of reals, and of integers without what is behind the point."""
+    plain(node)
+    need(isinstance(node.element(0), AnyFloat) or node.element(0) in WHOLE)
     return binary(node, kind)
 
 
@@ -159,7 +162,7 @@ def power(node: Node, kind: Kind) -> Operation:
 
 def modulo(node: Node, kind: Kind) -> Operation:
     """Mod with the divisor's sign."""
-    need(not node.get("fmod", 0) and node.element(0) == IntegerType(32))
+    need(not node.get("fmod", 0) and node.element(0) in WHOLE)
     return binary(node, kind)
 
 

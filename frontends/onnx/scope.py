@@ -20,6 +20,10 @@ INT64: Final = TensorProto.INT64
 BOOL: Final = TensorProto.BOOL
 
 
+class RefusedError(Exception):
+    """What a node asks for that no runtime computes; `folding` says where it stands."""
+
+
 @dataclass
 class Scope:
     """A node, and the nodes made in its place. `opset` is the one by which the node is read; made

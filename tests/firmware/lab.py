@@ -131,7 +131,7 @@ def row_kernels(quantized: bool) -> set[str]:
     found -= {"cast_any"}  # test_c_integers.py
     found -= {"atan_f32", "erf_f32"}  # of ONNX: test_onnx_nodes.py, whole as all of one number are
     whole = ("floor_div_i32", "floor_mod_i32", "div_i32", "abs_i32", "neg_i32")
-    whole += ("add_i64", "sub_i64", "mul_i64")  # test_c_integers.py
+    whole += tuple(k for k in found if k.endswith("_i64"))  # test_c_onnx_integers.py
     found = {k for k in found if k not in whole}  # the same
     found -= {"custom"}  # what the user writes: test_c_custom.py
     found = {k for k in found if not k.startswith("cmsis_")}  # whole: test_c_cmsis_nn.py

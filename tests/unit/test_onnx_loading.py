@@ -226,6 +226,19 @@ WRONG: dict[str, tuple[Callable[[], ModelProto], str]] = {
     "no operator": (lambda: make([node("Foo")], y=(1, 4)), "No Op registered for Foo"),
     "no domain": (lambda: domain(make([RELU])), "nobody"),
     "type": (lambda: make([node("Gather", ("x", "x"))], y=(1, 4)), "Gather"),
+    **{
+        f"index {kind} {value}": (
+            lambda kind=kind, value=value, shape=shape: make(
+                [node(kind, ("x", "at"), axis=1)],
+                (1, 4),
+                {"at": ints(value).reshape(shape)},
+                y=(1, 1),
+            ),
+            f"({kind}): error: index {value} is not in [-4, 3]",
+        )
+        for kind, shape in (("Gather", (1,)), ("GatherElements", (1, 1)))
+        for value in (-9, -5, 4)
+    },
     "shape": (lambda: make([RELU], y=(1, 5)), "Inferred shape and existing shape differ"),
     "short": (
         lambda: make(

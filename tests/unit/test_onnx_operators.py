@@ -179,7 +179,7 @@ CASES: dict[str, Case] = {
         plain("QuantizeLinear", "s", "z", constants={"s": F(0.5), "z": np.int8(3)}),
     ),
     # what means something else, or is made of others
-    "DivIntegers": ("Div", lambda o: make([node("Div", ("x", "x"))], o, element=TensorProto.INT32)),
+    "DivIntegers": ("div", lambda o: make([node("Div", ("x", "x"))], o, element=TensorProto.INT32)),
     "Conv3D": (
         "Conv",
         plain("Conv", "w", x=(1, 2, 4, 4, 4), constants={"w": floats(3, 2, 1, 1, 1)}),

@@ -51,6 +51,9 @@ def binary(s: Scope) -> bool:
         assert power is not None
         if power.size == 1 and power.shape in ((), (1,)) and float(power.reshape(-1)[0]) == 2:
             return s.done("Mul", s.x, s.x)
+    if kind == "Mod" and s.get("fmod", 0) and s.element() in (INT32, INT64):
+        whole = s.add("Mul", s.add("Div", *s.node.input), s.input(1))
+        return s.done("Sub", s.x, whole)
     if kind in ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal") and _narrow(s, kind):
         return True
     return _spread(s, kind)

@@ -1,9 +1,14 @@
 """What moves elements, takes some of them, or puts others beside them."""
 
+from collections.abc import Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 from memopt.frontends.onnx.expansions import expands
-from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, Scope
+from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, RefusedError, Scope
+
+if TYPE_CHECKING:
+    from memopt.frontends.onnx.scope import Array
 
 
 @expands("Upsample")
@@ -112,7 +117,8 @@ def _place(index: int, size: int, mode: str) -> int:
 @expands("Gather", "GatherND")
 def gather(s: Scope) -> bool:
     """Of indices from zero on; those that count from the end are brought there."""
-    if s.is_constant(0) and s.is_constant(1) and s.array(1) is None:
+    array = s.known.constant(s.input(1))
+    if s.is_constant(0) and s.is_constant(1) and array is None:
         return False
     if s.node.op_type == "GatherND" and s.get("batch_dims", 0):
         return False
@@ -121,8 +127,8 @@ def gather(s: Scope) -> bool:
         sizes: list[int] = [s.shape()[axis]]
     else:
         axis, sizes = None, list(s.shape()[: s.shape(1)[-1]])
-    array = s.array(1)
     if array is not None:
+        need_indices(array, sizes)
         if (array >= 0).all():
             return False
         import numpy as np
@@ -134,6 +140,16 @@ def gather(s: Scope) -> bool:
     else:
         at = wrapped(s, s.input(1), s.element(1), sizes)
     return s.done(s.node.op_type, s.x, at, axis=axis)
+
+
+def need_indices(array: "Array", sizes: Sequence[int]) -> None:
+    """Raises RefusedError for an index that is not in [-n, n) of its dimension: one for all, or one
+    for each element of the last dimension."""
+    for k, size in enumerate(sizes):
+        each = array if len(sizes) == 1 else array[..., k]
+        if each.size and not -size <= each.min() <= each.max() < size:
+            wrong = each.min() if each.min() < -size else each.max()
+            raise RefusedError(f"index {wrong} is not in [{-size}, {size - 1}]")
 
 
 WRAPPED = "/wrapped"
@@ -166,6 +182,7 @@ def gather_elements(s: Scope) -> bool:
     array = s.array(1)
     flat = s.reshaped(s.x, [-1])
     if array is not None:
+        need_indices(array, [shape[axis]])
         at = np.where(array < 0, array + shape[axis], array) * steps[axis] + base
         return s.done("Gather", flat, s.const(at, INT64), axis=0)
     at = wrapped(s, s.input(1), s.element(1), [shape[axis]])

@@ -214,6 +214,8 @@ def mul_stored(op: MulOp, constants: Constants) -> KernelCall:
 @kernel(MinimumOp, "f32", rows=own_rows)
 @kernel(MaximumOp, "i32", rows=own_rows)
 @kernel(MinimumOp, "i32", rows=own_rows)
+@kernel(MaximumOp, "i64", rows=own_rows)
+@kernel(MinimumOp, "i64", rows=own_rows)
 def selected(op: SelectOp, constants: Constants) -> KernelCall:
     """One of two elements, as it is."""
     need_same_numbers(op, op.lhs, op.rhs, op.result)
@@ -278,6 +280,8 @@ def squared_difference_s8(op: SquaredDifferenceOp, constants: Constants) -> Kern
 @kernel(AddOp, "i64", rows=own_rows)
 @kernel(SubOp, "i64", rows=own_rows)
 @kernel(MulOp, "i64", rows=own_rows)
+@kernel(DivOp, "i64", rows=own_rows)
+@kernel(FloorModOp, "i64", rows=own_rows)
 def bent(op: BinaryOp, constants: Constants) -> KernelCall:
     """Their kernels clamp nothing."""
     if activation_of(op) or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
@@ -287,6 +291,7 @@ def bent(op: BinaryOp, constants: Constants) -> KernelCall:
 
 @kernel(ComparisonOp, "f32 to bool", rows=own_rows)
 @kernel(ComparisonOp, "i32 to bool", rows=own_rows)
+@kernel(ComparisonOp, "i64 to bool", rows=own_rows)
 @kernel(ComparisonOp, "bool", rows=own_rows)
 def compared(op: ComparisonOp, constants: Constants) -> KernelCall:
     if is_stored(op.lhs) or is_stored(op.rhs):

@@ -1,6 +1,13 @@
 """Functions of one value. Those of an int8 are tables of 256: what the operation evaluates to."""
 
-from memopt.backends.c.call import Constants, KernelCall, Table, per_tensor, refuse
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    Table,
+    element_kind,
+    per_tensor,
+    refuse,
+)
 from memopt.backends.c.int8 import WIDE
 from memopt.backends.c.int16 import sigmoids
 from memopt.backends.c.registry import kernel
@@ -100,10 +107,13 @@ def function_f32(op: FunctionOp, constants: Constants) -> KernelCall:
 
 @kernel(AbsOp, "i32", rows=own_rows)
 @kernel(NegOp, "i32", rows=own_rows)
-def function_i32(op: AbsOp | NegOp, constants: Constants) -> KernelCall:
+@kernel(AbsOp, "i64", rows=own_rows)
+@kernel(NegOp, "i64", rows=own_rows)
+def function_of_integers(op: AbsOp | NegOp, constants: Constants) -> KernelCall:
+    kind = element_kind(op.result)
     if is_stored(op.input) or is_stored(op.result):
-        raise refuse(op, "quantized int32")
-    return rowwise(op, f"{op.name.removeprefix('memgraph.')}_i32")
+        raise refuse(op, "quantized int32 or int64")
+    return rowwise(op, f"{op.name.removeprefix('memgraph.')}_{kind}")
 
 
 @kernel(LeakyReluOp, "f32", rows=own_rows)

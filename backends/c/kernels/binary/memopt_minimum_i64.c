@@ -1,0 +1,16 @@
+/* MINIMUM, int64. Rows and steps as in memopt_add_s8.c. */
+#include "memopt_binary.h"
+
+typedef struct {
+  int32_t row_n;
+  int32_t a_step, b_step;
+  int32_t a_row_step, b_row_step;
+} memopt_minimum_i64_params;
+
+/* `output` may be `a` or `b`. */
+MEMOPT_KERNEL void memopt_minimum_i64(const void *params, const memopt_rows *rows,
+                                      const void *const *in, void *out, void *scratch) {
+  const memopt_minimum_i64_params *p = params;
+  (void)scratch;
+  MEMOPT_BINARY(int64_t, p, x < y ? x : y);
+}
