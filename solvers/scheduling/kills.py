@@ -20,11 +20,12 @@ not, unless another event is over before v; with it the argument holds: K frees 
 smaller than the result.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from memopt.solvers.problems.memory_graph import MemoryGraph, bits
+from memopt.solvers.problems.memory_graph import MemoryGraph
 from memopt.solvers.theory.ideals import ancestors, descendants
 
 # Events not yet over that contain no other such event, by index, and behind all events the in-place
@@ -76,14 +77,12 @@ class Kills:
     @cached_property
     def _waits(self) -> list[list[int]]:
         """Per in-place candidate the largest few events that must be over before it is a branch."""
-        result: list[list[int]] = []
+        events, result = self._events, list[list[int]]()
+        sizes = [need.bit_count() for need in events]
         for need, last in self._inplace:
             before = need & ~(1 << last)
-            within = (
-                e
-                for e in range(len(self._events) - 1, -1, -1)
-                if self._events[e] & before == self._events[e]
-            )
+            most = bisect_right(sizes, before.bit_count())  # no larger one is within it
+            within = (e for e in range(most - 1, -1, -1) if events[e] & before == events[e])
             result.append(list(islice(within, 3)))
         return result
 
@@ -212,10 +211,21 @@ def minimal_sets(sets: set[int]) -> list[int]:
         return minimal
     ends, by_end = 0, dict[int, list[int]]()
     for need in sorted(sets, key=lambda need: (need.bit_count(), need)):
-        if any(m & need == m for v in bits(need & ends) for m in by_end[v]):
+        if _holds(need, need & ends, by_end):
             continue
         minimal.append(need)
         last = need.bit_length() - 1
         by_end.setdefault(last, []).append(need)
         ends |= 1 << last
     return minimal
+
+
+def _holds(need: int, ends: int, by_end: dict[int, list[int]]) -> bool:
+    """Whether one of the sets with one of these last operators lies in `need`. Mostly there are few
+    of thousands of operators, so they are not listed as `bits` does."""
+    while ends:
+        low = ends & -ends
+        if any(m & need == m for m in by_end[low.bit_length() - 1]):
+            return True
+        ends ^= low
+    return False

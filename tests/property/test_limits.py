@@ -68,6 +68,29 @@ def test_search_and_auto_beyond_their_limits(fuzz: float) -> None:
             assert (found.peak, found.optimal) == (best, True), (graph, more)
 
 
+def test_work_ends_the_search_of_a_large_graph(fuzz: float) -> None:
+    """Of graphs above `LARGE` that have no other limit; what is said then is true."""
+    rng = random.Random(2)
+    ended = 0
+    for _ in range(int(GRAPHS * fuzz)):
+        graph = random_graph(rng)
+        best, start = optimum(graph), random_order(rng, graph)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(search, "LARGE", len(graph) - 1)
+            patch.setattr(search, "WORK", rng.choice((0, 1, 3)) * len(graph))
+            found = search.solve(graph, bound=0, incumbent=start)
+            again = search.solve(graph, bound=0, incumbent=start)
+            limited = search.solve(graph, time_limit=1e6, bound=0, incumbent=start)
+            patch.setattr(search, "LARGE", len(graph))
+            smaller = search.solve(graph, bound=0, incumbent=start)
+        found.verify(graph)
+        assert found == again
+        assert found.lower_bound <= best <= found.peak, graph
+        assert (limited.peak, limited.optimal) == (smaller.peak, smaller.optimal) == (best, True)
+        ended += found.proof == "none"
+    assert ended > GRAPHS * fuzz / 10
+
+
 def test_contraction_beyond_its_limits(fuzz: float) -> None:
     rng = random.Random(1)
     for _ in range(int(GRAPHS * fuzz)):

@@ -4,7 +4,7 @@ A search that does not end soon gets better incumbents to beat in between: a des
 (`_descend`), and whatever its caller has (`Polish`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from memopt.solvers import clock
@@ -71,6 +71,17 @@ def solve(
     )
 
 
+# States that the search proper gets before better incumbents are looked for, and each such look.
+FIRST = 25_000
+LOOK = 2_000
+
+# A state of thousands of operators takes a millisecond and more, and where they are rows so many
+# orders are equal that no search ends. Without another limit, graphs of more operators than this
+# get states for so much work, states times operators, and looks for incumbents parts of that.
+LARGE = 2_000
+WORK = 500_000_000
+
+
 @dataclass(frozen=True)
 class Limits:
     """Where a search ends early: seconds, states taken, bytes that its states take."""
@@ -78,6 +89,12 @@ class Limits:
     time_limit: float | None = None
     max_states: int | None = None
     max_bytes: int = MAX_BYTES
+
+    def for_graph(self, operators: int) -> "Limits":
+        """With the states that a graph of so many operators gets if nothing but memory ends it."""
+        if self.time_limit is not None or self.max_states is not None or operators <= LARGE:
+            return self
+        return replace(self, max_states=WORK // operators)
 
 
 class Polish(Protocol):
@@ -107,6 +124,10 @@ def explore(
     between, and again when memory is spent: what it knows is forgotten then, but not the bound.
     """
     peak = profile(graph, incumbent).peak
+    first, each = FIRST, LOOK
+    if (counted := limits.for_graph(len(graph))) is not limits:
+        limits, most = counted, counted.max_states or 0
+        first, each = min(FIRST, most // 5), min(LOOK, most // 50)
     top = peak if ceiling is None else min(ceiling, peak)
     if bound >= top:
         return Schedule(incumbent, peak, bound, "search")
@@ -131,15 +152,14 @@ def explore(
             order, states = better, states + taken
 
     most = limits.max_states
-    first = FIRST if most is None else min(FIRST, most)
-    search.run(first, _share(end, 4), limits.max_bytes)
-    if not search.exhausted and (most is None or most > FIRST):
-        look(LOOK)
+    search.run(first if most is None else min(first, most), _share(end, 4), limits.max_bytes)
+    if not search.exhausted and (most is None or most > first):
+        look(each)
         search.run(None if most is None else most - search.states, end, limits.max_bytes)
     found, lower, exhausted = search.order, search.lower_bound, search.exhausted
     if not exhausted and most is None:
         search.forget()
-        look(10 * LOOK)
+        look(10 * each)
     order = found or order
     best = tuple(old[v] for v in order)
     peak = profile(graph, best).peak
@@ -150,11 +170,6 @@ def explore(
 def _share(deadline: float | None, parts: int) -> float | None:
     """The end of the first of so many equal parts of the time that is left."""
     return clock.deadline(clock.left(deadline, 1 / parts))
-
-
-# States that the search proper gets before better incumbents are looked for, and each such look.
-FIRST = 25_000
-LOOK = 2_000
 
 
 def _descend(
