@@ -1,12 +1,13 @@
 """From an executing operation to its kernel calls, whole or row by row."""
 
+from dataclasses import replace
 from functools import partial
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
 from memopt.analysis.function_memory import executing
-from memopt.backends.c.call import Constants, KernelCall, refuse
+from memopt.backends.c.call import Constants, KernelCall, Table, refuse, tensor_or_table
 from memopt.backends.c.pulling import pulling_of, pulls
 from memopt.backends.c.registry import Kernel, matching, own_workspace
 from memopt.backends.c.row_calls import RowCall
@@ -38,7 +39,7 @@ def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
 def lower(op: Operation, constants: Constants, isa: tuple[str, ...]) -> list[KernelCall]:
     """The kernel calls of one executing operation on a core with the instruction sets `isa`.
     Raises MemoptError if there is no kernel."""
-    return _calls(matching(op, isa), op, constants)
+    return [_reads_flash(call, op, constants) for call in _calls(matching(op, isa), op, constants)]
 
 
 def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> list[RowCall]:
@@ -55,3 +56,12 @@ def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> lis
 def _calls(kernel: Kernel, op: Operation, constants: Constants) -> list[KernelCall]:
     calls = kernel.lower(op, constants)
     return calls if isinstance(calls, list) else [calls]
+
+
+def _reads_flash(call: KernelCall, op: Operation, constants: Constants) -> KernelCall:
+    """The call with tables for what it reads that is known: no buffer holds it, and hardly a kernel
+    expects it, for what follows from constants alone is computed before, unless it is large."""
+    operands = (
+        v if isinstance(v, Table) else tensor_or_table(op, v, constants) for v in call.operands
+    )
+    return replace(call, operands=tuple(operands))

@@ -42,7 +42,8 @@ class Kernel:
     """What a kernel computes: `op`, or all operations derived from it, on `types` (`s8`, or `f32 to
     s8` where they change), with the first operand in `layout` and with one of the `roundings`
     (none: it does not matter), on a core that has `isa`. `lower` makes its calls; `workspace` says
-    the bytes of scratch that they need; `rows`, how it computes a row, None if it cannot. `sums`
+    the bytes of scratch that they need; `rows`, how it computes a row, None if it cannot, and
+    `cuts`, of which operations it does, None for all. `sums`
     are for results that are added up in one buffer, all others for those that are not. A `fast` one
     is for operations that are marked with `memgraph.fast`, in the form that the mark names: its
     scratch buys speed. It computes those that `where` says, or of which it wants scratch."""
@@ -58,6 +59,13 @@ class Kernel:
     sums: bool
     fast: str | None
     where: Callable[[Any], bool] | None
+    cuts: Callable[[Any], bool] | None
+
+    def computes_rows_of(self, op: Operation) -> bool:
+        """Whether it computes single rows of an operation, in no scratch."""
+        if self.rows is None or (self.workspace and self.workspace(op)):
+            return False
+        return self.cuts is None or self.cuts(op)
 
     def has_use(self, op: Operation) -> bool:
         """Whether an operation of its types, if it were marked, would be for this kernel."""
@@ -83,6 +91,7 @@ def kernel(
     sums: bool = False,
     fast: str | None = None,
     where: Callable[[Any], bool] | None = None,
+    cuts: Callable[[Any], bool] | None = None,
 ) -> Callable[[Lower], Lower]:
     """Registers the function below as what lowers `op` to a kernel, see Kernel; to several, if its
     C has a form for each instruction set `isa`."""
@@ -90,7 +99,9 @@ def kernel(
 
     def register(lower: Lower) -> Lower:
         _REGISTERED.extend(
-            Kernel(op, types, lower, layout, roundings, each, workspace, rows, sums, fast, where)
+            Kernel(
+                op, types, lower, layout, roundings, each, workspace, rows, sums, fast, where, cuts
+            )
             for each in ((isa,) if isinstance(isa, str) else isa)
         )
         return lower
@@ -224,7 +235,7 @@ def computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
 
 def _computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
     best = _best(op, kernels_of(type(op)), isa)
-    return best is None or (best.rows is not None and not (best.workspace and best.workspace(op)))
+    return best is None or best.computes_rows_of(op)
 
 
 def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:

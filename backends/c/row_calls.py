@@ -74,10 +74,15 @@ def window_under(op: ComputeOp) -> Window | None:
     return Window(stride, pad, (kernel - 1) * dilation + 1)
 
 
+def pads_image(op: PadOp) -> bool:
+    """Of which pads there are rows."""
+    return len(shape_of(op.input)) == 4
+
+
 def pad_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
     """A row of the image, or none where all is padding."""
     assert isinstance(op, PadOp)
-    if len(shape_of(op.input)) != 4:
+    if not pads_image(op):
         raise refuse(op, f"rows of a pad of {len(shape_of(op.input))} dimensions")
     window = Window(1, int(op.before.get_values()[1]), 1)
     return [RowCall(call, (0,), window) for call in lowered(op, constants)]

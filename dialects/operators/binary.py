@@ -62,8 +62,13 @@ class BinaryOp(ComputeOp):
         self.require(shape_of(self.result) == expected, f"the result's shape must be {expected}")
 
     def rows_read(self, operand: int, r: int) -> range | None:
-        shape = shape_of(self.operands[operand])
-        if len(shape) != len(shape_of(self.result)):
+        """There are none where an operand of fewer dimensions has another element for each row."""
+        rank = len(shape_of(self.result))
+        shapes = [shape_of(v) for v in self.operands]
+        if any(len(s) == rank - 1 and s[0] != 1 for s in shapes):
+            return None
+        shape = shapes[operand]
+        if len(shape) != rank:
             return None
         return range(1) if shape[1] == 1 else range(r, r + 1)
 

@@ -9,6 +9,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.dialects.even_rounding import quantized, rounds_even
 from memopt.dialects.fixed_point import rescale
 from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels
 from memopt.dialects.operators.mean import sum_scratch
@@ -63,10 +64,11 @@ class ReduceSumOp(ReductionOp):
             return values.astype(np.float64 if values.dtype.kind == "f" else np.int64).sum(
                 self.numbers
             )
+        (in_scale, in_zero) = per_tensor(self, self.input)
+        total = values.astype(np.int64).sum(self.numbers) - self.count * in_zero
+        if rounds_even(self):
+            return quantized(self, total * in_scale, self.result)
         need_scales(self)
-        total = (
-            values.astype(np.int64).sum(self.numbers) - self.count * per_tensor(self, self.input)[1]
-        )
         return self.stored(rescale(self, total, *quantize_multiplier(self.ratio)))
 
     @property

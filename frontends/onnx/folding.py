@@ -115,10 +115,23 @@ def _note(known: Known, node: NodeProto) -> None:
     """What expansions of later nodes ask about a node that stays."""
     if node.op_type == "DequantizeLinear":
         known.dequantized.update(node.output)
+        _note_number(known, node)
     entry = OPERATORS.get(node.op_type) if node.domain in DEFAULT_DOMAINS else None
     folds = entry is not None and all(kind.FOLDS for kind in entry.kinds)
     if folds and all(known.is_steady(name) for name in node.input if name):
         known.steady.update(node.output)
+
+
+def _note_number(known: Known, node: NodeProto) -> None:
+    """The one number that a constant stands for: what is between stays stored."""
+    import numpy as np
+
+    stored, scale, *zero = (known.array(name) for name in node.input if name)
+    if stored is None or scale is None or stored.size != 1 or scale.size != 1:
+        return
+    less = zero[0] if zero and zero[0] is not None else np.zeros((), np.int64)
+    real = (stored.astype(np.int64) - less.astype(np.int64)).astype(np.float32) * scale
+    known.numbers[node.output[0]] = float(real.reshape(-1)[0])
 
 
 def _is_known(known: Known, node: NodeProto, opsets: Opsets) -> bool:

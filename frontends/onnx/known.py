@@ -22,6 +22,7 @@ class Known:
     made, `fills` the `ConstantOfShape` nodes by their output's name. `nodes` are those that run,
     (index in the file, node), expanded; what they make of constants alone, where an operation is
     then a constant expression, is `steady`; `dequantized` is what `DequantizeLinear` makes.
+    `numbers` are single real numbers that it makes of constants.
     `read` are the values that nodes of the file, or the caller, read."""
 
     graph: Graph
@@ -31,6 +32,7 @@ class Known:
     nodes: list[tuple[int, NodeProto]] = field(default_factory=list[tuple[int, NodeProto]])
     steady: set[str] = field(default_factory=set[str])
     dequantized: set[str] = field(default_factory=set[str])
+    numbers: dict[str, float] = field(default_factory=dict[str, float])
     read: set[str] = field(default_factory=set[str])
     count: int = 0
 

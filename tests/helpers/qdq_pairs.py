@@ -49,6 +49,11 @@ class Pairs:
         self.nodes.append(helper.make_node("DequantizeLinear", [name, *step], [name + "_f"]))
         return name + "_f"
 
+    def nothing(self, like: list[str]) -> str:
+        """Zero, as it is stored."""
+        self.nodes.append(helper.make_node("DequantizeLinear", [like[1], *like], ["v_f"]))
+        return "v_f"
+
     def weights(self, *shape: int, axis: int = 0) -> tuple[str, Any]:
         """Constant weights as real numbers, and their scales, one per filter or one in all."""
         count = shape[axis] if self.rng.random() < 0.6 else 1
@@ -145,7 +150,8 @@ def moved(p: Pairs) -> bytes:
         rule = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
         p.add("Resize", [x, "", scales], mode="nearest", **rule)
     elif kind == 4:
-        p.add("Pad", [x, p.constant("k", np.int64([0, 0, 1, 0, 0, 0, 2, 1]))])
+        value = [p.nothing(like)] if p.rng.random() < 0.5 else []
+        p.add("Pad", [x, p.constant("k", np.int64([0, 0, 1, 0, 0, 0, 2, 1])), *value])
     elif kind == 5:
         p.add("DepthToSpace", [x], blocksize=2, mode=str(p.rng.choice(("DCR", "CRD"))))
     else:
@@ -156,11 +162,15 @@ def moved(p: Pairs) -> bytes:
 
 def mean(p: Pairs) -> bytes:
     x = p.tensor("x", 1, 4, 6, 6)
-    kind = int(p.rng.integers(3))
+    kind = int(p.rng.integers(4))
     if kind == 0:
         p.add("GlobalAveragePool", [x])
     elif kind == 1:
         p.add("ReduceMean", [x], axes=[2, 3], keepdims=int(p.rng.integers(2)))
+    elif kind == 2:
+        axes = p.constant("k", np.int64([[1], [2, 3]][int(p.rng.integers(2))]))
+        p.add("ReduceSum", [x, axes], keepdims=int(p.rng.integers(2)))
+        return p.model(None, 4.0)
     else:
         pads, counted = [int(p.rng.integers(2))] * 4, int(p.rng.integers(2))
         p.add("AveragePool", [x], kernel_shape=[3, 3], pads=pads, count_include_pad=counted)

@@ -67,10 +67,12 @@ def pad(s: Scope) -> bool:
         value = s.input(2) if s.has(2) else ""
         if "value" in s.attributes:
             value = s.like(s.attributes["value"])
+        if stands_for := value in s.known.numbers:
+            value = s.like(s.known.numbers[value])
         known = s.known.array(value) if value else None
         if value and (known is None or not np.isfinite(known.astype(np.float64)).all()):
             return _surrounded(s, name, shape, before, after, value)
-        if name == s.x and "pads" not in s.attributes:
+        if name == s.x and "pads" not in s.attributes and not stands_for:
             return False
         around = s.const([*before, *after], INT64)
         return s.done("Pad", name, around, *([value] if value else []))

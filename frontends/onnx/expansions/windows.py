@@ -106,7 +106,7 @@ def pool(s: Scope) -> bool:
     """One dimension; windows that are rounded up, whose last ones reach beyond the padding; padding
     that counts."""
     kind, kernel = s.node.op_type, s.get("kernel_shape", [])
-    if not s.is_float or s.is_stored or s.returns(1) or len(kernel) not in (1, 2):
+    if not s.is_float or s.returns(1) or len(kernel) not in (1, 2):
         return False
     n, pads = len(kernel), pads_of(s, kernel)
     strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
@@ -117,6 +117,8 @@ def pool(s: Scope) -> bool:
         beyond = reach - (size + pads[i] + pads[i + n])
         if beyond > 0:
             more[i + n], clipped = pads[i + n] + beyond, True
+    if s.is_stored and n == 2 and not clipped and all(d == 1 for d in dilations):
+        return False  # one operation does it
     spread = kind == "AveragePool" and any(d != 1 for d in dilations)
     if kind == "MaxPool" and any(d != 1 for d in dilations):
         return _dilated_max(s, kernel, strides, dilations, more)

@@ -53,9 +53,14 @@ def assign_variable(op: AssignVariableOp, constants: Constants) -> KernelCall:
     return replace(copy_call(operand, 1, size, (size, size)), written=op.state)
 
 
+def _keeps_images(op: TransposeOp) -> bool:
+    """Whether images stay in place: the kernel finds an element by the number of its row."""
+    return op.permutation.get_values()[0] == 0
+
+
 def _transpose_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
-    """The kernel finds an element by the number of its row, so images must stay in place."""
-    if int(op.properties["permutation"].get_values()[0]) != 0:  # type: ignore[attr-defined]
+    assert isinstance(op, TransposeOp)
+    if not _keeps_images(op):
         raise refuse(op, "rows of a transpose that moves the first dimension")
     return own_rows(op, constants, lowered)
 
@@ -170,10 +175,10 @@ def transpose_any(op: TransposeOp, constants: Constants) -> KernelCall:
     return strided_call(op, op.input, 0, shape_of(op.result), tuple(steps[v] for v in order))
 
 
-@kernel(TransposeOp, "s8", rows=_transpose_rows)
-@kernel(TransposeOp, "u8", rows=_transpose_rows)
-@kernel(TransposeOp, "s16", rows=_transpose_rows)
-@kernel(TransposeOp, "f32", rows=_transpose_rows)
+@kernel(TransposeOp, "s8", rows=_transpose_rows, cuts=_keeps_images)
+@kernel(TransposeOp, "u8", rows=_transpose_rows, cuts=_keeps_images)
+@kernel(TransposeOp, "s16", rows=_transpose_rows, cuts=_keeps_images)
+@kernel(TransposeOp, "f32", rows=_transpose_rows, cuts=_keeps_images)
 def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
     steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]

@@ -4,11 +4,12 @@ import math
 from dataclasses import replace
 
 from memopt.backends.c.call import Constants, KernelCall, Rows, element_kind, per_tensor, refuse
-from memopt.backends.c.int8 import WIDE
+from memopt.backends.c.int8 import WIDE, even_steps
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.regrouped import copied_bytes, over_axes, regrouped
 from memopt.backends.c.row_calls import own_rows
 from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.reductions import (
     ArgMaxOp,
     ArgMinOp,
@@ -66,14 +67,22 @@ def reduced(op: ReduceSumOp | ReduceProdOp, constants: Constants) -> KernelCall:
     return regrouped(op, _call(op, name, over_axes(op)))
 
 
-@kernel(ReduceSumOp, "s8", rounding="tflm_double", workspace=copied_bytes, rows=own_rows)
+@kernel(
+    ReduceSumOp,
+    "s8",
+    rounding=("tflm_double", "onnx_even"),
+    workspace=copied_bytes,
+    rows=own_rows,
+)
 @kernel(ReduceSumOp, "u8", rounding="tflm_double", workspace=copied_bytes, rows=own_rows)
 @kernel(ReduceSumOp, "s16", rounding="tflm_double", workspace=copied_bytes, rows=own_rows)
 def sum_of_stored(op: ReduceSumOp, constants: Constants) -> KernelCall:
     """A mean that is not divided."""
-    need_scales(op)
+    even = rounds_even(op)
+    if not even:
+        need_scales(op)
     outer, count, inner = over_axes(op)
-    multiplier, shift = quantize_multiplier(op.ratio)
+    multiplier, shift = (0, 0) if even else quantize_multiplier(op.ratio)
     low, high = limits_of(op, op.input)
     if (high - low) * count << max(shift, 0) >= 1 << 30:
         raise refuse(op, f"a sum of {count} elements, which could overflow")
@@ -86,11 +95,18 @@ def sum_of_stored(op: ReduceSumOp, constants: Constants) -> KernelCall:
             ("multiplier", multiplier),
             ("shift", shift + WIDE if shift >= 0 else shift),
             ("output_zero_point", per_tensor(op, op.result)[1]),
+            *(_sum_steps(op, count) if even else ()),
         ),
         operands=(op.input,),
         rows=Rows.of(op, outer, count * inner, inner),
     )
     return regrouped(op, call)
+
+
+def _sum_steps(op: ReduceSumOp, count: int) -> tuple[tuple[str, float], ...]:
+    """The scales of a mean of as many times what there is, for a sum that is rounded to even."""
+    (name, scale), output = even_steps(op)
+    return ((name, scale * count), output)
 
 
 @kernel(ArgMaxOp, "s8 to i32", rows=own_rows)

@@ -21,10 +21,17 @@ from memopt.backends.c.rowwise import (
     tensor_or_bytes,
 )
 from memopt.backends.c.strided import strided_call
-from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.model_attributes import GENERIC
+from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
-from memopt.dialects.row_steps import activations, row_type
+from memopt.dialects.row_steps import row_type
 from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
+
+
+def has_constant_rows(op: ConcatOp) -> bool:
+    """Whether some rows of the result are constants."""
+    along_height = op.axis.value.data == 1
+    return along_height and any(is_constant_expression(v, GENERIC) for v in op.inputs)
 
 
 def concat_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
@@ -33,13 +40,13 @@ def concat_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[R
     if op.axis.value.data != 1:
         return own_rows(op, constants, lowered)
     lowered(op, constants)  # refuses what it does not join
-    if len(activations(op)) != len(op.operands):
+    if has_constant_rows(op):
         raise refuse(op, "rows of a concatenation along the height with a constant")
     size = bytes_of(row_type(op.result.type)) or 0
     return [RowCall(replace(copy_call(op.inputs[0], 1, size, (size, size)), operands=()), (0,))]
 
 
-@kernel(ConcatOp, ANY, rows=concat_rows)
+@kernel(ConcatOp, ANY, rows=concat_rows, cuts=lambda op: not has_constant_rows(op))
 def concat(op: ConcatOp, constants: Constants) -> list[KernelCall]:
     """One copy per operand. All operands must be quantised as the result is."""
     axis, out = op.axis.value.data, shape_of(op.result)
