@@ -20,7 +20,7 @@ from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.comparison import ChooseOp
 from memopt.dialects.operators.constants import DividedOp
-from memopt.dialects.operators.movement import TransposeOp
+from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import bytes_of
 from memopt.formats.onnx_weights import raw_bytes
@@ -116,6 +116,12 @@ class Importer:
         that are infinite or no number, and zeros with a sign, chosen where they stand."""
         import numpy as np
 
+        if not array.shape:  # which has no dimension to divide along
+            vector = TensorType(type_.element_type, [1])
+            one = self._special(f"{name}/vector", vector, array.reshape(1))
+            scalar = ReshapeOp.create(operands=[one], result_types=[type_])
+            self.draft.values[name] = self.draft.origin(scalar, f"{name}/scalar", f"{name}/scalar")
+            return self.draft.values[name]
         minus = (array == 0) & np.signbit(array)
         kinds = (
             (np.isnan(array), (0.0, 0.0)),

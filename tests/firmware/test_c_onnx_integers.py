@@ -14,15 +14,17 @@ ort = pytest.importorskip("onnxruntime")
 SHAPE = (3, 40)
 TWO = ("Add", "Sub", "Mul", "Div", "Mod", "Max", "Min")
 TRUTHS = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal")
-ONE = ("Abs", "Neg")
+ONE = ("Abs", "Neg", "Sign")
 TYPES = {"int32": TensorProto.INT32, "int64": TensorProto.INT64}
 
 
 def model(path: Path, element: int) -> Path:
-    """Every function of the inputs `a` and `b`, each an output; `Mod` with both signs."""
+    """Every function of the inputs `a` and `b`, each an output; `Mod` with both signs, `Clip`."""
     nodes = [helper.make_node(k, ["a", "b"], [k]) for k in (*TWO, *TRUTHS)]
     nodes += [helper.make_node(k, ["a"], [k]) for k in ONE]
     nodes.append(helper.make_node("Mod", ["a", "b"], ["Rest"], fmod=1))
+    nodes.append(helper.make_node("Clip", ["a", "low", "high"], ["Clip"]))
+    ends = [helper.make_tensor(n, element, [], [v]) for n, v in (("low", -7), ("high", 9))]
     inputs = [helper.make_tensor_value_info(n, element, SHAPE) for n in "ab"]
     outputs = [
         helper.make_tensor_value_info(
@@ -30,7 +32,7 @@ def model(path: Path, element: int) -> Path:
         )
         for n in nodes
     ]
-    graph = helper.make_graph(nodes, "g", inputs, outputs)
+    graph = helper.make_graph(nodes, "g", inputs, outputs, ends)
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     save(shape_inference.infer_shapes(made), path)
     return path
@@ -57,7 +59,11 @@ def outputs(lab: Any, path: Path, folder: Path, given: tuple[Any, Any]) -> list[
     run = lab.run_project(folder, [x[None] for x in given], lab.SANITIZE, trace=False)
     assert run.code == 0, run.messages
     wide = given[0].dtype
-    dtypes = [*(wide for _ in TWO), *(np.dtype(bool) for _ in TRUTHS), *(wide for _ in (*ONE, 0))]
+    dtypes = [
+        *(wide for _ in TWO),
+        *(np.dtype(bool) for _ in TRUTHS),
+        *(wide for _ in (*ONE, 0, 0)),
+    ]
     found, at = [], 0
     for dtype in dtypes:
         size = given[0].size * dtype.itemsize
@@ -84,7 +90,11 @@ def test_nothing_is_undefined(dtype: str, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     path, (a, b) = model(tmp_path / "m.onnx", TYPES[dtype]), numbers(dtype, safe=False)
     found = dict(
-        zip((*TWO, *TRUTHS, *ONE, "Rest"), outputs(lab, path, tmp_path / "c", (a, b)), strict=True)
+        zip(
+            (*TWO, *TRUTHS, *ONE, "Rest", "Clip"),
+            outputs(lab, path, tmp_path / "c", (a, b)),
+            strict=True,
+        )
     )
     zero = b == 0
     np.testing.assert_array_equal(found["Div"], np.where(zero, 0, -a))

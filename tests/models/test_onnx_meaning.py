@@ -396,6 +396,26 @@ def test_quantized(dtype: int, tmp_path: Path) -> None:
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+@pytest.mark.parametrize("number", [1.0, -1.0, 0.0])
+def test_what_is_known_to_be_infinite(
+    number: float, shape: tuple[int, ...], tmp_path: Path
+) -> None:
+    """It is made when the file is read, of a constant that has no text: a scalar, too."""
+    tensors = [
+        onnx.numpy_helper.from_array(np.full(shape, value, np.float32), name)
+        for name, value in (("a", number), ("b", 0.0))
+    ]
+    nodes = [helper.make_node("Div", ["a", "b"], ["c"]), helper.make_node("Add", ["x", "c"], ["y"])]
+    x, y = (helper.make_tensor_value_info(name, 1, (2, 3)) for name in "xy")
+    graph = helper.make_graph(nodes, "g", [x], [y], tensors)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    feeds = {"x": f32(2, 3)}
+    (found,), _ = run(model.SerializeToString(), tmp_path / "m.onnx", feeds)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(found, feeds["x"] + np.float32(number) / np.float32(0))
+
+
 @pytest.mark.deep
 @pytest.mark.filterwarnings("ignore")
 def test_onnx_own_cases(tmp_path: Path, fuzz: float) -> None:

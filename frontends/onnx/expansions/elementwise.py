@@ -151,7 +151,7 @@ def absolute(s: Scope) -> bool:
 @expands("Sign")
 def sign(s: Scope) -> bool:
     """Whether above zero, less whether below."""
-    if s.element() not in (FLOAT, INT32):
+    if s.element() not in (FLOAT, INT32, INT64):
         return False
     zero = s.like(0)
     above, below = (s.add(kind, s.x, zero) for kind in ("Greater", "Less"))
@@ -195,7 +195,7 @@ def clip(s: Scope) -> bool:
         return s.done("Relu", s.x)
     if s.is_float and _is_relu(s, low, high):
         return s.opset < 11 and s.done("Clip", s.x, low, high)
-    if s.element() not in (FLOAT, INT32, 2, 3):
+    if s.element() not in (FLOAT, INT32, INT64, 2, 3):
         return False
     name = s.x
     if low:
