@@ -3,6 +3,7 @@
 Everything that is wrong with a file ends here, or in `folding`, as one MemoptError with its place.
 """
 
+import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
@@ -166,10 +167,22 @@ def _check(model: ModelProto, data: bytes, name: str, path: Path | None) -> None
         text = f"weights {external[0].name!r} are in another file: give the model by its path"
         raise MemoptError(text, name)
     checker: Any = onnx.checker
+    if not external and any(_without_shapes(model)):
+        model = copy.deepcopy(model)
+        for tensor in _without_shapes(model):
+            tensor.shape.SetInParent()  # runtimes want none; the checker does
+        data = model.SerializeToString()
     try:
         checker.check_model(str(path) if external else data)
     except Exception as error:
         raise MemoptError(message(error), name) from None
+
+
+def _without_shapes(model: ModelProto) -> list[TypeProto.Tensor]:
+    """The types of the graph's inputs and outputs that say nothing of their rank."""
+    values = (*model.graph.input, *model.graph.output)
+    found = (v.type.tensor_type for v in values if v.type.WhichOneof("value") == "tensor_type")
+    return [tensor for tensor in found if not tensor.HasField("shape")]
 
 
 def _check_constant(tensor: TensorProto, name: str, path: Path | None) -> None:

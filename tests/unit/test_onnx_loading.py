@@ -48,6 +48,16 @@ def test_minus_one_is_an_open_dimension() -> None:
     assert str(load(model, {"x": (3, 4)})).count("tensor<3x4xf32>") >= 2
 
 
+def test_types_without_a_rank() -> None:
+    """As tf2onnx leaves an output, which onnx's checker refuses and runtimes do not."""
+    model = make([node("Relu", out="a"), node("Relu", ("a",))], (2, 4))
+    for value in (model.graph.input[0], model.graph.output[0]):
+        value.type.tensor_type.ClearField("shape")
+    data = model.SerializeToString()
+    assert refused(data) == "m.onnx: input 'x': error: has the shape ?; fix it with --shape=x=1x..."
+    assert str(load(model, {"x": (2, 4)})).count("tensor<2x4xf32>") >= 4
+
+
 def test_symbols_in_the_middle_and_at_the_end() -> None:
     """Stale symbols of the exporter do not outlive --shape."""
     model = make([node("Relu", out="a"), node("Relu", ("a",))], ("N", 4), y=("N", 4))
