@@ -122,6 +122,29 @@ After:
       func.return %5, %7, %9 : !y, !z, !u
     }
 
+Views of real numbers are those of integers, as around what is computed over one dimension.
+
+Before:
+    !x = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !y = tensor<4xi8, #memgraph.encoding<scale = [1.0e+00], zero_point = [-5]>>
+    func.func @main(%x: !x) -> !y {
+      %1 = memgraph.dequantize %x : (!x) -> tensor<4xf32>
+      %2 = memgraph.reshape %1 : (tensor<4xf32>) -> tensor<2x2xf32>
+      %3 = memgraph.tanh %2 : (tensor<2x2xf32>) -> tensor<2x2xf32>
+      %4 = memgraph.reshape %3 : (tensor<2x2xf32>) -> tensor<4xf32>
+      %5 = memgraph.quantize %4 rounding<onnx_even> {memgraph.names = ["y"]} : (tensor<4xf32>) -> !y
+      func.return %5 : !y
+    }
+After:
+    !a = tensor<2x2xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !b = tensor<2x2xi8, #memgraph.encoding<scale = [1.0e+00], zero_point = [-5]>>
+    func.func @main(%x: !x) -> !y {
+      %1 = memgraph.reshape %x : (!x) -> !a
+      %2 = memgraph.tanh %1 rounding<onnx_even> : (!a) -> !b
+      %3 = memgraph.reshape %2 {memgraph.names = ["y"]} : (!b) -> !y
+      func.return %3 : !y
+    }
+
 Not where the real numbers have another reader, an operand is none of stored integers, weights have
 a zero point, a bias is of other steps than the sums, or no integers are divided.
 
@@ -176,7 +199,7 @@ from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.plan import ALIAS
 from memopt.dialects.stored import element_of, integer_type, is_stored, numbers_of
 from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
-from memopt.rewrites import SOURCE, Applied, Exact, Rule, erase_unread
+from memopt.rewrites import NAMES, SOURCE, Applied, Exact, Rule, erase_unread
 
 HALF = 128  # what stands for 0 in the middle of unsigned bytes
 EVEN = RoundingAttr("onnx_even")
@@ -185,17 +208,18 @@ CLOSE = 1e-6  # relatively: by so much float32 products of the same scales may d
 
 @dataclass(frozen=True)
 class Stored:
-    """What a `dequantize` reads, and the transposition of constants that comes behind it."""
+    """What a `dequantize` reads, and what comes behind it: a transposition of constants, or a
+    view."""
 
     value: SSAValue
-    turned: TransposeOp | None = None
+    moved: ComputeOp | None = None
 
     @property
     def encoding(self) -> EncodingAttr:
         """That of the integers, where they are read."""
-        if self.turned is None:
+        if self.moved is None:
             return encoding_of(self.value)
-        return cast("EncodingAttr", turned_type(self.value, self.turned).encoding)
+        return cast("EncodingAttr", moved_type(self.value, self.moved).encoding)
 
 
 class QdqFold(Rule):
@@ -214,7 +238,7 @@ class QdqFold(Rule):
             if not self.reading and per_tensor(made.input) and per_tensor(op.result):
                 self._join(op, made, rewriter)
         elif isinstance(made, ComputeOp) and (not self.reading or is_one(made)):
-            new = fold(made, rewriter)
+            new = fold(made, rewriter) or view_of_stored(op, made, rewriter)
             if new is not None:
                 self.changed(new, rewriter)
 
@@ -263,6 +287,38 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
     return new
 
 
+def view_of_stored(op: QuantizeOp, view: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
+    """A view of real numbers that are stored then as a view of stored ones, so that what makes them
+    is next to what stores them; of what is a function's argument nothing changes."""
+    source = view.operands[0]
+    if not view.IS_VIEW or only_quantized(view.results[0]) is not op:
+        return None
+    made = source.owner
+    if not isinstance(made, ComputeOp) or isinstance(made, DequantizeOp):
+        return None
+    if source.has_more_than_one_use():
+        return None
+    kept = {k: v for k, v in op.attributes.items() if k not in NAMES}
+    numbers = requantized(source, like(op.result, source), view, rewriter)
+    assert isinstance(numbers, OpResult)
+    numbers.op.attributes.update(kept)
+    new = type(view).create(
+        operands=[numbers],
+        result_types=[op.result.type],
+        properties=view.properties,
+        attributes={k: v for k, v in view.attributes.items() if k not in (ALIAS, *NAMES)},
+    )
+    new.location = view.location
+    new.results[0].name_hint = op.result.name_hint
+    named = name_of(op.result) if is_named(op.result) else None
+    rewriter.insert(new, InsertPoint.before(op))
+    rewriter.replace(op, [], [new.results[0]])
+    rewriter.erase(view)
+    if named is not None:
+        rename(new, {0: named})
+    return new
+
+
 def is_one(op: ComputeOp) -> bool:
     """Whether the operation and those around it were one operator of the file."""
     source = op.attributes.get(SOURCE)
@@ -287,11 +343,13 @@ def per_tensor(value: SSAValue) -> bool:
 
 def stored(value: SSAValue) -> Stored | None:
     """The integers that a real tensor is made of."""
-    turned = transposition(value)
-    op = value.owner if turned is None else turned.input.owner
+    moved = transposition(value) or viewed(value)
+    op = value.owner if moved is None else moved.operands[0].owner
     if not isinstance(op, DequantizeOp) or not is_stored(op.input):
         return None
-    return Stored(op.input, turned)
+    if moved is not None and not keeps_axis(op.input, moved):
+        return None
+    return Stored(op.input, moved)
 
 
 def transposition(value: SSAValue) -> TransposeOp | None:
@@ -302,35 +360,57 @@ def transposition(value: SSAValue) -> TransposeOp | None:
     return None
 
 
+def viewed(value: SSAValue) -> ComputeOp | None:
+    """What gives a tensor another shape."""
+    op = value.owner
+    return op if isinstance(op, ComputeOp) and op.IS_VIEW else None
+
+
+def keeps_axis(value: SSAValue, moved: ComputeOp) -> bool:
+    """Whether the dimension along which scales stand is there behind a view, where it was."""
+    ahead = encoding_of(value).axis.data + 1
+    if not moved.IS_VIEW or not ahead:
+        return True
+    return shape_of(value)[:ahead] == shape_of(moved.results[0])[:ahead]
+
+
 def operand(found: Stored, op: Operation, rewriter: PatternRewriter) -> SSAValue:
-    """The integers, transposed if need be, before `op`."""
-    if found.turned is None:
+    """The integers, transposed or of another shape if need be, before `op`."""
+    if found.moved is None:
         return found.value
-    turned = TransposeOp.create(
+    moved = type(found.moved).create(
         operands=[found.value],
-        result_types=[turned_type(found.value, found.turned)],
-        properties=found.turned.properties,
+        result_types=[moved_type(found.value, found.moved)],
+        properties=found.moved.properties,
     )
-    rewriter.insert(turned, InsertPoint.before(op))
-    return turned.result
+    rewriter.insert(moved, InsertPoint.before(op))
+    return moved.results[0]
 
 
-def turned_type(value: SSAValue, turned: TransposeOp) -> AnyTensor:
-    """The type of a tensor, transposed as another is."""
-    order = [int(i) for i in turned.permutation.get_values()]
-    return reordered_type(value, order, encoding_of(turned.result).layout.data)
+def moved_type(value: SSAValue, moved: ComputeOp) -> AnyTensor:
+    """The type of a tensor, transposed as another is, or of its shape."""
+    if isinstance(moved, TransposeOp):
+        order = [int(i) for i in moved.permutation.get_values()]
+        return reordered_type(value, order, encoding_of(moved.result).layout.data)
+    return like(value, moved.results[0])
+
+
+def like(stored: SSAValue, other: SSAValue) -> AnyTensor:
+    """The type of a tensor that is stored as one is, and lies as another does."""
+    old = encoding_of(stored)
+    encoding = EncodingAttr(
+        encoding_of(other).layout.data, old.scales, old.zero_points, old.axis.data
+    )
+    return TensorType(element_of(stored), shape_of(other), encoding)
 
 
 def as_stored(
-    value: SSAValue, like: SSAValue, op: Operation, rewriter: PatternRewriter
+    value: SSAValue, pattern: SSAValue, op: Operation, rewriter: PatternRewriter
 ) -> SSAValue:
     """The integers in the quantization of another tensor, before `op`."""
-    if element_of(value) == element_of(like) and numbers_of(value) == numbers_of(like):
+    if element_of(value) == element_of(pattern) and numbers_of(value) == numbers_of(pattern):
         return value
-    old, new = encoding_of(value), encoding_of(like)
-    encoding = EncodingAttr(old.layout.data, new.scales, new.zero_points)
-    made: AnyTensor = TensorType(element_of(like), shape_of(value), encoding)
-    return requantized(value, made, op, rewriter)
+    return requantized(value, like(pattern, value), op, rewriter)
 
 
 def requantized(

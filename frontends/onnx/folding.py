@@ -45,12 +45,15 @@ FOLDABLE: Final = frozenset(
     """
     Abs Add And Cast Ceil Concat Div Equal Expand Flatten Floor Gather GatherElements GatherND
     Greater GreaterOrEqual Identity Less LessOrEqual Max Min Mod Mul Neg NonZero Not Or Pow Range
-    ReduceMax ReduceMin ReduceProd ReduceSum Reshape Round ScatterND Sign Slice Split Sqrt Squeeze
-    Sub Tile Transpose Trilu Unsqueeze Where Xor
+    ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Reshape Round ScatterND Sign Slice Split
+    Sqrt Squeeze Sub Tile Transpose Trilu Unsqueeze Where Xor
     """.split()  # noqa: SIM905 (a list of words reads better)
 )
 Opsets = Mapping[str, int]
 NEWEST: Final[Opsets] = {"": onnx.defs.onnx_opset_version()}
+WEIGHTS: Final = (
+    1 << 18
+)  # elements of weights that are computed from others, such as normalized ones
 KINDS: Final = "biuf"  # numpy's kinds of the arrays that folding looks at
 
 
@@ -116,10 +119,16 @@ def _note(known: Known, node: NodeProto) -> None:
     if node.op_type == "DequantizeLinear":
         known.dequantized.update(node.output)
         _note_number(known, node)
-    entry = OPERATORS.get(node.op_type) if node.domain in DEFAULT_DOMAINS else None
-    folds = entry is not None and all(kind.FOLDS for kind in entry.kinds)
+    is_own = node.domain in DEFAULT_DOMAINS and node.op_type in OPERATORS
+    folds = is_own and _is_folded_later(node)
     if folds and all(known.is_steady(name) for name in node.input if name):
         known.steady.update(node.output)
+
+
+def _is_folded_later(node: NodeProto) -> bool:
+    """Whether an operation makes of constants what needs no kernel: those stay in the file."""
+    entry = OPERATORS.get(node.op_type)
+    return entry is None or all(kind.FOLDS for kind in entry.kinds)
 
 
 def _note_number(known: Known, node: NodeProto) -> None:
@@ -253,17 +262,18 @@ def _shape(known: Known, node: NodeProto) -> None:
 
 
 def _evaluate(known: Known, node: NodeProto, opsets: Opsets) -> None:
-    """Only small results of known and small inputs; all or none of a node's outputs."""
+    """Only results of known inputs, all that are not too large; all or none of a node's outputs."""
     inputs: dict[str, Array] = {}
+    limit = SMALL if _is_folded_later(node) else WEIGHTS
     for name in node.input:
-        array = known.array(name) if name else None
+        array = known.constant(name, limit) if name else None
         if name and (array is None or array.dtype.kind not in KINDS):
             return
         if array is not None:
             inputs[name] = array
     types: Mapping[str, ValueType] = known.graph.types
     outputs = [o for o in node.output if o]
-    if not inputs or any(prod(types[o].fixed or ()) > SMALL for o in outputs):
+    if not inputs or any(prod(types[o].fixed or ()) > limit for o in outputs):
         return
     import numpy as np
     from onnx.reference import ReferenceEvaluator

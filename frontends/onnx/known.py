@@ -50,11 +50,15 @@ class Known:
             self.arrays[name] = self.elements(tensor, name)
         return self.arrays[name]
 
-    def constant(self, name: str) -> "Array | None":
-        """The elements of a constant, however many they are."""
+    def constant(self, name: str, most: int | None = None) -> "Array | None":
+        """The elements of a constant, however many they are, or so many at most."""
         tensor = self.graph.constants.get(name)
         if tensor is None or tensor.data_location == TensorProto.EXTERNAL:
             return self.array(name)
+        if most is not None and (
+            prod(tensor.dims) > most or tensor.data_type == TensorProto.STRING
+        ):
+            return None
         return self.elements(tensor, name)
 
     def elements(self, tensor: TensorProto, name: str) -> "Array":

@@ -180,7 +180,7 @@ def test_operators_round_as_onnxruntime(family: str, tmp_path: Path, lab: Any, f
         except MemoptError as error:
             assert any(why in str(error) for why in REFUSED), error
             continue
-        fused = family in ("convolution", "matrix")
+        fused = family in ("convolution", "over_time", "matrix")
         want = [
             results(path.read_bytes(), dict(zip(pairs.inputs, one, strict=True)), fused)
             for one in zip(*given, strict=True)

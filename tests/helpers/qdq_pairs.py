@@ -114,6 +114,18 @@ def convolution(p: Pairs) -> bytes:
     return p.model(None, 4.0)
 
 
+def over_time(p: Pairs) -> bytes:
+    """A convolution over one dimension."""
+    groups, kernel = int(p.rng.choice((1, 2, 4))), int(p.rng.integers(1, 4))
+    x = p.tensor("x", 1, 4, int(p.rng.integers(5, 20)))
+    w, scales = p.weights(8, 4 // groups, kernel)
+    bias = [p.bias(scales, 8)] if p.rng.random() < 0.7 else []
+    attributes = {"strides": [int(p.rng.integers(1, 3))], "group": groups}
+    pads = [int(v) for v in p.rng.integers(0, kernel, 2)]
+    p.add("Conv", [x, w, *bias], kernel_shape=[kernel], pads=pads, **attributes)
+    return p.model(None, 4.0)
+
+
 def matrix(p: Pairs) -> bytes:
     rows, width, made = (int(v) for v in p.rng.integers(1, 12, 3))
     x = p.tensor("x", rows, width)
@@ -179,6 +191,7 @@ def mean(p: Pairs) -> bytes:
 
 FAMILIES: dict[str, tuple[Callable[[Pairs], bytes], int]] = {
     "convolution": (convolution, 0),
+    "over_time": (over_time, 0),
     "matrix": (matrix, 0),
     "element_wise": (element_wise, 0),
     "moved": (moved, 0),

@@ -61,7 +61,9 @@ def test_folded_operators_compute_what_onnxruntime_does(
                 for name, shape in pairs.inputs.items()
             }
             got = result(func, module, feeds).astype(int)
-            want = results(data, feeds, fused=family in ("convolution", "matrix")).astype(int)
+            want = results(
+                data, feeds, fused=family in ("convolution", "over_time", "matrix")
+            ).astype(int)
             assert abs(got - want).max() <= off, (seed, got, want)
             assert (result(only_function(further), further, feeds) == got).all(), seed
             differing, elements = differing + int((got != want).sum()), elements + got.size
