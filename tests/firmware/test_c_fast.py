@@ -205,6 +205,7 @@ def add_some(lab: Any, forge: Any) -> None:
     for _ in range(OPERATORS // 2):
         lab.forge.add_convolution(forge, depthwise=False)
         lab.forge.add_fully_connected(forge)
+        lab.forge.add_fully_connected(forge, below=(3, 400, 40))
         add_depthwise(lab, forge)
     for name in 2 * ("ADD", "SUB"):
         code = getattr(lab.forge.schema.BuiltinOperator, name)

@@ -1,3 +1,6 @@
+#ifdef __GNUC__
+__attribute__((noinline))  /* else the image has it several times */
+#endif
 static void print_number(const char *name, uint64_t value) {
   char digits[24];
   char *at = digits + sizeof digits - 1;

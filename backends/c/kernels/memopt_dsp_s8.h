@@ -22,6 +22,16 @@ static inline int16x2_t memopt_odd_s8(uint32_t word) {
   return result;
 }
 
+/* The same, added to two int16. */
+static inline uint32_t memopt_add_even_s8(uint32_t sums, uint32_t word) {
+  return (uint32_t)__sxtab16((int16x2_t)sums, (int8x4_t)word);
+}
+
+static inline uint32_t memopt_add_odd_s8(uint32_t sums, uint32_t word) {
+  __asm__("sxtab16 %0, %0, %1, ror #8" : "+r"(sums) : "r"(word));
+  return sums;
+}
+
 static inline uint32_t memopt_load_s8x4(const int8_t *from) {
   uint32_t word;
   memcpy(&word, from, sizeof word);

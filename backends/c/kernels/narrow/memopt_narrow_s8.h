@@ -36,15 +36,12 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_narrow_2
 __attribute__((naked, noinline, unused, aligned(4))) static void memopt_narrow_1x4(
     const int8_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
     const int8_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
-    int32_t z __attribute__((unused)), int32_t blocks __attribute__((unused))) {
+    int32_t z __attribute__((unused)), const uint32_t *w_end __attribute__((unused))) {
   __asm__(
-      MEMOPT_ASM_BEGIN_1("and r7, r7, #28\n add r8, r7, r7, lsl #1\n add r7, r8, r7, lsl #4\n")
+      MEMOPT_ASM_BEGIN_1("and r7, r7, #28\n add r8, r7, r7, lsl #1\n add r7, r8, r7, lsl #4\n", "8")
       "ldr.w r7, [r0], #4\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
       "ldr.w r9, [r1], #16\n sxtb16.w r8, r7, ror #8\n sxtb16.w r7, r7\n"
-      "smlad r4, r7, r9, r4\n sxtb16.w r9, r9\n smlad r6, r7, r10, r6\n sxtb16.w r10, r10\n"
-      "smlad r3, r7, r9, r3\n smlad r5, r7, r10, r5\n"
-      "smlad r4, r8, r11, r4\n sxtb16.w r11, r11\n smlad r6, r8, r12, r6\n sxtb16.w r12, r12\n"
-      "smlad r3, r8, r11, r3\n smlad r5, r8, r12, r5\n"
+      MEMOPT_ASM_PRODUCTS_1
       MEMOPT_ASM_END_1);
 }
 #endif
@@ -97,16 +94,17 @@ static MEMOPT_NOINLINE void memopt_narrow_pixels(const memopt_packed *p, const i
 #if MEMOPT_ASM_BLOCK
     if (kind == MEMOPT_FUSED) {
       const int32_t z = 2 * p->zero_point + 1;
+      const uint32_t *const w_end = w + alike * memopt_block_words(p);
       if (out1 == 0) {
-        memopt_narrow_1x4(column, w, column + p->taps, out0, z, alike);
+        memopt_narrow_1x4(column, w, column + p->taps, out0, z, w_end);
       } else {
         memopt_narrow_2x4((const uint32_t *)(const void *)column, w,
                           (const uint32_t *)(const void *)(column + 2 * p->taps), out0, out1, z,
-                          w + alike * memopt_block_words(p));
+                          w_end);
         out1 += MEMOPT_BLOCK * alike;
       }
       out0 += MEMOPT_BLOCK * alike;
-      w += alike * memopt_block_words(p);
+      w = w_end;
       continue;
     }
 #endif

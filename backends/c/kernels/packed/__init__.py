@@ -29,6 +29,7 @@ from memopt.dialects.plan import WIDE
 from memopt.dialects.tensors import shape_of
 
 ROUNDINGS = ("tflm_double", "onnx_even")
+LONG = 128  # taps
 FIELDS = (
     *("in_h", "in_w", "in_c", "out_w", "out_c", "k_h", "k_w", "stride_h", "stride_w"),
     *("dilation_h", "dilation_w", "pad_top", "pad_left"),
@@ -172,8 +173,10 @@ def _row_column(op: FullyConnectedOp) -> int:
     fast=WIDE,
 )
 def fully_connected_packed_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
-    """Weights packed for four channels."""
-    return packed_rows(op, constants, "fully_connected_packed_s8")
+    """Weights packed for four channels; of many taps by a kernel that costs flash, for cycles."""
+    is_long = shape_of(op.weights)[1] >= LONG
+    name = "fully_connected_packed_long_s8" if is_long else "fully_connected_packed_s8"
+    return packed_rows(op, constants, name)
 
 
 def packed_rows(op: FullyConnectedOp, constants: Constants, name: str) -> KernelCall:

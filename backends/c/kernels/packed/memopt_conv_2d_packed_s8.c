@@ -60,7 +60,7 @@ static inline const int8_t *conv_2d_packed_from(const memopt_conv_2d_packed_s8_p
 /* Bytes of a row under a window beyond whole words. They stand behind the words of all rows; taps
  * that are apart stand one after the other. */
 static inline int32_t conv_2d_packed_beyond(const memopt_conv_2d_packed_s8_params *p) {
-  return p->dilation_w == 1 ? p->k_w * p->in_c % 4 : 0;
+  return p->dilation_w == 1 ? p->k_w * p->in_c & 3 : 0;
 }
 
 /* A window from column ix on, of which some may be padding, as bytes. */
@@ -114,17 +114,28 @@ static MEMOPT_NOINLINE void conv_2d_packed_border(const memopt_conv_2d_packed_s8
   }
 }
 
-/* Two pixels at a time from column ix on, whose windows are whole. */
+/* The window of one pixel, which is whole, and all of its rows whole words. */
+static MEMOPT_NOINLINE void conv_2d_packed_whole(const memopt_windows *of, uint32_t *to) {
+  int32_t r;
+  for (r = 0; r < of->count; ++r) {
+    const int8_t *const row = of->rows[r];
+    to = row == 0 ? conv_2d_packed_pad(to, 1, of->zero, of->words)
+                  : memopt_widen_1(to, 1, row + of->from, of->words);
+  }
+}
+
+/* Pixels from column ix on, whose windows are whole, two at a time; their number is even, or rows under
+ * a window are whole words. */
 static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8_params *p,
                                                   const conv_2d_packed_at *at, int32_t ix,
-                                                  int32_t pairs, int8_t *out, uint32_t *column) {
+                                                  int32_t pixels, int8_t *out, uint32_t *column) {
   const int32_t channels = p->out_c;
   const int32_t apart = 2 * p->stride_w * p->in_c;
 #if MEMOPT_ASM_BLOCK
-  const int32_t fused = p->packed.kinds == 0 && channels % MEMOPT_BLOCK == 0;
+  const int32_t fused = p->packed.kinds == 0 && (channels & (MEMOPT_BLOCK - 1)) == 0;
   const int32_t z = 2 * p->packed.zero_point + 1;
   const uint32_t *const w = p->packed.stream;
-  const uint32_t *const w_end = w + channels / MEMOPT_BLOCK * memopt_block_words(&p->packed);
+  const uint32_t *const w_end = w + (uint32_t)channels / MEMOPT_BLOCK * (uint32_t)memopt_block_words(&p->packed);
   const uint32_t *const end = column + p->packed.taps;
 #endif
   memopt_windows of;
@@ -137,7 +148,7 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
   of.zero = conv_2d_packed_zero(p);
   of.bytes = of.rest == 0 ? 0 : (int8_t *)(column + p->packed.taps);
   of.taps = (of.rest * p->k_h + 3) / 4 * 4;
-  for (; pairs > 0; --pairs) {
+  for (; pixels > 1; pixels -= 2) {
     memopt_widen_windows(column, &of);
 #if MEMOPT_ASM_BLOCK
     if (fused) { /* what does not change is read once */
@@ -149,6 +160,16 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
     }
     out += 2 * channels;
     of.from += apart;
+  }
+  if (pixels > 0) {
+    conv_2d_packed_whole(&of, column);
+#if MEMOPT_ASM_BLOCK
+    if (fused) {
+      memopt_blocks_1x4(column, w, column + p->packed.taps / 2, out, z, w_end);
+      return;
+    }
+#endif
+    memopt_pixels(&p->packed, column, channels, out, 0);
   }
 }
 
@@ -175,24 +196,25 @@ static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
                                void *scratch) {
   const int32_t last = at->width - p->k_w; /* where the last whole window starts */
   const int32_t runs = at->known && p->dilation_w == 1;
-  const int32_t apart = 2 * p->stride_w;
+  const int32_t words = conv_2d_packed_beyond(p) == 0;
   int32_t ix = -p->pad_left;
   while (width > 0) {
-    int32_t pairs = 0;
-    if (runs && ix >= 0 && ix + p->stride_w <= last) {
-      pairs = (last - ix - p->stride_w) / apart + 1;
-      pairs = pairs < width / 2 ? pairs : width / 2;
+    int32_t pixels = 0; /* whose windows are whole; an odd one goes with who comes next */
+    if (runs && ix >= 0 && ix <= last) {
+      pixels = (last - ix) / p->stride_w + 1;
+      pixels = pixels < width ? pixels : width;
+      pixels -= words && pixels == width ? 0 : pixels & 1;
     }
-    if (pairs > 0) {
-      conv_2d_packed_inside(p, at, ix, pairs, out, scratch);
+    if (pixels > 0) {
+      conv_2d_packed_inside(p, at, ix, pixels, out, scratch);
     } else {
-      conv_2d_packed_column(p, at, ix, width > 1 ? 2 : 1, scratch);
+      pixels = width > 1 ? 2 : 1;
+      conv_2d_packed_column(p, at, ix, pixels, scratch);
       memopt_pixels(&p->packed, scratch, p->out_c, out, width > 1 ? out + p->out_c : 0);
-      pairs = 1;
     }
-    out += 2 * pairs * p->out_c;
-    ix += pairs * apart;
-    width -= 2 * pairs;
+    out += pixels * p->out_c;
+    ix += pixels * p->stride_w;
+    width -= pixels;
   }
 }
 
@@ -201,7 +223,6 @@ static void conv_2d_packed_find(const memopt_conv_2d_packed_s8_params *p, conv_2
                                 int32_t iy) {
   int32_t ky;
   at->iy = iy;
-  at->known = p->k_h <= CONV_2D_PACKED_ROWS;
   for (ky = 0; at->known && ky < p->k_h; ++ky) {
     at->row[ky] = iy < 0 || iy >= p->in_h ? 0 : memopt_in_row(at->rows, at->in, 0, iy);
     iy += p->dilation_h;
@@ -211,24 +232,32 @@ static void conv_2d_packed_find(const memopt_conv_2d_packed_s8_params *p, conv_2
 MEMOPT_KERNEL void memopt_conv_2d_packed_s8(const void *params, const memopt_rows *rows,
                                             const void *const *in, void *out, void *scratch) {
   const memopt_conv_2d_packed_s8_params *p = params;
+  const int32_t points = p->k_h * p->k_w * p->stride_h * p->stride_w == 1 &&
+                         p->pad_top + p->pad_left == 0 && p->out_w == p->in_w;
   conv_2d_packed_at at;
   int32_t oy;
   int32_t height = 1;
   at.rows = rows;
   at.in = in;
   at.width = p->in_w;
-  if (p->k_h * p->k_w * p->stride_h * p->stride_w == 1 && p->pad_top + p->pad_left == 0 &&
-      p->out_w == p->in_w && rows->in_count == 1 && rows->in_stride == p->in_w * p->in_c &&
-      rows->out_stride == p->out_w * p->out_c) {
+  at.known = p->k_h <= CONV_2D_PACKED_ROWS;
+  if (points && rows->out_end - rows->out_begin > 1 && rows->in_count == 1 &&
+      rows->in_stride == p->in_w * p->in_c && rows->out_stride == p->out_w * p->out_c) {
     height = rows->out_end - rows->out_begin; /* rows without gaps are one */
     at.width *= height;
   }
   for (oy = rows->out_begin; oy < rows->out_end; oy += height) {
+    const int32_t width = p->out_w * height;
     int8_t *const to = memopt_out_row(rows, out, oy);
-    conv_2d_packed_find(p, &at, oy * p->stride_h - p->pad_top);
-    conv_2d_packed_row(p, &at, p->out_w * height, to, scratch);
+    if (points && (p->in_c & 3) == 0) { /* all windows are whole, and words */
+      at.row[0] = memopt_in_row(rows, in, 0, oy);
+      conv_2d_packed_inside(p, &at, 0, width, to, scratch);
+    } else {
+      conv_2d_packed_find(p, &at, oy * p->stride_h - p->pad_top);
+      conv_2d_packed_row(p, &at, width, to, scratch);
+    }
     if (!p->packed.full) {
-      memopt_clamp_s8(to, p->out_w * height * p->out_c, p->packed.act_min, p->packed.act_max);
+      memopt_clamp_s8(to, width * p->out_c, p->packed.act_min, p->packed.act_max);
     }
   }
 }

@@ -13,17 +13,10 @@ MEMOPT_KERNEL void memopt_fully_connected_packed_s8(const void *params, const me
                                                     const void *const *in, void *out,
                                                     void *scratch) {
   const memopt_fully_connected_packed_s8_params *p = params;
-  const int32_t whole = p->in_n / 4 * 4;
   int32_t row;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *const input = memopt_in_row(rows, in, 0, row);
     int8_t *const output = memopt_out_row(rows, out, row);
-    uint32_t *const end = memopt_widen_1(scratch, 1, input, whole);
-    if (whole < p->in_n) {
-      int8_t last[4] = {0, 0, 0, 0};
-      memcpy(last, input + whole, (size_t)(p->in_n - whole));
-      memopt_widen_1(end, 1, last, 4);
-    }
+    memopt_widen_sample(scratch, memopt_in_row(rows, in, 0, row), p->in_n);
     memopt_pixels(&p->packed, scratch, p->out_n, output, 0);
     if (!p->packed.full) {
       memopt_clamp_s8(output, p->out_n, p->packed.act_min, p->packed.act_max);

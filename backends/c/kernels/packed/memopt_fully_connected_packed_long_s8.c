@@ -1,0 +1,73 @@
+/* FULLY_CONNECTED, int8, as memopt_fully_connected_packed_s8 of many taps: more instructions, fewer
+ * cycles.
+ */
+#include "memopt_common.h"
+#include "memopt_packed_s8.h"
+
+typedef struct {
+  int32_t in_n, out_n;
+  memopt_packed packed; /* half its column is the scratch */
+} memopt_fully_connected_packed_long_s8_params;
+
+#if MEMOPT_ASM_BLOCK
+/* As memopt_blocks_1x4: eight steps of 72 bytes and 16 products, one LDR after the other. */
+__attribute__((naked, noinline, unused, aligned(4))) static void fully_connected_long_blocks(
+    const uint32_t *column __attribute__((unused)), const uint32_t *w __attribute__((unused)),
+    const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
+    int32_t z __attribute__((unused)), const uint32_t *w_end __attribute__((unused))) {
+  __asm__(
+      MEMOPT_ASM_BEGIN_1("and r7, r7, #56\n add r7, r7, r7, lsl #3\n", "8")
+      "ldr.w r8, [r0, #4]\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
+      "ldr.w r7, [r0], #8\n ldr.w r9, [r1], #16\n"
+      MEMOPT_ASM_PRODUCTS_1
+      MEMOPT_ASM_END_1);
+}
+#endif
+
+/* All channels of one sample, the fused blocks by the function above. */
+static void fully_connected_long(const memopt_packed *p, const uint32_t *column, int32_t channels,
+                                 int8_t *out) {
+#if MEMOPT_ASM_BLOCK
+  memopt_packed left = *p;
+  while (channels > 0) {
+    const int32_t blocks = channels / MEMOPT_BLOCK;
+    int32_t alike = 0;
+    int32_t n;
+    while (alike < blocks && (left.kinds == 0 || left.kinds[alike] == MEMOPT_FUSED)) {
+      ++alike;
+    }
+    n = alike * MEMOPT_BLOCK;
+    if (alike > 0) {
+      fully_connected_long_blocks(column, left.stream, column + p->taps / 2, out,
+                                  2 * p->zero_point + 1,
+                                  left.stream + alike * memopt_block_words(p));
+    } else {
+      alike = 1;
+      n = channels < MEMOPT_BLOCK ? channels : MEMOPT_BLOCK;
+      memopt_pixels(&left, column, n, out, 0);
+    }
+    left.stream += alike * memopt_block_words(p);
+    left.kinds += left.kinds == 0 ? 0 : alike;
+    channels -= n;
+    out += n;
+  }
+#else
+  memopt_pixels(p, column, channels, out, 0);
+#endif
+}
+
+MEMOPT_KERNEL void memopt_fully_connected_packed_long_s8(const void *params,
+                                                         const memopt_rows *rows,
+                                                         const void *const *in, void *out,
+                                                         void *scratch) {
+  const memopt_fully_connected_packed_long_s8_params *p = params;
+  int32_t row;
+  for (row = rows->out_begin; row < rows->out_end; ++row) {
+    int8_t *const output = memopt_out_row(rows, out, row);
+    memopt_widen_sample(scratch, memopt_in_row(rows, in, 0, row), p->in_n);
+    fully_connected_long(&p->packed, scratch, p->out_n, output);
+    if (!p->packed.full) {
+      memopt_clamp_s8(output, p->out_n, p->packed.act_min, p->packed.act_max);
+    }
+  }
+}
