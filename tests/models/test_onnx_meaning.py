@@ -283,7 +283,7 @@ CASES: dict[str, NODE] = {  # name: operator, shape of x, other inputs, attribut
             {"coordinate_transformation_mode": where, "mode": "linear"},
             "resize_bilinear",
         )
-        for where in ("asymmetric", "align_corners", "half_pixel")
+        for where in ("asymmetric", "align_corners", "half_pixel", "pytorch_half_pixel")
     },
 }
 

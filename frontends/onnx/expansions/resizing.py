@@ -20,6 +20,9 @@ def resize(s: Scope) -> bool:
     shape, out = s.shape(), s.out_shape()
     if 0 in shape or 0 in out or _has_form(s):
         return False
+    if s.get("coordinate_transformation_mode") == "pytorch_half_pixel" and _has_no_single(s):
+        same = {**s.attributes, "coordinate_transformation_mode": "half_pixel"}
+        return s.done("Resize", *s.node.input, **same)
     how = Sampling.of(s)
     if how is None:
         return False
@@ -37,6 +40,11 @@ def resize(s: Scope) -> bool:
             name = along(s, name, now, axis, matrix)
         now[axis] = out[axis]
     return s.done("Identity", name)
+
+
+def _has_no_single(s: Scope) -> bool:
+    """Whether no dimension becomes 1, for which alone PyTorch's coordinates are others."""
+    return all(m > 1 or n == 1 for n, m in zip(s.shape(), s.out_shape(), strict=True))
 
 
 def _has_form(s: Scope) -> bool:
