@@ -21,7 +21,7 @@ def resize(s: Scope) -> bool:
     if 0 in shape or 0 in out or _has_form(s):
         return False
     if s.get("coordinate_transformation_mode") == "pytorch_half_pixel" and _has_no_single(s):
-        same = {**s.attributes, "coordinate_transformation_mode": "half_pixel"}
+        same: dict[str, Any] = {**s.attributes, "coordinate_transformation_mode": "half_pixel"}
         return s.done("Resize", *s.node.input, **same)
     how = Sampling.of(s)
     if how is None:
