@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.backends.c import packing
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.dialects.place_attributes import ScratchAttr
 from memopt.dialects.plan import FAST, FORMS, SCRATCH, WIDE, mark_fast
@@ -248,13 +249,19 @@ def test_extreme_operators_equal_tflm(
     fuzz: float, tmp_path: Path, lab: Any, kinds: Counter[int]
 ) -> None:
     lab.need_tools("host")
-    for seed in range(max(2, int(50 * fuzz))):
+    count, refused = max(2, int(50 * fuzz)), 0
+    for seed in range(count):
         forge = extreme(lab, np.random.default_rng(seed))
         add_deep(lab, forge)
         add_words(lab, forge)
         add_some(lab, forge)
         form = FORMS[seed % len(FORMS)]
-        check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed), form)
+        try:
+            check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed), form)
+        except MemoptError as error:  # where a multiplier shifts such a sum to the left
+            assert "the int32 accumulator could overflow" in str(error)
+            refused += 1
+    assert refused <= count / 10
     assert min(kinds[k] for k in (packing.FUSED, packing.PACKED, packing.PLAIN)) >= 20, kinds
 
 
