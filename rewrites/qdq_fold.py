@@ -153,9 +153,10 @@ Left alone:
     !w = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
     !z = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [1]>>
     !b = tensor<4xi32, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
+    !v = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
     !f = tensor<1x4xf32>
     !g = tensor<4x4xf32>
-    func.func @main(%x: !x, %y: !f) -> (!x, !x, !x, !x, !x, !f) {
+    func.func @main(%x: !x, %y: !f) -> (!x, !x, !x, !x, !x, !f, !v) {
       %w = memgraph.constant dense<1> : !w
       %z = memgraph.constant dense<1> : !z
       %b = memgraph.constant dense<1> : !b
@@ -173,7 +174,9 @@ Left alone:
       %12 = memgraph.quantize %11 rounding<onnx_even> : (!f) -> !x
       %13 = memgraph.div %1, %1 : (!f, !f) -> !f
       %14 = memgraph.quantize %13 rounding<onnx_even> : (!f) -> !x
-      func.return %3, %5, %8, %12, %14, %2 : !x, !x, !x, !x, !x, !f
+      %15 = memgraph.reshape %2 : (!f) -> tensor<4xf32>
+      %16 = memgraph.quantize %15 rounding<onnx_even> : (tensor<4xf32>) -> !v
+      func.return %3, %5, %8, %12, %14, %2, %16 : !x, !x, !x, !x, !x, !f, !v
     }
 """
 
@@ -369,9 +372,7 @@ def viewed(value: SSAValue) -> ComputeOp | None:
 def keeps_axis(value: SSAValue, moved: ComputeOp) -> bool:
     """Whether the dimension along which scales stand is there behind a view, where it was."""
     ahead = encoding_of(value).axis.data + 1
-    if not moved.IS_VIEW or not ahead:
-        return True
-    return shape_of(value)[:ahead] == shape_of(moved.results[0])[:ahead]
+    return not moved.IS_VIEW or shape_of(value)[:ahead] == shape_of(moved.results[0])[:ahead]
 
 
 def operand(found: Stored, op: Operation, rewriter: PatternRewriter) -> SSAValue:
