@@ -96,8 +96,11 @@ Before:
     !f = tensor<1x4xf32>
     !g = tensor<4x4xf32>
     !h = tensor<4xf32>
-    func.func @main(%x: !x) -> (!y, !z, !u) {
+    !n = tensor<4x2xi8, #memgraph.encoding<scale = [5.0e-01, 1.0e+00], zero_point = [0, 0], axis = 1>>
+    !m = tensor<1x2xi8, #memgraph.encoding<scale = [1.0e+00], zero_point = [-5]>>
+    func.func @main(%x: !x) -> (!y, !z, !u, !m) {
       %w = memgraph.constant dense<1> : !w
+      %n = memgraph.constant dense<1> : !n
       %1 = memgraph.dequantize %x : (!x) -> !f
       %2 = memgraph.dequantize %w : (!w) -> !g
       %3 = memgraph.transpose %2 permutation [1, 0] : (!g) -> !g
@@ -107,19 +110,27 @@ Before:
       %7 = memgraph.quantize %6 rounding<onnx_even> : (!h) -> !z
       %8 = memgraph.reshape %1 : (!f) -> !h
       %9 = memgraph.quantize %8 rounding<onnx_even> : (!h) -> !u
-      func.return %5, %7, %9 : !y, !z, !u
+      %10 = memgraph.dequantize %n : (!n) -> tensor<4x2xf32>
+      %11 = memgraph.transpose %10 permutation [1, 0] : (tensor<4x2xf32>) -> tensor<2x4xf32>
+      %12 = memgraph.fully_connected %1, %11 : (!f, tensor<2x4xf32>) -> tensor<1x2xf32>
+      %13 = memgraph.quantize %12 rounding<onnx_even> : (tensor<1x2xf32>) -> !m
+      func.return %5, %7, %9, %13 : !y, !z, !u, !m
     }
 After:
     !v = tensor<1x4xui8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
-    func.func @main(%x: !x) -> (!y, !z, !u) {
+    !t = tensor<2x4xi8, #memgraph.encoding<scale = [5.0e-01, 1.0e+00], zero_point = [0, 0], axis = 0>>
+    func.func @main(%x: !x) -> (!y, !z, !u, !m) {
       %w = memgraph.constant dense<1> : !w
+      %n = memgraph.constant dense<1> : !n
       %3 = memgraph.transpose %w permutation [1, 0] : (!w) -> !w
       %5 = memgraph.fully_connected %x, %3 rounding<onnx_even> : (!x, !w) -> !y
       %6 = memgraph.quantize %x rounding<onnx_even> : (!x) -> !y
       %7 = memgraph.reshape %6 : (!y) -> !z
       %8 = memgraph.quantize %x rounding<onnx_even> : (!x) -> !v
       %9 = memgraph.reshape %8 : (!v) -> !u
-      func.return %5, %7, %9 : !y, !z, !u
+      %11 = memgraph.transpose %n permutation [1, 0] : (!n) -> !t
+      %13 = memgraph.fully_connected %x, %11 rounding<onnx_even> : (!x, !t) -> !m
+      func.return %5, %7, %9, %13 : !y, !z, !u, !m
     }
 
 Views of real numbers are those of integers, as around what is computed over one dimension.
@@ -127,26 +138,33 @@ Views of real numbers are those of integers, as around what is computed over one
 Before:
     !x = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
     !y = tensor<4xi8, #memgraph.encoding<scale = [1.0e+00], zero_point = [-5]>>
-    func.func @main(%x: !x) -> !y {
+    func.func @main(%x: !x) -> (!y, !y) {
       %1 = memgraph.dequantize %x : (!x) -> tensor<4xf32>
       %2 = memgraph.reshape %1 : (tensor<4xf32>) -> tensor<2x2xf32>
       %3 = memgraph.tanh %2 : (tensor<2x2xf32>) -> tensor<2x2xf32>
       %4 = memgraph.reshape %3 : (tensor<2x2xf32>) -> tensor<4xf32>
       %5 = memgraph.quantize %4 rounding<onnx_even> {memgraph.names = ["y"]} : (tensor<4xf32>) -> !y
-      func.return %5 : !y
+      %6 = memgraph.tanh %2 : (tensor<2x2xf32>) -> tensor<2x2xf32>
+      %7 = memgraph.reshape %6 {memgraph.names = ["real"]} : (tensor<2x2xf32>) -> tensor<4xf32>
+      %8 = memgraph.quantize %7 rounding<onnx_even> : (tensor<4xf32>) -> !y
+      func.return %5, %8 : !y, !y
     }
 After:
     !a = tensor<2x2xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
     !b = tensor<2x2xi8, #memgraph.encoding<scale = [1.0e+00], zero_point = [-5]>>
-    func.func @main(%x: !x) -> !y {
+    func.func @main(%x: !x) -> (!y, !y) {
       %1 = memgraph.reshape %x : (!x) -> !a
       %2 = memgraph.tanh %1 rounding<onnx_even> : (!a) -> !b
       %3 = memgraph.reshape %2 {memgraph.names = ["y"]} : (!b) -> !y
-      func.return %3 : !y
+      %4 = memgraph.reshape %x : (!x) -> !a
+      %5 = memgraph.tanh %4 rounding<onnx_even> : (!a) -> !b
+      %6 = memgraph.reshape %5 : (!b) -> !y
+      func.return %3, %6 : !y, !y
     }
 
 Not where the real numbers have another reader, an operand is none of stored integers, weights have
-a zero point, a bias is of other steps than the sums, or no integers are divided.
+a zero point or other scales behind a view, a bias is of other steps than the sums, or no integers
+are divided.
 
 Left alone:
     !x = tensor<1x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
@@ -154,12 +172,16 @@ Left alone:
     !z = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [1]>>
     !b = tensor<4xi32, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
     !v = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
+    !p = tensor<2x8xi8, #memgraph.encoding<scale = [5.0e-01, 1.0e+00], zero_point = [0, 0], axis = 0>>
     !f = tensor<1x4xf32>
     !g = tensor<4x4xf32>
-    func.func @main(%x: !x, %y: !f) -> (!x, !x, !x, !x, !x, !f, !v) {
+    !r = tensor<4xf32>
+    func.func @main(%x: !x, %y: !f, %u: !f) ->
+        (!x, !x, !x, !x, !x, !f, !v, !v, !x, !r, !v, !x) {
       %w = memgraph.constant dense<1> : !w
       %z = memgraph.constant dense<1> : !z
       %b = memgraph.constant dense<1> : !b
+      %p = memgraph.constant dense<1> : !p
       %1 = memgraph.dequantize %x : (!x) -> !f
       %2 = memgraph.mul %1, %1 : (!f, !f) -> !f
       %3 = memgraph.quantize %2 rounding<onnx_even> : (!f) -> !x
@@ -174,9 +196,22 @@ Left alone:
       %12 = memgraph.quantize %11 rounding<onnx_even> : (!f) -> !x
       %13 = memgraph.div %1, %1 : (!f, !f) -> !f
       %14 = memgraph.quantize %13 rounding<onnx_even> : (!f) -> !x
-      %15 = memgraph.reshape %2 : (!f) -> tensor<4xf32>
-      %16 = memgraph.quantize %15 rounding<onnx_even> : (tensor<4xf32>) -> !v
-      func.return %3, %5, %8, %12, %14, %2, %16 : !x, !x, !x, !x, !x, !f, !v
+      %15 = memgraph.reshape %2 : (!f) -> !r
+      %16 = memgraph.quantize %15 rounding<onnx_even> : (!r) -> !v
+      %17 = memgraph.reshape %u : (!f) -> !r
+      %18 = memgraph.quantize %17 rounding<onnx_even> : (!r) -> !v
+      %19 = memgraph.div %1, %1 : (!f, !f) -> !f
+      %20 = memgraph.div %19, %1 : (!f, !f) -> !f
+      %21 = memgraph.quantize %20 rounding<onnx_even> : (!f) -> !x
+      %22 = memgraph.div %1, %1 : (!f, !f) -> !f
+      %23 = memgraph.reshape %22 : (!f) -> !r
+      %24 = memgraph.quantize %23 rounding<onnx_even> : (!r) -> !v
+      %25 = memgraph.dequantize %p : (!p) -> tensor<2x8xf32>
+      %26 = memgraph.reshape %25 : (tensor<2x8xf32>) -> !g
+      %27 = memgraph.fully_connected %1, %26 : (!f, !g) -> !f
+      %28 = memgraph.quantize %27 rounding<onnx_even> : (!f) -> !x
+      func.return %3, %5, %8, %12, %14, %2, %16, %18, %21, %23, %24, %28 :
+        !x, !x, !x, !x, !x, !f, !v, !v, !x, !r, !v, !x
     }
 """
 
