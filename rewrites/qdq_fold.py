@@ -96,7 +96,7 @@ Before:
     !f = tensor<1x4xf32>
     !g = tensor<4x4xf32>
     !h = tensor<4xf32>
-    !n = tensor<4x2xi8, #memgraph.encoding<scale = [5.0e-01, 1.0e+00], zero_point = [0, 0], axis = 1>>
+    !n = tensor<4x2xi8, #memgraph.encoding<scale = [0.5, 1.0], zero_point = [0, 0], axis = 1>>
     !m = tensor<1x2xi8, #memgraph.encoding<scale = [1.0e+00], zero_point = [-5]>>
     func.func @main(%x: !x) -> (!y, !z, !u, !m) {
       %w = memgraph.constant dense<1> : !w
@@ -118,7 +118,7 @@ Before:
     }
 After:
     !v = tensor<1x4xui8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
-    !t = tensor<2x4xi8, #memgraph.encoding<scale = [5.0e-01, 1.0e+00], zero_point = [0, 0], axis = 0>>
+    !t = tensor<2x4xi8, #memgraph.encoding<scale = [0.5, 1.0], zero_point = [0, 0], axis = 0>>
     func.func @main(%x: !x) -> (!y, !z, !u, !m) {
       %w = memgraph.constant dense<1> : !w
       %n = memgraph.constant dense<1> : !n
@@ -172,12 +172,11 @@ Left alone:
     !z = tensor<4x4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [1]>>
     !b = tensor<4xi32, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
     !v = tensor<4xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [3]>>
-    !p = tensor<2x8xi8, #memgraph.encoding<scale = [5.0e-01, 1.0e+00], zero_point = [0, 0], axis = 0>>
+    !p = tensor<2x8xi8, #memgraph.encoding<scale = [0.5, 1.0], zero_point = [0, 0], axis = 0>>
     !f = tensor<1x4xf32>
     !g = tensor<4x4xf32>
     !r = tensor<4xf32>
-    func.func @main(%x: !x, %y: !f, %u: !f) ->
-        (!x, !x, !x, !x, !x, !f, !v, !v, !x, !r, !v, !x) {
+    func.func @main(%x: !x, %y: !f, %u: !f) -> (!x, !x, !x, !x, !x, !f, !v, !v, !x, !r, !v, !x) {
       %w = memgraph.constant dense<1> : !w
       %z = memgraph.constant dense<1> : !z
       %b = memgraph.constant dense<1> : !b
@@ -328,10 +327,9 @@ def fold(op: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
 def view_of_stored(op: QuantizeOp, view: ComputeOp, rewriter: PatternRewriter) -> ComputeOp | None:
     """A view of real numbers that are stored then as a view of stored ones, so that what makes them
     is next to what stores them; of what is a function's argument nothing changes."""
-    source = view.operands[0]
+    source, made = view.operands[0], view.operands[0].owner
     if not view.IS_VIEW or only_quantized(view.results[0]) is not op:
         return None
-    made = source.owner
     if not isinstance(made, ComputeOp) or isinstance(made, DequantizeOp):
         return None
     if source.has_more_than_one_use():
@@ -348,12 +346,11 @@ def view_of_stored(op: QuantizeOp, view: ComputeOp, rewriter: PatternRewriter) -
     )
     new.location = view.location
     new.results[0].name_hint = op.result.name_hint
-    named = name_of(op.result) if is_named(op.result) else None
+    if is_named(op.result):
+        rename(new, {0: name_of(op.result)})
     rewriter.insert(new, InsertPoint.before(op))
     rewriter.replace(op, [], [new.results[0]])
     rewriter.erase(view)
-    if named is not None:
-        rename(new, {0: named})
     return new
 
 
@@ -385,9 +382,7 @@ def stored(value: SSAValue) -> Stored | None:
     op = value.owner if moved is None else moved.operands[0].owner
     if not isinstance(op, DequantizeOp) or not is_stored(op.input):
         return None
-    if moved is not None and not keeps_axis(op.input, moved):
-        return None
-    return Stored(op.input, moved)
+    return None if moved and not keeps_axis(op.input, moved) else Stored(op.input, moved)
 
 
 def transposition(value: SSAValue) -> TransposeOp | None:
