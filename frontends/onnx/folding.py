@@ -51,9 +51,8 @@ FOLDABLE: Final = frozenset(
 )
 Opsets = Mapping[str, int]
 NEWEST: Final[Opsets] = {"": onnx.defs.onnx_opset_version()}
-WEIGHTS: Final = (
-    1 << 18
-)  # elements of weights that are computed from others, such as normalized ones
+# elements of weights that are computed from others, such as normalized ones
+WEIGHTS: Final = 1 << 18
 KINDS: Final = "biuf"  # numpy's kinds of the arrays that folding looks at
 
 

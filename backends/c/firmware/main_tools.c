@@ -1,5 +1,5 @@
 #ifdef __GNUC__
-__attribute__((noinline))  /* else the image has it several times */
+__attribute__((noinline)) /* else the image has it several times */
 #endif
 static void print_number(const char *name, uint64_t value) {
   char digits[24];

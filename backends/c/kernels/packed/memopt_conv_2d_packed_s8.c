@@ -135,7 +135,8 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
   const int32_t fused = p->packed.kinds == 0 && (channels & (MEMOPT_BLOCK - 1)) == 0;
   const int32_t z = 2 * p->packed.zero_point + 1;
   const uint32_t *const w = p->packed.stream;
-  const uint32_t *const w_end = w + (uint32_t)channels / MEMOPT_BLOCK * (uint32_t)memopt_block_words(&p->packed);
+  const uint32_t blocks = (uint32_t)channels / MEMOPT_BLOCK;
+  const uint32_t *const w_end = w + blocks * (uint32_t)memopt_block_words(&p->packed);
   const uint32_t *const end = column + p->packed.taps;
 #endif
   memopt_windows of;

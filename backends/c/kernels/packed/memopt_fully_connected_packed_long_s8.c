@@ -16,7 +16,7 @@ __attribute__((naked, noinline, unused, aligned(4))) static void fully_connected
     const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
     int32_t z __attribute__((unused)), const uint32_t *w_end __attribute__((unused))) {
   __asm__(
-      MEMOPT_ASM_BEGIN_1("and r7, r7, #56\n add r7, r7, r7, lsl #3\n", "8")
+      MEMOPT_ASM_BEGIN_1("and r7, r7, #56\n add r7, r7, r7, lsl #3\n")
       "ldr.w r8, [r0, #4]\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
       "ldr.w r7, [r0], #8\n ldr.w r9, [r1], #16\n"
       MEMOPT_ASM_PRODUCTS_1

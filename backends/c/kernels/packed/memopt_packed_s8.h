@@ -214,10 +214,10 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
   "add r1, r1, #4\n"
 
 /* The same of one pixel; LR is where its bytes go. */
-#define MEMOPT_ASM_BEGIN_1(jump, steps)                                                        \
+#define MEMOPT_ASM_BEGIN_1(jump)                                                               \
   ".syntax unified\n push {r0, r1, r4-r11, lr}\n sub r7, r0, r2\n" jump "str r7, [sp, #4]\n"  \
   "mov lr, r3\n 0:\n mov r3, #0\n mov r4, #0\n mov r5, #0\n mov r6, #0\n"                    \
-  ".balign 4\n add pc, r7\n nop\n 1:\n .rept " steps "\n"
+  ".balign 4\n add pc, r7\n nop\n 1:\n .rept 8\n"
 #define MEMOPT_ASM_END_1                                                                      \
   ".endr\n cmp r0, r2\n bne.w 1b\n"                                                           \
   "ldr r0, [sp, #44]\n sub r4, r4, r3\n sub r6, r6, r5\n"                                     \
@@ -240,7 +240,7 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
     const uint32_t *end __attribute__((unused)), int8_t *out __attribute__((unused)),
     int32_t z __attribute__((unused)), const uint32_t *w_end __attribute__((unused))) {
   __asm__(
-      MEMOPT_ASM_BEGIN_1("and r7, r7, #56\n rsb r7, r7, r7, lsl #3\n", "8")
+      MEMOPT_ASM_BEGIN_1("and r7, r7, #56\n rsb r7, r7, r7, lsl #3\n")
       "ldm.w r0!, {r7, r8}\n ldm.w r1!, {r9-r12}\n"
       MEMOPT_ASM_PRODUCTS_1
       MEMOPT_ASM_END_1);
