@@ -315,9 +315,8 @@ class WindowAttr(ParametrizedAttribute):
         dilation: Sequence[int] = (1, 1),
         pad: Sequence[int] = (0, 0, 0, 0),
     ):
-        super().__init__(
-            *(DenseArrayBase.from_list(i64, list(v)) for v in (kernel, stride, dilation, pad))
-        )
+        fill(self, *map(numbers, (kernel, stride, dilation, pad)))
+        self.verify()
 
     @property
     def sizes(self) -> tuple[tuple[int, ...], ...]:
@@ -393,7 +392,7 @@ class SourceAttr(ParametrizedAttribute):
     tensors: DenseArrayBase[IntegerType]
 
     def __init__(self, subgraph: int, operator: int, tensors: Sequence[int]):
-        fill(self, index(subgraph), index(operator), numbers(list(tensors)))
+        fill(self, index(subgraph), index(operator), numbers(tensors))
 
     @property
     def tensor_ids(self) -> tuple[int, ...]:

@@ -37,7 +37,7 @@ def number(value: int) -> IntegerAttr[IntegerType]:
     """`value : i64`. Raises VerifyException for what 64 bits cannot say."""
     if not -(1 << 63) <= value < 1 << 63:
         return IntegerAttr(value, i64)
-    return cast("IntegerAttr[IntegerType]", _made(IntegerAttr, _holding(IntAttr, value), i64))
+    return cast("IntegerAttr[IntegerType]", _made(IntegerAttr, _holding(IntAttr, int(value)), i64))
 
 
 @lru_cache(KEPT)
@@ -61,12 +61,12 @@ def array(entries: Iterable[A]) -> ArrayAttr[A]:
     return cast("ArrayAttr[A]", _holding(ArrayAttr, tuple(entries)))
 
 
-def numbers(values: list[int]) -> DenseArrayBase[IntegerType]:
+def numbers(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
     """`array<i64: ...>`. Raises ValueError for what 64 bits cannot say."""
     try:
         data = _holding(BytesAttr, pack(f"<{len(values)}q", *values))
     except error:
-        return DenseArrayBase.from_list(i64, values)
+        return DenseArrayBase.from_list(i64, list(values))
     return cast("DenseArrayBase[IntegerType]", _made(DenseArrayBase, i64, data))
 
 

@@ -394,7 +394,7 @@ class HyperNode(IRDLOperation, Yielding):
         segment = issubclass(cls, SegmentOp)
         if not segment and (chained or after is not None):
             raise VerifyException(f"{cls.name}: only a memgraph.segment has a chain")
-        properties = {"kept": numbers(list(kept))}
+        properties = {"kept": numbers(kept)}
         if not segment:  # of operands and results there is one group each
             return cls.create(
                 operands=inputs, result_types=types, properties=properties, regions=[body]

@@ -1,5 +1,5 @@
 """Large problems, for limits: butterflies, parallel chains, layers, random and wide graphs, rows,
-thousands of buffers.
+networks, thousands of buffers.
 
 python -m memopt.benchmarks.large butterfly 10 > butterfly.json      10,240 operators
 python -m memopt.benchmarks.large chains 1000 > chains.json           5,001 operators
@@ -7,6 +7,7 @@ python -m memopt.benchmarks.large layers 2000 > layers.json          10,000 oper
 python -m memopt.benchmarks.large drawn 10000 > drawn.json           10,000 operators
 python -m memopt.benchmarks.large wide 100 > wide.json               10,000 operators
 python -m memopt.benchmarks.large rows 25 > rows.mlir                10,000 operators once cut
+python -m memopt.benchmarks.large network 2000 > network.mlir   10,000 operators
 python -m memopt.benchmarks.large buffers 20000 > buffers.csv
 """
 
@@ -112,6 +113,21 @@ def rows(blocks: int) -> str:
     return "\n".join([*lines, f"  func.return %a{blocks} : {tensor}", "}", ""])
 
 
+def network(blocks: int) -> str:
+    """`blocks` of five operators of the dialect on vectors, one block after the other, as IR."""
+    one, two = "(!v) -> !v", "(!v, !v) -> !v"
+    lines = ["!v = tensor<1x64xf32>", "func.func @network(%a0: !v) -> !v {"]
+    for b in range(1, blocks + 1):
+        lines += [
+            f"  %p{b} = memgraph.tanh %a{b - 1} : {one}",
+            f"  %r{b} = memgraph.softmax %p{b} axis 1 beta 1.0 : {one}",
+            f"  %s{b} = memgraph.add %a{b - 1}, %r{b} : {two}",
+            f"  %q{b} = memgraph.relu %s{b} : {one}",
+            f"  %a{b} = memgraph.mul %a{b - 1}, %q{b} : {two}",
+        ]
+    return "\n".join([*lines, f"  func.return %a{blocks} : !v", "}", ""])
+
+
 def buffers(count: int, seed: int = 0) -> tuple[Row, ...]:
     """`count` buffers, sizes and lifetimes drawn log-uniformly; many live at a time."""
     random = Random(seed)
@@ -159,6 +175,7 @@ FAMILIES: dict[str, Callable[[int], str]] = {
     "drawn": lambda n: json.dumps(drawn(n)),
     "wide": lambda n: json.dumps(wide(n)),
     "rows": rows,
+    "network": network,
     "buffers": lambda n: write_rows(buffers(n)),
 }
 

@@ -39,6 +39,7 @@ SIZES: tuple[tuple[str, int, int], ...] = (
     ("drawn", 10_000, 500),
     ("wide", 100, 22),
     ("rows", 25, 2),
+    ("network", 2_000, 100),
 )
 EXPAND = "memgraph-expand-rows{rows=all}"  # nothing to be cut in an opaque graph
 STAGES: tuple[str, ...] = (

@@ -9,15 +9,13 @@ from typing import Any
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseArrayBase,
     DictionaryAttr,
     FloatAttr,
-    IntegerAttr,
-    IntegerType,
     f32,
-    i64,
 )
 from xdsl.ir import Attribute, Operation
+
+from memopt.dialects.quick import number
 
 
 class NotTyped(Exception):  # noqa: N818 - not an error: the operator stays opaque
@@ -29,16 +27,8 @@ def need(condition: bool) -> None:
         raise NotTyped
 
 
-def number(value: int) -> IntegerAttr:
-    return IntegerAttr(value, i64)
-
-
 def real(value: float) -> FloatAttr[Any]:
     return FloatAttr(value, f32)
-
-
-def integer_list(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
-    return DenseArrayBase.from_list(i64, list(values))
 
 
 def axis_of(value: int, rank: int) -> int:

@@ -80,9 +80,10 @@ from memopt.dialects.operators.unary import (
     TanhOp,
 )
 from memopt.dialects.operators.unit_length import LogSoftmaxOp
+from memopt.dialects.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
-from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
+from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.windows import start_of
 from memopt.frontends.onnx import windows
 from memopt.frontends.onnx.node import Node, plain, quantization
@@ -234,7 +235,7 @@ def reduction(node: Node, kind: Kind) -> Operation:
         need(not node.get("noop_with_empty_axes"))
         axes = list(range(rank))
     keep = UnitAttr() if node.get("keepdims", 1) else None
-    properties = {"axes": integer_list(sorted(axes)), "keep_dims": keep}
+    properties = {"axes": numbers(sorted(axes)), "keep_dims": keep}
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
@@ -306,7 +307,7 @@ def transpose(node: Node, kind: Kind) -> Operation:
     same_meaning(node, (0,))
     rank = len(node.shape(0))
     order = node.get("perm")
-    properties = {"permutation": integer_list(list(range(rank))[::-1] if order is None else order)}
+    properties = {"permutation": numbers(list(range(rank))[::-1] if order is None else order)}
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
@@ -330,8 +331,8 @@ def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
     start, sizes, steps = walk
     properties = {
         "start": number(start),
-        "sizes": integer_list(sizes),
-        "steps": integer_list(steps),
+        "sizes": numbers(sizes),
+        "steps": numbers(steps),
     }
     return build(kind, (node.operand(0),), node.results, properties)
 
@@ -385,7 +386,7 @@ def slice_(node: Node, kind: Kind) -> Operation:
         n = shape[axis]
         begin[axis] = start_of(start, n, step)
         strides[axis] = step
-    properties = {"starts": integer_list(begin), "strides": integer_list(strides)}
+    properties = {"starts": numbers(begin), "strides": numbers(strides)}
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
@@ -402,8 +403,8 @@ def pad(node: Node, kind: Kind) -> Operation:
     for i, axis in enumerate(axes):
         before[axis], after[axis] = pads[i], pads[i + len(axes)]
     properties = {
-        "before": integer_list(before),
-        "after": integer_list(after),
+        "before": numbers(before),
+        "after": numbers(after),
         "value": real(value),
     }
     return build(kind, (node.operand(0),), (node.result,), properties)

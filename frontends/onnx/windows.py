@@ -6,7 +6,8 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes import WindowAttr
-from memopt.frontends.core.typed import build, need, number
+from memopt.dialects.quick import number
+from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.windows import same_padding
 from memopt.frontends.onnx.node import Node, plain, quantization
 

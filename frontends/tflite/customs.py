@@ -6,7 +6,8 @@ from xdsl.ir import Operation
 
 from memopt.dialects.attributes import WindowAttr
 from memopt.dialects.custom import OPTIONS
-from memopt.frontends.core.typed import build, need, number
+from memopt.dialects.quick import number
+from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.types import ELEMENTS
 from memopt.frontends.tflite.node import Kind, Node
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import IntegerType, UnitAttr
 from xdsl.ir import Operation
 
+from memopt.dialects.quick import number, numbers
 from memopt.frontends.core import walks
-from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
+from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import start_of
 from memopt.frontends.tflite import picks
@@ -49,7 +50,7 @@ def split(data: int, axis: int) -> Builder:
 def slice_(node: Node, kind: Kind) -> Operation:
     starts = node.constant(1)
     node.constant(2)
-    properties = {"starts": integer_list(starts), "strides": integer_list([1] * len(starts))}
+    properties = {"starts": numbers(starts), "strides": numbers([1] * len(starts))}
     return build(kind, (node.operand(0),), node.results, properties)
 
 
@@ -66,7 +67,7 @@ def strided_slice(node: Node, kind: Kind, other: Kind) -> Operation:
         0 if o["beginMask"] >> i & 1 else start_of(b, n)
         for i, (b, n) in enumerate(zip(begin, shape, strict=True))
     ]
-    properties = {"starts": integer_list(starts), "strides": integer_list(strides)}
+    properties = {"starts": numbers(starts), "strides": numbers(strides)}
     return build(kind, (node.operand(0),), node.results, properties)
 
 
@@ -74,8 +75,8 @@ def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
     start, sizes, steps = walk
     properties = {
         "start": number(start),
-        "sizes": integer_list(sizes),
-        "steps": integer_list(steps),
+        "sizes": numbers(sizes),
+        "steps": numbers(steps),
     }
     return build(kind, (node.operand(0),), node.results, properties)
 
@@ -87,8 +88,8 @@ def fill(node: Node, kind: Kind) -> Operation:
     sizes = node.result.get_shape()
     properties = {
         "start": number(0),
-        "sizes": integer_list(sizes),
-        "steps": integer_list([0] * len(sizes)),
+        "sizes": numbers(sizes),
+        "steps": numbers([0] * len(sizes)),
     }
     return build(kind, (node.operand(1),), node.results, properties)
 
@@ -154,8 +155,8 @@ def pad(node: Node, plain: Kind, picked: Kind) -> Operation:
         return picks.pad(node, picked)
     need(len(node.types) == 2)
     properties = {
-        "before": integer_list(flat[0::2]),
-        "after": integer_list(flat[1::2]),
+        "before": numbers(flat[0::2]),
+        "after": numbers(flat[1::2]),
         "value": real(0.0),
     }
     return build(plain, (node.operand(0),), node.results, properties)
@@ -164,7 +165,7 @@ def pad(node: Node, plain: Kind, picked: Kind) -> Operation:
 def transpose(node: Node, kind: Kind) -> Operation:
     rank = len(node.shape(0))
     order = [axis_of(a, rank) for a in node.constant(1)]
-    properties = {"permutation": integer_list(order)}
+    properties = {"permutation": numbers(order)}
     return build(kind, (node.operand(0),), node.results, properties)
 
 

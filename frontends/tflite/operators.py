@@ -93,9 +93,10 @@ from memopt.dialects.operators.unary import (
     TanhOp,
 )
 from memopt.dialects.operators.unit_length import L2NormalizationOp, LogSoftmaxOp
+from memopt.dialects.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
-from memopt.frontends.core.typed import axis_of, build, integer_list, need, number, real
+from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.types import ELEMENTS, is_quantized
 from memopt.frontends.core.windows import same_padding
 from memopt.frontends.tflite import customs, indices, moves, picks
@@ -323,7 +324,7 @@ def over_axes(node: Node, kind: Kind) -> Operation:
     axes = [axis_of(a, rank) for a in node.constant(1)]
     need(len(set(axes)) == len(axes))
     properties = {
-        "axes": integer_list(axes),
+        "axes": numbers(axes),
         "keep_dims": UnitAttr() if node.options["keepDims"] else None,
         "rounding": rounding(node),
     }

@@ -6,7 +6,8 @@ from math import prod
 from xdsl.ir import Operation
 
 from memopt.dialects.operators.picked import Term
-from memopt.frontends.core.typed import build, integer_list, need
+from memopt.dialects.quick import numbers
+from memopt.frontends.core.typed import build, need
 from memopt.frontends.core.types import is_quantized
 from memopt.frontends.tflite.node import Kind, Node
 
@@ -17,10 +18,10 @@ def picked(
     """A way each for the indices of the result's stretches; those of the operand are `shape`."""
     need(prod(node.shape(0)) > 0 and len(node.shape(0)) <= 6)
     properties = {
-        "shape": integer_list(shape),
-        "sizes": integer_list(sizes),
-        "terms": integer_list([v for term in terms for v in (term.way, term.dimension)]),
-        "numbers": integer_list([v for term in terms for v in term.numbers]),
+        "shape": numbers(shape),
+        "sizes": numbers(sizes),
+        "terms": numbers([v for term in terms for v in (term.way, term.dimension)]),
+        "numbers": numbers([v for term in terms for v in term.numbers]),
     }
     fill = node.operand(2) if node.kind == "PADV2" else None
     return build(kind, (node.operand(0), fill), node.results, properties)

@@ -53,8 +53,10 @@ _ENTRY: Final = re.compile(
 )
 _STRINGS: Final = re.compile(PLAIN_STRING)
 _ELEMENTS: Final = {str(t): t for t in (i1, i8, i16, i32, i64, f16, bf16, f32, f64)}
-# a plain tensor, or an alias and no type of a dialect
-_TYPE = rf"tensor<(?:{_DIGITS}x)*(?:{'|'.join(_ELEMENTS)})>|![A-Za-z0-9_]++(?![<.])"
+_TENSOR = rf"tensor<(?:{_DIGITS}x)*(?:{'|'.join(_ELEMENTS)})"
+_ENCODED: Final = re.compile(rf"{_TENSOR}, {_DIALECT}>")
+# a plain tensor, one with an encoding, or an alias and no type of a dialect
+_TYPE = rf"{_TENSOR}(?:, {_DIALECT})?>|![A-Za-z0-9_]++(?![<.$-])"
 _TYPES = rf"((?:{_TYPE})(?:, (?:{_TYPE}))*|)"
 _LONE_TYPE: Final = re.compile(_TYPE)
 _FUNCTION_TYPE: Final = re.compile(rf"\({_TYPES}\) -> (?:\({_TYPES}\)|({_TYPE}))")
@@ -164,10 +166,15 @@ class QuickParser(Parser):
         return found
 
     def parse_optional_type(self) -> TypeAttribute | None:
-        match = _LONE_TYPE.match(self.lexer.input.content, self.pos)
+        content, start = self.lexer.input.content, self.pos
+        match = _LONE_TYPE.match(content, start)
         found = self._type(match[0]) if match else None
         if match is None or found is None:
-            return super().parse_optional_type()
+            read = super().parse_optional_type()
+            text = content[start : self.pos].rstrip() if match and read else ""
+            if read is not None and _ENCODED.fullmatch(text):
+                self.types[text] = read
+            return read
         self._resume_from(match.end())
         return found
 
@@ -219,12 +226,13 @@ class QuickParser(Parser):
         return found
 
     def _type(self, text: str) -> TypeAttribute | None:
-        """The type of this text; None of an alias that is none of a type."""
+        """The type of this text; None of an alias that is none of a type, and of an encoding that
+        is met for the first time."""
         found = self.types.get(text)
         if found is None and text.startswith("!"):
             aliased = self.attribute_aliases.get(text)
             return aliased if isinstance(aliased, TypeAttribute) else None
-        if found is None:
+        if found is None and not text.endswith(">>"):
             *shape, element = text[len("tensor<") : -1].split("x")
             found = self.types[text] = plain_tensor(_ELEMENTS[element], [int(d) for d in shape])
         return found

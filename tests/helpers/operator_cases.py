@@ -13,7 +13,8 @@ from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.comparison import LogicalNotOp, TruthOp
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.frontends.core.typed import build, integer_list, number, real
+from memopt.dialects.quick import number, numbers
+from memopt.frontends.core.typed import build, real
 
 Rng = np.random.Generator
 KINDS = {op.name.removeprefix("memgraph."): op for op in operations() if issubclass(op, ComputeOp)}
@@ -165,7 +166,7 @@ def mean(name: str, rng: Rng) -> Any:
     axes = [int(a) for a in np.flatnonzero(rng.random(4) < 0.5)]
     keep = bool(rng.random() < 0.5)
     out = [1 if i in axes else d for i, d in enumerate(shape) if keep or i not in axes]
-    properties = {"axes": integer_list(axes), "keep_dims": UnitAttr() if keep else None}
+    properties = {"axes": numbers(axes), "keep_dims": UnitAttr() if keep else None}
     return made(name, [value(shape)], [tensor(out)], **properties)
 
 
@@ -223,7 +224,7 @@ def slice_(name: str, rng: Rng) -> Any:
         starts.append(start)
         strides.append(stride)
         out.append(int(rng.integers(1, most + 2)))
-    properties = {"starts": integer_list(starts), "strides": integer_list(strides)}
+    properties = {"starts": numbers(starts), "strides": numbers(strides)}
     return made(name, [value(shape)], [tensor(out)], **properties)
 
 
@@ -231,7 +232,7 @@ def pad(name: str, rng: Rng) -> Any:
     shape = image(rng)
     before, after = ([0, *(int(v) for v in rng.integers(0, 3, 3))] for _ in range(2))
     out = [b + s + a for b, s, a in zip(before, shape, after, strict=True)]
-    properties = {"before": integer_list(before), "after": integer_list(after), "value": real(0.0)}
+    properties = {"before": numbers(before), "after": numbers(after), "value": real(0.0)}
     return made(name, [value(shape)], [tensor(out)], **properties)
 
 
@@ -244,7 +245,7 @@ def reshape(name: str, rng: Rng) -> Any:
 def transpose(name: str, rng: Rng) -> Any:
     shape = image(rng)
     order = [int(v) for v in rng.permutation(4)]
-    properties = {"permutation": integer_list(order)}
+    properties = {"permutation": numbers(order)}
     return made(name, [value(shape)], [tensor([shape[i] for i in order])], **properties)
 
 
@@ -306,7 +307,7 @@ def take(name: str, rng: Rng) -> Any:
     count = int(rng.integers(1, shape[axis] + 1))
     kept = sorted(int(i) for i in rng.choice(shape[axis], count, replace=False))
     out = [count if i == axis else d for i, d in enumerate(shape)]
-    properties = {"axis": number(axis), "kept": integer_list(kept)}
+    properties = {"axis": number(axis), "kept": numbers(kept)}
     return made(name, [value(shape)], [tensor(out)], **properties)
 
 
@@ -315,7 +316,7 @@ def fold_into_bias(name: str, rng: Rng) -> Any:
     weights = create_ssa_value(TensorType(i8, shape, EncodingAttr("ohwi")))
     biases = TensorType(i32, shape[:1])
     values = [int(v) for v in rng.integers(-9, 9, shape[3])]
-    properties = {"axis": number(3), "values": integer_list(values)}
+    properties = {"axis": number(3), "values": numbers(values)}
     return made(name, [weights, create_ssa_value(biases)], [biases], **properties)
 
 
@@ -343,7 +344,7 @@ def strided(name: str, rng: Rng) -> Any:
     if rng.random() < 0.5:
         start, sizes, steps = twice
     result = tensor((n, 2 * h if len(sizes) == 4 else h, w, c))
-    ways = {"sizes": integer_list(sizes), "steps": integer_list(steps)}
+    ways = {"sizes": numbers(sizes), "steps": numbers(steps)}
     return made(name, [value((n, h, w, c))], [result], start=number(start), **ways)
 
 
@@ -423,10 +424,10 @@ def picked(name: str, rng: Rng) -> Any:
     shape = image(rng)
     ways = [[*range(-1, size), size - 1] for size in shape[:3]]
     found = {
-        "shape": integer_list(shape[:3]),
-        "sizes": integer_list([len(way) for way in ways]),
-        "terms": integer_list([0, 0, 1, 1, 2, 2]),
-        "numbers": integer_list([i for way in ways for i in way]),
+        "shape": numbers(shape[:3]),
+        "sizes": numbers([len(way) for way in ways]),
+        "terms": numbers([0, 0, 1, 1, 2, 2]),
+        "numbers": numbers([i for way in ways for i in way]),
     }
     result = tensor((*(len(way) for way in ways), shape[3]))
     return made(name, [value(shape), value((), "")], [result], **found)

@@ -14,9 +14,10 @@ from memopt.analysis.weights import Weights
 from memopt.dialects.attributes import EncodingAttr, WindowAttr
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators import operations
+from memopt.dialects.quick import number, numbers
 from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import encoding_of, shape_of
-from memopt.frontends.core.typed import build, integer_list, number, real
+from memopt.frontends.core.typed import build, real
 from memopt.passes.memgraph_nhwc_io import turn_border
 from memopt.rewrites import apply_rules
 
@@ -104,10 +105,10 @@ class Net:
             self.add(kind, [x], *[(1, c // 2, h, w)] * 2, axis=number(1))
         elif kind == "slice" and min(h, w) > 1:
             shape = (1, c - c // 2, h - 1, -(-w // 2))
-            starts, strides = integer_list([0, c // 2, 1, 0]), integer_list([1, 1, 1, 2])
+            starts, strides = numbers([0, c // 2, 1, 0]), numbers([1, 1, 1, 2])
             self.add(kind, [x], shape, starts=starts, strides=strides)
         elif kind == "pad":
-            before, after = integer_list([0, 0, 1, 0]), integer_list([0, 1, 0, 2])
+            before, after = numbers([0, 0, 1, 0]), numbers([0, 1, 0, 2])
             shape = (1, c + 1, h + 1, w + 2)
             self.add(kind, [x], shape, before=before, after=after, value=real(0.0))
         elif kind == "resize_nearest":
@@ -118,11 +119,11 @@ class Net:
         elif kind == "mean":
             axes = self.pick([2, 3], [1], [1, 2, 3], [3])
             left = tuple(n for i, n in enumerate((1, c, h, w)) if i not in axes)
-            self.add(kind, [x], left, layout="", axes=integer_list(axes))
+            self.add(kind, [x], left, layout="", axes=numbers(axes))
         elif kind == "reshape":
             self.add(kind, [x], (1, c * h * w), layout="")
         elif kind == "transpose":
-            order = integer_list([0, 2, 3, 1])
+            order = numbers([0, 2, 3, 1])
             self.add(kind, [x], (1, h, w, c), layout="", permutation=order)
 
     def function(self) -> FuncOp:

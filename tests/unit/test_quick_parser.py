@@ -63,6 +63,14 @@ EDGES = """
   memgraph.yield %y : !a
 }
 %x0, %x1, %x2 = memgraph.rows %x : !a
+%q = memgraph.relu %x : (tensor<1x3x8x4xf32, #memgraph.encoding<nhwc>>) -> !a
+%r = memgraph.add %x, %q : (tensor<1x3x8x4xf32, #memgraph.encoding<nhwc>>, !a)
+    -> tensor<1x3x8x4xf32, #memgraph.encoding<nhwc>>
+%s = "test.h"() : () -> tensor<1x3xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>
+%t:3 = "test.i"(%s) : (tensor<1x3xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>)
+    -> (tensor<1xi8, #memgraph.encoding<nhwc>>, tensor<1xi8, #memgraph.encoding<nhwc >>,
+     tensor<1xi8, #memgraph.encoding<nhwc> // said
+     >)
 %y0 = memgraph.row %p[0] (%x0) {memgraph.order = 0 : i64} : (!r) -> !r
 %y1 = memgraph.row %p[01] (%x1) : (!r) -> !r
 %y2 = memgraph.row %p[2] (%x2) {index = 7 : i64} : (!r) -> !r loc("of.py":2:3)
