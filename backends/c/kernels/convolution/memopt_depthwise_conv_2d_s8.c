@@ -39,6 +39,28 @@ typedef struct {
   int32_t x_next, w_next; /* from behind the last tap of a kernel row to the next row's first */
 } depthwise_s8_window;
 
+/* a += the products of four neighbouring channels, each with an input channel of its own. */
+static inline void depthwise_s8_products(const int8_t *x, const int8_t *w, int32_t a[4]) {
+#if MEMOPT_DOT_DSP
+  const uint32_t xs = memopt_load_s8x4(x);
+  const uint32_t ws = memopt_load_s8x4(w);
+  const int16x2_t xe = memopt_even_s8(xs);
+  const int16x2_t we = memopt_even_s8(ws);
+  const int16x2_t xo = memopt_odd_s8(xs);
+  const int16x2_t wo = memopt_odd_s8(ws);
+  a[0] = __smlabb(xe, we, a[0]);
+  a[1] = __smlabb(xo, wo, a[1]);
+  a[2] = __smlatt(xe, we, a[2]);
+  a[3] = __smlatt(xo, wo, a[3]);
+#else
+  a[0] += (int32_t)x[0] * w[0];
+  a[1] += (int32_t)x[1] * w[1];
+  a[2] += (int32_t)x[2] * w[2];
+  a[3] += (int32_t)x[3] * w[3];
+#endif
+}
+
+#if MEMOPT_MVE
 /* acc += zero_point * (the weights of the padded taps), for n channels from oc on. */
 static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_s8_params *p,
                                                  const depthwise_s8_window *v, int32_t oc,
@@ -65,6 +87,57 @@ static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_
     }
   }
 }
+#else
+/* The same of channels from w on, of four if `all` is a constant 1, else of one. Padded taps are runs:
+ * before the first one inside, between one row inside and the next, behind the last. */
+static inline void depthwise_s8_padded(const memopt_depthwise_conv_2d_s8_params *p,
+                                       const depthwise_s8_window *v, const int8_t *w,
+                                       const int32_t all, int32_t *acc) {
+  const int8_t zero = (int8_t)p->input_zero_point;
+  const int8_t zeros[4] = {zero, zero, zero, zero};
+  const int32_t columns = v->kx_end - v->kx_begin;
+  const int32_t step = v->out_c;
+  int32_t sums[4] = {acc[0], all ? acc[1] : 0, all ? acc[2] : 0, all ? acc[3] : 0};
+  int32_t rows = v->rows;
+  int32_t taps = rows > 0 ? v->ky_begin * p->k_w + v->kx_begin : p->k_h * p->k_w;
+  for (;;) {
+    for (; taps > 0; --taps) {
+      if (all) {
+        depthwise_s8_products(zeros, w, sums);
+      } else {
+        sums[0] += zero * *w;
+      }
+      w += step;
+    }
+    if (rows == 0) {
+      break;
+    }
+    --rows;
+    w += columns * step;
+    taps = rows > 0 ? p->k_w - columns : (p->k_h - v->ky_end + 1) * p->k_w - v->kx_end;
+  }
+  acc[0] = sums[0];
+  if (all) {
+    acc[1] = sums[1];
+    acc[2] = sums[2];
+    acc[3] = sums[3];
+  }
+}
+
+/* acc += zero_point * (the weights of the padded taps), for n channels from oc on. */
+static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_s8_params *p,
+                                                 const depthwise_s8_window *v, int32_t oc,
+                                                 int32_t n, int32_t *acc) {
+  const int8_t *w = p->weights + oc;
+  int32_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    depthwise_s8_padded(p, v, w + i, 1, acc + i);
+  }
+  for (; i < n; ++i) {
+    depthwise_s8_padded(p, v, w + i, 0, acc + i);
+  }
+}
+#endif
 
 /* acc = bias + the taps of four neighbouring channels, with weights from w on. x_channel is
  * 1 if each has an input channel of its own, 0 if they share the one at x. `next` is v->next, or a
@@ -73,10 +146,7 @@ static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t 
                                      const int8_t *w, const int32_t *bias,
                                      const int32_t x_channel, const void *const *next,
                                      int32_t *acc) {
-  int32_t a0 = bias[0];
-  int32_t a1 = bias[1];
-  int32_t a2 = bias[2];
-  int32_t a3 = bias[3];
+  int32_t a[4] = {bias[0], bias[1], bias[2], bias[3]};
   const ptrdiff_t at = x - v->row;
   int32_t rows;
   for (rows = v->rows; rows > 0; --rows) {
@@ -84,25 +154,13 @@ static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t 
     const int32_t w_col = v->out_c;
     int32_t columns = v->kx_end - v->kx_begin;
     for (; columns > 0; --columns) {
-#if MEMOPT_DOT_DSP
       if (x_channel == 1) {
-        const uint32_t xs = memopt_load_s8x4(x);
-        const uint32_t ws = memopt_load_s8x4(w);
-        const int16x2_t xe = memopt_even_s8(xs);
-        const int16x2_t we = memopt_even_s8(ws);
-        const int16x2_t xo = memopt_odd_s8(xs);
-        const int16x2_t wo = memopt_odd_s8(ws);
-        a0 = __smlabb(xe, we, a0);
-        a1 = __smlabb(xo, wo, a1);
-        a2 = __smlatt(xe, we, a2);
-        a3 = __smlatt(xo, wo, a3);
-      } else
-#endif
-      {
-        a0 += (int32_t)x[0] * w[0];
-        a1 += (int32_t)x[x_channel] * w[1];
-        a2 += (int32_t)x[2 * x_channel] * w[2];
-        a3 += (int32_t)x[3 * x_channel] * w[3];
+        depthwise_s8_products(x, w, a);
+      } else {
+        a[0] += (int32_t)x[0] * w[0];
+        a[1] += (int32_t)x[0] * w[1];
+        a[2] += (int32_t)x[0] * w[2];
+        a[3] += (int32_t)x[0] * w[3];
       }
       x += x_col;
       w += w_col;
@@ -114,11 +172,57 @@ static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t 
       x = (const int8_t *)*next + at;
     }
   }
-  acc[0] = a0;
-  acc[1] = a1;
-  acc[2] = a2;
-  acc[3] = a3;
+  acc[0] = a[0];
+  acc[1] = a[1];
+  acc[2] = a[2];
+  acc[3] = a[3];
 }
+
+#if !MEMOPT_MVE
+/* The same of n channels, a multiple of four, each with an input channel of its own, under windows of
+ * one column; pointers to rows, if there are any, are not apart. */
+static inline void depthwise_s8_fours(const depthwise_s8_window *v, const int8_t *x,
+                                      const int8_t *w, const int32_t *bias, int32_t n,
+                                      const void *const *next, int32_t *acc) {
+  const int32_t x_row = v->x_next + v->x_col;
+  const int32_t w_row = v->w_next + v->out_c;
+  ptrdiff_t at = x - v->row;
+  for (; n > 0; n -= 4) {
+    int32_t a[4] = {bias[0], bias[1], bias[2], bias[3]};
+    const void *const *row = next;
+    const int8_t *from = x;
+    const int8_t *by = w;
+    int32_t rows;
+    for (rows = v->rows; rows > 0; --rows) {
+      if (next) {
+        from = (const int8_t *)*row++ + at;
+      }
+      depthwise_s8_products(from, by, a);
+      from += x_row;
+      by += w_row;
+    }
+    acc[0] = a[0];
+    acc[1] = a[1];
+    acc[2] = a[2];
+    acc[3] = a[3];
+    acc += 4;
+    bias += 4;
+    x += 4;
+    w += 4;
+    at += 4;
+  }
+}
+
+static MEMOPT_NOINLINE void depthwise_s8_column(const depthwise_s8_window *v, const int8_t *x,
+                                                const int8_t *w, const int32_t *bias, int32_t n,
+                                                int32_t *acc) {
+  if (v->next) {
+    depthwise_s8_fours(v, x, w, bias, n, v->next, acc);
+  } else {
+    depthwise_s8_fours(v, x, w, bias, n, 0, acc);
+  }
+}
+#endif
 
 #if MEMOPT_MVE
 /* acc = bias + the taps of n channels, each with an input channel of its own: of eight if `all` is
@@ -233,6 +337,11 @@ static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
   if (!shared && i < n) {
     depthwise_s8_fewer(v, x + i, w + i, bias + i, n - i, acc + i);
     i = n;
+  }
+#else
+  if (!shared && v->kx_end - v->kx_begin == 1 && (v->next == 0 || v->next_step == 1)) {
+    i = n / 4 * 4;
+    depthwise_s8_column(v, x, w, bias, i, acc);
   }
 #endif
   for (; i + 4 <= n; i += 4) {
