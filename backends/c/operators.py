@@ -1,9 +1,11 @@
 """The operators of a function in the order in which they run, whole ones and rows between them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memopt.backends.c.calls import Source
+from memopt.backends.c.layout import Layout
+from memopt.backends.c.paired_rows import RowsCalled, are_pair
 from memopt.backends.c.row_program import (
     Move,
     RowOperator,
@@ -19,7 +21,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.rows import ReceiveOp, RowOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp
 
-MOVE, RECEIVE = "move", "receive"  # what calls[] has besides operators
+MOVE, RECEIVE = -1, -2  # what calls[] has besides operators, until it is known how many there are
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
     of_operator = rows_of_operators(out.layout)
     numbers: dict[RowOp, range] = {}
     operators: list[RowOperator] = []
-    calls: list[tuple[int | str, Sequence[int]]] = []
+    calls: list[RowsCalled] = []
     moves: list[Move] = []
     stretches: list[tuple[int, int, int]] = []  # where in out.calls, and which calls
     index = 0
@@ -52,15 +54,19 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
             operators += made
             index += 1
         first = len(calls)
-        its: Sequence[int | str] = (RECEIVE,)
+        its: Sequence[int] = (RECEIVE,)
         if isinstance(op, RowOp):
             its = numbers[op]
         elif not isinstance(op, ReceiveOp):
             found = moves_of(out.layout, op)
             moves += found
             its = [MOVE] * len(found)
-        calls += [(number, groups) for number in its]
-        if stretches and stretches[-1][0] == len(out.calls) - 1 and stretches[-1][2] == first:
+        goes_on = bool(stretches) and stretches[-1][::2] == (len(out.calls) - 1, first)
+        made_now = (op,) if isinstance(op, RowOp) else ()
+        calls += [RowsCalled(number, groups, made_now) for number in its]
+        if goes_on and _are_pair(out.layout, operators, calls, len(its)):
+            calls[-2:] = [calls[-2].paired(calls[-1])]
+        if goes_on:
             stretches[-1] = (stretches[-1][0], stretches[-1][1], len(calls))
         else:
             stretches.append((len(out.calls), first, len(calls)))
@@ -70,7 +76,7 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
     if not operators:
         raise MemoptError("C backend: rows are received, and no operator runs in rows")
     above = {MOVE: len(operators), RECEIVE: len(operators) + bool(moves)}
-    numbered = [(above[n] if isinstance(n, str) else n, groups) for n, groups in calls]
+    numbered = [replace(c, number=above.get(c.number, c.number)) for c in calls]
     widths = add_row_program(out, operators, numbered, moves)
     for o in operators:
         out.row_kernels += o.pulled.kernels if o.pulled is not None else ()
@@ -81,3 +87,15 @@ def add_operators(out: Source, live: Sequence[Sequence[int]]) -> Program:
     for at, first, last in stretches:
         out.calls[at] = run_rows(widths, first, last)
     return Program(start_rows(widths, len(operators)))
+
+
+def _are_pair(
+    layout: Layout, operators: Sequence[RowOperator], calls: Sequence[RowsCalled], new: int
+) -> bool:
+    """Whether the last call, if it is the only one of `new`, goes into the one before."""
+    if new != 1 or len(calls) < 2:
+        return False
+    before, last = calls[-2:]
+    if before.number != last.number or before.is_pair or not last.rows:
+        return False
+    return are_pair(layout, operators[last.number], before.rows[0], last.rows[0])

@@ -42,12 +42,14 @@ class ConstantRows:
 class RowCall:
     """The call that a row is, or one of several. `operands` are numbers of what `memgraph.row`
     takes, or constants. With a window the one operand is a tensor of whose rows row r reads those;
-    else they are what row r takes; a row that takes fewer may take its last operand again."""
+    else they are what row r takes; a row that takes fewer may take its last operand again. Rows
+    go `by_twos` if a call may make two, and has read what one reads before it writes the next."""
 
     call: KernelCall
     operands: tuple[int | ConstantRows, ...]
     window: Window | None = None
     takes_last_again: bool = False
+    by_twos: bool = False
 
 
 Lowered = Callable[[Operation, Constants], list[KernelCall]]
@@ -64,6 +66,13 @@ def window_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[R
     window = window_under(op)
     assert window is not None
     return [RowCall(call, (0,), window) for call in lowered(op, constants)]
+
+
+def rows_in_turn(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
+    """The same of kernels that are done with the window of a row when they write the next one: two
+    rows of one pixel are computed at once. Of wider ones that gains less than it costs."""
+    one_pixel = shape_of(op.results[0])[2:3] == (1,)
+    return [replace(c, by_twos=one_pixel) for c in window_rows(op, constants, lowered)]
 
 
 def window_under(op: ComputeOp) -> Window | None:

@@ -15,7 +15,8 @@ from memopt.backends.c.row_program import Move, RowOperator
 class Numbers:
     """`bases`: the memories that rows lie in, pointers in C. `unit`: the largest power of two of
     which every place, in bytes, is a multiple. Bits: of a place, of those the ones that number a
-    memory, of a row's number and of an operator's."""
+    memory, of a row's number and of an operator's. `pair`: above all numbers of operators, added to
+    one in calls[] if two rows are made."""
 
     bases: tuple[str, ...]
     unit: int
@@ -23,6 +24,7 @@ class Numbers:
     memory_bits: int
     row_bits: int
     operator_bits: int
+    pair: int
 
     def place(self, address: Address) -> int:
         memory = self.bases.index(address.base)
@@ -30,10 +32,13 @@ class Numbers:
 
 
 def numbers_of(
-    operators: Sequence[RowOperator], received: Places = (), moves: Sequence[Move] = ()
+    operators: Sequence[RowOperator],
+    received: Places = (),
+    moves: Sequence[Move] = (),
+    pairs: bool = False,
 ) -> Numbers:
-    """What all tables fit into; `received` are the places of an input's rows. Refuses what no table
-    reaches."""
+    """What all tables fit into; `received` are the places of an input's rows, `pairs`: whether two
+    are made in one call. Refuses what no table reaches."""
     tables: list[Places] = [received, *(p for o in operators for p in o.places)]
     tables += [(m.to, m.source) for m in moves]
     addresses = [a for places in tables for a in places]
@@ -49,11 +54,14 @@ def numbers_of(
         counts.append(o.call.call.rows.end)
         if (w := o.call.window) is not None:
             counts += (w.step, w.before, w.size)
+    above = len(operators) + bool(moves)  # a row to be received
+    pair = 1 << above.bit_length()
     return Numbers(
         bases,
         unit,
         16 if reach < 1 << 16 else 32,
         memory_bits,
         16 if max(counts) < 1 << 15 else 32,
-        8 if len(operators) + bool(moves) <= 255 else 16,
+        8 if above + pairs * pair <= 255 else 16,
+        pair,
     )

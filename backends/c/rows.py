@@ -2,7 +2,8 @@
 
 operators[]         of each: kernel, parameters, window, and the tables of its rows' places
 op5_out_at[32]      where each row of a tensor lies, in units of the smallest alignment there is
-calls[]             what runs, a byte each: an operator, whose rows run in ascending order
+calls[]             what runs, a byte each: an operator, whose rows run in ascending order, or two
+                    rows of it (paired_rows.py)
 run_rows(..., 0, 231);
 """
 
@@ -12,6 +13,7 @@ from memopt.backends.c.call import Table
 from memopt.backends.c.calls import Source, add_parameters, table_name, tensor_text
 from memopt.backends.c.header import bytes_in
 from memopt.backends.c.live_rows import live_text
+from memopt.backends.c.paired_rows import RowsCalled
 from memopt.backends.c.row_calls import ConstantRows
 from memopt.backends.c.row_numbers import Numbers, numbers_of
 from memopt.backends.c.row_places import Places, places_of
@@ -59,12 +61,12 @@ static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) 
   const void *in[@pointers@];
   int32_t call, begin, end, k, r;
   for (call = from; call < to@condition@; ++call) {
-@moving@    const row_operator *const o = &operators[calls[call]];
+@moving@@split@    const row_operator *const o = &operators[@number@];
     const int32_t row = @row@;
     const int32_t top = row * o->step - o->before;
-    memopt_rows rows = {row, row + o->out_rows, o->out_stride, top, 0, o->in_stride};
+    memopt_rows rows = {row, row + o->out_rows@more@, o->out_stride, top, 0, o->in_stride};
     const void **pointer = in;
-    memopt_valid_taps(top, o->in_rows, o->size, 1, &begin, &end);
+    memopt_valid_taps(top, o->in_rows, o->size@under@, 1, &begin, &end);
     rows.in_first = top + begin;
     rows.in_count = end - begin;
     for (k = 0; k < o->operands; ++k) {
@@ -72,9 +74,8 @@ static @kind@ run_rows(@parameter@, row_number *next, int32_t from, int32_t to) 
         *pointer++ = @operand@;
       }
     }
-@aligned@    o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), @scratch@);
-    TRACE_ROW(calls[call], row, ROW_AT(o->out_at[row]));
-  }
+@aligned@@second@    o->kernel(o->params, &rows, in, ROW_AT(o->out_at[row]), @scratch@);
+@trace@  }
 @answer@}
 """
 
@@ -98,8 +99,35 @@ ALIGNED = """    for (k = 0; k < o->aligned; ++k) {
     }
 """
 
-ROW = "next[calls[call]]++"
-PICKED_ROW = "o->rows[next[calls[call]]++]"
+ALONE = {
+    "split": "",
+    "next": "next[calls[call]]++",
+    "number": "calls[call]",
+    "more": "",
+    "under": "",
+    "second": "",
+    "trace": "    TRACE_ROW(calls[call], row, ROW_AT(o->out_at[row]));\n",
+}
+
+PAIRS = {
+    "split": """    const int32_t number = calls[call] & (PAIR - 1);
+    const int32_t more = calls[call] / PAIR;
+""",
+    "next": "next[number]",
+    "number": "number",
+    "more": " + more",
+    "under": " + more * o->step",
+    "second": """    next[number] = (row_number)(next[number] + 1 + more);
+    if (more > 0) {
+      rows.out_stride = (int32_t)((uint8_t *)ROW_AT(o->out_at[row + 1]) -
+                                  (uint8_t *)ROW_AT(o->out_at[row]));
+    }
+""",
+    "trace": """    for (r = row; r <= row + more; ++r) {
+      TRACE_ROW(number, r, ROW_AT(o->out_at[r]));
+    }
+""",
+}
 SCRATCH = """
               o->scratch_at != NULL ? ROW_AT(o->scratch_at[row]) : NULL"""
 OPERAND = "ROW_AT(o->in_at[k][rows.in_first + r])"
@@ -131,14 +159,15 @@ static const struct {
 def add_row_program(
     out: Source,
     operators: Sequence[RowOperator],
-    calls: Sequence[tuple[int, Sequence[int]]],
+    calls: Sequence[RowsCalled],
     moves: Sequence[Move] = (),
 ) -> Numbers:
-    """Types, tables and loop; `calls` are numbers of operators with the groups that are live, above
-    the last of them the next of `moves`, if there are any, then a row to be received."""
+    """Types, tables and loop; the number above the last operator's is the next of `moves`, if there
+    are any, then a row to be received."""
     received = out.layout.received
     places = () if received is None else places_of(out.layout, received_in_order(received))
-    numbers = numbers_of(operators, places, moves)
+    pairs = any(call.is_pair for call in calls)
+    numbers = numbers_of(operators, places, moves, pairs)
     slides = bool(moves)
     picks = slides or not all(o.is_dense for o in operators)
     has_constants = any(isinstance(p, ConstantRows) for o in operators for p in o.operands)
@@ -147,6 +176,9 @@ def add_row_program(
     entries = "".join(_entry(out, o, numbers, *has) for o in operators)
     out.data.append(f"static const row_operator operators[{len(operators)}] = {{\n{entries}}};\n")
     out.data.append(_calls(out, calls, numbers))
+    if pairs:
+        comment = "in calls[]: the row behind it, too"
+        out.data.append(f"enum {{ PAIR = {numbers.pair} }}; /* {comment} */\n")
     if received is not None:
         above = len(operators)
         words = f"MOVE = {above}, RECEIVE = {above + 1}" if slides else f"RECEIVE = {above}"
@@ -159,9 +191,12 @@ def add_row_program(
     traced = "".join(_traced(o) for o in operators)
     out.data.append(filled(TRACED, {"traced": traced}))
     how = WHOLE if received is None else STREAMED
-    how = {**how, "moving": MOVING if slides else "", "row": PICKED_ROW if picks else ROW}
+    how = {**how, "moving": MOVING if slides else "", **(PAIRS if pairs else ALONE)}
+    how["row"] = f"o->rows[{how['next']}]" if picks else how["next"]
     how["scratch"] = SCRATCH if _works(operators) else "NULL"
-    out.data.append(_loop(numbers, operators, has_constants, how))
+    pointers = max(_pointers(operators[c.number], c) for c in calls if c.rows)
+    aligned = _aligned(operators)
+    out.data.append(_loop(numbers, pointers, has_constants, aligned, how))
     return numbers
 
 
@@ -186,6 +221,13 @@ def _types(
         ),
     }
     return filled(TYPES, values)
+
+
+def _pointers(o: RowOperator, call: RowsCalled) -> int:
+    """How many rows a call reads at most."""
+    window = o.call.window
+    under = 1 if window is None else window.size + call.is_pair * window.step
+    return (len(o.operands) - o.aligned) * under + o.aligned
 
 
 def _works(operators: Sequence[RowOperator]) -> bool:
@@ -270,18 +312,23 @@ def _row_numbers(out: Source, o: RowOperator) -> str:
     return table_name(out, Table("row_number", made), f"{o.prefix}_rows")
 
 
-def _calls(out: Source, calls: Sequence[tuple[int, Sequence[int]]], numbers: Numbers) -> str:
+def _calls(out: Source, calls: Sequence[RowsCalled], numbers: Numbers) -> str:
     """The numbers, a line of them behind what is live at the fullest of its calls."""
     lines: list[str] = []
     for at in range(0, len(calls), CALLS_IN_LINE):
         line = calls[at : at + CALLS_IN_LINE]
-        lines.append(live_text(out.layout, [live for _, live in line]))
-        lines.append(f"  {', '.join(str(number) for number, _ in line)},\n")
+        lines.append(live_text(out.layout, [call.live for call in line]))
+        lines.append(f"  {', '.join(_number(call, numbers) for call in line)},\n")
     kind = f"uint{numbers.operator_bits}_t"
     return f"static const {kind} calls[{len(calls)}] = {{\n{''.join(lines)}}};\n"
 
 
 CALLS_IN_LINE = 24
+
+
+def _number(call: RowsCalled, numbers: Numbers) -> str:
+    """What calls[] has."""
+    return f"{call.number + numbers.pair}" if call.is_pair else f"{call.number}"
 
 
 def _traced(o: RowOperator) -> str:
@@ -296,15 +343,11 @@ def _traced(o: RowOperator) -> str:
 
 def _loop(
     numbers: Numbers,
-    operators: Sequence[RowOperator],
+    pointers: int,
     has_constants: bool,
+    aligned: bool,
     how: Mapping[str, str],
 ) -> str:
-    sizes = [
-        (len(o.operands) - o.aligned) * (o.call.window.size if o.call.window is not None else 1)
-        + o.aligned
-        for o in operators
-    ]
     several = len(numbers.bases) > 1
     unit = f" * {numbers.unit}" if numbers.unit > 1 else ""
     bits = numbers.place_bits - numbers.memory_bits
@@ -315,8 +358,8 @@ def _loop(
     values = {
         **how,
         "parameter": "uint8_t *const *memory" if several else "uint8_t *memory",
-        "pointers": str(max(1, *sizes)),
-        "aligned": ALIGNED if _aligned(operators) else "",
+        "pointers": str(max(1, pointers)),
+        "aligned": ALIGNED if aligned else "",
         "operand": WITH_CONSTANTS if has_constants else OPERAND,
     }
     return f"#define ROW_AT(place) ((void *)({at}))\n\n" + filled(LOOP, values)

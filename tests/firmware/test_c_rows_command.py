@@ -66,6 +66,30 @@ BALANCED = {
 }
 
 
+A_ROW = 300  # instructions, at most
+IN_ROWS = (
+    *("dscnn_kws_int8", "resnet8_int8", "mobilenet_vww96_int8", "person_detect_int8"),
+    *("tinymaix_mnist_resnet_int8", "mcunet_vww_int8", "streaming_wakeword_int8"),
+)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", IN_ROWS)
+def test_a_row_costs_few_instructions(name: str, shared: Path, tmp_path: Path, lab: Any) -> None:
+    """That is what rows cost more than whole operators, for each row that is made, whether it has a
+    call of its own or is one of two."""
+    lab.need_tools("cortex-m4")
+    model, ran = str(shared / "models" / f"{name}.tflite"), list[int]()
+    how = ("--target=cortex-m4", "--rewrite=none", "--optimize=speed")
+    for rows in ("auto", "none"):
+        assert memopt(["compile", model, *how, f"--rows={rows}", "-o", str(tmp_path / rows)]) == 0
+        report = json.loads((tmp_path / rows / "report.json").read_text())
+        ran.append(report["target"]["instructions"])
+    made = (tmp_path / "auto" / "plan.mlir").read_text().count(" = memgraph.row %")
+    assert made >= 40
+    assert ran[0] - ran[1] <= A_ROW * made, (ran, made)
+
+
 @pytest.mark.deep
 def test_balanced_is_nearly_as_fast_as_speed_and_takes_little_more_than_ram(
     shared: Path, tmp_path: Path, fuzz: float, lab: Any

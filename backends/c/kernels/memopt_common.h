@@ -30,7 +30,7 @@
 #endif
 
 /* Which rows a call computes, and where the rows that it reads lie: one kernel serves a whole
- * tensor and a single row.
+ * tensor, a single row, and two.
  *
  * `in` has in_count pointers for every operand, one operand after the other. One pointer means
  * that the rows of the operand lie in_stride bytes apart behind it, from row in_first on; several

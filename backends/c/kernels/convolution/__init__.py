@@ -19,7 +19,7 @@ from memopt.backends.c.int8 import (
 )
 from memopt.backends.c.int16 import wide_sums
 from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import window_rows
+from memopt.backends.c.row_calls import rows_in_turn, window_rows
 from memopt.backends.c.rowwise import image_call
 from memopt.backends.c.sums import part_of, real_part
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
@@ -84,7 +84,7 @@ def _kernel(op: Conv2DOp | DepthwiseConv2DOp, types: str) -> str:
     "nhwc",
     rounding=("tflm_double", "onnx_even"),
     isa=("mve", "c"),
-    rows=window_rows,
+    rows=rows_in_turn,
 )
 @kernel(
     DepthwiseConv2DOp,
@@ -93,7 +93,7 @@ def _kernel(op: Conv2DOp | DepthwiseConv2DOp, types: str) -> str:
     rounding=("tflm_double", "onnx_even"),
     isa=("mve", "c"),
     workspace=_kept,
-    rows=window_rows,
+    rows=rows_in_turn,
 )
 def conv_2d_s8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Either convolution, with a multiplier per channel."""

@@ -1,5 +1,6 @@
 """Convolutions and FULLY_CONNECTED with packed weights, which work in scratch to be faster."""
 
+from dataclasses import replace
 from math import prod
 
 from xdsl.ir import Operation
@@ -20,7 +21,7 @@ from memopt.backends.c.int8 import (
 from memopt.backends.c.kernels.convolution import window_fields
 from memopt.backends.c.packing import BLOCK, column_bytes, pack, pack_columns, padded
 from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import window_rows
+from memopt.backends.c.row_calls import rows_in_turn
 from memopt.backends.c.rowwise import image_call
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
@@ -61,12 +62,24 @@ def pays(op: Operation, taps: int, apart: bool = False) -> bool:
     rounding=ROUNDINGS,
     isa="dsp",
     workspace=_column,
-    rows=window_rows,
+    rows=rows_in_turn,
     fast=WIDE,
 )
 def conv_2d_packed_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     """Weights packed for two pixels times four channels."""
-    return packed_windows(op, constants, "conv_2d_packed_s8")
+    call = packed_windows(op, constants, "conv_2d_packed_s8")
+    if not _of_points(op):
+        return call
+    known = {"in_c", "out_c", *(f for f, _ in call.fields if f.startswith("packed."))}
+    fields = tuple((field, value) for field, value in call.fields if field in known)
+    return replace(call, kernel="conv_2d_points_packed_s8", fields=fields)
+
+
+def _of_points(op: Conv2DOp) -> bool:
+    """Whether windows are one pixel of whole words, the only one of a row."""
+    kernel, stride, _, pad = op.window.sizes
+    alone = shape_of(op.input)[2] == 1 and (*kernel, *stride) == (1, 1, 1, 1) and not any(pad)
+    return alone and shape_of(op.input)[3] % 4 == 0
 
 
 def packed_windows(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants, name: str) -> KernelCall:
@@ -132,7 +145,7 @@ def _columns(op: DepthwiseConv2DOp) -> int:
     rounding=ROUNDINGS,
     isa="dsp",
     workspace=_columns,
-    rows=window_rows,
+    rows=rows_in_turn,
     fast=WIDE,
 )
 def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:

@@ -147,8 +147,12 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
   of.words = p->k_w * p->in_c - of.rest;
   of.count = p->k_h;
   of.zero = conv_2d_packed_zero(p);
-  of.bytes = of.rest == 0 ? 0 : (int8_t *)(column + p->packed.taps);
-  of.taps = (of.rest * p->k_h + 3) / 4 * 4;
+  of.bytes = 0;
+  of.taps = 0;
+  if (of.rest > 0) {
+    of.bytes = (int8_t *)(column + p->packed.taps);
+    of.taps = (of.rest * p->k_h + 3) & ~3;
+  }
   for (; pixels > 1; pixels -= 2) {
     memopt_widen_windows(column, &of);
 #if MEMOPT_ASM_BLOCK
