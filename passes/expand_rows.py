@@ -158,7 +158,11 @@ def _is_cut(op: ComputeOp, target: Target) -> bool:
 
 
 def _can_be_cut(op: Operation, target: Target) -> bool:
-    """Whether kernels compute its rows, and what it reads that is no buffer has rows too."""
+    """Whether kernels compute its rows, of something that is not known before (as the state of an
+    unrolled loop is at first), and what it reads that is no buffer has rows too."""
+    known = (is_constant_value(v) or is_constant_expression(v, GENERIC) for v in op.operands)
+    if all(known):
+        return False
     return computes_rows(op, target) and all(_makes_rows(value.op) for value in pulled_by(op))
 
 

@@ -62,3 +62,33 @@ def test_rows_of_other_shapes(name: str, quantized: bool, tmp_path: Path, lab: A
     got = lab.run_project(project, inputs, lab.SANITIZE, trace=False)
     assert (want.code, got.code) == (0, 0), got.messages
     assert got.output == want.output
+
+
+def test_what_reads_nothing_but_constants_stays_whole(tmp_path: Path, lab: Any) -> None:
+    """As the convolution of the state of a ConvLSTM that begins with zeros does, unrolled: the loop
+    over rows has no rows of a constant under a window."""
+    lab.need_tools("host")
+    image = "tensor<1x5x4x2xf32, #memgraph.encoding<nhwc>>"
+    weights = "tensor<2x3x3x2xf32, #memgraph.encoding<ohwi>>"
+    window = "window<[3, 3], pad = [1, 1, 1, 1]> groups 1"
+    text = f"""func.func @main(%x: {image}) -> {image} {{
+  %h = memgraph.constant dense<0.5> : {image}
+  %w = memgraph.constant dense<0.25> : {weights}
+  %a = memgraph.conv_2d %h, %w {window} : ({image}, {weights}) -> {image}
+  %b = memgraph.conv_2d %x, %w {window} : ({image}, {weights}) -> {image}
+  %c = memgraph.add %a, %b : ({image}, {image}) -> {image}
+  func.return %c : {image}
+}}"""
+    whole = lab.plan(load_text(new_context(), text, "n.mlir"), target="host")
+    module = load_text(new_context(), text, "n.mlir")
+    lab.ordered(module, target="host", alignment=4, inplace="on")
+    MemgraphExpandRowsPass(("all",)).apply(Context(), module)
+    lab.plan(module, "rpo", "best-fit")
+    cuts = [op for op in only_function(module).body.block.ops if isinstance(op, RowOpOp)]
+    assert len(cuts) == 2
+    inputs = lab.random_inputs(whole, 3, seed=1)
+    want = lab.run_project(lab.write(whole, tmp_path / "whole", "net", "host"), inputs, trace=False)
+    project = lab.write(module, tmp_path / "rows", "net", "host")
+    got = lab.run_project(project, inputs, lab.SANITIZE, trace=False)
+    assert (want.code, got.code) == (0, 0), got.messages
+    assert got.output == want.output
