@@ -78,6 +78,16 @@ class NegOp(RealFunctionOp):
 
 
 @irdl_op_definition
+class SignOp(RealFunctionOp):
+    """1 above zero, -1 below, else 0, element-wise."""
+
+    name = "memgraph.sign"
+
+    def of_reals(self, x: Array) -> Array:
+        return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+
+
+@irdl_op_definition
 class SquareOp(RealFunctionOp):
     """x * x, element-wise."""
 

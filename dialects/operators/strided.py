@@ -4,8 +4,15 @@ from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
 
-from xdsl.dialects.builtin import I64, IntegerAttr
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import INTS, TYPES, ComputeOp
@@ -16,7 +23,8 @@ from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 @irdl_op_definition
 class StridedOp(ComputeOp):
     """The elements of the operand from number `start` on, `sizes` of them along each of as many
-    ways, `steps` elements apart, in this order. A step may be 0 or negative."""
+    ways, `steps` elements apart, in this order. A step may be 0 or negative. With `as_stored`
+    integers stay as they are stored where both quantizations differ, as runtimes leave them."""
 
     name = "memgraph.strided"
     WHOLE: ClassVar[bool] = True
@@ -28,8 +36,11 @@ class StridedOp(ComputeOp):
     start = prop_def(IntegerAttr[I64])
     sizes = prop_def(INTS)
     steps = prop_def(INTS)
+    as_stored = opt_prop_def(UnitAttr)
     traits = traits_def(Pure())
-    assembly_format = "$input `start` $start `sizes` $sizes `steps` $steps " + TYPES
+    assembly_format = (
+        "$input (`as_stored` $as_stored^)? `start` $start `sizes` $sizes `steps` $steps " + TYPES
+    )
 
     @property
     def places(self) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
@@ -51,10 +62,15 @@ class StridedOp(ComputeOp):
         same = element_of(self.input) == element_of(self.result)
         self.require(same, "the result has other elements")
 
+    def need_meaning(self) -> None:
+        """Raise MemoptError where stored integers would mean something else than before."""
+        if self.as_stored is None:
+            need_same_numbers(self, self.input, self.result)
+
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
-        need_same_numbers(self, self.input, self.result)
+        self.need_meaning()
         start, sizes, steps = self.places
         at = np.full((1,) * len(sizes), start)
         for i, (size, step) in enumerate(zip(sizes, steps, strict=True)):

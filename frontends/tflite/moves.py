@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 from memopt.dialects.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.typed import axis_of, build, need, real
-from memopt.frontends.core.types import ELEMENTS, is_quantized
+from memopt.frontends.core.types import ELEMENTS, is_quantized, numbers_of
 from memopt.frontends.core.windows import start_of
 from memopt.frontends.tflite import picks
 from memopt.frontends.tflite.node import Builder, Kind, Node, activation, rounding
@@ -71,9 +71,10 @@ def strided_slice(node: Node, kind: Kind, other: Kind) -> Operation:
     return build(kind, (node.operand(0),), node.results, properties)
 
 
-def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
+def walked(node: Node, kind: Kind, walk: walks.Walk, as_stored: bool = False) -> Operation:
     start, sizes, steps = walk
     properties = {
+        "as_stored": UnitAttr() if as_stored else None,
         "start": number(start),
         "sizes": numbers(sizes),
         "steps": numbers(steps),
@@ -104,8 +105,10 @@ def broadcast_to(node: Node, kind: Kind) -> Operation:
 
 
 def reverse(node: Node, kind: Kind) -> Operation:
+    """Converters measure its result by itself: runtimes move the bytes, whatever both mean."""
     axes = [axis_of(a, len(node.shape(0))) for a in node.constant(1)]
-    return walked(node, kind, walks.reverse(node.shape(0), axes))
+    differs = numbers_of(node.type(0)) != numbers_of(node.result)
+    return walked(node, kind, walks.reverse(node.shape(0), axes), differs)
 
 
 def batches(

@@ -142,10 +142,11 @@ def batch_to_space(forge: Forge) -> None:
 
 
 def reverse(forge: Forge) -> None:
+    """Into a quantization of its own, which moves no bit: so converters leave it."""
     shape, axis = shape_of(forge), int(forge.rng.integers(4))
-    sources = [forge.input(shape), constant(forge, [axis])]
+    sources, result = [forge.input(shape), constant(forge, [axis])], forge.activation(shape)
     options = schema.ReverseV2OptionsT()
-    moved(forge, "REVERSE_V2", sources, [shape], options, "ReverseV2Options")
+    forge.operator(CODES.REVERSE_V2, sources, [result], options, KINDS.ReverseV2Options)
 
 
 MOVES: tuple[Callable[[Forge], None], ...] = (

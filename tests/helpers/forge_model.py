@@ -33,7 +33,7 @@ VERSION_1 = {
     for name in (
         *("HARD_SWISH", "DIV", "ELU", "LEAKY_RELU", "CAST", "ABS", "NEG", "SQUARE", "SQRT"),
         *("RSQRT", "EXP", "LOG", "FLOOR", "CEIL", "ROUND", "TILE", "DEPTH_TO_SPACE", "REVERSE_V2"),
-        *("PRELU", "GELU", "RELU_N1_TO_1", "RELU_0_TO_1", "SIN", "COS", "LOG_SOFTMAX"),
+        *("PRELU", "GELU", "RELU_N1_TO_1", "RELU_0_TO_1", "SIN", "COS", "SIGN", "LOG_SOFTMAX"),
         *("REDUCE_PROD", "SUM", "L2_NORMALIZATION", "ARG_MAX", "ARG_MIN", "SQUARED_DIFFERENCE"),
         *("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "SELECT"),
         *("SELECT_V2", "LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT", "BATCH_MATMUL", "GATHER_ND"),

@@ -203,4 +203,5 @@ REAL_FUNCTIONS = (
     "ROUND",
     "SIN",
     "COS",
+    "SIGN",
 )
