@@ -21,7 +21,7 @@ from memopt.analysis.weights import Weights
 from memopt.backends.c.call import Table
 from memopt.backends.c.calls import Source, pointer, table_name
 from memopt.backends.c.header import bytes_in, c_type_of, header, run_signature
-from memopt.backends.c.kernels import declarations, inlined
+from memopt.backends.c.kernels import Form, declarations, inlined
 from memopt.backends.c.layout import Layout, layout_of, live_groups
 from memopt.backends.c.objects import define_objects
 from memopt.backends.c.operators import add_operators
@@ -42,13 +42,13 @@ WRITTEN = "/* Written by memopt: do not edit. */\n"
 @dataclass(frozen=True)
 class Emitted:
     """`header` of a model, `source` without the kernels and what declares them, the names of those
-    that it calls, in order of first use, and whether an operator rounds as ONNX's."""
+    that it calls, in order of first use, and the form of their texts."""
 
     header: str
     source: str
     kernels: tuple[str, ...]
     layout: Layout
-    rounds_even: bool
+    form: Form
 
 
 def _checks(layout: Layout, name: str) -> str:
@@ -171,7 +171,7 @@ def emit(
     source = TRACE + objects + variables + "\n".join(out.data) + reset + functions
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
     even = any(rounds_even(op) for op in module.walk())
-    return Emitted(header(layout, name, streamed), source, tuple(kernels), layout, even)
+    return Emitted(header(layout, name, streamed), source, tuple(kernels), layout, Form(even))
 
 
 def _pointers(layout: Layout) -> list[str]:
@@ -194,7 +194,7 @@ def single_source(emitted: Emitted, header: str) -> str:
     return (
         f"{WRITTEN}{header}"
         f"\n{_includes(emitted)}\n#define MEMOPT_KERNEL static\n\n"
-        f"{inlined(emitted.kernels, emitted.rounds_even)}\n{emitted.source}"
+        f"{inlined(emitted.kernels, emitted.form)}\n{emitted.source}"
     )
 
 

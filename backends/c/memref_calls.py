@@ -21,7 +21,7 @@ from memopt.analysis.weights import Weights
 from memopt.backends.c.calls import Source
 from memopt.backends.c.emit import TRACE, WRITTEN, words_of
 from memopt.backends.c.header import c_type_of
-from memopt.backends.c.kernels import inlined
+from memopt.backends.c.kernels import Form, inlined
 from memopt.backends.c.layout import Layout, layout_of, live_groups
 from memopt.backends.c.text import identifier
 from memopt.backends.c.whole import add_operator
@@ -69,8 +69,9 @@ def memref_calls(
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
     return (
         f"{WRITTEN}#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n"
-        f"#include <string.h>\n\n#define MEMOPT_KERNEL static\n\n{inlined(tuple(kernels), even)}\n"
-        f"{MEMREF}{TRACE}" + "\n".join([*out.data, *functions])
+        f"#include <string.h>\n\n#define MEMOPT_KERNEL static\n\n"
+        f"{inlined(tuple(kernels), Form(even))}\n{MEMREF}{TRACE}"
+        + "\n".join([*out.data, *functions])
     )
 
 

@@ -9,6 +9,7 @@ leaves nothing half-written.
 
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -40,12 +41,15 @@ def make_project(
     weights: Weights | None = None,
     known: Checked | None = None,
     own_kernels: bool = False,
+    specialised: bool = True,
 ) -> Project:
     """The planned function as C for `target`, the name of one whose output is C; see Project for
-    `own_kernels`. Raises MemoptError for what cannot be emitted."""
+    `own_kernels`, and Form for `specialised`. Raises MemoptError for what cannot be emitted."""
     board = target_named(target, "c")
     name = file_name(name)
-    return Project(emit(module, name, target, weights, known), name, board, own_kernels)
+    emitted = emit(module, name, target, weights, known)
+    form = replace(emitted.form, specialised=specialised)
+    return Project(replace(emitted, form=form), name, board, own_kernels)
 
 
 def write_project(

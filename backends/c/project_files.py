@@ -11,7 +11,7 @@ from memopt.backends.c.custom import customs_of
 from memopt.backends.c.emit import Emitted, emit_files
 from memopt.backends.c.feeding import buffers, feed, transfer
 from memopt.backends.c.header import c_type_of
-from memopt.backends.c.kernels import names_of, needed_files, text_of
+from memopt.backends.c.kernels import Form, names_of, needed_files, text_of
 from memopt.backends.c.layout import Layout, bytes_in
 from memopt.backends.c.program import example, memory_values
 from memopt.backends.c.templates import target_values
@@ -117,7 +117,7 @@ def model_files(project: Project) -> Files:
     """The model, and its kernels as files beside it."""
     emitted = project.emitted
     names = names_of(project.name, emitted.kernels) if project.own_kernels else ""
-    kernels = kernel_texts(emitted.kernels, emitted.rounds_even, names)
+    kernels = kernel_texts(emitted.kernels, emitted.form, names)
     return network_files(project, "kernels/") | kernels
 
 
@@ -127,10 +127,10 @@ def network_files(project: Project, folder: str) -> Files:
     return {f"{project.name}.h": header, f"{project.name}.c": source}
 
 
-def kernel_texts(kernels: Iterable[str], rounds_even: bool, names: str = "") -> Files:
+def kernel_texts(kernels: Iterable[str], form: Form, names: str = "") -> Files:
     """The folder of kernels, as `text_of` has them."""
     files = needed_files(kernels)
-    return {f"kernels/{file.name}": text_of(file, rounds_even, names) for file in files}
+    return {f"kernels/{file.name}": text_of(file, form, names) for file in files}
 
 
 def program_files(project: Project) -> Files:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memopt.backends.c.kernels import kernel_files, needed_files, text_of
+from memopt.backends.c.kernels import Form, kernel_files, needed_files, text_of
 from memopt.cli import main as memopt
 from memopt.targets.core.registry import target_named
 
@@ -43,7 +43,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for even in (False, True):
         (folder / str(even)).mkdir()
         for path in needed_files(names):
-            (folder / str(even) / path.name).write_text(text_of(path, even))
+            (folder / str(even) / path.name).write_text(text_of(path, Form(even, specialised=not even)))
     return folder
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.emit import emit, emit_files
-from memopt.backends.c.kernels import kernel_files, needed_files, text_of
+from memopt.backends.c.kernels import Form, kernel_files, needed_files, text_of
 
 MAIN = """
 #include <stdio.h>
@@ -106,7 +106,7 @@ def _compile_kernels(folder: Path, how: list[str]) -> None:
     folder.mkdir(exist_ok=True)
     files = [f for f in kernel_files() if f.endswith(".c")]
     for path in needed_files(f.removeprefix("memopt_").removesuffix(".c") for f in files):
-        (folder / path.name).write_text(text_of(path, True))
+        (folder / path.name).write_text(text_of(path, Form(rounds_even=True)))
     done = subprocess.run(
         ["cc", *how, "-c", *files], cwd=folder, capture_output=True, text=True, check=False
     )

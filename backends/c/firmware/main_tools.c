@@ -6,8 +6,17 @@ static void print_number(const char *name, uint64_t value) {
   char *at = digits + sizeof digits - 1;
   *at = '\0';
   do {
-    *--at = (char)('0' + (int)(value % 10u));
-    value /= 10u;
+    uint32_t rest = 0;
+    int i;
+    for (i = 0; i < 64; ++i) { /* bit by bit: a division of 64 bits is a library */
+      rest = rest << 1 | (uint32_t)(value >> 63);
+      value <<= 1;
+      if (rest > 9u) {
+        rest -= 10u;
+        value |= 1u;
+      }
+    }
+    *--at = (char)('0' + (int)rest);
   } while (value != 0u);
   platform_print(name);
   platform_print(" ");

@@ -8,14 +8,25 @@ all of them.
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 DIRECTORY = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "(memopt_\w+\.h)"\n', re.MULTILINE)
 _EVEN = "#define MEMOPT_ROUND_EVEN {}\n"
+_SPECIALISE = "#define MEMOPT_SPECIALISE {}\n"
 _NAMES = "#define MEMOPT_KERNEL\n#endif\n"  # behind which kernels get other names
 _TYPE = re.compile(r"\bmemopt_\w+\b")
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the text of kernels is written: whether operators of the network round as ONNX's, and
+    whether the compiler may specialise what surrounds the loops, which makes it larger."""
+
+    rounds_even: bool = False
+    specialised: bool = True
 
 
 @cache
@@ -45,11 +56,13 @@ def needed_files(kernels: Iterable[str]) -> list[Path]:
     return [kernel_files()[name] for name in headers + sources]
 
 
-def text_of(file: Path, rounds_even: bool, names: str = "") -> str:
-    """The text of a kernel or header, for a network in which operators round as ONNX's or none
-    does, whose kernels have `names` of their own."""
+def text_of(file: Path, form: Form, names: str = "") -> str:
+    """The text of a kernel or header in this form, for a network whose kernels have `names` of
+    their own."""
     text = file.read_text().replace(_NAMES, _NAMES + names)
-    return text.replace(_EVEN.format(0), _EVEN.format(1)) if rounds_even else text
+    if form.rounds_even:
+        text = text.replace(_EVEN.format(0), _EVEN.format(1))
+    return text if form.specialised else text.replace(_SPECIALISE.format(1), _SPECIALISE.format(0))
 
 
 def names_of(owner: str, kernels: Iterable[str]) -> str:
@@ -59,10 +72,10 @@ def names_of(owner: str, kernels: Iterable[str]) -> str:
     return "\n/* Of this model alone, so that others may have theirs. */\n" + "".join(given)
 
 
-def inlined(kernels: Iterable[str], rounds_even: bool) -> str:
+def inlined(kernels: Iterable[str], form: Form) -> str:
     """The text of the kernels as one piece, without includes of one another."""
     files = needed_files(kernels)
-    return "\n".join(_INCLUDE.sub("", text_of(file, rounds_even)) for file in files)
+    return "\n".join(_INCLUDE.sub("", text_of(file, form)) for file in files)
 
 
 def parameters_of(kernel: str) -> str:

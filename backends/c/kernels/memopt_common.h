@@ -9,6 +9,17 @@
 
 #include <stdint.h>
 
+/* 0 where what surrounds the loops that take the time is built for size. */
+#define MEMOPT_SPECIALISE 1
+
+#if MEMOPT_SPECIALISE || !defined(__GNUC__)
+#define MEMOPT_SMALL
+#elif defined(__clang__)
+#define MEMOPT_SMALL __attribute__((cold))
+#else
+#define MEMOPT_SMALL __attribute__((cold, optimize("Os")))
+#endif
+
 /* 1 in what is written for networks in which operators round as ONNX's do. */
 #define MEMOPT_ROUND_EVEN 0
 
@@ -149,6 +160,16 @@ static inline int32_t memopt_round_shift_30(int32_t value, int32_t bits) {
 #define MEMOPT_NOINLINE
 #endif
 
+/* Of builds for size: a loop that takes most of a model's time, and what it is made of by what a call
+ * says. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE_SIZE__)
+#define MEMOPT_FAST __attribute__((optimize("O2")))
+#define MEMOPT_INLINE inline __attribute__((always_inline))
+#else
+#define MEMOPT_FAST
+#define MEMOPT_INLINE inline
+#endif
+
 /* The nearest integer, halves to the even one, of what is clamped to +-1024: a float of 2^23 and
  * more has no fraction. */
 static inline int32_t memopt_round_even(float value) {
@@ -173,8 +194,9 @@ static inline int32_t memopt_mean_even(int32_t sum, int32_t count, double scale,
 }
 #endif
 
-static MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_t multiplier,
-                                                      int32_t shift) {
+MEMOPT_SMALL
+MEMOPT_ONCE MEMOPT_NOINLINE int32_t memopt_requantize_wide(int32_t value, int32_t multiplier,
+                                                           int32_t shift) {
   const int32_t left = shift > 0 ? shift : 0;
   const int32_t right = shift > 0 ? 0 : -shift;
   return memopt_round_shift(memopt_high_mul(memopt_shift_left(value, left), multiplier), right);

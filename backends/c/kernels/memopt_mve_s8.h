@@ -91,7 +91,8 @@ static inline int32_t memopt_any_code_mve(const int8_t *code, int32_t n, int8_t 
 
 /* out = n accumulators as int8, each with a multiplier and a code, or all with the first, that say
  * how far to shift to the right, which is negative: rounded twice, the second time half away from
- * zero, as memopt_requantize does. */
+ * zero, as memopt_requantize does. What widens a byte as it is read or written takes the address in a
+ * low register. */
 static inline void memopt_finish_mve(const int32_t *acc, const int32_t *multiplier,
                                      const int8_t *code, int32_t each, int32_t n,
                                      int32_t zero_point, int32x4_t low, int32x4_t high,
@@ -112,7 +113,7 @@ static inline void memopt_finish_mve(const int32_t *acc, const int32_t *multipli
                      "vstrb.32 q0, [%[out]], #4\n"
                      "letp lr, 1b\n"
                      "2:\n"
-                     : [acc] "+r"(acc), [m] "+r"(multiplier), [code] "+r"(code), [out] "+r"(out)
+                     : [acc] "+r"(acc), [m] "+r"(multiplier), [code] "+l"(code), [out] "+l"(out)
                      : [n] "r"(n), [zero] "r"(zero_point), [low] "w"(low), [high] "w"(high)
                      : "q0", "q1", "lr", "memory");
   } else {
@@ -129,7 +130,7 @@ static inline void memopt_finish_mve(const int32_t *acc, const int32_t *multipli
                      "vstrb.32 q0, [%[out]], #4\n"
                      "letp lr, 1b\n"
                      "2:\n"
-                     : [acc] "+r"(acc), [out] "+r"(out)
+                     : [acc] "+r"(acc), [out] "+l"(out)
                      : [n] "r"(n), [m] "r"(*multiplier), [code] "r"((int32_t)*code),
                        [zero] "r"(zero_point), [low] "w"(low), [high] "w"(high)
                      : "q0", "q1", "lr", "memory");

@@ -82,6 +82,8 @@ def check_target(args: argparse.Namespace) -> None:
         raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
     if args.layout is not None and args.target == "tflm":
         raise UsageError(f"--layout={args.layout} is of C targets; --target=tflm writes a .tflite")
+    if args.specialise is not None and args.target == "tflm":
+        raise UsageError("--specialise is of C targets; --target=tflm writes a .tflite")
 
 
 def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> PlannedModel:

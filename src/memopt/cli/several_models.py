@@ -48,7 +48,7 @@ def compile_several(args: argparse.Namespace, directory: Path) -> None:
     projects = list[Project]()
     for model in models:
         args.model = str(model.path)
-        projects.append(project_of(model, not args.shared_kernels))
+        projects.append(project_of(model, args))
     args.model = None
     with staging(directory) as staged:
         several = Several(tuple(projects), args.shared_kernels, args.share_arena)

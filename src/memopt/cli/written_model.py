@@ -1,5 +1,6 @@
 """What `memopt compile` leaves of a planned model: C, measured, report.json and plan.mlir."""
 
+import argparse
 import json
 import tempfile
 from pathlib import Path
@@ -17,10 +18,16 @@ from memopt.driver import model_files, relative_files
 from memopt.text import module_text
 
 
-def project_of(model: PlannedModel, own_kernels: bool) -> Project:
-    """The model as C. Raises MemoptError."""
-    name = stem_of(model.path)
-    return make_project(model.after, name, model.target, known=model.known, own_kernels=own_kernels)
+def project_of(model: PlannedModel, args: argparse.Namespace) -> Project:
+    """The model as C, as the command line has it. Raises MemoptError."""
+    return make_project(
+        model.after,
+        stem_of(model.path),
+        model.target,
+        known=model.known,
+        own_kernels=not args.shared_kernels,
+        specialised=args.specialise != "off",
+    )
 
 
 def facts_of(model: PlannedModel, project: Project) -> dict[str, Any]:

@@ -142,7 +142,7 @@ static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_
 /* acc = bias + the taps of four neighbouring channels, with weights from w on. x_channel is
  * 1 if each has an input channel of its own, 0 if they share the one at x. `next` is v->next, or a
  * constant null: then there is no test for it from row to row. */
-static inline void depthwise_s8_four(const depthwise_s8_window *v, const int8_t *x,
+static MEMOPT_INLINE void depthwise_s8_four(const depthwise_s8_window *v, const int8_t *x,
                                      const int8_t *w, const int32_t *bias,
                                      const int32_t x_channel, const void *const *next,
                                      int32_t *acc) {
@@ -277,6 +277,7 @@ static MEMOPT_NOINLINE void depthwise_s8_fewer(const depthwise_s8_window *v, con
 }
 #endif
 
+MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_s8_own(const depthwise_s8_window *v, const int8_t *x,
                                              const int8_t *w, const int32_t *bias, int32_t *acc) {
   if (v->next) {
@@ -286,6 +287,7 @@ static MEMOPT_NOINLINE void depthwise_s8_own(const depthwise_s8_window *v, const
   }
 }
 
+MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_s8_shared(const depthwise_s8_window *v, const int8_t *x,
                                                 const int8_t *w, const int32_t *bias,
                                                 int32_t *acc) {

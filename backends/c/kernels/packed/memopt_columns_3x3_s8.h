@@ -110,6 +110,7 @@ typedef struct {
 } memopt_columns_run;
 
 /* One channel of any kind. */
+MEMOPT_SMALL
 static MEMOPT_NOINLINE void memopt_any_columns(int32_t fused, int32_t zero_point,
                                                const uint32_t *columns, const uint32_t *w,
                                                int8_t *out, const memopt_columns_run *run) {

@@ -64,6 +64,7 @@ static inline int32_t conv_2d_packed_beyond(const memopt_conv_2d_packed_s8_param
 }
 
 /* A window from column ix on, of which some may be padding, as bytes. */
+MEMOPT_SMALL
 static MEMOPT_NOINLINE void conv_2d_packed_bytes(const memopt_conv_2d_packed_s8_params *p,
                                                  const conv_2d_packed_at *at, int32_t ix,
                                                  int8_t *bytes) {
@@ -93,6 +94,7 @@ static MEMOPT_NOINLINE void conv_2d_packed_bytes(const memopt_conv_2d_packed_s8_
 }
 
 /* The same of channels that are words, into every `pixels`th word of a column. */
+MEMOPT_SMALL
 static MEMOPT_NOINLINE void conv_2d_packed_border(const memopt_conv_2d_packed_s8_params *p,
                                                   const conv_2d_packed_at *at, int32_t ix,
                                                   uint32_t *to, int32_t pixels) {
@@ -115,6 +117,7 @@ static MEMOPT_NOINLINE void conv_2d_packed_border(const memopt_conv_2d_packed_s8
 }
 
 /* The window of one pixel, which is whole, and all of its rows whole words. */
+MEMOPT_SMALL
 static MEMOPT_NOINLINE void conv_2d_packed_whole(const memopt_windows *of, uint32_t *to) {
   int32_t r;
   for (r = 0; r < of->count; ++r) {
@@ -126,6 +129,7 @@ static MEMOPT_NOINLINE void conv_2d_packed_whole(const memopt_windows *of, uint3
 
 /* Pixels from column ix on, whose windows are whole, two at a time; their number is even, or rows under
  * a window are whole words. */
+MEMOPT_SMALL
 static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8_params *p,
                                                   const conv_2d_packed_at *at, int32_t ix,
                                                   int32_t pixels, int8_t *out, uint32_t *column) {
@@ -180,6 +184,7 @@ static MEMOPT_NOINLINE void conv_2d_packed_inside(const memopt_conv_2d_packed_s8
 
 /* The windows of one or two neighbours from column ix on, of which some may be padding, as a
  * column. */
+MEMOPT_SMALL
 static MEMOPT_NOINLINE void conv_2d_packed_column(const memopt_conv_2d_packed_s8_params *p,
                                                   const conv_2d_packed_at *at, int32_t ix,
                                                   int32_t pixels, uint32_t *column) {
@@ -196,6 +201,7 @@ static MEMOPT_NOINLINE void conv_2d_packed_column(const memopt_conv_2d_packed_s8
 }
 
 /* One row of the result, of `width` pixels. */
+MEMOPT_SMALL
 static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
                                const conv_2d_packed_at *at, int32_t width, int8_t *out,
                                void *scratch) {
@@ -224,6 +230,7 @@ static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
 }
 
 /* The rows under the windows whose first tap is in row iy. */
+MEMOPT_SMALL
 static void conv_2d_packed_find(const memopt_conv_2d_packed_s8_params *p, conv_2d_packed_at *at,
                                 int32_t iy) {
   int32_t ky;
@@ -234,6 +241,7 @@ static void conv_2d_packed_find(const memopt_conv_2d_packed_s8_params *p, conv_2
   }
 }
 
+MEMOPT_SMALL
 MEMOPT_KERNEL void memopt_conv_2d_packed_s8(const void *params, const memopt_rows *rows,
                                             const void *const *in, void *out, void *scratch) {
   const memopt_conv_2d_packed_s8_params *p = params;

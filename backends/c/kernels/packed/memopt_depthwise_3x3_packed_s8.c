@@ -44,6 +44,7 @@ static void depthwise_3x3_behind(uint32_t *to, int32_t per, uint32_t zeros, int3
   }
 }
 
+MEMOPT_SMALL
 MEMOPT_KERNEL void memopt_depthwise_3x3_packed_s8(const void *params, const memopt_rows *rows,
                                                   const void *const *in, void *out,
                                                   void *scratch) {

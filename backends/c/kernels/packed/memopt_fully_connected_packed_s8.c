@@ -9,6 +9,7 @@ typedef struct {
   memopt_packed packed; /* half its column is the scratch */
 } memopt_fully_connected_packed_s8_params;
 
+MEMOPT_SMALL
 MEMOPT_KERNEL void memopt_fully_connected_packed_s8(const void *params, const memopt_rows *rows,
                                                     const void *const *in, void *out,
                                                     void *scratch) {

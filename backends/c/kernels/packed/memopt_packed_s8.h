@@ -116,6 +116,7 @@ static inline void memopt_block_sums(const uint32_t *column, int32_t pixels, int
 }
 
 /* A block of any kind of one pixel from its sums, by what stands in the stream behind its weights. */
+MEMOPT_SMALL
 MEMOPT_ONCE MEMOPT_NOINLINE void memopt_finish_block(const memopt_packed *p, int32_t kind,
                                                      const int32_t sums[MEMOPT_BLOCK],
                                                      const uint32_t *w, int8_t *out) {
@@ -135,6 +136,7 @@ MEMOPT_ONCE MEMOPT_NOINLINE void memopt_finish_block(const memopt_packed *p, int
 }
 
 /* A block of any kind of one pixel. */
+MEMOPT_SMALL
 MEMOPT_ONCE MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_t kind,
                                                   const uint32_t *column, int32_t pixels,
                                                   const uint32_t *w, int8_t *out) {
@@ -277,6 +279,7 @@ static inline void memopt_blocks(const memopt_packed *p, int32_t kind, const uin
 
 /* All `channels` of the pixels of a column, two or, if `out1` is null, one; not yet clamped. They are of
  * several kinds, or no whole blocks. */
+MEMOPT_SMALL
 MEMOPT_ONCE MEMOPT_NOINLINE void memopt_pixels(const memopt_packed *p, const uint32_t *column,
                                                int32_t channels, int8_t *out0, int8_t *out1) {
   const uint32_t *w = p->stream;
@@ -338,6 +341,7 @@ static inline uint32_t *memopt_widen_word(uint32_t *to, int32_t pixels, const in
 
 /* `n` bytes, a multiple of 4, of one pixel, into every `pixels`th word of a column. Returns what is
  * behind them. */
+MEMOPT_SMALL
 MEMOPT_ONCE MEMOPT_NOINLINE uint32_t *memopt_widen_1(uint32_t *to, int32_t pixels,
                                                      const int8_t *from, int32_t n) {
   for (; n >= 8; n -= 8) {
@@ -436,7 +440,9 @@ static inline void memopt_widen_windows(uint32_t *to, const memopt_windows *of) 
 #endif
 
 /* Clamp `n` results to what an activation leaves. */
-static MEMOPT_NOINLINE void memopt_clamp_s8(int8_t *values, int32_t n, int32_t low, int32_t high) {
+MEMOPT_SMALL
+MEMOPT_ONCE MEMOPT_NOINLINE void memopt_clamp_s8(int8_t *values, int32_t n, int32_t low,
+                                                 int32_t high) {
   int8_t *const end = values + n;
   for (; values != end; ++values) {
     *values = (int8_t)memopt_clamp(*values, low, high);

@@ -33,6 +33,7 @@ static inline int8_t average_pool_2d_s8(const memopt_average_pool_2d_s8_params *
 
 /* What is `before`, nothing if that is null, and the sums over pixels `apart` bytes from each other, of
  * `n` channels. */
+MEMOPT_SMALL
 static MEMOPT_NOINLINE void average_pool_2d_s8_add(const int8_t *from, int32_t apart, int32_t taps,
                                                    const int32_t *before, int32_t *sums,
                                                    int32_t n) {
@@ -71,6 +72,7 @@ static MEMOPT_NOINLINE void average_pool_2d_s8_add(const int8_t *from, int32_t a
   }
 }
 
+MEMOPT_SMALL
 MEMOPT_KERNEL void memopt_average_pool_2d_s8(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
   const memopt_average_pool_2d_s8_params *p = params;

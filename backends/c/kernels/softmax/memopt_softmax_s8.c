@@ -8,6 +8,7 @@ typedef struct {
 } memopt_softmax_s8_params;
 
 /* `output` may be `input`. */
+MEMOPT_SMALL
 MEMOPT_KERNEL void memopt_softmax_s8(const void *params, const memopt_rows *rows,
                                      const void *const *in, void *out, void *scratch) {
   const memopt_softmax_s8_params *p = params;

@@ -63,6 +63,12 @@ def add_arguments(commands: Any) -> None:
         help="for which build the C is written (C targets; default: make)",
     )
     parser.add_argument(
+        "--specialise",
+        choices=("on", "off"),
+        help="off: what surrounds the loops of kernels is built for size: a smaller image for some "
+        "more instructions (C targets; default: on)",
+    )
+    parser.add_argument(
         "--shared-kernels",
         action="store_true",
         help="kernels keep names of their own, so that several models share them; without it they "
@@ -100,11 +106,7 @@ def _one(args: argparse.Namespace, path: Path, directory: Path) -> None:
         if network is not None:
             write_file(staged / model.file.name, network)
         given = None if network is None else staged / model.file.name
-        layout = args.layout or MAKE
-        model.seconds.run(
-            "emit",
-            lambda: facts.update(_emit(model, staged, layout, not args.shared_kernels, given)),
-        )
+        model.seconds.run("emit", lambda: facts.update(_emit(model, staged, args, given)))
         if args.ram is not None:
             check_target_ram(facts, bytes_of_text(args.ram))
         report = model.report(facts, whole)
@@ -119,9 +121,8 @@ def _one(args: argparse.Namespace, path: Path, directory: Path) -> None:
 def _emit(
     model: PlannedModel,
     directory: Path,
-    layout: str,
-    own_kernels: bool,
-    network: Path | None = None,
+    args: argparse.Namespace,
+    network: Path | None,
 ) -> dict[str, Any]:
     """Write the target's files; returns the report's `target` entry. The weights of a narrower
     `network` lie there."""
@@ -130,7 +131,7 @@ def _emit(
         data = write_tflm(module, model_path=network, at_run_time=not is_safe(model.known.func))
         write_file(directory / f"{model.path.stem}.tflite", data)
         return tflm_facts(module, arena, network)
-    project = project_of(model, own_kernels)
+    project, layout = project_of(model, args), args.layout or MAKE
     write_files(project, directory, layout)
     if layout == MAKE:
         return c_facts(module, target, arena, measure_project(directory, target))
