@@ -43,7 +43,9 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for even in (False, True):
         (folder / str(even)).mkdir()
         for path in needed_files(names):
-            (folder / str(even) / path.name).write_text(text_of(path, Form(even, specialised=not even)))
+            (folder / str(even) / path.name).write_text(
+                text_of(path, Form(even, specialised=not even))
+            )
     return folder
 
 

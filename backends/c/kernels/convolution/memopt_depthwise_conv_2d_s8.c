@@ -40,7 +40,7 @@ typedef struct {
 } depthwise_s8_window;
 
 /* a += the products of four neighbouring channels, each with an input channel of its own. */
-static inline void depthwise_s8_products(const int8_t *x, const int8_t *w, int32_t a[4]) {
+static MEMOPT_INLINE void depthwise_s8_products(const int8_t *x, const int8_t *w, int32_t a[4]) {
 #if MEMOPT_DOT_DSP
   const uint32_t xs = memopt_load_s8x4(x);
   const uint32_t ws = memopt_load_s8x4(w);
@@ -74,11 +74,9 @@ static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_
     for (kx = 0; kx < p->k_w; ++kx) {
       if (!row_inside || kx < v->kx_begin || kx >= v->kx_end) {
         int32_t i = 0;
-#if MEMOPT_MVE
         for (; i + 4 <= n; i += 4) {
           vst1q_s32(acc + i, vmlaq_n_s32(vld1q_s32(acc + i), vldrbq_s32(w + i), zero_point));
         }
-#endif
         for (; i < n; ++i) {
           acc[i] += zero_point * w[i];
         }
@@ -90,9 +88,9 @@ static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_
 #else
 /* The same of channels from w on, of four if `all` is a constant 1, else of one. Padded taps are runs:
  * before the first one inside, between one row inside and the next, behind the last. */
-static inline void depthwise_s8_padded(const memopt_depthwise_conv_2d_s8_params *p,
-                                       const depthwise_s8_window *v, const int8_t *w,
-                                       const int32_t all, int32_t *acc) {
+static MEMOPT_INLINE void depthwise_s8_padded(const memopt_depthwise_conv_2d_s8_params *p,
+                                              const depthwise_s8_window *v, const int8_t *w,
+                                              const int32_t all, int32_t *acc) {
   const int8_t zero = (int8_t)p->input_zero_point;
   const int8_t zeros[4] = {zero, zero, zero, zero};
   const int32_t columns = v->kx_end - v->kx_begin;
@@ -125,6 +123,7 @@ static inline void depthwise_s8_padded(const memopt_depthwise_conv_2d_s8_params 
 }
 
 /* acc += zero_point * (the weights of the padded taps), for n channels from oc on. */
+MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_s8_params *p,
                                                  const depthwise_s8_window *v, int32_t oc,
                                                  int32_t n, int32_t *acc) {
@@ -143,9 +142,9 @@ static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_
  * 1 if each has an input channel of its own, 0 if they share the one at x. `next` is v->next, or a
  * constant null: then there is no test for it from row to row. */
 static MEMOPT_INLINE void depthwise_s8_four(const depthwise_s8_window *v, const int8_t *x,
-                                     const int8_t *w, const int32_t *bias,
-                                     const int32_t x_channel, const void *const *next,
-                                     int32_t *acc) {
+                                            const int8_t *w, const int32_t *bias,
+                                            const int32_t x_channel, const void *const *next,
+                                            int32_t *acc) {
   int32_t a[4] = {bias[0], bias[1], bias[2], bias[3]};
   const ptrdiff_t at = x - v->row;
   int32_t rows;
@@ -181,9 +180,9 @@ static MEMOPT_INLINE void depthwise_s8_four(const depthwise_s8_window *v, const 
 #if !MEMOPT_MVE
 /* The same of n channels, a multiple of four, each with an input channel of its own, under windows of
  * one column; pointers to rows, if there are any, are not apart. */
-static inline void depthwise_s8_fours(const depthwise_s8_window *v, const int8_t *x,
-                                      const int8_t *w, const int32_t *bias, int32_t n,
-                                      const void *const *next, int32_t *acc) {
+static MEMOPT_INLINE void depthwise_s8_fours(const depthwise_s8_window *v, const int8_t *x,
+                                             const int8_t *w, const int32_t *bias, int32_t n,
+                                             const void *const *next, int32_t *acc) {
   const int32_t x_row = v->x_next + v->x_col;
   const int32_t w_row = v->w_next + v->out_c;
   ptrdiff_t at = x - v->row;
@@ -213,6 +212,7 @@ static inline void depthwise_s8_fours(const depthwise_s8_window *v, const int8_t
   }
 }
 
+MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_s8_column(const depthwise_s8_window *v, const int8_t *x,
                                                 const int8_t *w, const int32_t *bias, int32_t n,
                                                 int32_t *acc) {
