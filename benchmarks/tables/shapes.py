@@ -88,9 +88,9 @@ def shapes(chosen: Sequence[Layer], tick: Callable[[str], None]) -> Table:
     for start in range(0, len(chosen), PROJECT):
         some = chosen[start : start + PROJECT]
         tick(f"{start + len(some)} of {len(chosen)} layers")
-        plain, _ = _instructions(some, None)
+        plain, _ = instructions(some, None)
         for form in FORMS:
-            both = zip(some, plain, *_instructions(some, form), strict=True)
+            both = zip(some, plain, *instructions(some, form), strict=True)
             rows += [(layer, form, before, now) for layer, before, now, marked in both if marked]
     slower = sum(fast > plain for *_, plain, fast in rows)
     wide = [fast / layer.macs for layer, form, _, fast in rows if layer.is_wide and form == WIDE]
@@ -155,23 +155,27 @@ def _two(rng: Random, low: int, high: int) -> tuple[int, int]:
     return first, first if rng.random() < 0.8 else rng.randint(low, high)
 
 
-def _instructions(chosen: Sequence[Layer], form: str | None) -> tuple[list[int], list[bool]]:
-    """Of each layer, in their order, and whether it has a kernel of this form; None: plain ones."""
+def instructions(
+    chosen: Sequence[Layer], form: str | None, core: str = CORE
+) -> tuple[list[int], list[bool]]:
+    """Of each layer in QEMU, in their order, and whether it has a kernel of this form; None: plain
+    ones."""
     module, context = load_text(new_context(), _text(chosen), "layers.mlir"), Context()
-    MemgraphModelPass(target=CORE).apply(context, module)
-    marks = [_marked(op, form) for op in only_function(module).body.block.ops if _is_layer(op)]
+    MemgraphModelPass(target=core).apply(context, module)
+    ops = only_function(module).body.block.ops
+    marks = [_marked(op, form, core) for op in ops if _is_layer(op)]
     for step in (MemgraphSchedulePass(method="source"), MemgraphPlacePass("greedy-by-size")):
         step.apply(context, module)
-    return _profiled(module), marks
+    return _profiled(module, core), marks
 
 
 def _is_layer(op: Operation) -> bool:
     return isinstance(op, LAYERS)
 
 
-def _marked(op: Operation, form: str | None) -> bool:
+def _marked(op: Operation, form: str | None, core: str) -> bool:
     """Whether a layer has a kernel of this form, which it is marked with then."""
-    forms = fast_forms(op, target_named(CORE))
+    forms = fast_forms(op, target_named(core))
     if form is None or form not in forms:
         return False
     mark_fast(op, form)
@@ -180,10 +184,10 @@ def _marked(op: Operation, form: str | None) -> bool:
     return True
 
 
-def _profiled(module: ModuleOp) -> list[int]:
+def _profiled(module: ModuleOp, core: str) -> list[int]:
     with tempfile.TemporaryDirectory(prefix="memopt-") as work:
         folder = Path(work) / "layers"
-        write_project(module, folder, "layers", CORE)
+        write_project(module, folder, "layers", core)
         return [count for _, count in profile(folder)]
 
 

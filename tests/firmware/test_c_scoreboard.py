@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deep import deep_but
 
 from memopt.benchmarks.boards import chosen, profiled, scoreboard
 from memopt.benchmarks.published import FIGURES
+from memopt.benchmarks.shapes import WIDE, Layer, instructions
 from memopt.benchmarks.table import Table
 from memopt.cli import main
 from memopt.dialects.errors import MemoptError
@@ -15,6 +17,7 @@ from memopt.dialects.errors import MemoptError
 ROOT = Path(__file__).resolve().parents[2]
 CYCLES = list(dict.fromkeys(f.model for f in FIGURES if f.what == "cycles"))
 QUICK = "ad01_autoencoder_int8"
+SAME, POINT = "window<[3, 3], pad = [1, 1, 1, 1]>", "window<[1, 1]>"
 
 
 def readme_row(model: str, table: Table) -> str:
@@ -64,6 +67,27 @@ def test_random_layers_with_and_without_scratch(tmp_path: Path, lab: Any) -> Non
     assert [row["kind"] for row in table["rows"]] == ["dense", "dense"]
     assert all(row["fast"] < row["plain"] for row in table["rows"])
     assert main(["bench", "shapes", "--graphs", "resnet8_int8"]) == 2
+
+
+# (layer, million instructions at most on the M4, on the M55)
+LAYERS = (
+    (
+        Layer("dense", (1, 32, 32, 16), (16, 3, 3, 16), (1, 32, 32, 16), SAME),
+        (2.6, 0.6),
+    ),
+    (Layer("dense", (1, 6, 6, 128), (128, 1, 1, 128), (1, 6, 6, 128), POINT), (0.58, 0.12)),
+    (Layer("depthwise", (1, 48, 48, 8), (1, 3, 3, 8), (1, 48, 48, 8), SAME, 8), (0.46, 0.25)),
+    (Layer("matrix", (1, 640), (128, 640), (1, 128)), (0.1, 0.1)),
+)
+
+
+@pytest.mark.parametrize("core", deep_but("cortex-m4", ["cortex-m4", "cortex-m55"]))
+def test_layers_alone(core: str, lab: Any) -> None:
+    lab.need_tools(core)
+    counts, fast = instructions([layer for layer, _ in LAYERS], WIDE, core)
+    assert fast == [True, True, True, core == "cortex-m4"]
+    for count, (_, most) in zip(counts, LAYERS, strict=True):
+        assert round(count / 1e6, 2) <= most[core == "cortex-m55"]
 
 
 def test_what_is_not_there_and_what_does_not_compile(shared: Path, tmp_path: Path) -> None:
