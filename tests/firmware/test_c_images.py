@@ -20,6 +20,8 @@ SIZED = (
     "streaming_wakeword_int8",
     "tinymaix_mnist_resnet_int8",
     "mcunet_vww_int8",
+    "keyword_scrambled_int8",
+    "dscnn_kws_float",
 )
 
 

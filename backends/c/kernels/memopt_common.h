@@ -160,8 +160,8 @@ static inline int32_t memopt_round_shift_30(int32_t value, int32_t bits) {
 #define MEMOPT_NOINLINE
 #endif
 
-/* Of builds for size: a loop that takes most of a model's time, and what it is made of by what a call
- * says. */
+/* In builds for size: a loop that takes most of a model's time, and what is made of it by what a call
+ * says. It would take up to two and a half times as long. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE_SIZE__)
 #define MEMOPT_FAST __attribute__((optimize("O2")))
 #define MEMOPT_INLINE inline __attribute__((always_inline))

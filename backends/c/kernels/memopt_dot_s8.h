@@ -23,6 +23,7 @@ typedef struct {
 
 /* acc[c] += x.w(c) for the weights of n channels; acc has room for one more. */
 #if MEMOPT_MVE
+MEMOPT_FAST
 static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
                                            const memopt_dot_shape *s, int32_t n, int32_t *acc) {
   const int32_t run = s->run;
@@ -54,6 +55,7 @@ static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
   }
 }
 #else
+MEMOPT_FAST
 static MEMOPT_NOINLINE void memopt_dot_1xn(const int8_t *x, const int8_t *w,
                                            const memopt_dot_shape *s, int32_t n, int32_t *acc) {
   const int32_t run = s->run;

@@ -16,6 +16,7 @@ typedef struct {
 } memopt_finish;
 
 /* out[i] = the requantised acc[i] for n <= MEMOPT_TILE channels from `multiplier` and `shift` on. */
+MEMOPT_FAST
 static MEMOPT_NOINLINE void memopt_finish_s8(const memopt_finish *f, const int32_t *multiplier,
                                              const int8_t *shift, int32_t n, const int32_t *acc,
                                              int8_t *restrict out) {

@@ -7,6 +7,7 @@ typedef struct {
   int32_t b_batch, b_depth, b_column; /* of the right one */
 } memopt_batch_matmul_f32_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_batch_matmul_f32(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
   const memopt_batch_matmul_f32_params *p = params;

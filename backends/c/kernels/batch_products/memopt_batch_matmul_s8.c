@@ -9,6 +9,7 @@ typedef struct {
   int32_t multiplier, shift; /* as memopt_requantize takes them */
 } memopt_batch_matmul_s8_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_batch_matmul_s8(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
   const memopt_batch_matmul_s8_params *p = params;

@@ -62,6 +62,7 @@ static inline void conv_2d_f32_block(const conv_2d_f32_window *v, int32_t rows, 
 
 /* The kernel rows after the first, wherever they lie, with the pixels where x0 and x1 stand in the
  * first. */
+MEMOPT_FAST
 static MEMOPT_NOINLINE void conv_2d_f32_scattered(const conv_2d_f32_window *v, const float *x0,
                                                   const float *x1, const float *w0,
                                                   const float *w1, float acc[4]) {
@@ -75,6 +76,7 @@ static MEMOPT_NOINLINE void conv_2d_f32_scattered(const conv_2d_f32_window *v, c
 }
 
 /* One pixel, or two neighbours with the same taps inside (out1 is null for one). */
+MEMOPT_FAST
 static MEMOPT_NOINLINE void conv_2d_f32_pixels(const memopt_conv_2d_f32_params *p,
                                                const conv_2d_f32_window *v, float *out0,
                                                float *out1) {
@@ -116,6 +118,7 @@ static MEMOPT_NOINLINE void conv_2d_f32_pixels(const memopt_conv_2d_f32_params *
 }
 
 /* Pixels all of whose taps are padding. */
+MEMOPT_FAST
 static MEMOPT_NOINLINE void conv_2d_f32_padding(const memopt_conv_2d_f32_params *p, int32_t pixels,
                                                 float *out) {
   for (; pixels > 0; --pixels) {
@@ -126,6 +129,7 @@ static MEMOPT_NOINLINE void conv_2d_f32_padding(const memopt_conv_2d_f32_params 
   }
 }
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_conv_2d_f32(const void *params, const memopt_rows *rows,
                                       const void *const *in, void *out, void *scratch) {
   const memopt_conv_2d_f32_params *p = params;

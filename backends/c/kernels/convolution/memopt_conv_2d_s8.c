@@ -41,6 +41,7 @@ typedef struct {
 } conv_2d_s8_window;
 
 /* zero point * (weights of the padded taps) of the filter at w. */
+MEMOPT_FAST
 static int32_t conv_2d_s8_padding(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
                                   const int8_t *w) {
   const int32_t row = p->k_w * p->k_c;
@@ -65,6 +66,7 @@ static MEMOPT_NOINLINE const int8_t *conv_2d_s8_row(const memopt_conv_2d_s8_para
 }
 
 /* One pixel, or two neighbours with all columns inside. */
+MEMOPT_FAST
 static void conv_2d_s8_pixels(const memopt_conv_2d_s8_params *p, const conv_2d_s8_window *v,
                               const memopt_finish *finish, int32_t pixels, int8_t *restrict out) {
   const int32_t per_group = v->per_group;
@@ -160,6 +162,7 @@ static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, int32_t colu
   v->shape.x_step[i - 1] = 0;
 }
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_conv_2d_s8(const void *params, const memopt_rows *rows,
                                      const void *const *in, void *out, void *scratch) {
   const memopt_conv_2d_s8_params *p = params;

@@ -27,6 +27,7 @@ typedef struct {
 } conv_2d_sum_f32_window;
 
 /* One pixel. */
+MEMOPT_FAST
 static MEMOPT_NOINLINE void conv_2d_sum_f32_pixel(const memopt_conv_2d_sum_f32_params *p,
                                                   const conv_2d_sum_f32_window *v, float *out) {
   const int32_t filter = p->k_h * p->k_w * p->k_c;
@@ -54,6 +55,7 @@ static MEMOPT_NOINLINE void conv_2d_sum_f32_pixel(const memopt_conv_2d_sum_f32_p
   }
 }
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_conv_2d_sum_f32(const void *params, const memopt_rows *rows,
                                           const void *const *in, void *out, void *scratch) {
   const memopt_conv_2d_sum_f32_params *p = params;

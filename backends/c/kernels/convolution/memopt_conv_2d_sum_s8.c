@@ -31,6 +31,7 @@ typedef struct {
 } conv_2d_sum_s8_window;
 
 /* Adds the products of n channels, whose filters begin at w, for one pixel or two neighbours. */
+MEMOPT_FAST
 static void conv_2d_sum_s8_products(const memopt_conv_2d_sum_s8_params *p,
                                     const conv_2d_sum_s8_window *v, const memopt_dot_shape *shape,
                                     int32_t pixels, const int8_t *w, int32_t n,
@@ -52,6 +53,7 @@ static void conv_2d_sum_s8_products(const memopt_conv_2d_sum_s8_params *p,
 }
 
 /* -input_zero_point * sum(weights of the taps inside) of the filter at w. */
+MEMOPT_FAST
 static int32_t conv_2d_sum_s8_inside(const memopt_conv_2d_sum_s8_params *p,
                                      const conv_2d_sum_s8_window *v, const int8_t *w) {
   const int32_t run = (v->kx_end - v->kx_begin) * p->k_c;
@@ -64,6 +66,7 @@ static int32_t conv_2d_sum_s8_inside(const memopt_conv_2d_sum_s8_params *p,
 }
 
 /* One pixel, or two neighbours with all columns inside. */
+MEMOPT_FAST
 static void conv_2d_sum_s8_pixels(const memopt_conv_2d_sum_s8_params *p,
                                   const conv_2d_sum_s8_window *v, int32_t pixels, int32_t *out) {
   const int32_t full = v->ky_end - v->ky_begin == p->k_h && v->kx_end - v->kx_begin == p->k_w;
@@ -100,6 +103,7 @@ static void conv_2d_sum_s8_pixels(const memopt_conv_2d_sum_s8_params *p,
   }
 }
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_conv_2d_sum_s8(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
   const memopt_conv_2d_sum_s8_params *p = params;

@@ -29,6 +29,7 @@ typedef struct {
 
 /* acc += the kernel rows after the first, wherever they lie, for n channels from ic on; weights
  * from the first row's on. */
+MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_f32_scattered(const depthwise_f32_window *v, int32_t ic,
                                                     int32_t x_channel, const float *w, int32_t n,
                                                     float *acc) {
@@ -93,6 +94,7 @@ static inline void depthwise_f32_four(const memopt_depthwise_conv_2d_f32_params 
   out[oc + 3] = memopt_clamp_f32(a3 + p->bias[oc + 3], p->act_min, p->act_max);
 }
 
+MEMOPT_FAST
 static void depthwise_f32_one(const memopt_depthwise_conv_2d_f32_params *p,
                               const depthwise_f32_window *v, int32_t oc, int32_t ic,
                               float *out) {
@@ -119,6 +121,7 @@ static void depthwise_f32_one(const memopt_depthwise_conv_2d_f32_params *p,
   out[oc] = memopt_clamp_f32(acc + p->bias[oc], p->act_min, p->act_max);
 }
 
+MEMOPT_FAST
 static void depthwise_f32_pixel(const memopt_depthwise_conv_2d_f32_params *p,
                                 const depthwise_f32_window *v, float *out) {
   int32_t ic;
@@ -144,6 +147,7 @@ static void depthwise_f32_pixel(const memopt_depthwise_conv_2d_f32_params *p,
 }
 
 /* A pixel all of whose taps are padding. */
+MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_f32_padding(const memopt_depthwise_conv_2d_f32_params *p,
                                                   int32_t out_c, float *out) {
   int32_t oc;
@@ -152,6 +156,7 @@ static MEMOPT_NOINLINE void depthwise_f32_padding(const memopt_depthwise_conv_2d
   }
 }
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_f32(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_depthwise_conv_2d_f32_params *p = params;

@@ -11,6 +11,7 @@ typedef struct {
   memopt_wide_sum_s16 sums; /* weights [k_h][k_w][out_c] */
 } memopt_depthwise_conv_2d_s16_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_s16(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_depthwise_conv_2d_s16_params *p = params;

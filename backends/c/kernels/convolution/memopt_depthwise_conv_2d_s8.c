@@ -62,6 +62,7 @@ static MEMOPT_INLINE void depthwise_s8_products(const int8_t *x, const int8_t *w
 
 #if MEMOPT_MVE
 /* acc += zero_point * (the weights of the padded taps), for n channels from oc on. */
+MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_s8_params *p,
                                                  const depthwise_s8_window *v, int32_t oc,
                                                  int32_t n, int32_t *acc) {
@@ -123,6 +124,7 @@ static MEMOPT_INLINE void depthwise_s8_padded(const memopt_depthwise_conv_2d_s8_
 }
 
 /* acc += zero_point * (the weights of the padded taps), for n channels from oc on. */
+MEMOPT_FAST
 MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_s8_params *p,
                                                  const depthwise_s8_window *v, int32_t oc,
@@ -298,6 +300,7 @@ static MEMOPT_NOINLINE void depthwise_s8_shared(const depthwise_s8_window *v, co
   }
 }
 
+MEMOPT_FAST
 static MEMOPT_NOINLINE int32_t depthwise_s8_one(const depthwise_s8_window *v, const int8_t *x,
                                                 const int8_t *w) {
   const void *const *next = v->next;
@@ -323,6 +326,7 @@ static MEMOPT_NOINLINE int32_t depthwise_s8_one(const depthwise_s8_window *v, co
 
 /* Channels [oc, oc + n) of one pixel. They are channels of their own (shared is 0), or all made
  * of the input channel at x. */
+MEMOPT_FAST
 static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
                                   const depthwise_s8_window *v, const memopt_finish *finish,
                                   int32_t oc, int32_t n, int32_t shared, const int8_t *x,
@@ -362,6 +366,7 @@ static void depthwise_s8_channels(const memopt_depthwise_conv_2d_s8_params *p,
   memopt_finish_s8(finish, p->multiplier + oc, p->shift + oc, n, acc, out + oc);
 }
 
+MEMOPT_FAST
 static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
                                const depthwise_s8_window *v, const memopt_finish *finish,
                                int8_t *restrict out) {
@@ -380,6 +385,7 @@ static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
   }
 }
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const void *params, const memopt_rows *rows,
                                                const void *const *in, void *out, void *scratch) {
   const memopt_depthwise_conv_2d_s8_params *p = params;

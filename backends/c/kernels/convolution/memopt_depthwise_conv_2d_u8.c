@@ -19,6 +19,7 @@ typedef struct {
   const int8_t *shift;       /* [out_c], as memopt_requantize takes it */
 } memopt_depthwise_conv_2d_u8_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_u8(const void *params, const memopt_rows *rows,
                                                const void *const *in, void *out, void *scratch) {
   const memopt_depthwise_conv_2d_u8_params *p = params;

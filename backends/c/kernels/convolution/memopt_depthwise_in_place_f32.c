@@ -50,6 +50,7 @@ static inline float depthwise_in_place_f32_sum(const memopt_depthwise_in_place_f
   return acc;
 }
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_in_place_f32(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_depthwise_in_place_f32_params *p = params;

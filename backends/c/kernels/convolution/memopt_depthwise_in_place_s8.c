@@ -30,6 +30,7 @@ typedef struct {
 } depthwise_in_place_s8_window;
 
 /* zero_point * (the weights of the taps in the padding). */
+MEMOPT_FAST
 static MEMOPT_NOINLINE int32_t
 depthwise_in_place_s8_padding(const memopt_depthwise_in_place_s8_params *p,
                               const depthwise_in_place_s8_window *v, const int8_t *w) {
@@ -78,6 +79,7 @@ static inline int32_t depthwise_in_place_s8_sum(const memopt_depthwise_in_place_
   return acc;
 }
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_in_place_s8(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_depthwise_in_place_s8_params *p = params;

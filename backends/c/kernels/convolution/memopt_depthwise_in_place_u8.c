@@ -56,6 +56,7 @@ static inline int32_t depthwise_in_place_u8_sum(const memopt_depthwise_in_place_
   return acc;
 }
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_in_place_u8(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_depthwise_in_place_u8_params *p = params;

@@ -6,6 +6,7 @@
 
 /* As memopt_dot_1xn for two neighbouring pixels, with accumulators of their own. */
 #if MEMOPT_MVE
+MEMOPT_FAST
 static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
                                            const memopt_dot_shape *s, int32_t n,
                                            int32_t acc[2][MEMOPT_TILE]) {
@@ -42,6 +43,7 @@ static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
   }
 }
 #else
+MEMOPT_FAST
 static MEMOPT_NOINLINE void memopt_dot_2xn(const int8_t *x, const int8_t *w,
                                            const memopt_dot_shape *s, int32_t n,
                                            int32_t acc[2][MEMOPT_TILE]) {

@@ -10,6 +10,7 @@ typedef struct {
   const float *bias;    /* [out_n] */
 } memopt_fully_connected_f32_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_fully_connected_f32(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
   const memopt_fully_connected_f32_params *p = params;

@@ -6,6 +6,7 @@ typedef struct {
   memopt_wide_sum_s16 sums; /* weights [out_n][in_n] */
 } memopt_fully_connected_s16_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_fully_connected_s16(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
   const memopt_fully_connected_s16_params *p = params;

@@ -20,6 +20,7 @@ typedef struct {
   const int8_t *shift;       /* [out_n] or [1], as memopt_requantize takes it */
 } memopt_fully_connected_s8_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_fully_connected_s8(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
   const memopt_fully_connected_s8_params *p = params;

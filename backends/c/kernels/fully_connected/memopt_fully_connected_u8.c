@@ -14,6 +14,7 @@ typedef struct {
   int32_t parts;             /* see memopt_part: each is in_n / parts elements */
 } memopt_fully_connected_u8_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_fully_connected_u8(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
   const memopt_fully_connected_u8_params *p = params;

@@ -12,6 +12,7 @@ typedef struct {
   const float *bias;     /* [out_n] */
 } memopt_hybrid_fully_connected_f32_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_hybrid_fully_connected_f32(const void *params, const memopt_rows *rows,
                                                      const void *const *in, void *out,
                                                      void *scratch) {

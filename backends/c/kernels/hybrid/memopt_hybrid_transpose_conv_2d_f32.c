@@ -23,6 +23,7 @@ static inline float hybrid_transposed(const memopt_hybrid_transpose_conv_2d_f32_
   return memopt_clamp_f32(value + p->bias[oc], p->act_min, p->act_max);
 }
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_hybrid_transpose_conv_2d_f32(const void *params,
                                                        const memopt_rows *rows,
                                                        const void *const *in, void *out,

@@ -25,6 +25,7 @@ static inline float lstm_dot_f32(const float *x, const float *w, int32_t n) {
 static inline float lstm_logistic_f32(float x) { return 1.0f / (1.0f + expf(-x)); }
 
 /* Operands are the sequence, what is hidden, and the cell. */
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_lstm_f32(const void *params, const memopt_rows *rows,
                                    const void *const *in, void *out, void *scratch) {
   const memopt_lstm_f32_params *p = params;

@@ -7,6 +7,7 @@ typedef struct {
 } memopt_svdf_s8_params;
 
 /* Operands are the input and what is remembered, [batches][units][rank][memory]. */
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_svdf_s8(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
   const memopt_svdf_s8_params *p = params;

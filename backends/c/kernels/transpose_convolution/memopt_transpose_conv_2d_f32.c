@@ -13,6 +13,7 @@ typedef struct {
   const float *bias;    /* [out_c] */
 } memopt_transpose_conv_2d_f32_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_transpose_conv_2d_f32(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_transpose_conv_2d_f32_params *p = params;

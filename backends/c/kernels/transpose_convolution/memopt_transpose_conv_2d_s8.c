@@ -16,6 +16,7 @@ typedef struct {
   const int8_t *shift;       /* [out_c], as memopt_requantize takes it */
 } memopt_transpose_conv_2d_s8_params;
 
+MEMOPT_FAST
 MEMOPT_KERNEL void memopt_transpose_conv_2d_s8(const void *params, const memopt_rows *rows,
                                                const void *const *in, void *out, void *scratch) {
   const memopt_transpose_conv_2d_s8_params *p = params;
