@@ -118,8 +118,8 @@ class ResizeBilinearOp(ResizeBase):
 
         need_same_numbers(self, self.input, self.result)
         source, is_integer = channels_last(operands[0], self.input), is_stored(self.input)
-        if is_integer and stored_bits(self, self.input, self.result, unsigned=True) != 8:
-            raise unknown(self, "a bilinear resize of int16")
+        if is_integer:
+            stored_bits(self, self.input, self.result, unsigned=True)  # refuses others
         if not is_integer and source.dtype.kind != "f":
             raise unknown(self, f"a bilinear resize of {source.dtype}")
         if is_unsigned(self.input):

@@ -365,6 +365,8 @@ def add_of_litert(forge: Forge) -> None:
         forge.store_as(INT16)
         for name in ("REDUCE_MAX", "REDUCE_MIN"):
             add_reduction(forge, name)
+        for _ in range(3):
+            add_resize(forge, schema.BuiltinOperator.RESIZE_BILINEAR)
         forge.store_as(INT8)
         add_quantize(forge, LITERT_QUANTIZES)
         add_cast(forge)

@@ -57,6 +57,7 @@ def resize_nearest(op: ResizeNearestOp, constants: Constants) -> KernelCall:
 
 
 @kernel(ResizeBilinearOp, "s8", "nhwc", rows=resized_rows)
+@kernel(ResizeBilinearOp, "s16", "nhwc", rows=resized_rows)
 @kernel(ResizeBilinearOp, "u8", "nhwc", rows=resized_rows)
 @kernel(ResizeBilinearOp, "f32", "nhwc", rows=resized_rows)
 def resize_bilinear(op: ResizeBilinearOp, constants: Constants) -> KernelCall:
@@ -67,6 +68,7 @@ def resize_bilinear(op: ResizeBilinearOp, constants: Constants) -> KernelCall:
     rule = op.neighbours_in_1024 if stored else op.neighbours
     c_type, dtype = ("int16_t", np.int16) if stored else ("float", np.float32)
     fields: list[tuple[str, int | Table]] = [("out_w", out[2]), ("channels", out[3])]
+    kind = element_kind(op.input)
     largest = 128
     for name, size in zip(("row", "column"), op.sizes(), strict=True):
         low, high, part = rule(*size)
@@ -77,6 +79,6 @@ def resize_bilinear(op: ResizeBilinearOp, constants: Constants) -> KernelCall:
             (f"{name}_high", _places(op, high)),
             (f"{name}_part", Table(c_type, part.astype(dtype))),
         )
-    if stored and largest >= 1 << 30:
+    if kind == "s8" and largest >= 1 << 30:  # int16 are added up in 64 bits
         raise refuse(op, "a resize to so many elements that its sums could overflow")
-    return image_call(op, f"resize_bilinear_{element_kind(op.input)}", tuple(fields))
+    return image_call(op, f"resize_bilinear_{kind}", tuple(fields))
