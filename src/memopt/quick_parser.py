@@ -218,7 +218,7 @@ class QuickParser(Parser):
 
     def _types(self, text: str) -> list[TypeAttribute] | None:
         found: list[TypeAttribute] = []
-        for one in text.split(", ") if text else ():
+        for one in _LONE_TYPE.findall(text):
             type_ = self._type(one)
             if type_ is None:
                 return None

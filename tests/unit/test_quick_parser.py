@@ -71,6 +71,10 @@ EDGES = """
     -> (tensor<1xi8, #memgraph.encoding<nhwc>>, tensor<1xi8, #memgraph.encoding<nhwc >>,
      tensor<1xi8, #memgraph.encoding<nhwc> // said
      >)
+%u = "test.j"(%x, %s) : (tensor<1x3x8x4xf32, #memgraph.encoding<nhwc>>,
+    tensor<1x3xi8, #memgraph.encoding<scale = [5.0e-01], zero_point = [0]>>) -> !a
+%v = "test.k"(%u, %d) : (tensor<1x3x8x4xf32, #memgraph.encoding<nhwc>>, tensor<8xi8>) -> !a
+%w = memgraph.opaque "H"(%v) : (tensor<1x3x8x4xf32, #memgraph.encoding<nhwc>>) -> !a
 %y0 = memgraph.row %p[0] (%x0) {memgraph.order = 0 : i64} : (!r) -> !r
 %y1 = memgraph.row %p[01] (%x1) : (!r) -> !r
 %y2 = memgraph.row %p[2] (%x2) {index = 7 : i64} : (!r) -> !r loc("of.py":2:3)
