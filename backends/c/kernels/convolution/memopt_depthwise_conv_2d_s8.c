@@ -125,7 +125,6 @@ static MEMOPT_INLINE void depthwise_s8_padded(const memopt_depthwise_conv_2d_s8_
 
 /* acc += zero_point * (the weights of the padded taps), for n channels from oc on. */
 MEMOPT_FAST
-MEMOPT_FAST
 static MEMOPT_NOINLINE void depthwise_s8_padding(const memopt_depthwise_conv_2d_s8_params *p,
                                                  const depthwise_s8_window *v, int32_t oc,
                                                  int32_t n, int32_t *acc) {
