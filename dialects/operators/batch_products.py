@@ -84,19 +84,25 @@ class BatchMatmulOp(ComputeOp):
         real = self.real
         a = a.astype(np.int64) - per_tensor(self, self.lhs)[1]
         b = b.astype(np.int64) - per_tensor(self, self.rhs)[1]
-        made = requantized(self, a @ b, None, [real], 8) + per_tensor(self, self.result)[1]
+        bits = stored_bits(self, self.lhs, unsigned=True)
+        made = requantized(self, a @ b, None, [real], bits) + per_tensor(self, self.result)[1]
         return [np.clip(made, *limits_of(self, self.result)).astype(dtype_of(self.result))]
 
     @property
     def real(self) -> float:
         """What a sum is multiplied with (GetQuantizedConvolutionMultipler; ONNX's). Raises
-        MemoptError for others than int8, and uint8 that is rounded as ONNX's."""
+        MemoptError for others than int8, int16 without zero points, and uint8 that is rounded as
+        ONNX's."""
         even = rounds_even(self)
         if not even:
             need_double_rounding(self)
-        if stored_bits(self, self.lhs, self.rhs, self.result, unsigned=even) != 8:
-            raise unknown(self, "a product of int16")
-        a, b, out = (per_tensor(self, v)[0] for v in (self.lhs, self.rhs, self.result))
+        values = self.lhs, self.rhs, self.result
+        wide = stored_bits(self, *values, unsigned=even) == 16
+        if wide and (even or any(per_tensor(self, v)[1] for v in values)):
+            raise unknown(self, "a product of int16 with zero points, or rounded as ONNX's")
+        a, b, out = (per_tensor(self, v)[0] for v in values)
+        if wide:  # of 16 bits of the multiplier one more may be another; LiteRT's is that of int8
+            return a * b / out
         return multiplier(a, b, out) if even else float32(a * b) / out
 
     @property

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from deep import deep_but
-from forge_model import BOOL, FLOAT32, INT8, INT32, UINT8, Forge
+from forge_model import BOOL, FLOAT32, INT8, INT16, INT32, UINT8, Forge
 from forge_truth import (
     COMPARISONS,
     add,
@@ -98,4 +98,29 @@ def test_int8_equal_to_tflm(fuzz: float, tmp_path: Path, lab: Any) -> None:
         want = lab.golden("tflm", path, inputs, tensors, work / "golden")
         run = lab.run_project(lab.write(module, work / "c", "net", "host"), inputs, lab.SANITIZE)
         assert run.code == 0, run.messages
+        assert lab.unequal_tensors(run, want) == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize(("oracle", "odd"), [("tflm", 1.0), ("litert_ref", 1.3)])
+def test_int16_products_equal_both_runtimes(
+    oracle: str, odd: float, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
+    """Sums in 64 bits, some of them beyond what the result holds. Of multipliers close to a power
+    of two LiteRT and TFLM keep different ones: it is TFLM's."""
+    lab.need_tools("host")
+    for seed in range(max(1, int(20 * fuzz))):
+        forge = Forge(np.random.default_rng(seed), True, INT16)
+        for _ in range(3 * TIMES):
+            add_product(forge)
+            made = forge.graph.operators[-1]
+            tensors = [forge.graph.tensors[t] for t in (*made.inputs, *made.outputs)]
+            a, b, result = (t.quantization for t in tensors)
+            result.scale = [a.scale[0] * b.scale[0] * odd * float(2 ** forge.rng.integers(12, 17))]
+        path, work = forge.save(tmp_path / f"{seed}.tflite"), tmp_path / str(seed)
+        module = lab.plan(lab.read_model(path), schedule="source")
+        inputs, indices = lab.random_inputs(module, 2, seed), lab.tensors_of(module)
+        run = lab.run_project(lab.write(module, work / "c", "net", "host"), inputs, lab.SANITIZE)
+        assert run.code == 0, run.messages
+        want = lab.golden(oracle, path, inputs, indices, work / "golden")
+        assert len(want) == 3 * TIMES
         assert lab.unequal_tensors(run, want) == [], f"seed {seed}"

@@ -16,6 +16,7 @@ from memopt.backends.c.call import (
     tensor_or_table,
 )
 from memopt.backends.c.int8 import Fields, codes
+from memopt.backends.c.int16 import wide_codes
 from memopt.backends.c.registry import kernel
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
@@ -91,3 +92,11 @@ def batch_matmul_f32(op: BatchMatmulOp, constants: Constants) -> KernelCall:
 def batch_matmul_s8(op: BatchMatmulOp, constants: Constants) -> KernelCall:
     values = op.lhs, op.rhs, op.result
     return _call(op, constants, _products(op, op.sizes[1], op.real, values))
+
+
+@kernel(BatchMatmulOp, "s16", rounding="tflm_double")
+def batch_matmul_s16(op: BatchMatmulOp, constants: Constants) -> KernelCall:
+    import numpy as np
+
+    multiplier, shift = wide_codes(op, np.array([op.sizes[1] << 30]), (op.real,))
+    return _call(op, constants, (("multiplier", int(multiplier[0])), ("shift", int(shift[0]))))
