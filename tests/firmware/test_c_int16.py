@@ -14,6 +14,7 @@ from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
+from memopt.driver import load_text, new_context
 
 
 def forged(lab: Any, seed: int) -> Any:
@@ -51,6 +52,23 @@ def test_biases_that_no_runtime_has_are_refused(tmp_path: Path, lab: Any) -> Non
     lab.forge.add_fully_connected(forge, needs_bias=True)
     module = lab.plan(lab.read_model(forge.save(tmp_path / "m.tflite")), target="host")
     with pytest.raises(MemoptError, match="int16 with a bias of 32 bits"):
+        lab.write(module, tmp_path / "c", "net", "host")
+
+
+RESIZE = """
+!x = tensor<1x1x50x1xi16, #memgraph.encoding<nhwc, scale = [1.0], zero_point = [0]>>
+!y = tensor<1x1x100000x1xi16, #memgraph.encoding<nhwc, scale = [1.0], zero_point = [0]>>
+func.func @main(%x: !x) -> !y {
+  %y = memgraph.resize_bilinear %x : (!x) -> !y
+  func.return %y : !y
+}
+"""
+
+
+def test_resizes_that_tables_do_not_hold_are_refused(tmp_path: Path, lab: Any) -> None:
+    """Steps are whole 1024ths, so that the last columns of the result lie far behind the image."""
+    module = lab.plan(load_text(new_context(), RESIZE, "n.mlir"), target="host")
+    with pytest.raises(MemoptError, match="a resize to so many elements"):
         lab.write(module, tmp_path / "c", "net", "host")
 
 

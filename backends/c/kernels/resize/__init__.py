@@ -69,16 +69,18 @@ def resize_bilinear(op: ResizeBilinearOp, constants: Constants) -> KernelCall:
     c_type, dtype = ("int16_t", np.int16) if stored else ("float", np.float32)
     fields: list[tuple[str, int | Table]] = [("out_w", out[2]), ("channels", out[3])]
     kind = element_kind(op.input)
-    largest = 128
+    largest, furthest = 128, 0
     for name, size in zip(("row", "column"), op.sizes(), strict=True):
         low, high, part = rule(*size)
         high[part == 0] = low[part == 0]  # what has no part is not read
         largest *= int((abs(1024 - part) + abs(part)).max())
+        furthest = max(furthest, int(abs(part).max()))
         fields += (
             (f"{name}_low", _places(op, low)),
             (f"{name}_high", _places(op, high)),
             (f"{name}_part", Table(c_type, part.astype(dtype))),
         )
-    if kind == "s8" and largest >= 1 << 30:  # int16 are added up in 64 bits
+    too_large = largest >= 1 << 30 if kind == "s8" else furthest >= 1 << 15
+    if stored and too_large:  # int16 are added up in 64 bits, tables have 16
         raise refuse(op, "a resize to so many elements that its sums could overflow")
     return image_call(op, f"resize_bilinear_{kind}", tuple(fields))
