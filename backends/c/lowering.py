@@ -50,6 +50,8 @@ def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> lis
         raise refuse(op, f"the kernel of {op.name} computes no rows, only the whole tensor")
     if kernel.workspace is not None and kernel.workspace(op) and not kernel.fast:
         raise refuse(op, f"the kernel of {op.name} computes no rows: it works in scratch")
+    if kernel.stays is not None and (what := kernel.stays(op)):
+        raise refuse(op, what)
     return kernel.rows(op, constants, partial(_calls, kernel))
 
 

@@ -43,7 +43,7 @@ class Kernel:
     s8` where they change), with the first operand in `layout` and with one of the `roundings`
     (none: it does not matter), on a core that has `isa`. `lower` makes its calls; `workspace` says
     the bytes of scratch that they need; `rows`, how it computes a row, None if it cannot, and
-    `cuts`, of which operations it does, None for all. `sums`
+    `stays`, what of an operation it cannot, nothing if it can; None: of all it can. `sums`
     are for results that are added up in one buffer, all others for those that are not. A `fast` one
     is for operations that are marked with `memgraph.fast`, in the form that the mark names: its
     scratch buys speed. It computes those that `where` says, or of which it wants scratch."""
@@ -59,13 +59,13 @@ class Kernel:
     sums: bool
     fast: str | None
     where: Callable[[Any], bool] | None
-    cuts: Callable[[Any], bool] | None
+    stays: Callable[[Any], str] | None
 
     def computes_rows_of(self, op: Operation) -> bool:
         """Whether it computes single rows of an operation, in no scratch."""
         if self.rows is None or (self.workspace and self.workspace(op)):
             return False
-        return self.cuts is None or self.cuts(op)
+        return not (self.stays and self.stays(op))
 
     def has_use(self, op: Operation) -> bool:
         """Whether an operation of its types, if it were marked, would be for this kernel."""
@@ -91,7 +91,7 @@ def kernel(
     sums: bool = False,
     fast: str | None = None,
     where: Callable[[Any], bool] | None = None,
-    cuts: Callable[[Any], bool] | None = None,
+    stays: Callable[[Any], str] | None = None,
 ) -> Callable[[Lower], Lower]:
     """Registers the function below as what lowers `op` to a kernel, see Kernel; to several, if its
     C has a form for each instruction set `isa`."""
@@ -100,7 +100,7 @@ def kernel(
     def register(lower: Lower) -> Lower:
         _REGISTERED.extend(
             Kernel(
-                op, types, lower, layout, roundings, each, workspace, rows, sums, fast, where, cuts
+                op, types, lower, layout, roundings, each, workspace, rows, sums, fast, where, stays
             )
             for each in ((isa,) if isinstance(isa, str) else isa)
         )

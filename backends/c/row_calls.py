@@ -83,16 +83,15 @@ def window_under(op: ComputeOp) -> Window | None:
     return Window(stride, pad, (kernel - 1) * dilation + 1)
 
 
-def pads_image(op: PadOp) -> bool:
-    """Of which pads there are rows."""
-    return len(shape_of(op.input)) == 4
+def no_image(op: PadOp) -> str:
+    """Nothing of an image, else what is padded."""
+    rank = len(shape_of(op.input))
+    return "" if rank == 4 else f"rows of a pad of {rank} dimensions"
 
 
 def pad_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
     """A row of the image, or none where all is padding."""
     assert isinstance(op, PadOp)
-    if not pads_image(op):
-        raise refuse(op, f"rows of a pad of {len(shape_of(op.input))} dimensions")
     window = Window(1, int(op.before.get_values()[1]), 1)
     return [RowCall(call, (0,), window) for call in lowered(op, constants)]
 

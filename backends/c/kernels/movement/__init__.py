@@ -17,10 +17,9 @@ from memopt.backends.c.call import (
     refuse,
 )
 from memopt.backends.c.registry import ANY, kernel
-from memopt.backends.c.row_calls import Lowered, RowCall, own_rows
+from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import copy_call, moved, tensor_or_bytes
 from memopt.backends.c.strided import strided_call
-from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
@@ -53,16 +52,10 @@ def assign_variable(op: AssignVariableOp, constants: Constants) -> KernelCall:
     return replace(copy_call(operand, 1, size, (size, size)), written=op.state)
 
 
-def _keeps_images(op: TransposeOp) -> bool:
-    """Whether images stay in place: the kernel finds an element by the number of its row."""
-    return op.permutation.get_values()[0] == 0
-
-
-def _transpose_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
-    assert isinstance(op, TransposeOp)
-    if not _keeps_images(op):
-        raise refuse(op, "rows of a transpose that moves the first dimension")
-    return own_rows(op, constants, lowered)
+def _moved_images(op: TransposeOp) -> str:
+    """Nothing where images stay in place: the kernel finds an element by the number of its row."""
+    stays = op.permutation.get_values()[0] == 0
+    return "" if stays else "rows of a transpose that moves the first dimension"
 
 
 @kernel(StridedOp, ANY)
@@ -175,10 +168,10 @@ def transpose_any(op: TransposeOp, constants: Constants) -> KernelCall:
     return strided_call(op, op.input, 0, shape_of(op.result), tuple(steps[v] for v in order))
 
 
-@kernel(TransposeOp, "s8", rows=_transpose_rows, cuts=_keeps_images)
-@kernel(TransposeOp, "u8", rows=_transpose_rows, cuts=_keeps_images)
-@kernel(TransposeOp, "s16", rows=_transpose_rows, cuts=_keeps_images)
-@kernel(TransposeOp, "f32", rows=_transpose_rows, cuts=_keeps_images)
+@kernel(TransposeOp, "s8", rows=own_rows, stays=_moved_images)
+@kernel(TransposeOp, "u8", rows=own_rows, stays=_moved_images)
+@kernel(TransposeOp, "s16", rows=own_rows, stays=_moved_images)
+@kernel(TransposeOp, "f32", rows=own_rows, stays=_moved_images)
 def transpose(op: TransposeOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
     steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]

@@ -10,15 +10,15 @@ from memopt.backends.c.call import (
     refuse,
 )
 from memopt.backends.c.registry import kernel
-from memopt.backends.c.row_calls import pad_rows, pads_image
+from memopt.backends.c.row_calls import no_image, pad_rows
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.tensors import shape_of
 
 
-@kernel(PadOp, "s8", rows=pad_rows, cuts=pads_image)
-@kernel(PadOp, "u8", rows=pad_rows, cuts=pads_image)
-@kernel(PadOp, "s16", rows=pad_rows, cuts=pads_image)
-@kernel(PadOp, "f32", rows=pad_rows, cuts=pads_image)
+@kernel(PadOp, "s8", rows=pad_rows, stays=no_image)
+@kernel(PadOp, "u8", rows=pad_rows, stays=no_image)
+@kernel(PadOp, "s16", rows=pad_rows, stays=no_image)
+@kernel(PadOp, "f32", rows=pad_rows, stays=no_image)
 def pad(op: PadOp, constants: Constants) -> KernelCall:
     shape, out = shape_of(op.input), shape_of(op.result)
     if len(shape) > 4:

@@ -28,10 +28,12 @@ from memopt.dialects.row_steps import row_type
 from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
 
 
-def has_constant_rows(op: ConcatOp) -> bool:
-    """Whether some rows of the result are constants."""
+def constant_rows(op: ConcatOp) -> str:
+    """Nothing, or that some rows of the result are constants."""
     along_height = op.axis.value.data == 1
-    return along_height and any(is_constant_expression(v, GENERIC) for v in op.inputs)
+    if not along_height or not any(is_constant_expression(v, GENERIC) for v in op.inputs):
+        return ""
+    return "rows of a concatenation along the height with a constant"
 
 
 def concat_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[RowCall]:
@@ -40,13 +42,11 @@ def concat_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[R
     if op.axis.value.data != 1:
         return own_rows(op, constants, lowered)
     lowered(op, constants)  # refuses what it does not join
-    if has_constant_rows(op):
-        raise refuse(op, "rows of a concatenation along the height with a constant")
     size = bytes_of(row_type(op.result.type)) or 0
     return [RowCall(replace(copy_call(op.inputs[0], 1, size, (size, size)), operands=()), (0,))]
 
 
-@kernel(ConcatOp, ANY, rows=concat_rows, cuts=lambda op: not has_constant_rows(op))
+@kernel(ConcatOp, ANY, rows=concat_rows, stays=constant_rows)
 def concat(op: ConcatOp, constants: Constants) -> list[KernelCall]:
     """One copy per operand. All operands must be quantised as the result is."""
     axis, out = op.axis.value.data, shape_of(op.result)
