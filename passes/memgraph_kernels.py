@@ -171,7 +171,9 @@ def _sites(extracted: Extracted) -> list[Site]:
         rooms: list[Room] = []
         for form, size in forms.items():
             held = rounded(size, alignment)
-            rooms.append(Room(form, size, held, lowest_gap(there, held), level[t] + held))
+            rooms.append(
+                Room(form, size, held, lowest_gap(there, held, alignment), level[t] + held)
+            )
         found.append(Site(op, op.operation if isinstance(op, RowOp) else op, tuple(rooms)))
     return found
 
@@ -192,13 +194,13 @@ def _spans(extracted: Extracted) -> dict[int, Span]:
     return found
 
 
-def lowest_gap(spans: Sequence[Span], size: int) -> int:
-    """The lowest offset of `size` bytes that are in none of the spans."""
+def lowest_gap(spans: Sequence[Span], size: int, alignment: int) -> int:
+    """The lowest offset of `size` bytes that are in none of the spans, which may end anywhere."""
     at = 0
     for start, end in sorted(spans):
         if start - at >= size:
             return at
-        at = max(at, end)
+        at = max(at, rounded(end, alignment))
     return at
 
 

@@ -23,7 +23,7 @@ from memopt.dialects.place_attributes import ScratchAttr
 from memopt.dialects.plan import FAST, FORMS, SCRATCH, WIDE, mark_fast
 from memopt.dialects.rows import RowOp
 from memopt.driver import load_text, new_context
-from memopt.passes.memgraph_kernels import HOW, RAM, MemgraphKernelsPass
+from memopt.passes.memgraph_kernels import HOW, RAM, MemgraphKernelsPass, lowest_gap
 from memopt.passes.memgraph_model import MemgraphModelPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
@@ -351,3 +351,10 @@ def test_networks_compute_the_same_bits(
         assert program.run(objects, given, flags) == want, start
     assert whole >= 2
     assert in_rows >= 10
+
+
+def test_scratch_among_rows_that_end_anywhere_is_aligned() -> None:
+    """Rows are aligned to their elements, scratch to what tensors are."""
+    assert lowest_gap([(0, 4), (4, 19)], 8, 4) == 20
+    assert lowest_gap([(1, 5), (16, 17)], 8, 4) == 8
+    assert lowest_gap([(1, 5), (15, 16)], 8, 4) == 16
