@@ -84,7 +84,9 @@ class SignOp(RealFunctionOp):
     name = "memgraph.sign"
 
     def of_reals(self, x: Array) -> Array:
-        return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+        import numpy as np
+
+        return np.sign(x)
 
 
 @irdl_op_definition

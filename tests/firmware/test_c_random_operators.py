@@ -129,6 +129,23 @@ def test_casts_of_what_no_integer_holds(tmp_path: Path, lab: Any) -> None:
     assert run.output == b"".join(a.tobytes() for a in want)
 
 
+def test_signs_of_what_is_no_number(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    forge = lab.forge.Forge(np.random.default_rng(1), False)
+    lab.forge.add_real_function(forge, "SIGN")
+    path = forge.save(tmp_path / "sign.tflite")
+    module = lab.plan(lab.read_model(path))
+    values = lab.random_inputs(module, 1, 0)
+    values[0].reshape(-1)[:6] = [np.nan, 0.0, -0.0, 1e-42, np.inf, -np.inf]
+    (want,) = lab.golden("litert", path, values, lab.tensors_of(module), tmp_path).values()
+    run = lab.run_project(lab.write(module, tmp_path / "c", "net", "host"), values, lab.SANITIZE)
+    assert run.code == 0, run.messages
+    func = only_function(module)
+    made = list(evaluate(func, Weights({}), [values[0][0]]).values())[-1]
+    for found in (np.frombuffer(run.output, np.float32), made.reshape(-1)):
+        assert np.array_equal(found, want.reshape(-1), equal_nan=True)
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("core", ["cortex-m4", "cortex-m55"])
 def test_int8_operators_equal_tflm_on_a_core(

@@ -1,4 +1,4 @@
-/* SIGN, float32: 1 above zero, -1 below, else 0. */
+/* SIGN, float32: 1 above zero, -1 below, else 0; what is no number stays none. */
 #include "memopt_common.h"
 
 typedef struct {
@@ -16,7 +16,7 @@ MEMOPT_KERNEL void memopt_sign_f32(const void *params, const memopt_rows *rows,
     float *output = memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->row_n; ++i) {
-      output[i] = (float)((input[i] > 0.0f) - (input[i] < 0.0f));
+      output[i] = input[i] > 0.0f ? 1.0f : input[i] < 0.0f ? -1.0f : input[i] - input[i];
     }
   }
 }
