@@ -85,10 +85,13 @@ def need_products(
 
 
 def convolution_reals(op: Operation, source: SSAValue, scales: Sequence[float]) -> list[float]:
-    """The real multipliers of a convolution (PopulateConvolutionQuantizationParams; ONNX's)."""
+    """The real multipliers of a convolution (PopulateConvolutionQuantizationParams; ONNX's). Those
+    of uint8 are the ones of matrices, whose scales are multiplied as floats."""
     in_scale, out_scale = per_tensor(op, source)[0], per_tensor(op, op.results[0])[0]
     if rounds_even(op):
         return [multiplier(in_scale, s, out_scale) for s in scales]
+    if integer_type(element_of(source)) == (8, True):
+        return [float32(in_scale * s) / out_scale for s in scales]
     return [in_scale * s / out_scale for s in scales]
 
 

@@ -68,7 +68,8 @@ def test_reductions_over_axes_that_lie_apart(
 @pytest.mark.parametrize("kind", ["hybrid", "uint8"])
 def test_transposed_convolutions(kind: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
-    for seed in range(max(1, int(100 * fuzz))):
+    # 43 has a product that only scales multiplied as floats round as the runtime does
+    for seed in (43, *range(max(1, int(100 * fuzz)))):
         forge = Forge(
             np.random.default_rng(seed), kind == "uint8", UINT8 if kind == "uint8" else INT8
         )
