@@ -86,22 +86,25 @@ def need_products(
 
 def convolution_reals(op: Operation, source: SSAValue, scales: Sequence[float]) -> list[float]:
     """The real multipliers of a convolution (PopulateConvolutionQuantizationParams; ONNX's). Those
-    of uint8 are the ones of matrices, whose scales are multiplied as floats."""
-    in_scale, out_scale = per_tensor(op, source)[0], per_tensor(op, op.results[0])[0]
-    if rounds_even(op):
-        return [multiplier(in_scale, s, out_scale) for s in scales]
-    if integer_type(element_of(source)) == (8, True):
-        return [float32(in_scale * s) / out_scale for s in scales]
-    return [in_scale * s / out_scale for s in scales]
+    of uint8 are the ones of matrices."""
+    return _reals(op, source, scales, integer_type(element_of(source)) == (8, True))
 
 
 def matrix_reals(op: Operation, source: SSAValue, scales: Sequence[float]) -> list[float]:
     """The same of a matrix, where one scale of the weights is multiplied as floats
     (GetQuantizedConvolutionMultipler)."""
-    if len(scales) > 1 or rounds_even(op):
+    if len(scales) > 1:
         return convolution_reals(op, source, scales)
+    return _reals(op, source, scales, as_floats=True)
+
+
+def _reals(
+    op: Operation, source: SSAValue, scales: Sequence[float], as_floats: bool
+) -> list[float]:
     in_scale, out_scale = per_tensor(op, source)[0], per_tensor(op, op.results[0])[0]
-    return [float32(in_scale * s) / out_scale for s in scales]
+    if rounds_even(op):
+        return [multiplier(in_scale, s, out_scale) for s in scales]
+    return [(float32(in_scale * s) if as_floats else in_scale * s) / out_scale for s in scales]
 
 
 def sums_between(kernel: Array, low: Array, high: Array, seen: Array) -> Range:
