@@ -73,15 +73,14 @@ def tensor_type(
     return TensorType(ELEMENTS[element], shape, encoding)
 
 
-def numbers_of(type_: TensorType[Attribute]) -> tuple[object, ...]:
-    """(scales, zero points, axis), nothing of a tensor without: equal where an integer means the
-    same."""
-    encoding = type_.encoding
-    if not isinstance(encoding, EncodingAttr) or not encoding.quantized:
-        return ()
-    return encoding.scales, encoding.zero_points, encoding.axis.data
-
-
 def is_quantized(type_: TensorType[Attribute]) -> bool:
     """Whether the elements are integers that stand for real numbers."""
     return isinstance(type_.encoding, EncodingAttr) and type_.encoding.quantized
+
+
+def quantization(type_: TensorType[Attribute]) -> EncodingAttr | None:
+    """The encoding of a quantized type without its layout, None if it is not quantized."""
+    encoding = type_.encoding
+    if not is_quantized(type_) or not isinstance(encoding, EncodingAttr):
+        return None
+    return EncodingAttr("", encoding.scales, encoding.zero_points, encoding.axis.data)

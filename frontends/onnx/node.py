@@ -1,4 +1,4 @@
-"""One ONNX node on its way into the IR, and what its quantization says."""
+"""One ONNX node on its way into the IR."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
-from memopt.dialects.attributes import EncodingAttr
 from memopt.frontends.core import node as core
 from memopt.frontends.core.typed import NotTyped, need
-from memopt.frontends.core.types import is_quantized
+from memopt.frontends.core.types import quantization
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,14 +45,6 @@ class Node(core.Node):
     def result(self) -> TensorType[Attribute]:
         need(self.outputs[0])
         return super().result
-
-
-def quantization(type_: TensorType[Attribute]) -> EncodingAttr | None:
-    """The encoding of a quantized type without its layout, None if it is not quantized."""
-    encoding = type_.encoding
-    if not is_quantized(type_) or not isinstance(encoding, EncodingAttr):
-        return None
-    return EncodingAttr("", encoding.scales, encoding.zero_points, encoding.axis.data)
 
 
 def plain(node: Node) -> None:

@@ -84,9 +84,10 @@ from memopt.dialects.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, need, real
+from memopt.frontends.core.types import quantization
 from memopt.frontends.core.windows import start_of
 from memopt.frontends.onnx import windows
-from memopt.frontends.onnx.node import Node, plain, quantization
+from memopt.frontends.onnx.node import Node, plain
 
 Kind = type[Operation]
 

@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 from memopt.dialects.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.typed import axis_of, build, need, real
-from memopt.frontends.core.types import ELEMENTS, is_quantized, numbers_of
+from memopt.frontends.core.types import ELEMENTS, is_quantized, quantization
 from memopt.frontends.core.windows import start_of
 from memopt.frontends.tflite import picks
 from memopt.frontends.tflite.node import Builder, Kind, Node, activation, rounding
@@ -107,7 +107,7 @@ def broadcast_to(node: Node, kind: Kind) -> Operation:
 def reverse(node: Node, kind: Kind) -> Operation:
     """Converters measure its result by itself: runtimes move the bytes, whatever both mean."""
     axes = [axis_of(a, len(node.shape(0))) for a in node.constant(1)]
-    differs = numbers_of(node.type(0)) != numbers_of(node.result)
+    differs = quantization(node.type(0)) != quantization(node.result)
     return walked(node, kind, walks.reverse(node.shape(0), axes), differs)
 
 
