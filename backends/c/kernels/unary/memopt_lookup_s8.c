@@ -1,24 +1,14 @@
 /* Any function of one int8, as a table of 256: LOGISTIC, RELU, QUANTIZE between int8 types.
  * Computed when this code was written, equal to TensorFlow Lite Micro for every value. */
-#include "memopt_common.h"
+#include "memopt_each.h"
 
 typedef struct {
   int32_t row_n;
   const int8_t *table; /* [256], of -128 ... 127 */
 } memopt_lookup_s8_params;
 
-/* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_lookup_s8(const void *params, const memopt_rows *rows,
                                     const void *const *in, void *out, void *scratch) {
   const memopt_lookup_s8_params *p = params;
-  int32_t row;
-  (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *input = memopt_in_row(rows, in, 0, row);
-    int8_t *output = memopt_out_row(rows, out, row);
-    int32_t i;
-    for (i = 0; i < p->row_n; ++i) {
-      output[i] = p->table[input[i] + 128];
-    }
-  }
+  MEMOPT_EACH(int8_t, p, p->table[x + 128]);
 }

@@ -1,5 +1,5 @@
 /* SQRT, float32. */
-#include "memopt_common.h"
+#include "memopt_each.h"
 
 #include <math.h>
 
@@ -7,18 +7,8 @@ typedef struct {
   int32_t row_n;
 } memopt_sqrt_f32_params;
 
-/* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_sqrt_f32(const void *params, const memopt_rows *rows,
                                    const void *const *in, void *out, void *scratch) {
   const memopt_sqrt_f32_params *p = params;
-  int32_t row;
-  (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const float *input = memopt_in_row(rows, in, 0, row);
-    float *output = memopt_out_row(rows, out, row);
-    int32_t i;
-    for (i = 0; i < p->row_n; ++i) {
-      output[i] = sqrtf(input[i]);
-    }
-  }
+  MEMOPT_EACH(float, p, sqrtf(x));
 }
