@@ -1,5 +1,5 @@
 /* BATCH_MATMUL, int16: sums in 64 bits, rounded once. */
-#include "memopt_common.h"
+#include "memopt_batch_matmul.h"
 #include "memopt_wide_sum_s16.h"
 
 typedef struct {
@@ -13,25 +13,6 @@ MEMOPT_FAST
 MEMOPT_KERNEL void memopt_batch_matmul_s16(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
   const memopt_batch_matmul_s16_params *p = params;
-  const int16_t *const a = in[0];
-  const int16_t *const b = in[1];
-  int16_t *output = out;
-  int32_t batch, row, column, k;
-  (void)rows;
-  (void)scratch;
-  for (batch = 0; batch < p->batches; ++batch) {
-    for (row = 0; row < p->rows_n; ++row) {
-      for (column = 0; column < p->columns; ++column) {
-        const int16_t *x = a + batch * p->a_batch + row * p->a_row;
-        const int16_t *y = b + batch * p->b_batch + column * p->b_column;
-        int64_t sum = 0;
-        for (k = 0; k < p->depth; ++k) {
-          sum += *x * *y;
-          x += p->a_depth;
-          y += p->b_depth;
-        }
-        *output++ = (int16_t)memopt_wide_steps(sum, p->multiplier, p->shift);
-      }
-    }
-  }
+  MEMOPT_BATCH_MATMUL(int16_t, int64_t, p, *x * *y,
+                      (int16_t)memopt_wide_steps(sum, p->multiplier, p->shift));
 }
