@@ -1,6 +1,6 @@
 /* RESIZE_BILINEAR, float32, NHWC: products and sums in the order of TensorFlow Lite's
  * reference/resize_bilinear.h. */
-#include "memopt_common.h"
+#include "memopt_resize_bilinear.h"
 
 typedef struct {
   int32_t out_w, channels;
@@ -13,26 +13,7 @@ typedef struct {
 MEMOPT_KERNEL void memopt_resize_bilinear_f32(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
   const memopt_resize_bilinear_f32_params *p = params;
-  int32_t row;
-  (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const float *top = memopt_in_row(rows, in, 0, p->by_rows ? row : p->row_low[row]);
-    const float *bottom = p->by_rows ? memopt_in_row(rows, in, 1, row)
-                                 : memopt_in_row(rows, in, 0, p->row_high[row]);
-    float *output = memopt_out_row(rows, out, row);
-    const float below = p->row_part[row];
-    const float above = 1.0f - below;
-    int32_t x;
-    for (x = 0; x < p->out_w; ++x) {
-      const int32_t l = p->column_low[x] * p->channels;
-      const int32_t r = p->column_high[x] * p->channels;
-      const float right = p->column_part[x];
-      const float left = 1.0f - right;
-      int32_t c;
-      for (c = 0; c < p->channels; ++c) {
-        *output++ = top[l + c] * above * left + bottom[l + c] * below * left +
-                    top[r + c] * above * right + bottom[r + c] * below * right;
-      }
-    }
-  }
+  MEMOPT_RESIZE_BILINEAR(float, float, 1.0f, p,
+                         tl * above * left + bl * below * left + tr * above * right +
+                         br * below * right);
 }

@@ -1,6 +1,6 @@
 /* RESIZE_BILINEAR, int8, NHWC, one quantization (TensorFlow Lite, reference/resize_bilinear.h:
  * ResizeBilinearInteger). The emitter proves that no sum leaves an int32. */
-#include "memopt_common.h"
+#include "memopt_resize_bilinear.h"
 
 typedef struct {
   int32_t out_w, channels;
@@ -13,31 +13,9 @@ typedef struct {
 MEMOPT_KERNEL void memopt_resize_bilinear_s8(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
   const memopt_resize_bilinear_s8_params *p = params;
-  int32_t row;
-  (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *top = memopt_in_row(rows, in, 0, p->by_rows ? row : p->row_low[row]);
-    const int8_t *bottom = p->by_rows ? memopt_in_row(rows, in, 1, row)
-                                     : memopt_in_row(rows, in, 0, p->row_high[row]);
-    int8_t *output = memopt_out_row(rows, out, row);
-    const int32_t below = p->row_part[row];
-    const int32_t above = 1024 - below;
-    int32_t x;
-    for (x = 0; x < p->out_w; ++x) {
-      const int32_t l = p->column_low[x] * p->channels;
-      const int32_t r = p->column_high[x] * p->channels;
-      const int32_t right = p->column_part[x];
-      const int32_t left = 1024 - right;
-      const int32_t w_tl = above * left;
-      const int32_t w_tr = above * right;
-      const int32_t w_bl = below * left;
-      const int32_t w_br = below * right;
-      int32_t c;
-      for (c = 0; c < p->channels; ++c) {
-        const int32_t sum =
-            top[l + c] * w_tl + bottom[l + c] * w_bl + top[r + c] * w_tr + bottom[r + c] * w_br;
-        *output++ = (int8_t)memopt_round_shift_30(sum, 20);
-      }
-    }
-  }
+  MEMOPT_RESIZE_BILINEAR(int8_t, int32_t, 1024, p,
+                         (int8_t)memopt_round_shift_30(
+                             tl * (above * left) + bl * (below * left) + tr * (above * right) +
+                                 br * (below * right),
+                             20));
 }
