@@ -108,6 +108,10 @@ def results(func: FuncOp, image: Array) -> list[Array]:
     return [values[v] for v in last.operands]
 
 
+def test_the_verifier_multiplies_scales_of_uint8_as_floats_too() -> None:
+    check_network(42)  # as doubles, channel 4 of v11 is in [126, 127], not in [126, 126]
+
+
 @pytest.mark.deep
 def test_beside_all_rules_that_are_applied_at_once(fuzz: float) -> None:
     """Unsigned bytes, which another rule gives a sign: what is said of channels stays true."""
