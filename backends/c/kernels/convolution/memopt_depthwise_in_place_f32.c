@@ -1,9 +1,7 @@
 /* DEPTHWISE_CONV_2D over its operand, float32, NHWC, weights [1][k_h][k_w][in_c], a filter to a
- * channel. The rows of one channel under the window are kept in scratch, so that what is in place
- * may be written over: whoever plans it makes sure that no row is before it was kept.
- * What is padded adds nothing, in the order of memopt_depthwise_conv_2d_f32.c.
+ * channel. What is padded adds nothing, in the order of memopt_depthwise_conv_2d_f32.c.
  */
-#include "memopt_common.h"
+#include "memopt_depthwise_in_place.h"
 
 typedef struct {
   int32_t in_h, in_w, in_c;
@@ -18,72 +16,18 @@ typedef struct {
   const float *bias;    /* [in_c] */
 } memopt_depthwise_in_place_f32_params;
 
-/* The taps of a window that are in the image; the kept row of the first, its column. */
-typedef struct {
-  int32_t ky_begin, ky_end, row;
-  int32_t kx_begin, kx_end, column;
-} depthwise_in_place_f32_window;
-
-/* The sum of one window of one channel. */
-static inline float depthwise_in_place_f32_sum(const memopt_depthwise_in_place_f32_params *p,
-                                               const depthwise_in_place_f32_window *v,
-                                               const float *kept, const float *weights) {
+/* The element of one window of one channel. */
+static inline float depthwise_in_place_f32(const memopt_depthwise_in_place_f32_params *p,
+                                           const memopt_kept_window *v, const float *kept,
+                                           int32_t c) {
   float acc = 0.0f;
-  int32_t row = v->row;
-  int32_t rows;
-  weights += (v->ky_begin * p->k_w + v->kx_begin) * p->in_c;
-  for (rows = v->ky_end - v->ky_begin; rows > 0; --rows) {
-    const float *x = kept + row * p->in_w + v->column;
-    const float *w = weights;
-    int32_t n;
-    for (n = v->kx_end - v->kx_begin; n > 0; --n) {
-      acc += *x * *w;
-      x += p->dilation_w;
-      w += p->in_c;
-    }
-    weights += p->k_w * p->in_c;
-    row += p->dilation_h;
-    if (row >= p->span) {
-      row -= p->span;
-    }
-  }
-  return acc;
+  MEMOPT_KEPT_SUM(float, p, v, kept, p->weights + c, acc, *x * *w);
+  return memopt_clamp_f32(acc + p->bias[c], p->act_min, p->act_max);
 }
 
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_in_place_f32(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_depthwise_in_place_f32_params *p = params;
-  float *const kept = scratch;
-  int32_t c;
-  for (c = 0; c < p->in_c; ++c) {
-    const float *next = (const float *)in[0] + c; /* row `loaded`, and then the next */
-    float *output = (float *)out + c;
-    int32_t loaded = 0;
-    int32_t oy;
-    for (oy = 0; oy < rows->out_end; ++oy) {
-      const int32_t iy = oy * p->stride_h - p->pad_top;
-      depthwise_in_place_f32_window v;
-      int32_t ox;
-      memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
-      v.row = (iy + v.ky_begin * p->dilation_h) % p->span;
-      for (; loaded < iy + p->span && loaded < p->in_h; ++loaded) {
-        float *const row = kept + loaded % p->span * p->in_w;
-        int32_t x;
-        for (x = 0; x < p->in_w; ++x) {
-          row[x] = *next;
-          next += p->in_c;
-        }
-      }
-      for (ox = 0; ox < p->out_w; ++ox) {
-        const int32_t ix = ox * p->stride_w - p->pad_left;
-        float acc;
-        memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
-        v.column = ix + v.kx_begin * p->dilation_w;
-        acc = depthwise_in_place_f32_sum(p, &v, kept, p->weights + c);
-        *output = memopt_clamp_f32(acc + p->bias[c], p->act_min, p->act_max);
-        output += p->in_c;
-      }
-    }
-  }
+  MEMOPT_DEPTHWISE_IN_PLACE(float, p, *output = depthwise_in_place_f32(p, &v, kept, c));
 }

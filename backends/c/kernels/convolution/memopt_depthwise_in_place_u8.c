@@ -1,10 +1,7 @@
 /* DEPTHWISE_CONV_2D over its operand, uint8, NHWC, weights [1][k_h][k_w][in_c] with a zero point of
- * their own, a filter to a channel. The rows of one channel under the window are kept in scratch,
- * as in memopt_depthwise_in_place_s8.c.
- *
- * Zero points as in memopt_conv_2d_u8.c.
+ * their own, a filter to a channel. Zero points as in memopt_conv_2d_u8.c.
  */
-#include "memopt_common.h"
+#include "memopt_depthwise_in_place.h"
 
 typedef struct {
   int32_t in_h, in_w, in_c;
@@ -23,74 +20,20 @@ typedef struct {
   const int8_t *shift;       /* [in_c], as memopt_requantize takes it */
 } memopt_depthwise_in_place_u8_params;
 
-/* The taps of a window that are in the image; the kept row of the first, its column. */
-typedef struct {
-  int32_t ky_begin, ky_end, row;
-  int32_t kx_begin, kx_end, column;
-} depthwise_in_place_u8_window;
-
-/* The sum of one window of one channel. */
-static inline int32_t depthwise_in_place_u8_sum(const memopt_depthwise_in_place_u8_params *p,
-                                                const depthwise_in_place_u8_window *v,
-                                                const uint8_t *kept, const uint8_t *weights) {
-  const int32_t columns = v->kx_end - v->kx_begin;
-  int32_t acc = 0;
-  int32_t row = v->row;
-  int32_t rows;
-  weights += (v->ky_begin * p->k_w + v->kx_begin) * p->in_c;
-  for (rows = v->ky_end - v->ky_begin; rows > 0; --rows) {
-    const uint8_t *x = kept + row * p->in_w + v->column;
-    const uint8_t *w = weights;
-    int32_t n;
-    for (n = columns; n > 0; --n) {
-      acc += (*x - p->input_zero_point) * (*w - p->weights_zero_point);
-      x += p->dilation_w;
-      w += p->in_c;
-    }
-    weights += p->k_w * p->in_c;
-    row += p->dilation_h;
-    if (row >= p->span) {
-      row -= p->span;
-    }
-  }
-  return acc;
+/* The element of one window of one channel. */
+static inline uint8_t depthwise_in_place_u8(const memopt_depthwise_in_place_u8_params *p,
+                                            const memopt_kept_window *v, const uint8_t *kept,
+                                            int32_t c) {
+  int32_t acc = p->bias[c];
+  MEMOPT_KEPT_SUM(uint8_t, p, v, kept, p->weights + c, acc,
+                  (*x - p->input_zero_point) * (*w - p->weights_zero_point));
+  acc = memopt_requantize(acc, p->multiplier[c], p->shift[c]) + p->output_zero_point;
+  return (uint8_t)memopt_clamp(acc, p->act_min, p->act_max);
 }
 
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_in_place_u8(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_depthwise_in_place_u8_params *p = params;
-  uint8_t *const kept = scratch;
-  int32_t c;
-  for (c = 0; c < p->in_c; ++c) {
-    const uint8_t *next = (const uint8_t *)in[0] + c; /* row `loaded`, and then the next */
-    uint8_t *output = (uint8_t *)out + c;
-    int32_t loaded = 0;
-    int32_t oy;
-    for (oy = 0; oy < rows->out_end; ++oy) {
-      const int32_t iy = oy * p->stride_h - p->pad_top;
-      depthwise_in_place_u8_window v;
-      int32_t ox;
-      memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
-      v.row = (iy + v.ky_begin * p->dilation_h) % p->span;
-      for (; loaded < iy + p->span && loaded < p->in_h; ++loaded) {
-        uint8_t *const row = kept + loaded % p->span * p->in_w;
-        int32_t x;
-        for (x = 0; x < p->in_w; ++x) {
-          row[x] = *next;
-          next += p->in_c;
-        }
-      }
-      for (ox = 0; ox < p->out_w; ++ox) {
-        const int32_t ix = ox * p->stride_w - p->pad_left;
-        int32_t acc = p->bias[c];
-        memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &v.kx_begin, &v.kx_end);
-        v.column = ix + v.kx_begin * p->dilation_w;
-        acc += depthwise_in_place_u8_sum(p, &v, kept, p->weights + c);
-        acc = memopt_requantize(acc, p->multiplier[c], p->shift[c]) + p->output_zero_point;
-        *output = (uint8_t)memopt_clamp(acc, p->act_min, p->act_max);
-        output += p->in_c;
-      }
-    }
-  }
+  MEMOPT_DEPTHWISE_IN_PLACE(uint8_t, p, *output = depthwise_in_place_u8(p, &v, kept, c));
 }

@@ -1,6 +1,5 @@
-/* SCATTER_ND, int32, which wraps. Operands are indices, of 32 or 64 bits, and what is added; what has an index
- * that there is not is left out. */
-#include "memopt_common.h"
+/* SCATTER_ND, int32, which wraps. */
+#include "memopt_scatter_nd.h"
 
 typedef struct {
   int32_t size;  /* elements of the result */
@@ -14,27 +13,7 @@ typedef struct {
 MEMOPT_KERNEL void memopt_scatter_nd_i32(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
   const memopt_scatter_nd_i32_params *p = params;
-  const int32_t *from = in[1];
-  int32_t *const output = out;
-  int32_t i, k, n;
   (void)rows;
   (void)scratch;
-  for (n = 0; n < p->size; ++n) {
-    output[n] = 0;
-  }
-  for (i = 0; i < p->count; ++i) {
-    int32_t *to = output;
-    int32_t there = 1;
-    for (k = 0; k < p->depth; ++k) {
-      const int32_t number = i * p->depth + k;
-      const int64_t at =
-          p->wide ? ((const int64_t *)in[0])[number] : ((const int32_t *)in[0])[number];
-      there = there && at >= 0 && at < p->limit[k];
-      to += there ? (int32_t)at * p->step[k] * p->piece : 0;
-    }
-    for (n = 0; there && n < p->piece; ++n) {
-      to[n] = (int32_t)((uint32_t)to[n] + (uint32_t)from[n]);
-    }
-    from += p->piece;
-  }
+  MEMOPT_SCATTER_ND(int32_t, p, (int32_t)((uint32_t)x + (uint32_t)y));
 }

@@ -18,5 +18,5 @@ MEMOPT_KERNEL void memopt_average_pool_2d_s16(const void *params, const memopt_r
                                               const void *const *in, void *out, void *scratch) {
   const memopt_average_pool_2d_s16_params *p = params;
   (void)scratch;
-  MEMOPT_AVERAGE_POOL_2D(int16_t, average_pool_2d_s16, p);
+  MEMOPT_AVERAGE_POOL_2D(int16_t, int32_t, average_pool_2d_s16, p);
 }

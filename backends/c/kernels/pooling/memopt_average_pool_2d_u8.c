@@ -17,5 +17,5 @@ MEMOPT_KERNEL void memopt_average_pool_2d_u8(const void *params, const memopt_ro
                                              const void *const *in, void *out, void *scratch) {
   const memopt_average_pool_2d_u8_params *p = params;
   (void)scratch;
-  MEMOPT_AVERAGE_POOL_2D(uint8_t, average_pool_2d_u8, p);
+  MEMOPT_AVERAGE_POOL_2D(uint8_t, int32_t, average_pool_2d_u8, p);
 }

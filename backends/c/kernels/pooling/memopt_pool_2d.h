@@ -1,5 +1,4 @@
-/* AVERAGE_POOL_2D and MAX_POOL_2D: the window and the walk over it, for stored integers of every
- * type. Padding never counts. */
+/* AVERAGE_POOL_2D and MAX_POOL_2D: the window and the walk over it. Padding never counts. */
 #ifndef MEMOPT_POOL_2D_H
 #define MEMOPT_POOL_2D_H
 
@@ -13,15 +12,15 @@ typedef struct {
   int32_t pad_top, pad_left;
 } memopt_pool_2d_window;
 
-/* The mean of each window: p is the kernel's parameters, `mean` makes it of a sum and how many were
- * added. */
-#define MEMOPT_AVERAGE_POOL_2D(type, mean, p)                                           \
+/* The mean of each window: p is the kernel's parameters, `mean` makes it of a sum, a `number`, and how
+ * many were added. */
+#define MEMOPT_AVERAGE_POOL_2D(type, number, mean, p)                                   \
   do {                                                                                  \
     const memopt_pool_2d_window *const w = &(p)->window;                                \
     const int32_t channels = w->channels;                                               \
     const memopt_part part = memopt_part_of(rows, in, (p)->parts);                      \
-    const int32_t *before = part.before;                                                \
-    int32_t *sums = out;                                                                \
+    const number *before = part.before;                                                 \
+    number *sums = out;                                                                 \
     int32_t oy;                                                                         \
     for (oy = rows->out_begin; oy < rows->out_end; ++oy) {                              \
       const int32_t iy = ((p)->parts > 0 ? 0 : oy) * w->stride_h - w->pad_top;          \
@@ -39,8 +38,8 @@ typedef struct {
         at = (ix + kx_begin) * channels;                                                \
         for (c = 0; c < channels; c += 2) {                                             \
           const int32_t second = c + 1 < channels; /* else both are the last channel */ \
-          int32_t acc0 = before ? before[c] : 0;                                        \
-          int32_t acc1 = before ? before[c + second] : 0;                               \
+          number acc0 = before ? before[c] : 0;                                         \
+          number acc1 = before ? before[c + second] : 0;                                \
           int32_t y;                                                                    \
           for (y = y_begin; y < y_end; ++y) {                                           \
             const type *xt = (const type *)memopt_in_row(rows, in, 0, y) + at + c;      \
