@@ -35,7 +35,7 @@ MEMOPT_KERNEL void memopt_softmax_s16(const void *params, const memopt_rows *row
       output[i] = (int16_t)softmax_look_up(p->exponential, memopt_clamp(steps, -32768, 32767));
       sum += output[i];
     }
-    zeros = memopt_softmax_leading_zeros((uint32_t)sum);
+    zeros = memopt_leading_zeros((uint32_t)sum);
     scale = (int32_t)((((uint32_t)sum << (zeros - 1)) + (1u << 13)) >> 14) - (1 << 15) - (1 << 16);
     scale = softmax_look_up(p->reciprocal, memopt_clamp(scale, -32768, 32767));
     for (i = 0; i < p->depth; ++i) {

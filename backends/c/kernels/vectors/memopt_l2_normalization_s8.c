@@ -1,21 +1,12 @@
 /* L2_NORMALIZATION over the last axis, int8 -> int8 (scale 1/128, zero point 0). A row is one vector
  * (TensorFlow Lite Micro, reference/integer_ops/l2normalization.h).
  */
-#include "memopt_common.h"
+#include "memopt_fixed_point.h"
 
 typedef struct {
   int32_t depth;
   int32_t input_zero_point;
 } memopt_l2_normalization_s8_params;
-
-/* value * 2^bits, saturated. */
-static int32_t widened(int32_t value, int32_t bits) {
-  const int32_t limit = (int32_t)(((uint32_t)1 << (31 - bits)) - 1u);
-  if (value > limit) {
-    return INT32_MAX;
-  }
-  return value < -limit ? INT32_MIN : memopt_shift_left(value, bits);
-}
 
 /* 1 / sqrt(value) as a multiplier with its shift: five steps of Newton's method, of numbers with 3
  * bits before the point. */
@@ -37,10 +28,10 @@ static int32_t inverse_root(int32_t value, int32_t *shift) {
   }
   half = ((value >> 1) + 1) >> 1;
   for (i = 0; i < 5; ++i) {
-    const int32_t cube = widened(memopt_high_mul(memopt_high_mul(x, x), x), 6);
-    x = widened(memopt_high_mul(((int32_t)1 << 28) + ((int32_t)1 << 27), x) -
-                    memopt_high_mul(half, cube),
-                3);
+    const int32_t cube = memopt_scale_up(memopt_high_mul(memopt_high_mul(x, x), x), 6);
+    x = memopt_scale_up(memopt_high_mul(((int32_t)1 << 28) + ((int32_t)1 << 27), x) -
+                            memopt_high_mul(half, cube),
+                        3);
   }
   x = memopt_high_mul(x, 1518500250); /* sqrt(1 / 2) */
   if (*shift < 0) {
