@@ -97,6 +97,31 @@ def one_over_one_plus_x(x: int) -> int:
     return saturate(_reciprocal_of_half(x) << 1, INT32_MIN, INT32_MAX)
 
 
+_LOG_2, _SQRT_HALF, _ROOT_4_HALF = 1488522236, 1518500250, 1805811301
+"""log(2), 2**-0.5 and 2**-0.25 in Q0.31."""
+
+
+def log_at_least_one(x: int) -> int:
+    """log of x >= 1 in Q12.19, result in Q5.26 (log_x_for_x_greater_than_or_equal_to_1)."""
+
+    def up(value: int, bits: int) -> int:
+        return saturate(value << bits, INT32_MIN, INT32_MAX)
+
+    # x = r * 2**power with r near 2**-0.25, taken from x or from x * sqrt(1/2); powers in Q6.25.
+    zeros = 32 - x.bit_length()
+    less_zeros = 31 - high_mul(x, _SQRT_HALF).bit_length()
+    r = min(up(high_mul(x << (zeros - 1), _SQRT_HALF), 1), up(x, less_zeros))
+    power = max(((12 - zeros) << 25) + (1 << 23), ((12 - less_zeros) << 25) - (1 << 23))
+    # log(r * 2**0.25) as a quotient of polynomials.
+    middle, q = (r + _ROOT_4_HALF + 1) // 2, 2 * (r - _ROOT_4_HALF)
+    square = high_mul(q, q)
+    above = high_mul(q, r) + high_mul(high_mul(q, square), 117049297)
+    inner = 1057819769 + q + high_mul(127690142, square)
+    below = high_mul(middle, inner) + high_mul(638450708, q)
+    rest = high_mul(round_shift(above, 6), one_over_one_plus_x(below))
+    return up(high_mul(power, _LOG_2) + rest, 1)
+
+
 def logistic(a: int) -> int:
     """1 / (1 + exp(-a)) of a in Q4.27, result in Q0.31 (gemmlowp's logistic)."""
     if a == 0:

@@ -1,12 +1,24 @@
 """Vectors along the last axis: of length 1, and logarithms of what softmax makes of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import INT32_MAX, high_mul, saturate
+from memopt.dialects.arithmetic import (
+    INT32_MAX,
+    INT32_MIN,
+    high_mul,
+    log_at_least_one,
+    multiply,
+    quantize_multiplier,
+    round_shift,
+    saturate,
+    softmax_exponentials,
+    softmax_scaling,
+)
 from memopt.dialects.fixed_point import by_table, rescale
 from memopt.dialects.operators.base import TYPES, ComputeOp
 from memopt.dialects.stored import Array, is_stored, per_tensor, stored_bits, unknown
@@ -86,17 +98,56 @@ def _widened(value: int, bits: int) -> int:
 
 @irdl_op_definition
 class LogSoftmaxOp(VectorsOp):
-    """x - log(sum(exp(x))) of vectors of reals along the last axis."""
+    """x - log(sum(exp(x))) of vectors along the last axis."""
 
     name = "memgraph.log_softmax"
-    INTEGERS: ClassVar[bool] = False
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
         if is_stored(self.input) or is_stored(self.result):
-            raise unknown(self, "stored integers")
+            return [self._of_stored(operands[0])]
         wide = operands[0].astype(np.float64)
         below = wide - wide.max(-1, keepdims=True)
         found = below - np.log(np.exp(below).cumsum(-1)[..., -1:])
         return [found.astype(operands[0].dtype)]
+
+    def _of_stored(self, x: Array) -> Array:
+        """log_softmax.h: LogSoftmaxQuantized."""
+        import numpy as np
+
+        steps = LogSteps.of(self)
+        below = x.max(-1, keepdims=True).astype(np.int64) - x
+        table = np.array([*steps.exponentials, 0], np.int64)
+        total = table[np.minimum(below, len(table) - 1)].sum(-1, keepdims=True)
+        log = by_table(total, log_at_least_one)
+        seen = by_table(log, lambda v: -multiply(v + INT32_MIN, *steps.inverse))
+        kept = below < np.minimum(seen, len(steps.exponentials))
+        fine = by_table(below, lambda d: multiply(-d, *steps.fine))
+        made = by_table(fine - log, lambda v: round_shift(v, 22)) + 127
+        return np.where(kept, np.clip(made, -128, 127), -128).astype(np.int8)
+
+
+@dataclass(frozen=True)
+class LogSteps:
+    """Of a LOG_SOFTMAX of int8: exp of 0, 1, ... steps down in Q12.19, as far as the runtime looks,
+    and (multiplier, shift) from steps to Q5.26 and back."""
+
+    exponentials: tuple[int, ...]
+    fine: tuple[int, int]
+    inverse: tuple[int, int]
+
+    @staticmethod
+    def of(op: LogSoftmaxOp) -> "LogSteps":
+        """Raises MemoptError for other stored integers than TFLM has (log_softmax.cc)."""
+        if stored_bits(op, op.input, op.result) != 8 or per_tensor(op, op.result) != (1 / 16, 127):
+            raise unknown(op, "an int8 logarithm of softmax needs scale 1/16 and zero point 127")
+        if shape_of(op.input)[-1] >= 1 << 12:
+            raise unknown(op, "a vector so long that the sum could overflow")
+        scale = per_tensor(op, op.input)[0]
+        if scale * (1 << 26) <= 1:
+            raise unknown(op, "an input scale of 2**-26 or less")
+        multiplier, shift = softmax_scaling(1.0, scale)
+        inverse = quantize_multiplier((1 << (31 - shift)) / multiplier)
+        numbers = (round_shift(e, 12) for e in softmax_exponentials(1.0, scale))
+        return LogSteps(tuple(numbers), (multiplier, shift), inverse)

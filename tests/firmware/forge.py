@@ -434,7 +434,6 @@ def reals_of_litert(forge: Forge) -> tuple[Callable[[], None], ...]:
         lambda: add_unary(forge, builtin.RELU_0_TO_1),
         lambda: add_reduction(forge, "REDUCE_PROD"),
         lambda: add_pool(forge, builtin.L2_POOL_2D),
-        lambda: add_vectors(forge, "LOG_SOFTMAX"),
         lambda: add_quotients(forge),
     )
 
@@ -491,6 +490,7 @@ def kinds_of(forge: Forge) -> tuple[Callable[[], None], ...]:
         lambda: add_arg(forge, "ARG_MAX"),
         lambda: add_arg(forge, "ARG_MIN"),
         lambda: add_vectors(forge, "L2_NORMALIZATION"),
+        lambda: add_vectors(forge, "LOG_SOFTMAX"),
         lambda: add_comparison(forge, forge.pick(*COMPARISONS)),
         lambda: add_unary(forge, builtin.TANH),
         lambda: add_unary(forge, builtin.HARD_SWISH),

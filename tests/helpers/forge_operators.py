@@ -60,12 +60,16 @@ def add_arg(forge: Forge, name: str) -> None:
 
 
 def add_vectors(forge: Forge, name: str) -> None:
-    """L2_NORMALIZATION, or of reals LOG_SOFTMAX."""
+    """L2_NORMALIZATION or LOG_SOFTMAX."""
     shape, kinds = [*random_shape(forge, 3), int(forge.rng.integers(1, 40))], schema.BuiltinOptions
     source, result = forge.input(shape), forge.activation(shape)
     if forge.quantized:
         numbers = forge.graph.tensors[result].quantization
         numbers.scale, numbers.zeroPoint = [1 / 128], [0]
+        if name == "LOG_SOFTMAX":
+            numbers.scale, numbers.zeroPoint = [1 / 16], [127]
+            steps = forge.pick(0.05, 0.3, 2e-8, 1e-4, 5.0, 50.0)
+            forge.graph.tensors[source].quantization.scale = [float(np.float32(steps))]
     options: Any = schema.L2NormOptionsT()
     kind = kinds.L2NormOptions
     if name == "LOG_SOFTMAX":

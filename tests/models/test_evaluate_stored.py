@@ -12,8 +12,10 @@ import pytest
 from test_evaluate import compared
 from tflite_builder import Graph, Op, T, build
 
+from memopt.backends.c.lowering import lower
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.unary import FunctionOp
+from memopt.dialects.operators.unit_length import LogSoftmaxOp
 from memopt.frontends.tflite.operators import OPERATORS
 from memopt.frontends.tflite.read import read
 
@@ -187,6 +189,12 @@ def int8_models() -> dict[str, bytes]:
         found[f"leaky {alpha}"] = one(
             "LEAKY_RELU", 8, (FULL,), FULL, options=options, numbers=numbers
         )
+    for n, scale in enumerate((2e-8, 1e-4, 0.031, 0.4, 7.0, 50.0)):  # some of which see one step
+        for length in (1, 16, 4095):
+            shape, numbers = (3, length), ((scale, n - 128), (1 / 16, 127))
+            found[f"log softmax {scale} {length}"] = one(
+                "LOG_SOFTMAX", 8, (shape,), shape, options=("LogSoftmax", {}), numbers=numbers
+            )
     for corners, half in ((False, False), (True, False), (False, True)):
         flags = {"alignCorners": corners, "halfPixelCenters": half}
         for size in ((9, 5), (3, 20), (5, 7), (1, 1)):
@@ -261,6 +269,25 @@ def test_what_is_not_known_is_refused_by_name(op: str, tmp_path: Path) -> None:
     operations = [o for o in func.walk() if o.name == f"memgraph.{op.lower()}"]
     with pytest.raises(MemoptError, match=f"memgraph.{op.lower()} cannot be evaluated"):
         operations[0].evaluate([np.zeros(FULL, np.int16)])  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("length", "numbers", "reason"),
+    [
+        (4096, (A, (1 / 16, 127)), "so long that the sum could overflow"),
+        (9, (A, (1 / 16, 0)), "needs scale 1/16 and zero point 127"),
+        (9, ((2.0**-26, 0), (1 / 16, 127)), r"an input scale of 2\*\*-26 or less"),
+    ],
+)
+def test_logarithms_that_no_runtime_has(
+    length: int, numbers: tuple[Numbers, ...], reason: str
+) -> None:
+    data = one("LOG_SOFTMAX", 8, ((2, length),), (2, length), (), ("LogSoftmax", {}), numbers)
+    (op,) = (o for o in read(data, "m.tflite").walk() if isinstance(o, LogSoftmaxOp))
+    with pytest.raises(MemoptError, match=f"memgraph.log_softmax cannot be evaluated: .*{reason}"):
+        op.evaluate([np.zeros((2, length), np.int8)])
+    with pytest.raises(MemoptError, match=reason):
+        lower(op, lambda _: None, ("c",))
 
 
 def test_what_is_infinite_is_the_largest(tmp_path: Path) -> None:

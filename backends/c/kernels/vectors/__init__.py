@@ -1,24 +1,33 @@
 """L2_NORMALIZATION and LOG_SOFTMAX over the last axis."""
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, element_kind, per_tensor, size_of
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    element_kind,
+    per_tensor,
+    size_of,
+)
+from memopt.backends.c.int8 import Fields
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
 from memopt.dialects.operators.unit_length import (
     L2NormalizationOp,
     LogSoftmaxOp,
+    LogSteps,
     VectorsOp,
     need_unit_scale,
 )
 from memopt.dialects.tensors import shape_of
 
 
-def _call(op: VectorsOp) -> KernelCall:
+def _call(op: VectorsOp, fields: Fields = ()) -> KernelCall:
     """The kernel of the operation's own name."""
     depth, kind = shape_of(op.input)[-1], element_kind(op.input)
     rows = Rows.of(op, size_of(op.input) // depth, depth, depth)
     name = f"{op.name.removeprefix('memgraph.')}_{kind}"
-    zero = (("input_zero_point", per_tensor(op, op.input)[1]),) if kind == "s8" else ()
-    return KernelCall(name, (("depth", depth), *zero), (op.input,), rows)
+    return KernelCall(name, (("depth", depth), *fields), (op.input,), rows)
 
 
 @kernel(L2NormalizationOp, "f32", rows=own_rows)
@@ -30,4 +39,18 @@ def vectors_f32(op: VectorsOp, constants: Constants) -> KernelCall:
 @kernel(L2NormalizationOp, "s8", rows=own_rows)
 def l2_normalization_s8(op: L2NormalizationOp, constants: Constants) -> KernelCall:
     need_unit_scale(op)
-    return _call(op)
+    return _call(op, (("input_zero_point", per_tensor(op, op.input)[1]),))
+
+
+@kernel(LogSoftmaxOp, "s8", rows=own_rows)
+def log_softmax_s8(op: LogSoftmaxOp, constants: Constants) -> KernelCall:
+    import numpy as np
+
+    steps = LogSteps.of(op)
+    fields: Fields = (
+        ("entries", len(steps.exponentials)),
+        ("exponential", Table("int32_t", np.array(steps.exponentials, np.int32))),
+        *(("multiplier", steps.fine[0]), ("shift", steps.fine[1])),
+        *(("inverse_multiplier", steps.inverse[0]), ("inverse_shift", steps.inverse[1])),
+    )
+    return _call(op, fields)
