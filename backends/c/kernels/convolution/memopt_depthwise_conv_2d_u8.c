@@ -1,7 +1,7 @@
 /* DEPTHWISE_CONV_2D, uint8, NHWC, weights [1][k_h][k_w][out_c] with a zero point of their own, any
  * depth multiplier. Zero points as in memopt_conv_2d_u8.c.
  */
-#include "memopt_common.h"
+#include "memopt_windows.h"
 
 typedef struct {
   int32_t in_h, in_w, in_c;
@@ -24,38 +24,12 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_u8(const void *params, const memopt_
                                                const void *const *in, void *out, void *scratch) {
   const memopt_depthwise_conv_2d_u8_params *p = params;
   const int32_t out_c = p->in_c * p->depth_multiplier;
-  int32_t oy;
   (void)scratch;
-  for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
-    const int32_t iy = oy * p->stride_h - p->pad_top;
-    uint8_t *restrict output = memopt_out_row(rows, out, oy);
-    int32_t ky_begin;
-    int32_t ky_end;
-    int32_t ox;
-    memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &ky_begin, &ky_end);
-    for (ox = 0; ox < p->out_w; ++ox) {
-      const int32_t ix = ox * p->stride_w - p->pad_left;
-      int32_t kx_begin;
-      int32_t kx_end;
-      int32_t oc;
-      memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &kx_begin, &kx_end);
-      for (oc = 0; oc < out_c; ++oc) {
-        const int32_t channel = oc / p->depth_multiplier;
-        int32_t acc = p->bias[oc];
-        int32_t ky;
-        for (ky = ky_begin; ky < ky_end; ++ky) {
-          const uint8_t *row = memopt_in_row(rows, in, 0, iy + ky * p->dilation_h);
-          const uint8_t *w = p->weights + (ky * p->k_w + kx_begin) * out_c + oc;
-          int32_t kx;
-          for (kx = kx_begin; kx < kx_end; ++kx) {
-            const int32_t x = row[(ix + kx * p->dilation_w) * p->in_c + channel];
-            acc += (x - p->input_zero_point) * (*w - p->weights_zero_point);
-            w += out_c;
-          }
-        }
-        acc = memopt_requantize(acc, p->multiplier[oc], p->shift[oc]) + p->output_zero_point;
-        *output++ = (uint8_t)memopt_clamp(acc, p->act_min, p->act_max);
-      }
-    }
-  }
+  MEMOPT_WINDOWS(uint8_t, p, out_c, {
+    int32_t acc = p->bias[oc];
+    MEMOPT_DEPTHWISE_TAPS(uint8_t, uint8_t, p, out_c, p->weights, memopt_in_row(rows, in, 0, y),
+                          acc += (x - p->input_zero_point) * (w - p->weights_zero_point));
+    acc = memopt_requantize(acc, p->multiplier[oc], p->shift[oc]) + p->output_zero_point;
+    *output = (uint8_t)memopt_clamp(acc, p->act_min, p->act_max);
+  });
 }

@@ -1,6 +1,7 @@
 /* CONV_2D of float32 with int8 weights, NHWC, weights OHWI. The image is quantized first, into
  * scratch: symmetrically where one scale serves all filters. */
 #include "memopt_hybrid.h"
+#include "memopt_windows.h"
 
 typedef struct {
   int32_t in_h, in_w, in_c;
@@ -24,41 +25,13 @@ MEMOPT_KERNEL void memopt_hybrid_conv_2d_f32(const void *params, const memopt_ro
   const int32_t row_n = p->in_w * p->in_c;
   const int8_t *const image = scratch;
   const memopt_steps steps = memopt_steps_of(rows, in, p->in_h, row_n, p->symmetric, scratch);
-  int32_t oy;
-  for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
-    const int32_t iy = oy * p->stride_h - p->pad_top;
-    float *output = memopt_out_row(rows, out, oy);
-    int32_t ky_begin;
-    int32_t ky_end;
-    int32_t ox;
-    memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &ky_begin, &ky_end);
-    for (ox = 0; ox < p->out_w; ++ox) {
-      const int32_t ix = ox * p->stride_w - p->pad_left;
-      int32_t kx_begin;
-      int32_t kx_end;
-      int32_t oc;
-      memopt_valid_taps(ix, p->in_w, p->k_w, p->dilation_w, &kx_begin, &kx_end);
-      for (oc = 0; oc < p->out_c; ++oc) {
-        const int32_t first = oc / per_group * p->k_c; /* channel of the group */
-        int32_t acc = 0;
-        float value;
-        int32_t ky;
-        for (ky = ky_begin; ky < ky_end; ++ky) {
-          const int8_t *row = image + (iy + ky * p->dilation_h) * row_n;
-          int32_t kx;
-          for (kx = kx_begin; kx < kx_end; ++kx) {
-            const int8_t *x = row + (ix + kx * p->dilation_w) * p->in_c + first;
-            const int8_t *w = p->weights + ((oc * p->k_h + ky) * p->k_w + kx) * p->k_c;
-            int32_t n;
-            for (n = 0; n < p->k_c; ++n) {
-              acc += (x[n] - steps.zero_point) * w[n];
-            }
-          }
-        }
-        value = p->symmetric ? (float)acc * (steps.scale * p->scale[0])
-                             : (float)acc * p->scale[oc] * steps.scale;
-        *output++ = memopt_clamp_f32(value + p->bias[oc], p->act_min, p->act_max);
-      }
-    }
-  }
+  MEMOPT_WINDOWS(float, p, p->out_c, {
+    int32_t acc = 0;
+    float value;
+    MEMOPT_DENSE_TAPS(int8_t, int8_t, p, per_group, p->weights, image + y * row_n,
+                      acc += (x - steps.zero_point) * w);
+    value = p->symmetric ? (float)acc * (steps.scale * p->scale[0])
+                         : (float)acc * p->scale[oc] * steps.scale;
+    *output = memopt_clamp_f32(value + p->bias[oc], p->act_min, p->act_max);
+  });
 }
