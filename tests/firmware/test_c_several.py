@@ -225,6 +225,8 @@ def test_all_files_of_two_projects_compile_in_one_go(
     assert re.findall(rf" T (\w*{kernel})$", symbols, re.MULTILINE) == [
         f"{owner}{kernel}" for owner in owners
     ]
+    common = re.findall(r" [TW] memopt_requantize_wide$", symbols, re.MULTILINE)
+    assert bool(common) == (kind == "shared")  # projects may be of two versions
 
 
 @pytest.mark.parametrize("flags", [pytest.param([], marks=pytest.mark.deep), ["--shared-kernels"]])

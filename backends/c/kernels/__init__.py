@@ -18,6 +18,7 @@ _EVEN = "#define MEMOPT_ROUND_EVEN {}\n"
 _SPECIALISE = "#define MEMOPT_SPECIALISE {}\n"
 _NAMES = "#define MEMOPT_KERNEL\n#endif\n"  # behind which kernels get other names
 _TYPE = re.compile(r"\bmemopt_\w+\b")
+_ONCE = re.compile(r"\bMEMOPT_ONCE [^(;#]*?\bmemopt_(\w+)\(")  # a function that kernels share
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,11 @@ def text_of(file: Path, form: Form, names: str = "") -> str:
 
 
 def names_of(owner: str, kernels: Iterable[str]) -> str:
-    """What gives kernels names that begin with the `owner`'s, so that several models, each with
-    kernels of its own, are one program."""
-    given = (f"#define memopt_{k} {owner}_memopt_{k}\n" for k in sorted(kernels))
+    """What gives kernels, and functions that they share, names that begin with the `owner`'s, so
+    that several models with kernels of their own, perhaps of other versions, are one program."""
+    names = list(kernels)
+    shared = (n for file in needed_files(names) for n in _ONCE.findall(file.read_text()))
+    given = (f"#define memopt_{k} {owner}_memopt_{k}\n" for k in sorted({*names, *shared}))
     return "\n/* Of this model alone, so that others may have theirs. */\n" + "".join(given)
 
 
