@@ -1,4 +1,5 @@
 /* LOGISTIC of int16, to Q0.15. */
+#include "memopt_each.h"
 #include "memopt_sigmoid_s16.h"
 
 typedef struct {
@@ -11,15 +12,6 @@ typedef struct {
 MEMOPT_KERNEL void memopt_logistic_s16(const void *params, const memopt_rows *rows,
                                       const void *const *in, void *out, void *scratch) {
   const memopt_logistic_s16_params *p = params;
-  int32_t row;
-  (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int16_t *input = memopt_in_row(rows, in, 0, row);
-    int16_t *output = memopt_out_row(rows, out, row);
-    int32_t i;
-    for (i = 0; i < p->row_n; ++i) {
-      const int32_t x = memopt_in_units_s16(input[i], p->multiplier, p->shift);
-      output[i] = memopt_logistic_of_s16(p->table, x);
-    }
-  }
+  MEMOPT_EACH(int16_t, p,
+              memopt_logistic_of_s16(p->table, memopt_in_units_s16(x, p->multiplier, p->shift)));
 }

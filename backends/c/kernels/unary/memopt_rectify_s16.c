@@ -1,5 +1,5 @@
 /* RELU, RELU6 and LEAKY_RELU of int16: a line on each side of zero, within a range. */
-#include "memopt_common.h"
+#include "memopt_each.h"
 
 typedef struct {
   int32_t row_n;
@@ -9,22 +9,17 @@ typedef struct {
   int32_t act_min, act_max;
 } memopt_rectify_s16_params;
 
+static inline int16_t rectified_s16(const memopt_rectify_s16_params *p, int32_t x) {
+  const int32_t value = x - p->input_zero_point;
+  const int32_t steps = value >= 0
+                            ? memopt_requantize(value, p->above_multiplier, p->above_shift)
+                            : memopt_requantize(value, p->below_multiplier, p->below_shift);
+  return (int16_t)memopt_clamp(steps + p->output_zero_point, p->act_min, p->act_max);
+}
+
 /* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_rectify_s16(const void *params, const memopt_rows *rows,
                                       const void *const *in, void *out, void *scratch) {
   const memopt_rectify_s16_params *p = params;
-  int32_t row;
-  (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int16_t *input = memopt_in_row(rows, in, 0, row);
-    int16_t *output = memopt_out_row(rows, out, row);
-    int32_t i;
-    for (i = 0; i < p->row_n; ++i) {
-      const int32_t value = input[i] - p->input_zero_point;
-      const int32_t steps =
-          value >= 0 ? memopt_requantize(value, p->above_multiplier, p->above_shift)
-                     : memopt_requantize(value, p->below_multiplier, p->below_shift);
-      output[i] = (int16_t)memopt_clamp(steps + p->output_zero_point, p->act_min, p->act_max);
-    }
-  }
+  MEMOPT_EACH(int16_t, p, rectified_s16(p, x));
 }
