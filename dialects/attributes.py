@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     IntegerType,
     StringAttr,
     f32,
-    i64,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -227,7 +226,7 @@ class EncodingAttr(ParametrizedAttribute):
         super().__init__(
             StringAttr(layout),
             scales,
-            DenseArrayBase.from_list(i64, list(zero_point)),
+            numbers(zero_point),
             IntAttr(axis),
         )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal, cast, get_args
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntAttr, StringAttr, f64, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntAttr, StringAttr, f64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, ParametrizedAttribute, SSAValue
 from xdsl.irdl import irdl_attr_definition
@@ -22,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import one_of
+from memopt.dialects.quick import numbers
 from memopt.dialects.range_attribute import number_text
 
 CHANNELS = "memgraph.channels"
@@ -62,7 +63,7 @@ class ChannelsAttr(ParametrizedAttribute):
         whole = all(isinstance(n, int) for n in flat)
         super().__init__(
             IntAttr(width),
-            DenseArrayBase.from_list(i64, [int(n) for n in flat])
+            numbers([int(n) for n in flat])
             if whole
             else DenseArrayBase.from_list(f64, [float(n) for n in flat]),
             ArrayAttr([StringAttr(c.reason) for c in left_out]),

@@ -8,7 +8,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args
 
-from xdsl.dialects.builtin import DenseArrayBase, IntAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -16,6 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from memopt.dialects.attributes import need_keys, one_of, parse_int_list, parse_keys, parse_word
+from memopt.dialects.quick import numbers
 
 AliasKind = Literal["view", "inplace", "slice", "part", "join", "gather"]
 IO_KINDS = ("arena", "kept", "caller")
@@ -49,7 +50,7 @@ class AliasAttr(ParametrizedAttribute):
             IntAttr(operand),
             StringAttr(kind),
             IntAttr(byte_offset),
-            DenseArrayBase.from_list(i64, list(strides)),
+            numbers(strides),
         )
 
     def verify(self) -> None:

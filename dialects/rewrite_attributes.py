@@ -9,13 +9,15 @@ operators would have risen; it fell from 512 to 384 bytes, both proven.
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntAttr, IntegerType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+
+from memopt.dialects.quick import numbers
 
 REWRITES = "memgraph.rewrites"
 CHANGED = "memgraph.changed"
@@ -53,7 +55,7 @@ class RewrittenAttr(ParametrizedAttribute):
         peak: Pair | None = None,
         proven: bool = False,
     ):
-        figures = [DenseArrayBase.from_list(i64, list(p or ())) for p in (weights, macs, peak)]
+        figures = [numbers(p or ()) for p in (weights, macs, peak)]
         super().__init__(
             StringAttr(rule), IntAttr(sites), IntAttr(left), *figures, IntAttr(int(proven))
         )

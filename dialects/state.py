@@ -19,7 +19,7 @@ rows lie one behind the other, gets a copy.
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DenseArrayBase, IntAttr, i64
+from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -37,6 +37,7 @@ from memopt.dialects.attributes import StateType, parse_int_list
 from memopt.dialects.interface import MemoryInterface, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import INTS, ComputeOp
+from memopt.dialects.quick import numbers
 from memopt.dialects.row_steps import row_type
 from memopt.dialects.row_text import parse_index, parse_tail, print_tail
 from memopt.dialects.rows import JoinOp, RowOpOp
@@ -63,7 +64,7 @@ class StateOp(IRDLOperation, MemoryInterface, NamesRows):
             operands=[of],
             result_types=[StateType()],
             properties={
-                "rows": DenseArrayBase.from_list(i64, list(rows)),
+                "rows": numbers(rows),
                 "shift": IntAttr(shift),
                 "number": IntAttr(number),
             },

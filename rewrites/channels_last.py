@@ -170,7 +170,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, TensorType, i64
+from xdsl.dialects.builtin import TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
@@ -188,6 +188,7 @@ from memopt.dialects.operators.reordering import (
     keeps_bytes,
     reordered_type,
 )
+from memopt.dialects.quick import numbers
 from memopt.dialects.stored import element_of
 from memopt.dialects.tensors import bytes_of, elements_of, encoding_of, shape_of
 from memopt.rewrites import Applied, Exact, FunctionRule
@@ -318,7 +319,7 @@ class Turned:
         """The value with its dimensions in that order, of the type `made`, before `op`."""
         if keeps_bytes(value, order):
             return self.inserted(ReshapeOp.create(operands=[value], result_types=[made]), op)
-        properties: Mapping[str, Attribute] = {"permutation": DenseArrayBase.from_list(i64, order)}
+        properties: Mapping[str, Attribute] = {"permutation": numbers(order)}
         return self.inserted(
             TransposeOp.create(operands=[value], result_types=[made], properties=properties), op
         )

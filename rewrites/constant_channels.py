@@ -256,7 +256,6 @@ from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseArrayBase,
     IntegerAttr,
     IntegerType,
     ModuleOp,
@@ -285,6 +284,7 @@ from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.constants import FoldIntoBiasOp, TakeOp
 from memopt.dialects.operators.weighing import WeighingOp
+from memopt.dialects.quick import numbers
 from memopt.dialects.rewrite_attributes import CHANGED
 from memopt.dialects.stored import is_stored, per_tensor
 from memopt.dialects.tensors import AnyTensor, channel_axis, encoding_of, shape_of
@@ -377,7 +377,7 @@ def _fold(op: WeighingOp, values: list[int]) -> None:
         result_types=[bias[0].type if bias else bias_type(op)],
         properties={
             "axis": IntegerAttr(op.depth_axis, i64),
-            "values": DenseArrayBase.from_list(i64, values),
+            "values": numbers(values),
         },
     )
     insert_before(op, folded)
@@ -415,7 +415,7 @@ def _take(op: Operation, operand: int, axis: int, kept: list[int]) -> None:
     taken = TakeOp(
         operands=[value],
         result_types=[narrowed_type(value, axis, kept)],
-        properties={"axis": IntegerAttr(axis, i64), "kept": DenseArrayBase.from_list(i64, kept)},
+        properties={"axis": IntegerAttr(axis, i64), "kept": numbers(kept)},
     )
     insert_before(op, taken)
     op.operands[operand] = taken.result

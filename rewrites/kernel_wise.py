@@ -142,7 +142,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
@@ -153,6 +153,7 @@ from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp, SliceOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.plan import ALIAS, is_gathered
+from memopt.dialects.quick import numbers
 from memopt.dialects.tensors import channel_axis, channels_of, shape_of
 from memopt.rewrites import Applied, Exact, Rule, erase_unread
 from memopt.rewrites.constant_channels import narrowed_type
@@ -254,7 +255,7 @@ def channels_of_constant(value: SSAValue, axis: int, channels: Sequence[int]) ->
         operands=[value],
         result_types=[narrowed_type(value, axis, channels)],
         properties={
-            "starts": DenseArrayBase.from_list(i64, starts),
-            "strides": DenseArrayBase.from_list(i64, [1] * rank),
+            "starts": numbers(starts),
+            "strides": numbers([1] * rank),
         },
     )

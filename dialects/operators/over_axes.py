@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from memopt.dialects.attributes import RoundingAttr
 from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp
+from memopt.dialects.quick import numbers
 from memopt.dialects.tensors import AnyTensor, channel_axis, channels_of, shape_of
 
 
@@ -50,7 +51,7 @@ class OverAxesOp(ComputeOp):
         if self.keep_dims is None and left != sorted(left):
             return None
         found = sorted(order.index(a) for a in axes)
-        return {**self.properties, "axes": DenseArrayBase.from_list(i64, found)}
+        return {**self.properties, "axes": numbers(found)}
 
     def rows_read(self, operand: int, r: int) -> range | None:
         """Without the images' dimension the rows of the result are others."""

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes import EncodingAttr
+from memopt.dialects.quick import numbers
 from memopt.dialects.stored import element_of
 from memopt.dialects.tensors import AnyTensor, encoding_of, is_buffer, shape_of
 
@@ -40,7 +41,7 @@ def with_entries(
     found = dict(op.properties)
     for name in names:
         entries = cast("DenseArrayBase[Any]", op.properties[name]).get_values()
-        found[name] = DenseArrayBase.from_list(i64, [int(entries[i]) for i in order])
+        found[name] = numbers([int(entries[i]) for i in order])
     return found
 
 

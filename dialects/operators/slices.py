@@ -6,9 +6,7 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     I64,
-    DenseArrayBase,
     IntegerAttr,
-    i64,
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -26,6 +24,7 @@ from xdsl.traits import Pure
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp, Places
 from memopt.dialects.operators.reordering import with_axis, with_entries
+from memopt.dialects.quick import numbers
 from memopt.dialects.stored import (
     Array,
     is_unsigned,
@@ -203,8 +202,8 @@ class SplitOp(ComputeOp):
         start, rest = 0, [0] * (len(shape_of(self.input)) - 2)
         for part in self.parts:
             properties = {
-                "starts": DenseArrayBase.from_list(i64, [0, start, *rest]),
-                "strides": DenseArrayBase.from_list(i64, [1] * (len(rest) + 2)),
+                "starts": numbers([0, start, *rest]),
+                "strides": numbers([1] * (len(rest) + 2)),
             }
             found.append(
                 SliceOp(operands=[self.input], result_types=[part.type], properties=properties)

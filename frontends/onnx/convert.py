@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from onnx import NodeProto, TensorProto
 from xdsl.dialects.builtin import (
-    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
     TensorType,
@@ -21,6 +20,7 @@ from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.comparison import ChooseOp
 from memopt.dialects.operators.constants import DividedOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
+from memopt.dialects.quick import numbers
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import bytes_of
 from memopt.formats.onnx_weights import raw_bytes
@@ -185,7 +185,7 @@ class Importer:
             op = TransposeOp.create(
                 operands=[value],
                 result_types=[TensorType(type_.element_type, [columns, rows])],
-                properties={"permutation": DenseArrayBase.from_list(i64, [1, 0])},
+                properties={"permutation": numbers([1, 0])},
             )
             self.turned[name] = self.draft.origin(op, f"{name}^T", f"{name}^T")
         return self.turned[name]

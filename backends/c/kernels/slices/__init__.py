@@ -3,8 +3,6 @@
 import math
 from dataclasses import replace
 
-from xdsl.dialects.builtin import DenseArrayBase, i64
-
 from memopt.backends.c.call import (
     Constants,
     KernelCall,
@@ -24,6 +22,7 @@ from memopt.backends.c.strided import strided_call
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
+from memopt.dialects.quick import numbers
 from memopt.dialects.row_steps import row_type
 from memopt.dialects.tensors import bytes_of, encoding_of, shape_of
 
@@ -110,8 +109,8 @@ def slice_rows(op: ComputeOp, constants: Constants, lowered: Lowered) -> list[Ro
     starts, strides = list(op.starts.get_values()), list(op.strides.get_values())
     starts[1], strides[1] = 0, 1
     properties = {
-        "starts": DenseArrayBase.from_list(i64, starts),
-        "strides": DenseArrayBase.from_list(i64, strides),
+        "starts": numbers(starts),
+        "strides": numbers(strides),
     }
     return changed_rows(op, constants, lowered, properties)
 
