@@ -35,7 +35,8 @@ its own."""
 HOW_CMAKE = """`add_subdirectory` this folder and link the libraries of the models that you use:
 @names@.
 For a board, give CMake the toolchain file of your project."""
-TAKEN = frozenset({"build", "custom", "kernels", "platform"})  # folders of the whole
+# folders of the whole, and what GNU make would read before `Makefile`
+TAKEN = frozenset({"build", "custom", "kernels", "platform", "makefile", "gnumakefile"})
 
 
 @dataclass(frozen=True)

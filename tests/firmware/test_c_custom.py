@@ -167,6 +167,44 @@ def test_what_the_function_is_given(tmp_path: Path, lab: Any) -> None:
     assert "memopt_custom_function memopt_custom_my_count;" in (project / "net.h").read_text()
 
 
+UNSIGNED = """#include "net.h"
+
+/* Whether the outputs have the types of the file, in the highest bits that they have. */
+void memopt_custom_my_unsigned(const memopt_custom_tensor *inputs,
+                               const memopt_custom_tensor *outputs, void *scratch, void *state,
+                               const uint8_t *options, int32_t options_bytes) {
+  uint16_t *a = outputs[0].data;
+  uint32_t *b = outputs[1].data;
+  uint64_t *c = outputs[2].data;
+  (void)inputs, (void)scratch, (void)state, (void)options, (void)options_bytes;
+  a[0] = outputs[0].facts->type == MEMOPT_UINT16 ? 0xfffe : 0;
+  b[0] = outputs[1].facts->type == MEMOPT_UINT32 ? 0xfffffffe : 0;
+  c[0] = outputs[2].facts->type == MEMOPT_UINT64 ? 0xfffffffffffffffe : 0;
+}
+"""
+
+
+def test_unsigned_tensors(tmp_path: Path, lab: Any) -> None:
+    """As those between the operators of a microphone's front end, which CAST takes to int32."""
+    forge = Forge(np.random.default_rng(0), True)
+    x = forge.tensor([1, 6], INT8, None, [0.25], [-3])
+    forge.graph.inputs.append(x)
+    kinds = schema.TensorType.UINT16, schema.TensorType.UINT32, schema.TensorType.UINT64
+    results = [forge.tensor([1], kind) for kind in kinds]
+    forge.operator(schema.BuiltinOperator.CUSTOM, [x], results, None, 0)
+    forge.model.operatorCodes[0].customCode = b"my.unsigned"
+    signed, again = forge.tensor([1], INT32), forge.tensor([1], kinds[1])
+    forge.operator(schema.BuiltinOperator.CAST, [results[1]], [signed], None, 0)
+    forge.operator(schema.BuiltinOperator.CAST, [signed], [again], None, 0)
+    forge.graph.outputs = [results[0], signed, again, results[2]]
+    module = lab.read_model(forge.save(tmp_path / "m.tflite"))
+    project = written(lab, module, {"my.unsigned": {}}, UNSIGNED, tmp_path)
+    run = lab.run_project(project, [np.zeros((1, 1, 6), np.int8)], lab.SANITIZE, trace=False)
+    assert run.code == 0, run.messages
+    expected = [np.uint16(0xFFFE), np.int32(-2), np.uint32(0xFFFFFFFE), np.uint64(2**64 - 2)]
+    assert run.output == b"".join(value.tobytes() for value in expected)
+
+
 def test_what_is_not_declared_is_refused_by_name(tmp_path: Path, lab: Any) -> None:
     module = lab.read_model(counted(tmp_path / "m.tflite"))
     with pytest.raises(MemoptError, match=r"CUSTOM:my.count .*--custom=FILE.json declares"):

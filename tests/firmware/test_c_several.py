@@ -353,9 +353,10 @@ def test_refusals_say_which_model(
         == 1
     )
     assert "several models each has one arena" in capsys.readouterr().err
-    shutil.copyfile(paths[0], tmp_path / "kernels.tflite")
-    assert memopt(["compile", str(tmp_path / "kernels.tflite"), paths[0], "-o", out]) == 1
-    assert "cannot be called kernels" in capsys.readouterr().err
+    for name in ("kernels", "Makefile"):  # `make` would read a folder `makefile` first
+        shutil.copyfile(paths[0], tmp_path / f"{name}.tflite")
+        assert memopt(["compile", str(tmp_path / f"{name}.tflite"), paths[0], "-o", out]) == 1
+        assert f"cannot be called {name.lower()}" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

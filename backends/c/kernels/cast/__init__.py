@@ -60,7 +60,10 @@ def any_cast(op: CastOp, constants: Constants) -> KernelCall:
     return rowwise(op, "cast_any", fields)
 
 
+@kernel(CastOp, "i32 to ui32", rows=own_rows)
+@kernel(CastOp, "ui32 to i32", rows=own_rows)
 def same_type(op: CastOp, constants: Constants) -> KernelCall:
+    """One type, or two of the same bits."""
     rows, row_n = split_rows(shape_of(op.result))
     size = row_n * bytes_per_element(op, op.result)
     return copy_call(op.input, rows, size, (size, size))

@@ -27,6 +27,9 @@ TYPES = {
     "i32": "MEMOPT_INT32",
     "i64": "MEMOPT_INT64",
     "bool": "MEMOPT_BOOL",
+    "ui16": "MEMOPT_UINT16",
+    "ui32": "MEMOPT_UINT32",
+    "ui64": "MEMOPT_UINT64",
 }
 
 

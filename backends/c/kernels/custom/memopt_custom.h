@@ -11,7 +11,10 @@ enum {
   MEMOPT_INT16,
   MEMOPT_INT32,
   MEMOPT_INT64,
-  MEMOPT_BOOL /* bytes, 0 or 1 */
+  MEMOPT_BOOL, /* bytes, 0 or 1 */
+  MEMOPT_UINT16,
+  MEMOPT_UINT32,
+  MEMOPT_UINT64
 };
 
 /* What is known of a tensor. Real = scale * (stored - zero_point); a scale of 0 is of numbers that
