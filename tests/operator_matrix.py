@@ -127,8 +127,10 @@ def types_of(kind: type[ComputeOp], made: Iterable[ComputeOp]) -> list[str]:
             for others in (8, 16):
                 for numbers in NUMBERS:
                     note(retyped(op, bits, others, numbers))
-    portable = (k for k in kernels_of(kind) if k.isa == "c")
-    kernels = {k.types for k in portable if kind.INTEGERS or k.types == "f32" or "bool" in k.types}
+    portable = [k for k in kernels_of(kind) if k.isa == "c"]
+    own = {k.types for k in portable if k.op is kind and k.types in ("s8", "u8")}
+    shared = (k.types for k in portable if k.types == "f32" or "bool" in k.types or kind.INTEGERS)
+    kernels = own.union(shared)
     computed = known if ANY in kernels else kernels
     return [f"**{t}**" if t in computed else t for t in sorted(known | computed)]
 

@@ -95,7 +95,8 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     `SUMS_UP`: operands are partial sums, element by element those of the result.
     `GATHERS`: the result is its operands one beside the other, so it need not be a buffer.
     `ALIKE`: each row of results is the same function of the rows that it reads.
-    `INTEGERS`: stored integers may be its operands and results.
+    `INTEGERS`: stored integers may be its operands and results where ONNX dequantizes and quantizes
+    around it.
     `WHOLE`: each element of the results may take all of the operands, so that there are no rows.
     `APPLIES_ACTIVATION`: runtimes clamp what the operation stores, where its `activation` says so.
 

@@ -13,15 +13,16 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.dialects.arithmetic import float32, one_over_one_plus_x, quantize_multiplier
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.even_rounding import rounds_even
-from memopt.dialects.fixed_point import rescale
+from memopt.dialects.fixed_point import by_table, high_mul, rescale, round_shift
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, ComputeOp, Range
 from memopt.dialects.operators.constants import DividedOp, PerChannelOp, ScaledOp, ShiftedOp
 from memopt.dialects.stored import (
     Array,
     is_stored,
+    need_double_rounding,
     need_reals,
     need_rounding,
     need_same_numbers,
@@ -178,8 +179,12 @@ class MulOp(BinaryOp):
 
 @irdl_op_definition
 class DivOp(BinaryOp):
-    """The quotient, of int32 and int64 without what is left over, with numpy's broadcasting. Where
-    runtimes refuse to divide integers by 0, it is 0."""
+    """The quotient, of int32 and int64 without what is left over, with numpy's broadcasting.
+    Integers by 0, which runtimes refuse or leave open, give 0.
+
+    So do stored ones whose quotient is less than half a step where runtimes shift by 32 bits and
+    more: what they give then depends on the processor.
+    """
 
     name = "memgraph.div"
     COMMUTES: ClassVar[bool] = False
@@ -205,8 +210,32 @@ class DivOp(BinaryOp):
             up = (down * b != a) & ((a < 0) != (b < 0)) & (b != 0)
             return down + up.astype(a.dtype)
 
+    @property
+    def multiplier(self) -> tuple[int, int]:
+        """(multiplier, shift) of the quotient (div.cc: CalculateOpDataDiv, of floats). Raises
+        MemoptError for a scale with which the runtime has none."""
+        a, b, out = (per_tensor(self, v)[0] for v in (self.lhs, self.rhs, self.result))
+        unit = float32(b * out)
+        if a >= unit * (1 << 23):
+            raise unknown(self, "an output scale so small that the quotient could overflow")
+        return quantize_multiplier(float32(a / unit))
+
     def of_stored(self, a: Array, b: Array, bits: int) -> Array:
-        raise unknown(self, "stored integers")
+        """div.h: DivElementwise."""
+        import numpy as np
+
+        need_double_rounding(self)
+        if bits != 8:
+            raise unknown(self, "a quotient of int16")
+        multiplier, shift = (np.int64(v) for v in self.multiplier)
+        above, below = a - per_tensor(self, self.lhs)[1], b - per_tensor(self, self.rhs)[1]
+        above, size = above * np.sign(below), np.abs(below)
+        zeros = by_table(size, lambda v: 32 - max(v, 1).bit_length())
+        room = by_table(above, lambda v: 31 - max(v, ~v).bit_length())
+        inverse = by_table(np.maximum(size << zeros, 1 << 31) - (1 << 31), one_over_one_plus_x)
+        value = high_mul(high_mul(above << room, inverse), multiplier)
+        right = 31 - zeros + room - shift
+        return np.where((size == 0) | (right > 31), 0, round_shift(value, np.minimum(right, 31)))
 
 
 class SelectOp(BinaryOp):

@@ -36,6 +36,7 @@ class PreluOp(BentOp):
 
     name = "memgraph.prelu"
     COMMUTES: ClassVar[bool] = False
+    INTEGERS: ClassVar[bool] = False
 
     def of_reals(self, a: Array, b: Array) -> Array:
         import numpy as np

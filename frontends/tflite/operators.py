@@ -214,6 +214,15 @@ def whole_quotient(node: Node, kind: Kind) -> Operation:
     return binary(node, kind)
 
 
+def quotient(node: Node, kind: Kind) -> Operation:
+    """Of bytes with a quantization, too."""
+    is_byte = node.result.element_type in (ELEMENTS["int8"], ELEMENTS["uint8"])
+    if not (is_byte and is_quantized(node.result)):
+        return whole_quotient(node, kind)
+    same_arithmetic(node, 0, 1)
+    return binary(node, kind)
+
+
 def power(node: Node, kind: Kind) -> Operation:
     """Of float32 alone."""
     need(isinstance(node.result.element_type, Float32Type))
@@ -395,7 +404,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     ),
     "DEPTH_TO_SPACE": Entry(moves.depth_to_space, DepthToSpaceOp),
     "DEQUANTIZE": Entry(unary, DequantizeOp),
-    "DIV": Entry(whole_quotient, DivOp),
+    "DIV": Entry(quotient, DivOp),
     "ELU": Entry(unary, EluOp),
     "EMBEDDING_LOOKUP": Entry(moves.embedding_lookup, GatherAlongOp),
     "EQUAL": Entry(truth, EqualOp),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from deep import deep_but
 from forge_int16 import add_int16
+from forge_truth import add_stored_quotients
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
@@ -28,6 +29,7 @@ def forged(lab: Any, seed: int, quantized: bool, path: Path, all_types: bool = F
         lab.forge.add_of_litert(forge)
     if all_types and quantized:
         add_int16(lab.forge, forge)
+        add_stored_quotients(forge)
     return forge.save(path)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from deep import deep_but
 from forge_int16 import add_int16
+from forge_truth import add_stored_quotients
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
@@ -136,6 +137,7 @@ def forged(lab: Any, seed: int, quantized: bool, path: Path) -> Path:
     lab.forge.add_of_litert(forge)
     if quantized:
         add_int16(lab.forge, forge)
+        add_stored_quotients(forge)
         forge.store_as(lab.forge.INT16)
         add_of_pixels(forge, lab.forge.schema, [1, 3, 5, 2])
         forge.store_as(lab.forge.UINT8)

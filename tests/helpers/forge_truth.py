@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from forge_model import BOOL, INT32, INT64, Forge, schema
+from forge_model import ACTIVATIONS, BOOL, INT8, INT32, INT64, UINT8, Forge, schema
 from forge_operators import random_shape
 
 BUILTIN, KINDS = schema.BuiltinOperator, schema.BuiltinOptions
@@ -64,6 +64,22 @@ def add_quotients(forge: Forge) -> None:
             forge.operator(BUILTIN.LOGISTIC, [first], positive, None, KINDS.NONE)
             first = positive
         add(forge, name, [first, forge.input(b)], forge.activation(shape))
+
+
+def add_stored_quotient(forge: Forge, real: float) -> None:
+    """Of bytes, with scales of which the first is `real` times the product of the others."""
+    shape, a, b = pair(forge)
+    inputs, result = [forge.input(a), forge.input(b)], forge.activation(shape)
+    below, above = (forge.graph.tensors[i].quantization.scale[0] for i in (inputs[1], result))
+    forge.graph.tensors[inputs[0]].quantization.scale = [float(np.float32(below * above * real))]
+    add(forge, "Div", inputs, result, fusedActivationFunction=forge.pick(*ACTIVATIONS))
+
+
+def add_stored_quotients(forge: Forge) -> None:
+    """One of each type; of some elements runtimes have no result: test_c_quotients.py."""
+    for element in (UINT8, INT8):
+        forge.store_as(element)
+        add_stored_quotient(forge, 4.0)
 
 
 def add_choice(forge: Forge) -> None:

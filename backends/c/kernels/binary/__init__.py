@@ -204,6 +204,15 @@ def mul_stored(op: MulOp, constants: Constants) -> KernelCall:
     return binary_call(op, constants, _kernel_of(op), fields)
 
 
+@kernel(DivOp, "s8", rounding="tflm_double", rows=own_rows)
+@kernel(DivOp, "u8", rounding="tflm_double", rows=own_rows)
+def quotient_stored(op: DivOp, constants: Constants) -> KernelCall:
+    multiplier, shift = op.multiplier
+    numbers = (("multiplier", multiplier), ("shift", shift))
+    fields = (*_zero_points(op), *numbers, *int8_range(op, op.result))
+    return binary_call(op, constants, _kernel_of(op), fields)
+
+
 @kernel(MaximumOp, "s8", rows=own_rows)
 @kernel(MinimumOp, "s8", rows=own_rows)
 @kernel(MaximumOp, "u8", rows=own_rows)
