@@ -17,7 +17,7 @@ from memopt.dialects.arithmetic import (
 )
 from memopt.dialects.operators.unary import FunctionOp, by_floats
 from memopt.dialects.operators.unit_length import inverse_root
-from memopt.dialects.stored import Array, per_tensor, unknown
+from memopt.dialects.stored import Array, limits_of, per_tensor, unknown
 
 
 class RealFunctionOp(FunctionOp):
@@ -50,18 +50,19 @@ class AbsOp(RealFunctionOp):
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
         """elementwise.cc: AbsEvalQuantized, which scales only where scales differ."""
-        if bits != 8:
-            raise unknown(self, "an absolute value of int16")
         (scale, zero), (out_scale, out_zero) = (
             per_tensor(self, v) for v in (self.input, self.result)
         )
+        if bits == 16 and (zero or out_zero):
+            raise unknown(self, "int16 with a zero point other than 0")
         numbers, same = quantize_multiplier(scale / out_scale), scale == out_scale
-        if 255 << max(numbers[1], 0) > INT32_MAX:
+        largest, limits = (255 if bits == 8 else 1 << 15), limits_of(self, self.result)
+        if largest << max(numbers[1], 0) > INT32_MAX:
             raise unknown(self, "an output scale so small that the product could overflow")
 
         def of_one(x: int) -> int:
             size = abs(x - zero)
-            return saturate((size if same else multiply(size, *numbers)) + out_zero)
+            return saturate((size if same else multiply(size, *numbers)) + out_zero, *limits)
 
         return of_one
 

@@ -217,10 +217,7 @@ def whole_quotient(node: Node, kind: Kind) -> Operation:
 def quotient(node: Node, kind: Kind) -> Operation:
     """Of bytes with a quantization, too."""
     is_byte = node.result.element_type in (ELEMENTS["int8"], ELEMENTS["uint8"])
-    if not (is_byte and is_quantized(node.result)):
-        return whole_quotient(node, kind)
-    same_arithmetic(node, 0, 1)
-    return binary(node, kind)
+    return (binary if is_byte and is_quantized(node.result) else whole_quotient)(node, kind)
 
 
 def power(node: Node, kind: Kind) -> Operation:
@@ -257,6 +254,12 @@ def sign(node: Node, kind: Kind) -> Operation:
     """Of float32, and of int32 that stand for themselves; `kind` may have more."""
     plain = node.element(0) == IntegerType(32) and not is_quantized(node.type(0))
     return unary(node, kind) if plain else function(node, kind)
+
+
+def magnitude(node: Node, kind: Kind) -> Operation:
+    """Of int16 with a quantization, too."""
+    stored = node.element(0) == ELEMENTS["int16"] and is_quantized(node.type(0))
+    return (unary if stored and is_quantized(node.result) else sign)(node, kind)
 
 
 def negation(node: Node, kind: Kind) -> Operation:
@@ -380,7 +383,7 @@ def space_to_depth(node: Node, kind: Kind) -> Operation:
 
 
 OPERATORS: Final[Mapping[str, Entry]] = {
-    "ABS": Entry(sign, AbsOp),
+    "ABS": Entry(magnitude, AbsOp),
     "ADD": Entry(binary, AddOp),
     "ADD_N": Entry(plain, AddNOp),
     "ARG_MAX": Entry(arg, ArgMaxOp),

@@ -35,7 +35,7 @@ def add_int16_alone(types: Any, forge: Forge) -> None:
         types.add_pool(forge, code)
     for code in (codes.MAXIMUM, codes.MINIMUM):
         types.add_selection(forge, code)
-    for code in (codes.RELU, codes.RELU6):
+    for code in (codes.RELU, codes.RELU6, codes.ABS):
         types.add_unary(forge, code)
     for add in (types.add_mean, types.add_pad, types.add_transpose, types.add_leaky_relu):
         add(forge)

@@ -151,6 +151,8 @@ def models(bits: int) -> dict[str, bytes]:
     }
     if bits == 16:
         narrow = weights((4, 3, 3, 6), 4, 0, np.int32)
+        found["abs"] = one("ABS", 16, (X,), X)
+        found["abs as it is"] = one("ABS", 16, (X,), X, numbers=(A,))
         found["conv int32 bias"] = one("CONV_2D", 16, (X,), (1, 3, 7, 4), narrow, conv)
     return found
 

@@ -47,7 +47,8 @@ def sigmoid_s16(op: SigmoidOp, constants: Constants) -> KernelCall:
 @kernel(ReluOp, "s16", rounding="tflm_double", rows=own_rows)
 @kernel(Relu6Op, "s16", rounding="tflm_double", rows=own_rows)
 @kernel(LeakyReluOp, "s16", rounding="tflm_double", rows=own_rows)
-def rectifier_s16(op: ReluOp | Relu6Op | LeakyReluOp, constants: Constants) -> KernelCall:
+@kernel(AbsOp, "s16", rounding="tflm_double", rows=own_rows)
+def rectifier_s16(op: ReluOp | Relu6Op | LeakyReluOp | AbsOp, constants: Constants) -> KernelCall:
     """A line on each side of zero, within what the function leaves."""
     op.of_stored(16, limits_of(op, op.input))  # refuses what has no meaning
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
@@ -55,6 +56,8 @@ def rectifier_s16(op: ReluOp | Relu6Op | LeakyReluOp, constants: Constants) -> K
     low, high = limits_of(op, op.result)
     if isinstance(op, LeakyReluOp):
         below, above = op.slopes
+    elif isinstance(op, AbsOp):
+        below = -above[0], above[1]
     else:
         name = op.name.removeprefix("memgraph.")
         low, high = quantized_range(name, out_scale, out_zero, low, high)

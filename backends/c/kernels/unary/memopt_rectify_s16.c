@@ -1,11 +1,11 @@
-/* RELU, RELU6 and LEAKY_RELU of int16: a line on each side of zero, within a range. */
+/* RELU, RELU6, LEAKY_RELU and ABS of int16: a line on each side of zero, within a range. */
 #include "memopt_each.h"
 
 typedef struct {
   int32_t row_n;
   int32_t input_zero_point, output_zero_point;
   int32_t above_multiplier, above_shift; /* see memopt_requantize */
-  int32_t below_multiplier, below_shift;
+  int32_t below_multiplier, below_shift; /* the multiplier of ABS is negative */
   int32_t act_min, act_max;
 } memopt_rectify_s16_params;
 
