@@ -51,7 +51,7 @@ def persistent_lines(report: dict[str, Any]) -> list[str]:
     before, after = source["peak"] + stays, plan["peak"] + stays
     saved = 100 * (before - after) / before
     text = f"persistent {sizes(stays)} beside the arena; with it {before:,} -> {after:,} B"
-    lines = [f"{text}, {saved:.1f} % less"]
+    lines = [f"{text}, {abs(saved):.1f} % {'less' if saved >= 0 else 'more'}"]
     if plan["optimal"] is True and plan["family"] == "order":
         least = f"no order needs less than {sizes(plan['lower_bound'])}"
         share = 100 * (source["peak"] - plan["peak"]) / max(source["peak"], 1)
