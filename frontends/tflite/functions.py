@@ -1,0 +1,58 @@
+"""Functions of one number."""
+
+from xdsl.dialects.builtin import Float32Type, IntegerType, UnitAttr
+from xdsl.ir import Operation
+
+from memopt.frontends.core.typed import build, need, real
+from memopt.frontends.core.types import ELEMENTS, is_quantized
+from memopt.frontends.tflite.node import Kind, Node, rounding
+
+
+def unary(node: Node, kind: Kind) -> Operation:
+    return build(kind, (node.operand(0),), node.results, {"rounding": rounding(node)})
+
+
+def leaky_relu(node: Node, kind: Kind) -> Operation:
+    alpha = node.options["alpha"]
+    need(0 <= alpha < float("inf"))
+    properties = {"alpha": real(alpha), "rounding": rounding(node)}
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def real_function(node: Node, kind: Kind) -> Operation:
+    """Of float32 alone."""
+    need(isinstance(node.element(0), Float32Type))
+    return unary(node, kind)
+
+
+def function(node: Node, kind: Kind) -> Operation:
+    """Of float32, or of int8 with a quantization."""
+    stored = node.element(0) == ELEMENTS["int8"] and is_quantized(node.type(0))
+    need(isinstance(node.element(0), Float32Type) or (stored and is_quantized(node.result)))
+    return unary(node, kind)
+
+
+def sign(node: Node, kind: Kind) -> Operation:
+    """Of float32, and of int32 that stand for themselves; `kind` may have more."""
+    plain = node.element(0) == IntegerType(32) and not is_quantized(node.type(0))
+    return unary(node, kind) if plain else function(node, kind)
+
+
+def magnitude(node: Node, kind: Kind) -> Operation:
+    """Of int16 with a quantization, too."""
+    stored = node.element(0) == ELEMENTS["int16"] and is_quantized(node.type(0))
+    return (unary if stored and is_quantized(node.result) else sign)(node, kind)
+
+
+def negation(node: Node, kind: Kind) -> Operation:
+    """Of no stored integers."""
+    need(not is_quantized(node.type(0)))
+    return sign(node, kind)
+
+
+def gelu(node: Node, kind: Kind) -> Operation:
+    properties = {
+        "approximate": UnitAttr() if node.options["approximate"] else None,
+        "rounding": rounding(node),
+    }
+    return build(kind, (node.operand(0),), node.results, properties)
