@@ -73,21 +73,21 @@ class SquaredDifferenceOp(BentOp):
     def of_reals(self, a: Array, b: Array) -> Array:
         return (a - b) * (a - b)
 
-    LEFT_SHIFT: ClassVar[int] = 7
-
-    def common_scale(self) -> tuple[tuple[int, int], ...]:
-        """(multiplier, shift) of the left, the right and the square (squared_difference.cc:
-        PrepareQuantized)."""
-        a, b, out = (per_tensor(self, v)[0] for v in (self.lhs, self.rhs, self.result))
+    def common_scale(self, bits: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """How many bits finer both operands are brought to one scale, and (multiplier, shift) of
+        the left, the right and the square (squared_difference.cc: PrepareQuantized). Raises
+        MemoptError for int16 that the runtime has not."""
+        numbers = [per_tensor(self, v) for v in (self.lhs, self.rhs, self.result)]
+        if bits == 16 and any(zero for _, zero in numbers):
+            raise unknown(self, "int16 with a zero point other than 0")
+        (a, b, out), left_shift = (scale for scale, _ in numbers), 7 if bits == 8 else 0
         twice = 2 * max(a, b)
-        reals = (a / twice, b / twice, twice * twice / ((1 << 2 * self.LEFT_SHIFT) * out))
-        return tuple(quantize_multiplier(r) for r in reals)
+        reals = (a / twice, b / twice, twice * twice / ((1 << 2 * left_shift) * out))
+        return left_shift, tuple(quantize_multiplier(r) for r in reals)
 
     def of_stored(self, a: Array, b: Array, bits: int) -> Array:
         """squared_difference.cc: SquaredDifference."""
-        if bits != 8:
-            raise unknown(self, "a squared difference of int16")
-        (first, second, last), up = self.common_scale(), self.LEFT_SHIFT
+        up, (first, second, last) = self.common_scale(bits)
         left = rescale(self, (a - per_tensor(self, self.lhs)[1]) << up, *first)
         right = rescale(self, (b - per_tensor(self, self.rhs)[1]) << up, *second)
         square = (left - right) * (left - right)

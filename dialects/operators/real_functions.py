@@ -17,7 +17,7 @@ from memopt.dialects.arithmetic import (
 )
 from memopt.dialects.operators.unary import FunctionOp, by_floats
 from memopt.dialects.operators.unit_length import inverse_root
-from memopt.dialects.stored import Array, limits_of, per_tensor, unknown
+from memopt.dialects.stored import Array, limits_of, per_tensor, stored_bits, unknown
 
 
 class RealFunctionOp(FunctionOp):
@@ -131,7 +131,8 @@ class SqrtOp(RealFunctionOp):
 @irdl_op_definition
 class RsqrtOp(RealFunctionOp):
     """1 over the square root, element-wise. Of a stored integer below its zero point, which
-    runtimes refuse, it is the largest, as of zero."""
+    runtimes refuse, it is the largest, as of zero. Where no root is half a step of the result, and
+    runtimes may shift by 32 bits and more, which C leaves open, roots are 0."""
 
     name = "memgraph.rsqrt"
     INTEGERS: ClassVar[bool] = True
@@ -141,24 +142,33 @@ class RsqrtOp(RealFunctionOp):
 
         return 1 / np.sqrt(x)
 
-    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
-        """elementwise.cc: RsqrtEvalQuantized."""
-        if bits != 8:
-            raise unknown(self, "a reciprocal root of int16")
+    FINER: ClassVar[int] = 20  # bits that the root has more
+
+    @property
+    def multiplier(self) -> tuple[int, int]:
+        """(multiplier, shift) of the finer root (elementwise.cc: SetRsqrtOutputMultiplier). Raises
+        MemoptError for numbers with which the runtime has none."""
         (scale, zero), (out_scale, out_zero) = (
             per_tensor(self, v) for v in (self.input, self.result)
         )
-        root = float32(float32(sqrt(float32(scale))) * float32(out_scale))
-        multiplier, shift = quantize_multiplier(1 / root)
-        if shift > 20:
+        if stored_bits(self, self.input, self.result) == 16 and (zero or out_zero):
+            raise unknown(self, "int16 with a zero point other than 0")
+        multiplier, shift = quantize_multiplier(1 / (sqrt(scale) * out_scale))
+        if shift > self.FINER:
             raise unknown(self, "an output scale so small that the product could overflow")
+        return multiplier, shift - self.FINER
+
+    def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:
+        """elementwise.cc: RsqrtEvalQuantized."""
+        zero, out_zero = (per_tensor(self, v)[1] for v in (self.input, self.result))
+        number, limits = self.multiplier, limits_of(self, self.result)
 
         def of_one(x: int) -> int:
             if x <= zero:
-                return 127
+                return limits[1]
             inverse, places = inverse_root(x - zero)
-            fine = multiply(1, inverse, places + 20)
-            return saturate(multiply(fine, multiplier, shift - 20) + out_zero)
+            fine = multiply(1, inverse, places + self.FINER)
+            return saturate(multiply(fine, *number) + out_zero, *limits)
 
         return of_one
 

@@ -38,10 +38,20 @@ def sign(node: Node, kind: Kind) -> Operation:
     return unary(node, kind) if plain else function(node, kind)
 
 
+def is_int16(node: Node) -> bool:
+    """Whether operand and result are int16 with a quantization."""
+    stored = node.element(0) == ELEMENTS["int16"] and is_quantized(node.type(0))
+    return stored and is_quantized(node.result)
+
+
 def magnitude(node: Node, kind: Kind) -> Operation:
     """Of int16 with a quantization, too."""
-    stored = node.element(0) == ELEMENTS["int16"] and is_quantized(node.type(0))
-    return (unary if stored and is_quantized(node.result) else sign)(node, kind)
+    return (unary if is_int16(node) else sign)(node, kind)
+
+
+def reciprocal_root(node: Node, kind: Kind) -> Operation:
+    """Of int16 with a quantization, too."""
+    return (unary if is_int16(node) else function)(node, kind)
 
 
 def negation(node: Node, kind: Kind) -> Operation:

@@ -108,6 +108,7 @@ from memopt.frontends.tflite.functions import (
     magnitude,
     negation,
     real_function,
+    reciprocal_root,
     unary,
 )
 from memopt.frontends.tflite.node import (
@@ -423,7 +424,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "RESIZE_NEAREST_NEIGHBOR": Entry(moves.resize, ResizeNearestOp),
     "REVERSE_V2": Entry(moves.reverse, StridedOp),
     "ROUND": Entry(real_function, RoundOp),
-    "RSQRT": Entry(function, RsqrtOp),
+    "RSQRT": Entry(reciprocal_root, RsqrtOp),
     "SCATTER_ND": Entry(indices.scatter, ScatterNdOp),
     "SELECT": Entry(choice, ChooseOp),
     "SELECT_V2": Entry(plain, ChooseOp),

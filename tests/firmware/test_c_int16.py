@@ -12,8 +12,10 @@ from xdsl.ir import OpResult
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
+from memopt.backends.c.lowering import lower
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
+from memopt.dialects.operators.base import ComputeOp
 from memopt.driver import load_text, new_context
 
 
@@ -106,3 +108,74 @@ def test_every_int16_of_functions_by_tables(tmp_path: Path, lab: Any) -> None:
     for value, found in evaluate(func, Weights.of(module), [a[0] for a in inputs]).items():
         if isinstance(value, OpResult):
             assert np.array_equal(found, want[lab.source_tensor(value)][0])
+
+
+ROOTS = (
+    (2**-12, 2**-11),
+    (1e-6, 1e-3),
+    (0.05, 0.002),
+    (2.6, 1e-6),
+    (1e-9, 1.0),
+    (3e4, 0.5),
+    (3e4, 2e3),
+)
+
+
+def test_every_int16_of_reciprocal_roots(tmp_path: Path, lab: Any) -> None:
+    """Below zero, which TensorFlow Lite Micro refuses, it is the largest, as of zero. The last ones
+    are all less than half a step, by which the runtime shifts more than there are bits."""
+    lab.need_tools("host")
+    forge = lab.forge.Forge(np.random.default_rng(1), True)
+    for scale, after in ROOTS:
+        ends = [forge.tensor([1 << 15], INT16, None, [s], [0]) for s in (scale, after)]
+        forge.graph.inputs.append(ends[0])
+        kinds = lab.forge.schema
+        forge.operator(kinds.BuiltinOperator.RSQRT, ends[:1], ends[1], None, 0)
+    path = forge.save(tmp_path / "m.tflite")
+    module = lab.plan(lab.read_model(path), schedule="source", target="host")
+    inputs = [np.arange(1 << 15, dtype=np.int16)[None] for _ in ROOTS]
+    want = lab.golden("tflm", path, inputs, lab.tensors_of(module), tmp_path)
+    want[max(want)][:, 1:] = 0
+    project = lab.write(module, tmp_path / "c", "net", "host")
+    for data in (inputs, [-a for a in inputs]):
+        run = lab.run_project(project, data, lab.SANITIZE)
+        assert run.code == 0, run.messages
+        found = evaluate(only_function(module), Weights.of(module), [a[0] for a in data])
+        if data is not inputs:
+            want = {tensor: np.full_like(a, 32767) for tensor, a in want.items()}
+        assert lab.unequal_tensors(run, want) == []
+        for value, array in found.items():
+            if isinstance(value, OpResult):
+                assert np.array_equal(array, want[lab.source_tensor(value)][0])
+
+
+ALONE = """
+!x = tensor<9xi16, #memgraph.encoding<scale = [1.0], zero_point = [{zero}]>>
+!y = tensor<9xi16, #memgraph.encoding<scale = [{scale}], zero_point = [0]>>
+func.func @main(%x: !x) -> !y {{
+  %y = memgraph.{operands} rounding <tflm_double> : ({types}) -> !y
+  func.return %y : !y
+}}
+"""
+ZERO, SMALL = "int16 with a zero point other than 0", "an output scale so small that the {} could"
+
+
+@pytest.mark.parametrize(
+    ("operands", "zero", "scale", "reason"),
+    [
+        ("rsqrt %x", 1, 1.0, ZERO),
+        ("rsqrt %x", 0, 1e-7, SMALL.format("product")),
+        ("squared_difference %x, %x", 1, 9.0, ZERO),
+    ],
+)
+def test_numbers_that_no_runtime_has_are_refused(
+    operands: str, zero: int, scale: float, reason: str
+) -> None:
+    types = ", ".join(["!x"] * operands.count("%"))
+    text = ALONE.format(operands=operands, types=types, zero=zero, scale=f"{scale:.7f}")
+    (op, _) = only_function(load_text(new_context(), text, "n.mlir")).body.block.ops
+    assert isinstance(op, ComputeOp)
+    with pytest.raises(MemoptError, match=reason):
+        op.evaluate([np.full(9, 7, np.int16)] * len(op.operands))
+    with pytest.raises(MemoptError, match=reason):
+        lower(op, lambda _: None, ("c",))

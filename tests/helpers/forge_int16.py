@@ -3,6 +3,7 @@
 from typing import Any
 
 from forge_model import INT8, INT16, INT32, INT64, Forge, schema
+from forge_operators import add_squared_difference, random_shape
 
 
 def add_int16(types: Any, forge: Forge) -> None:
@@ -43,3 +44,13 @@ def add_int16_alone(types: Any, forge: Forge) -> None:
         add(forge)
     for code in (codes.LOGISTIC, codes.TANH):
         types.add_unary(forge, code)
+    add_squared_difference(forge)
+    add_root(forge)
+
+
+def add_root(forge: Forge) -> None:
+    """1 over the root of what is not below zero."""
+    shape, none = random_shape(forge), schema.BuiltinOptions.NONE
+    size, result = forge.activation(shape), forge.activation(shape)
+    forge.operator(schema.BuiltinOperator.ABS, [forge.input(shape)], size, None, none)
+    forge.operator(schema.BuiltinOperator.RSQRT, [size], result, None, none)

@@ -153,6 +153,12 @@ def models(bits: int) -> dict[str, bytes]:
         narrow = weights((4, 3, 3, 6), 4, 0, np.int32)
         found["abs"] = one("ABS", 16, (X,), X)
         found["abs as it is"] = one("ABS", 16, (X,), X, numbers=(A,))
+        squares: tuple[str, dict[str, Any]] = ("SquaredDifference", {})
+        for name, other in (("", X), (" broadcast", (1, 1, 1, 6))):
+            numbers = (A, B, (0.8, 0))
+            found[f"squared difference{name}"] = one(
+                "SQUARED_DIFFERENCE", 16, (X, other), X, (), squares, numbers
+            )
         found["conv int32 bias"] = one("CONV_2D", 16, (X,), (1, 3, 7, 4), narrow, conv)
     return found
 

@@ -40,4 +40,38 @@ static inline int32_t memopt_leading_zeros(uint32_t value) {
   return zeros;
 }
 
+/* 1 / sqrt(value) as a multiplier with its shift: five steps of Newton's method, of numbers with 3
+ * bits before the point (quantization_util.h: GetInvSqrtQuantizedMultiplierExp). */
+static inline int32_t memopt_inverse_root(int32_t value, int32_t *shift) {
+  int32_t x = (int32_t)1 << 28;
+  int32_t half, i;
+  *shift = 0;
+  if (value <= 1) {
+    return INT32_MAX;
+  }
+  *shift = 11;
+  while (value >= (int32_t)1 << 29) {
+    value /= 4;
+    ++*shift;
+  }
+  while (value < (int32_t)1 << 27) { /* to 28 or 29 bits */
+    value *= 4;
+    --*shift;
+  }
+  half = ((value >> 1) + 1) >> 1;
+  for (i = 0; i < 5; ++i) {
+    const int32_t cube = memopt_scale_up(memopt_high_mul(memopt_high_mul(x, x), x), 6);
+    x = memopt_scale_up(memopt_high_mul(((int32_t)1 << 28) + ((int32_t)1 << 27), x) -
+                            memopt_high_mul(half, cube),
+                        3);
+  }
+  x = memopt_high_mul(x, 1518500250); /* sqrt(1 / 2) */
+  if (*shift < 0) {
+    x = memopt_shift_left(x, -*shift);
+    *shift = 0;
+  }
+  *shift = -*shift;
+  return x;
+}
+
 #endif

@@ -265,12 +265,14 @@ def prelu_stored(op: PreluOp, constants: Constants) -> KernelCall:
 
 
 @kernel(SquaredDifferenceOp, "s8", rounding="tflm_double", rows=own_rows)
-def squared_difference_s8(op: SquaredDifferenceOp, constants: Constants) -> KernelCall:
-    a, b, (multiplier, shift) = op.common_scale()
+@kernel(SquaredDifferenceOp, "s16", rounding="tflm_double", rows=own_rows)
+def squared_difference_stored(op: SquaredDifferenceOp, constants: Constants) -> KernelCall:
+    bits = 16 if element_kind(op.result) == "s16" else 8
+    left_shift, (a, b, (multiplier, shift)) = op.common_scale(bits)
     if shift > 0:
         raise refuse(op, "an output scale so small that the square could overflow")
     fields = (
-        ("left_shift", op.LEFT_SHIFT),
+        ("left_shift", left_shift),
         *_zero_points(op),
         *(("a_multiplier", a[0]), ("b_multiplier", b[0]), ("a_shift", a[1]), ("b_shift", b[1])),
         *(("multiplier", multiplier), ("shift", shift + WIDE)),

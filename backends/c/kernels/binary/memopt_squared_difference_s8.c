@@ -1,7 +1,5 @@
-/* SQUARED_DIFFERENCE, int8: both inputs are brought to a common scale with 7 more bits, their
- * difference is squared and requantised (TensorFlow Lite Micro, squared_difference.cc).
- */
-#include "memopt_binary.h"
+/* SQUARED_DIFFERENCE, int8: the common scale has 7 more bits. */
+#include "memopt_squared_difference.h"
 
 typedef struct {
   int32_t row_n;
@@ -14,17 +12,10 @@ typedef struct {
   int32_t a_row_step, b_row_step;   /* as in memopt_add_s8.c */
 } memopt_squared_difference_s8_params;
 
-static int32_t square_of(int32_t value) { return value * value; }
-
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_squared_difference_s8(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
   const memopt_squared_difference_s8_params *p = params;
   (void)scratch;
-  MEMOPT_BINARY(int8_t, p,
-                memopt_clamp(memopt_requantize(square_of(MEMOPT_SCALED(p, a, x) -
-                                                         MEMOPT_SCALED(p, b, y)),
-                                               p->multiplier, p->shift) +
-                                 p->output_zero_point,
-                             -128, 127));
+  MEMOPT_BINARY(int8_t, p, memopt_clamp(MEMOPT_STORED_SQUARE(p, x, y), -128, 127));
 }

@@ -16,7 +16,7 @@ from memopt.backends.c.rowwise import lookup, rowwise
 from memopt.dialects.arithmetic import FLOAT32_MAX, quantize_multiplier, quantized_range
 from memopt.dialects.operators.activations import BoundedOp, GeluOp, Relu0To1Op, ReluN1To1Op
 from memopt.dialects.operators.comparison import LogicalNotOp
-from memopt.dialects.operators.real_functions import AbsOp, NegOp, RealFunctionOp
+from memopt.dialects.operators.real_functions import AbsOp, NegOp, RealFunctionOp, RsqrtOp
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.unary import (
     FunctionOp,
@@ -68,6 +68,13 @@ def rectifier_s16(op: ReluOp | Relu6Op | LeakyReluOp | AbsOp, constants: Constan
         *(("act_min", low), ("act_max", high)),
     )
     return rowwise(op, "rectify_s16", fields)
+
+
+@kernel(RsqrtOp, "s16", rounding="tflm_double", rows=own_rows)
+def rsqrt_s16(op: RsqrtOp, constants: Constants) -> KernelCall:
+    multiplier, shift = op.multiplier
+    fields = (("multiplier", multiplier), ("shift", max(shift, -31)))  # of 20 bits nothing is left
+    return rowwise(op, "rsqrt_s16", fields)
 
 
 @kernel(ReluOp, "f32", rows=own_rows)
