@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 
 from memopt.backends.c.call import Constants, KernelCall, Table
 from memopt.backends.c.layout import Address, Layout
+from memopt.backends.c.packing import BLOCK_KINDS
 from memopt.backends.c.text import array, float_literal, int_literal, plain
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.names import name_of
@@ -22,7 +23,7 @@ from memopt.dialects.names import name_of
 @dataclass
 class Source:
     """The parts of the C file while it is written; `tables` finds equal arrays again, `pointers` is
-    how many operands a call has at most."""
+    how many operands a call has at most, `mixes_blocks` as Form has it."""
 
     layout: Layout
     constants: Constants
@@ -34,6 +35,7 @@ class Source:
     pointers: int = 0
     row_kernels: list[str] = field(default_factory=list[str])
     tables: dict[tuple[str, bytes], str] = field(default_factory=dict[tuple[str, bytes], str])
+    mixes_blocks: bool = False
 
 
 def table_name(out: Source, table: Table, name: str) -> str:
@@ -50,6 +52,7 @@ def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:
     lines: list[str] = []
     for key, value in call.fields:
         if isinstance(value, Table):
+            out.mixes_blocks |= key == BLOCK_KINDS
             text = table_name(out, value, f"{prefix}_{key.replace('.', '_')}")
         elif isinstance(value, KernelCall):
             add_parameters(out, value, f"{prefix}_{key}")

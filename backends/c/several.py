@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from memopt.backends.c.emit import WRITTEN
 from memopt.backends.c.fits import fits, holds
 from memopt.backends.c.header import bytes_in
-from memopt.backends.c.kernels import Form
+from memopt.backends.c.kernels import joined
 from memopt.backends.c.layout import row_bytes
 from memopt.backends.c.layouts import MAKE, layout_named
 from memopt.backends.c.project_files import (
@@ -68,8 +68,7 @@ def several_files(several: Several, layout: str) -> Files:
     if layout not in BUILDS:
         return found
     if several.shares_kernels:
-        forms = [p.emitted.form for p in several.projects]
-        form = Form(any(f.rounds_even for f in forms), all(f.specialised for f in forms))
+        form = joined(p.emitted.form for p in several.projects)
         found |= kernel_texts(sorted(all_kernels(several.projects)), form)
     board = several.projects[0].target
     how = HOW_MAKE if layout == MAKE else HOW_CMAKE

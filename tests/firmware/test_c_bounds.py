@@ -4,12 +4,15 @@ takes, without a cross compiler, and with it a closer one of the stack, by the c
 The stack is painted and measured under emulation, below the call of the model.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from deep import deep_but
 
 from memopt.backends.c.measure import measure_project
+from memopt.cli import main as memopt
 from memopt.cli.target_facts import c_facts
 from memopt.targets.core.registry import target_named
 
@@ -24,6 +27,7 @@ MODELS = (
     "mobilenet_vww96_int8",
     "mcunet_vww_int8",
 )
+BUILT = [(m, c) for m in MODELS for c in ("cortex-m4", "cortex-m7", "cortex-m33")]
 QUICK = 4  # models of a normal run, one core each; `make fuzz` has all on all
 CORES = 7
 
@@ -46,3 +50,15 @@ def test_nothing_needs_more_than_is_stated(
     assert found["static_ram"] < stated["static_ram"]
     board = target_named(target)
     assert (board.stack_bound, board.static_bound) == (1_024, 256)
+
+
+@pytest.mark.parametrize(("name", "core"), deep_but(BUILT[6], BUILT, several=True))
+def test_the_bound_is_close_with_the_kernels_of_compile(
+    name: str, core: str, shared: Path, tmp_path: Path, lab: Any
+) -> None:
+    """Packed blocks that are all fused need no code, and no stack, for others."""
+    lab.need_tools(core)
+    out, model = tmp_path / "out", str(shared / "models" / f"{name}.tflite")
+    assert memopt(["compile", model, f"--target={core}", "-o", str(out)]) == 0
+    found = json.loads((out / "report.json").read_text())["target"]
+    assert found["stack"] <= found["stack_bound"] <= 1.2 * found["stack"] + 128

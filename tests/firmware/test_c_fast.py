@@ -1,5 +1,6 @@
 """Kernels that take scratch to be faster (memgraph-kernels), and their packed weights."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -222,10 +223,19 @@ def check(lab: Any, forge: Any, target: str, flags: str, work: Path, form: str =
     module, fast = planned(lab, path, target, form)
     arrays = extreme_inputs(module, lab)
     want = lab.golden("tflm", path, arrays, lab.tensors_of(module), work / "golden")
-    run = lab.run_project(lab.write(module, work / "c", "net", target), arrays, flags)
+    project = lab.write(module, work / "c", "net", target)
+    check_blocks(project)
+    run = lab.run_project(project, arrays, flags)
     assert run.code == 0, run.messages
     assert lab.unequal_tensors(run, want) == []
     return fast
+
+
+def check_blocks(project: Path) -> None:
+    """Kernels know whether all packed blocks are fused."""
+    file = project / "kernels" / "memopt_packed_s8.h"
+    mixed = re.search(r"\.packed\.kinds = [^N]", (project / "net.c").read_text())
+    assert not file.exists() or f"MEMOPT_MIXED_BLOCKS {int(bool(mixed))}\n" in file.read_text()
 
 
 @pytest.mark.long

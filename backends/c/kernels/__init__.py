@@ -16,6 +16,7 @@ DIRECTORY = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "(memopt_\w+\.h)"\n', re.MULTILINE)
 _EVEN = "#define MEMOPT_ROUND_EVEN {}\n"
 _SPECIALISE = "#define MEMOPT_SPECIALISE {}\n"
+_MIXED = "#define MEMOPT_MIXED_BLOCKS {}\n"
 _NAMES = "#define MEMOPT_KERNEL\n#endif\n"  # behind which kernels get other names
 _TYPE = re.compile(r"\bmemopt_\w+\b")
 _ONCE = re.compile(r"\bMEMOPT_ONCE [^(;#]*?\bmemopt_(\w+)\(")  # a function that kernels share
@@ -23,11 +24,23 @@ _ONCE = re.compile(r"\bMEMOPT_ONCE [^(;#]*?\bmemopt_(\w+)\(")  # a function that
 
 @dataclass(frozen=True)
 class Form:
-    """How the text of kernels is written: whether operators of the network round as ONNX's, and
-    whether the compiler may specialise what surrounds the loops, which makes it larger."""
+    """How the text of kernels is written: whether operators of the network round as ONNX's,
+    whether packed blocks are of several kinds, and whether the compiler may specialise what
+    surrounds the loops, which makes it larger."""
 
     rounds_even: bool = False
     specialised: bool = True
+    mixes_blocks: bool = True
+
+
+def joined(forms: Iterable[Form]) -> Form:
+    """Of kernels that several networks share."""
+    given = list(forms)
+    return Form(
+        any(f.rounds_even for f in given),
+        all(f.specialised for f in given),
+        any(f.mixes_blocks for f in given),
+    )
 
 
 @cache
@@ -61,9 +74,10 @@ def text_of(file: Path, form: Form, names: str = "") -> str:
     """The text of a kernel or header in this form, for a network whose kernels have `names` of
     their own."""
     text = file.read_text().replace(_NAMES, _NAMES + names)
-    if form.rounds_even:
-        text = text.replace(_EVEN.format(0), _EVEN.format(1))
-    return text if form.specialised else text.replace(_SPECIALISE.format(1), _SPECIALISE.format(0))
+    said = ((_EVEN, form.rounds_even), (_SPECIALISE, form.specialised), (_MIXED, form.mixes_blocks))
+    for line, value in said:
+        text = text.replace(line.format(int(not value)), line.format(int(value)))
+    return text
 
 
 def names_of(owner: str, kernels: Iterable[str]) -> str:
