@@ -3,17 +3,21 @@
 
 def fits(name: str, variables: bool) -> str:
     """Of the header `<name>.h`: `<NAME>_RAM_BYTES`, if the user defines it, is held against the
-    arena and, if there are `variables`, what stays from one run to the next."""
+    arena, what stays from one run to the next if there are `variables`, and `<NAME>_STACK_BYTES`,
+    stack and static RAM of the program, if that is defined too."""
     upper = name.upper()
-    need = f"{upper}_ARENA_BYTES" + (f" + {upper}_VARIABLE_BYTES" if variables else "")
+    stack = f"{upper}_STACK_BYTES"
+    stays = f" + {upper}_VARIABLE_BYTES" if variables else ""
+    need = f"{upper}_ARENA_BYTES{stays} + ({stack})"
     given = f"{upper}_RAM_BYTES"
     check = holds(
         f"{need} <= ({given})", f"{name}_needs_more_ram", f"{name} needs more RAM than {given}"
     )
     return (
         f"/* With {given} defined as what the model may take of your RAM, a build stops that\n"
-        " * needs more. Stack and static RAM of your program are not in it: see report.json. */\n"
-        f"#ifdef {given}\n{check}#endif\n"
+        f" * needs more. {stack} is what stack and static RAM add: stack_bound and static_ram\n"
+        " * of report.json. */\n"
+        f"#ifdef {given}\n#ifndef {stack}\n#define {stack} 0u\n#endif\n{check}#endif\n"
     )
 
 

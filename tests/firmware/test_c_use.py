@@ -308,8 +308,9 @@ def test_a_build_with_less_ram_stops(
     ram = sum(int(number.removesuffix("u")) for number in numbers.values())
     assert (len(numbers) == 2) == name.startswith("keyword")
     (project / "use.c").write_text('#include "net.h"\nint use;\n')
-    for less, code in ((0, 0), (1, 1)):
-        flags = [*STRICT, *how.split(), f"-DNET_RAM_BYTES={ram - less}", "-fsyntax-only"]
+    for stack, less, code in ((0, 0, 0), (0, 1, 1), (696, 0, 0), (696, 1, 1)):
+        flags = [*STRICT, *how.split(), f"-DNET_RAM_BYTES={ram + stack - less}", "-fsyntax-only"]
+        flags += [f"-DNET_STACK_BYTES={stack}"] * bool(stack)
         done = subprocess.run(
             ["cc", *flags, "use.c"], cwd=project, capture_output=True, text=True, check=False
         )
