@@ -31,7 +31,9 @@ from memopt.dialects.plan import (
     argument_offsets,
     bytes_offset,
     drop_plan,
+    fast_form,
     mark_fast,
+    model_of,
     offsets_of,
     plan_of,
 )
@@ -91,9 +93,14 @@ class MemgraphKernelsPass(PlanningPass):
         return _chosen(sites, lambda room: room.fits(peak, arena))
 
     def _allowed(self, size: int) -> int:
-        """What `balanced` may make of so many bytes."""
-        more = size + (size + BESIDE) * PERCENT // 100
+        """What `balanced` may make of so many bytes here."""
+        more = may_become(size)
         return more if self.at_most is None else max(size, min(more, self.at_most))
+
+
+def may_become(size: int) -> int:
+    """What `balanced` may make of an arena, or peak, of so many bytes."""
+    return size + (size + BESIDE) * PERCENT // 100
 
 
 def _placed(func: FuncOp) -> Planned | None:
@@ -137,6 +144,20 @@ class Site:
 Choice = tuple[Site, Room]
 
 
+def held_back(func: FuncOp) -> int:
+    """How many kernels are faster than those that operators have, whose scratch had no room."""
+    target = with_called(target_named(model_of(func).target.data), model_of(func))
+    faster: dict[Operation, int] = {}
+    for op in body_of(func).ops:
+        forms, own = list(fast_forms(op, target)), fast_form(_marked(op))
+        faster[_marked(op)] = forms.index(own) if own in forms else len(forms)
+    return sum(faster.values())
+
+
+def _marked(op: Operation) -> Operation:
+    return op.operation if isinstance(op, RowOp) else op
+
+
 def _chosen(sites: Sequence[Site], fits: Callable[[Room], bool]) -> list[Choice]:
     """The fastest form of each operator whose scratch fits at all of its sites."""
     fitting: dict[Operation, set[str]] = {}
@@ -174,7 +195,7 @@ def _sites(extracted: Extracted) -> list[Site]:
             rooms.append(
                 Room(form, size, held, lowest_gap(there, held, alignment), level[t] + held)
             )
-        found.append(Site(op, op.operation if isinstance(op, RowOp) else op, tuple(rooms)))
+        found.append(Site(op, _marked(op), tuple(rooms)))
     return found
 
 

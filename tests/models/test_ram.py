@@ -193,6 +193,29 @@ def test_a_board_gets_the_rows_that_its_ram_needs(
     assert "does not fit" in error and "arena 10,304 B" in error
 
 
+@pytest.mark.parametrize(
+    ("model", "ram", "arena", "cycles"),
+    [
+        ("dscnn_kws_int8", 4_622, 4_122, 4_800_000),  # it was 11.6 M in 3,866 B
+        pytest.param("dscnn_kws_int8", 4_560, 4_058, 5_200_000, marks=pytest.mark.deep),
+        pytest.param("resnet8_int8", 11_420, 10_944, 15_600_000, marks=pytest.mark.deep),
+    ],
+)
+def test_a_board_gets_the_fast_plan_that_fits_as_measured(
+    model: str, ram: int, arena: int, cycles: int, shared: Path, tmp_path: Path
+) -> None:
+    """Its stack is bounded by 1,024 B and takes half of that. And twice the same plan."""
+    need_tools("cortex-m4")
+    path = shared / "models" / f"{model}.tflite"
+    both = [tmp_path / name for name in ("once", "again")]
+    for folder in both:
+        target = compiled(path, folder, "--target=cortex-m4", f"--ram={ram}")["target"]
+        assert target["arena"] == arena and target["ram"] <= ram
+        assert target["cycles_estimated"] < cycles
+    once, again = ((folder / "plan.mlir").read_text() for folder in both)
+    assert once == again
+
+
 def test_without_a_compiler_the_stack_is_bounded(
     shared: Path,
     tmp_path: Path,

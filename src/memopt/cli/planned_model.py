@@ -48,7 +48,8 @@ Planned = tuple[ModuleOp, ModuleOp, Checked]
 @dataclass(frozen=True)
 class PlannedModel:
     """`before` and `after` with what is `known` of the latter's function. `file` is what a narrower
-    `less.network` will be called. `again` plans once more, by other choices than `choices`."""
+    `less.network` will be called. `again` plans once more, by other choices than `choices`;
+    `wished` are those that a board's RAM may have kept from being planned."""
 
     path: Path
     target: str
@@ -60,6 +61,7 @@ class PlannedModel:
     seconds: Seconds
     choices: Choices
     again: Callable[[Choices], Planned]
+    wished: Choices | None
     _whole: Callable[[Choices], int | None] = field(repr=False)
 
     def planned_again(self, choices: Choices) -> "PlannedModel":
@@ -118,15 +120,19 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
         return plan_both(context, ready, args.target, choices, is_tflite, seconds, module)
 
     given = args.rows is not None or args.fit is not None
+    wished: Choices | None = None
     # shared objects take no parts of tensors, so whole operators fit, or it is said what is missing
     if ram is not None and choices.slide is not None:
         before, after, known = _sliding_within(ram, target_named(args.target), choices, plan)
     elif ram is None or args.target == "tflm" or given or choices.place in share.METHODS:
         before, after, known = plan(choices)
-        if ram is not None and known.plan.arena + _beside(target_named(args.target)) > ram:
+        if ram is not None and known.plan.arena + beside_arena(target_named(args.target)) > ram:
             before, after, known = plan(replace(choices, optimize=RAM))
+            wished = choices
     else:
-        before, after, known = _within(ram, target_named(args.target), choices, plan)
+        board = target_named(args.target)
+        before, after, known = _within(ram, board, choices, plan)
+        wished = replace(choices, rows=(AUTO,))
     if network is not None:
         before = as_it_was(context, imported, is_tflite)
     if ram is not None:
@@ -136,7 +142,7 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
         return whole_peak(context, ready, args.target, choices, seconds)
 
     return PlannedModel(
-        path, args.target, before, after, known, less, file, seconds, choices, plan, whole
+        path, args.target, before, after, known, less, file, seconds, choices, plan, wished, whole
     )
 
 
@@ -146,14 +152,14 @@ def _within(
     """The cheapest plan with which the board surely gets by; if there is none, that of the smallest
     arena, of which is measured what it needs."""
     auto = replace(choices, rows=(AUTO,))
-    other = _beside(board)
+    other = beside_arena(board)
     if ram > other:
         with suppress(DoesNotFitError):
             return plan(replace(auto, fit=ram - other))
     return plan(replace(auto, optimize=RAM))
 
 
-def _beside(board: Target) -> int:
+def beside_arena(board: Target) -> int:
     """The bytes that a model surely gets by with beside its arena."""
     return board.stack_bound + board.static_bound if board.has_memories else 0
 
@@ -163,7 +169,7 @@ def _sliding_within(
 ) -> Planned:
     """A plan with which the board gets by: as much is kept as there is room beside the arena, which
     grows with what is computed again."""
-    other = _beside(board)
+    other = beside_arena(board)
     found = plan(choices)
     for _ in range(TRIES):
         room = ram - other - found[2].plan.arena

@@ -5,22 +5,25 @@ from pathlib import Path
 from typing import Any
 
 from memopt.backends.c.layouts import MAKE, layout_names
-from memopt.backends.c.measure import measure_project
 from memopt.backends.c.project import write_files
 from memopt.backends.tflm import is_safe, write_tflm
 from memopt.cli.folder import check_folder, publish, staging
+from memopt.cli.measured_model import measured_model
 from memopt.cli.planned_model import PlannedModel, check_target, plan_model
 from memopt.cli.planning_arguments import add_planning_arguments
 from memopt.cli.several_models import compile_several
 from memopt.cli.summary import summary
-from memopt.cli.target_facts import c_facts, check_target_ram, tflm_facts
+from memopt.cli.target_facts import check_target_ram, tflm_facts
 from memopt.cli.texts import bytes_of_text
-from memopt.cli.written_model import facts_of, leave, project_of
+from memopt.cli.written_model import leave
 from memopt.diagnostics import write_file
 from memopt.driver import IR
 from memopt.frontends.core.registry import listed
 from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError, folder_text, path_text
+
+Emitted = tuple[PlannedModel, dict[str, Any]]
+"""What was written, with the report's `target` entry."""
 
 
 def add_arguments(commands: Any) -> None:
@@ -99,17 +102,12 @@ def _one(args: argparse.Namespace, path: Path, directory: Path) -> None:
     if args.share_arena:
         raise UsageError("--share-arena is of several models; here is one")
     model = plan_model(args, path, directory)
-    whole = model.whole_peak()
     with staging(directory) as staged:
-        facts: dict[str, Any] = {}
-        network = model.less.network
-        if network is not None:
-            write_file(staged / model.file.name, network)
-        given = None if network is None else staged / model.file.name
-        model.seconds.run("emit", lambda: facts.update(_emit(model, staged, args, given)))
+        emit = _emit_tflm if args.target == "tflm" else _emit_c
+        model, facts = emit(model, staged, args)
         if args.ram is not None:
             check_target_ram(facts, bytes_of_text(args.ram))
-        report = model.report(facts, whole)
+        report = model.report(facts, model.whole_peak())
         sources = leave(model, report, staged, directory)
         publish(staged, directory, args.force, sources)
     print(summary(report))
@@ -118,21 +116,24 @@ def _one(args: argparse.Namespace, path: Path, directory: Path) -> None:
     print(f"written   {directory}")
 
 
-def _emit(
-    model: PlannedModel,
-    directory: Path,
-    args: argparse.Namespace,
-    network: Path | None,
-) -> dict[str, Any]:
-    """Write the target's files; returns the report's `target` entry. The weights of a narrower
-    `network` lie there."""
-    module, target, arena = model.after, model.target, model.known.plan.arena
-    if target == "tflm":
-        data = write_tflm(module, model_path=network, at_run_time=not is_safe(model.known.func))
+def _emit_tflm(model: PlannedModel, directory: Path, args: argparse.Namespace) -> Emitted:
+    """The planned .tflite, beside the narrower network where its weights lie."""
+    network, found = model.less.network, dict[str, Any]()
+    given = None if network is None else directory / model.file.name
+    if given is not None and network is not None:
+        write_file(given, network)
+
+    def emit() -> None:
+        safe = is_safe(model.known.func)
+        data = write_tflm(model.after, model_path=given, at_run_time=not safe)
         write_file(directory / f"{model.path.stem}.tflite", data)
-        return tflm_facts(module, arena, network)
-    project, layout = project_of(model, args), args.layout or MAKE
-    write_files(project, directory, layout)
-    if layout == MAKE:
-        return c_facts(module, target, arena, measure_project(directory, target))
-    return facts_of(model, project)
+        found.update(tflm_facts(model.after, model.known.plan.arena, given))
+
+    model.seconds.run("emit", emit)
+    return model, found
+
+
+def _emit_c(model: PlannedModel, directory: Path, args: argparse.Namespace) -> Emitted:
+    found = measured_model(model, args)
+    write_files(found.project, directory, args.layout or MAKE)
+    return found.model, found.facts
