@@ -1,12 +1,20 @@
 """From real to stored numbers, back, and from one type to another."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from xdsl.irdl import (
     irdl_op_definition,
 )
 
+from memopt.dialects.arithmetic import (
+    INT32_MAX,
+    INT32_MIN,
+    high_mul,
+    quantize_multiplier,
+    round_shift,
+    saturate,
+)
 from memopt.dialects.even_rounding import dequantized, quantized, rounds_even
 from memopt.dialects.fixed_point import by_table
 from memopt.dialects.operators.unary import UnaryOp, requantizer
@@ -15,6 +23,8 @@ from memopt.dialects.stored import (
     dtype_of,
     is_stored,
     limits_of,
+    need_double_rounding,
+    per_tensor,
     rounding_of,
     scales_of,
     unknown,
@@ -38,8 +48,10 @@ class QuantizeOp(UnaryOp):
             return [self._from_real(values)]
         if values.dtype.kind not in "iu":
             raise unknown(self, f"{values.dtype} to quantize")
+        limits = limits_of(self, self.result)
         ends = (int(values.min()), int(values.max())) if values.size else (0, 0)
-        function = requantizer(self, ends, *limits_of(self, self.result))
+        narrows = str(values.dtype) == "int32" and limits[1] < 1 << 15
+        function = narrower(self) if narrows else requantizer(self, ends, *limits)
         return [by_table(values, function).astype(dtype_of(self.result))]
 
     def _from_real(self, values: Array) -> Array:
@@ -59,6 +71,24 @@ class QuantizeOp(UnaryOp):
         away = np.copysign(np.floor(np.abs(steps) + 0.5), steps)
         low, high = limits_of(self, self.result)
         return np.clip(away + zero_point, low, high).astype(dtype_of(self.result))
+
+
+def narrower(op: QuantizeOp) -> Callable[[int], int]:
+    """One stored int32 to fewer bits (requantize.h). Where the runtime's arithmetic leaves an
+    int32, as C leaves open, it stays at the end: that is beyond what the result holds anyway."""
+    need_double_rounding(op)
+    (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    if in_zero:
+        raise unknown(op, "32 bits with a zero point")
+    multiplier, shift = quantize_multiplier(in_scale / out_scale)
+    limits = limits_of(op, op.result)
+
+    def function(x: int) -> int:
+        moved = saturate(x << max(shift, 0), INT32_MIN, INT32_MAX)
+        steps = round_shift(high_mul(moved, multiplier), max(-shift, 0))
+        return saturate(steps + out_zero, *limits)
+
+    return function
 
 
 @irdl_op_definition

@@ -9,14 +9,17 @@ from forge_model import ACTIVATIONS, FLOAT32, INT8, INT16, INT32, SAME, UINT8, V
 from forge_model import DTYPES as DTYPES
 from forge_model import flatbuffer_utils as flatbuffer_utils
 from forge_operators import (
+    LITERT_QUANTIZES,
     REAL_FUNCTIONS,
     add_arg,
     add_concat_requantized,
+    add_dequantize,
     add_gelu,
     add_int32,
     add_leaky_relu,
     add_mean,
     add_prelu,
+    add_quantize,
     add_real_function,
     add_reduction,
     add_resize,
@@ -26,19 +29,6 @@ from forge_operators import (
     random_shape,
 )
 from forge_truth import COMPARISONS, add_comparison, add_logic, add_quotients
-
-TFLM_QUANTIZES = (
-    (FLOAT32, INT8),
-    (FLOAT32, INT16),
-    (INT8, INT8),
-    (INT8, UINT8),
-    (INT8, INT16),
-    (UINT8, INT8),
-    (INT16, INT8),
-    (INT16, INT16),
-    (INT16, INT32),
-)
-LITERT_QUANTIZES = ((FLOAT32, UINT8), (UINT8, UINT8), (UINT8, INT16))  # what LiteRT alone has
 
 
 def spatial(
@@ -213,28 +203,6 @@ def add_unary(forge: Forge, code: int) -> None:
         same = code in (schema.BuiltinOperator.RELU6, schema.BuiltinOperator.HARD_SWISH)
         result = forge.activation(shape, like=source if same else None)
     forge.operator(code, [source], result, None, schema.BuiltinOptions.NONE)
-
-
-def add_quantize(forge: Forge, pairs: Sequence[tuple[int, int]] = TFLM_QUANTIZES) -> None:
-    """An operator for each pair of types."""
-    options = schema.BuiltinOptions.QuantizeOptions
-    shape = random_shape(forge)
-    for source, result in pairs:
-        x, y = forge.stored(shape, source), forge.stored(shape, result)
-        forge.graph.inputs.append(x)
-        code = schema.BuiltinOperator.QUANTIZE
-        forge.operator(code, [x], y, schema.QuantizeOptionsT(), options)
-
-
-def add_dequantize(forge: Forge) -> None:
-    """An operator for each type."""
-    options = schema.BuiltinOptions.DequantizeOptions
-    shape = random_shape(forge)
-    for source in (INT8, UINT8, INT16):
-        x, y = forge.stored(shape, source), forge.tensor(shape, FLOAT32)
-        forge.graph.inputs.append(x)
-        code = schema.BuiltinOperator.DEQUANTIZE
-        forge.operator(code, [x], y, schema.DequantizeOptionsT(), options)
 
 
 CASTS = tuple(

@@ -1,9 +1,26 @@
 """Random operators of a forged file, of few options each (tests/firmware/forge.py)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from forge_model import ACTIVATIONS, INT8, INT32, Forge, schema
+from forge_model import ACTIVATIONS, FLOAT32, INT8, INT16, INT32, UINT8, Forge, schema
+
+TFLM_QUANTIZES = (
+    (FLOAT32, INT8),
+    (FLOAT32, INT16),
+    (INT8, INT8),
+    (INT8, UINT8),
+    (INT8, INT16),
+    (UINT8, INT8),
+    (INT16, INT8),
+    (INT16, INT16),
+    (INT16, INT32),
+    (INT8, INT32),
+    (INT32, INT8),
+    (INT32, INT16),
+)
+LITERT_QUANTIZES = ((FLOAT32, UINT8), (UINT8, UINT8), (UINT8, INT16))  # what LiteRT alone has
 
 
 def random_shape(forge: Forge, rank: int = 4, limit: int = 7) -> list[int]:
@@ -116,6 +133,30 @@ def add_concat_requantized(forge: Forge) -> None:
     result = forge.activation([*shape[:axis], 6, *shape[axis + 1 :]])
     kind = schema.BuiltinOptions.ConcatenationOptions
     forge.operator(schema.BuiltinOperator.CONCATENATION, sources, result, options, kind)
+
+
+def add_quantize(forge: Forge, pairs: Sequence[tuple[int, int]] = TFLM_QUANTIZES) -> None:
+    """An operator for each pair of types."""
+    options = schema.BuiltinOptions.QuantizeOptions
+    shape = random_shape(forge)
+    for source, result in pairs:
+        x, y = forge.stored(shape, source), forge.stored(shape, result)
+        if source == INT32:  # of which random ones are large
+            forge.graph.tensors[x].quantization.scale = [forge.scale() / (1 << 20)]
+        forge.graph.inputs.append(x)
+        code = schema.BuiltinOperator.QUANTIZE
+        forge.operator(code, [x], y, schema.QuantizeOptionsT(), options)
+
+
+def add_dequantize(forge: Forge) -> None:
+    """An operator for each type."""
+    options = schema.BuiltinOptions.DequantizeOptions
+    shape = random_shape(forge)
+    for source in (INT8, UINT8, INT16):
+        x, y = forge.stored(shape, source), forge.tensor(shape, FLOAT32)
+        forge.graph.inputs.append(x)
+        code = schema.BuiltinOperator.DEQUANTIZE
+        forge.operator(code, [x], y, schema.DequantizeOptionsT(), options)
 
 
 def add_leaky_relu(forge: Forge) -> None:

@@ -13,7 +13,7 @@ from memopt.backends.c.row_calls import own_rows
 from memopt.backends.c.rowwise import lookup, rowwise
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.even_rounding import rounds_even
-from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp
+from memopt.dialects.operators.quantization import DequantizeOp, QuantizeOp, narrower
 from memopt.dialects.operators.unary import requantizer
 from memopt.dialects.stored import limits_of
 
@@ -40,23 +40,35 @@ def requantize(op: QuantizeOp, constants: Constants) -> KernelCall:
     return lookup(op)
 
 
+@kernel(QuantizeOp, "s8 to i32", rounding="tflm_double", rows=own_rows)
 @kernel(QuantizeOp, "s16", rounding="tflm_double", rows=own_rows)
 @kernel(QuantizeOp, "s16 to s8", rounding="tflm_double", rows=own_rows)
 @kernel(QuantizeOp, "s16 to i32", rounding="tflm_double", rows=own_rows)
-def requantize_s16(op: QuantizeOp, constants: Constants) -> KernelCall:
+def requantize_stored(op: QuantizeOp, constants: Constants) -> KernelCall:
     (in_scale, in_zero), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
     limits = limits_of(op, op.result)
     requantizer(op, limits_of(op, op.input), *limits)  # refuses what has no meaning
     if out_zero and element_kind(op.result) == "i32":
         raise refuse(op, "32 bits with a zero point")
     multiplier, shift = quantize_multiplier(in_scale / out_scale)
-    fields = (
-        ("input_zero_point", in_zero),
-        ("output_zero_point", out_zero),
-        ("multiplier", multiplier),
-        ("shift", shift + WIDE if shift >= 0 else shift),
-    )
-    return rowwise(op, f"requantize_s16_{element_kind(op.result)}", fields)
+    code = shift + WIDE if shift >= 0 else shift
+    numbers = (("multiplier", multiplier), ("shift", code))
+    fields = (("input_zero_point", in_zero), ("output_zero_point", out_zero), *numbers)
+    return rowwise(op, _name(op), fields)
+
+
+def _name(op: QuantizeOp) -> str:
+    return f"requantize_{element_kind(op.input)}_{element_kind(op.result)}"
+
+
+@kernel(QuantizeOp, "i32 to s8", rounding="tflm_double", rows=own_rows)
+@kernel(QuantizeOp, "i32 to s16", rounding="tflm_double", rows=own_rows)
+def requantize_i32(op: QuantizeOp, constants: Constants) -> KernelCall:
+    narrower(op)  # refuses what has no meaning
+    (in_scale, _), (out_scale, out_zero) = per_tensor(op, op.input), per_tensor(op, op.result)
+    multiplier, shift = quantize_multiplier(in_scale / out_scale)
+    numbers = (("multiplier", multiplier), ("shift", min(shift, 31)))
+    return rowwise(op, _name(op), (("output_zero_point", out_zero), *numbers))
 
 
 @kernel(DequantizeOp, "s8 to f32", rows=own_rows)

@@ -2,11 +2,18 @@
 #ifndef MEMOPT_REQUANTIZE_H
 #define MEMOPT_REQUANTIZE_H
 
-#include "memopt_common.h"
+#include "memopt_fixed_point.h"
 
-/* Each element of type `from` as one of type `to`, low .. high. p is the kernel's parameters; the
- * result may take the place of the operand if it is no larger. */
-#define MEMOPT_REQUANTIZE(from, to, low, high, p)                                             \
+/* Of 32 bits: what is too large for them is beyond 2^24, as is the result, and so beyond 16 bits. */
+static inline int32_t memopt_fewer_bits(int32_t value, int32_t multiplier, int32_t shift) {
+  const int32_t left = shift > 0 ? memopt_scale_up(value, shift) : value;
+  const int32_t steps = memopt_round_shift(memopt_high_mul(left, multiplier), shift < 0 ? -shift : 0);
+  return memopt_clamp(steps, -(1 << 24), 1 << 24);
+}
+
+/* Each element x of type `from` as one of type `to`, low .. high, `steps` from the zero point. p is the
+ * kernel's parameters; the result may take the place of the operand if it is no larger. */
+#define MEMOPT_STORED_AS(from, to, low, high, p, steps)                                            \
   do {                                                                                        \
     int32_t row;                                                                              \
     for (row = rows->out_begin; row < rows->out_end; ++row) {                                 \
@@ -14,12 +21,15 @@
       to *output = memopt_out_row(rows, out, row);                                            \
       int32_t i;                                                                              \
       for (i = 0; i < (p)->row_n; ++i) {                                                      \
-        const int32_t value = input[i] - (p)->input_zero_point;                               \
-        const int32_t steps =                                                                 \
-            memopt_requantize(value, (p)->multiplier, (p)->shift) + (p)->output_zero_point;   \
-        output[i] = (to)memopt_clamp(steps, low, high);                                       \
+        const from x = input[i];                                                              \
+        output[i] = (to)memopt_clamp((steps) + (p)->output_zero_point, low, high);            \
       }                                                                                       \
     }                                                                                         \
   } while (0)
+
+/* Of no more than 16 bits. */
+#define MEMOPT_REQUANTIZE(from, to, low, high, p)                                             \
+  MEMOPT_STORED_AS(from, to, low, high, p,                                                    \
+                   memopt_requantize(x - (p)->input_zero_point, (p)->multiplier, (p)->shift))
 
 #endif
