@@ -8,6 +8,7 @@ import pytest
 from deep import deep_but
 from forge_int16 import add_int16
 from forge_model import INT16, INT32
+from forge_truth import add_matrix
 from xdsl.ir import OpResult
 
 from memopt.analysis.evaluation import evaluate
@@ -54,6 +55,16 @@ def test_biases_that_no_runtime_has_are_refused(tmp_path: Path, lab: Any) -> Non
     lab.forge.add_fully_connected(forge, needs_bias=True)
     module = lab.plan(lab.read_model(forge.save(tmp_path / "m.tflite")), target="host")
     with pytest.raises(MemoptError, match="int16 with a bias of 32 bits"):
+        lab.write(module, tmp_path / "c", "net", "host")
+
+
+def test_zero_points_beside_weights_of_run_time_are_refused(tmp_path: Path, lab: Any) -> None:
+    forge = lab.forge.Forge(np.random.default_rng(1), True)
+    forge.store_as(INT16)
+    add_matrix(forge)
+    forge.graph.tensors[forge.graph.inputs[0]].quantization.zeroPoint = [1]
+    module = lab.plan(lab.read_model(forge.save(tmp_path / "m.tflite")), target="host")
+    with pytest.raises(MemoptError, match="int16 with a zero point other than 0"):
         lab.write(module, tmp_path / "c", "net", "host")
 
 

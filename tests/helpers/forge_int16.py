@@ -4,6 +4,7 @@ from typing import Any
 
 from forge_model import INT8, INT16, INT32, INT64, Forge, schema
 from forge_operators import add_squared_difference, random_shape
+from forge_truth import add_matrix
 
 
 def add_int16(types: Any, forge: Forge) -> None:
@@ -19,6 +20,7 @@ def add_int16(types: Any, forge: Forge) -> None:
     for _ in range(2):
         types.add_transpose_convolution(forge)
     types.add_fully_connected(forge, needs_bias=True)
+    add_matrix(forge)
     for name in ("Add", "Sub", "Mul") * 4:
         options: Any = getattr(schema, f"{name}OptionsT")()
         if name != "Mul":

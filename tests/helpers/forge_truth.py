@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from forge_model import ACTIVATIONS, BOOL, INT8, INT32, INT64, UINT8, Forge, schema
+from forge_model import ACTIVATIONS, BOOL, INT8, INT16, INT32, INT64, UINT8, Forge, schema
 from forge_operators import random_shape
 
 BUILTIN, KINDS = schema.BuiltinOperator, schema.BuiltinOptions
@@ -164,9 +164,15 @@ def add_gather(forge: Forge) -> None:
 def add_matrix(forge: Forge) -> None:
     """FULLY_CONNECTED by weights of run time."""
     rows, depth, columns = (int(v) for v in forge.rng.integers(1, 9, 3))
-    source, weights = forge.input([rows, depth]), forge.input([columns, depth])
+    source, wide = forge.input([rows, depth]), forge.element == INT16
+    if wide:
+        weights = forge.stored([columns, depth], INT8)
+        forge.graph.inputs.append(weights)
+    else:
+        weights = forge.input([columns, depth])
     result = forge.activation([rows, columns])
     if forge.quantized:
-        forge.graph.tensors[weights].quantization.zeroPoint = [0]
+        if not wide:
+            forge.graph.tensors[weights].quantization.zeroPoint = [0]
         forge.graph.tensors[result].quantization.scale = [float(np.float32(0.4))]
     add(forge, "FullyConnected", [source, weights, -1], result)

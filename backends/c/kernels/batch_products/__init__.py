@@ -51,7 +51,7 @@ def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     if op.bias is not None or activation_of(op):
         raise refuse(op, "weights that are only known at run time, with a bias or an activation")
     columns, depth = shape_of(op.weights)
-    rows = elements_of(op.input) // depth
+    rows, kind = elements_of(op.input) // depth, element_kind(op.input)
     fields = (
         *(("batches", 1), ("rows_n", rows), ("depth", depth), ("columns", columns)),
         *(("a_batch", 0), ("a_row", depth), ("a_depth", 1)),
@@ -62,10 +62,25 @@ def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
         if len(scales) != 1 or element_kind(op.weights) != "s8":
             raise refuse(op, "weights that are only known at run time, of several scales")
         (real,) = matrix_reals(op, op.input, scales)
-        fields = (*fields, *_products(op, depth, real, (op.input, op.weights, op.result)))
-    kind, first = element_kind(op.input), tensor_or_table(op, op.input, constants)
+        if kind == "s16":
+            kind, zero = "s16_s8", per_tensor(op, op.weights)[1]
+            if per_tensor(op, op.input)[1] or per_tensor(op, op.result)[1]:
+                raise refuse(op, "int16 with a zero point other than 0")
+            numbers = _wide_products(op, depth * 255 << 15, real)
+            fields = (*fields, ("b_zero_point", zero), *numbers)
+        else:
+            fields = (*fields, *_products(op, depth, real, (op.input, op.weights, op.result)))
+    first = tensor_or_table(op, op.input, constants)
     size = elements_of(op.result) * bytes_per_element(op, op.result)
     return KernelCall(f"batch_matmul_{kind}", fields, (first, op.weights), Rows(1, 0, size))
+
+
+def _wide_products(op: Operation, largest: int, real: float) -> Fields:
+    """What a sum of up to `largest` in 64 bits is multiplied with."""
+    import numpy as np
+
+    multiplier, shift = wide_codes(op, np.array([largest]), (real,))
+    return (("multiplier", int(multiplier[0])), ("shift", int(shift[0])))
 
 
 def _products(op: Operation, depth: int, real: float, values: Sequence[SSAValue]) -> Fields:
@@ -96,7 +111,4 @@ def batch_matmul_s8(op: BatchMatmulOp, constants: Constants) -> KernelCall:
 
 @kernel(BatchMatmulOp, "s16", rounding="tflm_double")
 def batch_matmul_s16(op: BatchMatmulOp, constants: Constants) -> KernelCall:
-    import numpy as np
-
-    multiplier, shift = wide_codes(op, np.array([op.sizes[1] << 30]), (op.real,))
-    return _call(op, constants, (("multiplier", int(multiplier[0])), ("shift", int(shift[0]))))
+    return _call(op, constants, _wide_products(op, op.sizes[1] << 30, op.real))

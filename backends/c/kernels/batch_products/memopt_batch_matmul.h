@@ -7,9 +7,13 @@
 /* p is the kernel's parameters; `product` is that of the elements at x and y, and `value` is made of the
  * sum. */
 #define MEMOPT_BATCH_MATMUL(type, total, p, product, value)                                  \
+  MEMOPT_BATCH_MATMUL_BY(type, type, total, p, product, value)
+
+/* The same, with other elements on the right. */
+#define MEMOPT_BATCH_MATMUL_BY(type, right, total, p, product, value)                        \
   do {                                                                                       \
     const type *const a = in[0];                                                             \
-    const type *const b = in[1];                                                             \
+    const right *const b = in[1];                                                            \
     type *output = out;                                                                      \
     int32_t batch, row, column, k;                                                           \
     (void)rows;                                                                              \
@@ -18,7 +22,7 @@
       for (row = 0; row < (p)->rows_n; ++row) {                                              \
         for (column = 0; column < (p)->columns; ++column) {                                  \
           const type *x = a + batch * (p)->a_batch + row * (p)->a_row;                       \
-          const type *y = b + batch * (p)->b_batch + column * (p)->b_column;                 \
+          const right *y = b + batch * (p)->b_batch + column * (p)->b_column;                \
           total sum = 0;                                                                     \
           for (k = 0; k < (p)->depth; ++k) {                                                 \
             sum += (product);                                                                \

@@ -86,6 +86,8 @@ def fully_connected_s16(op: FullyConnectedOp, constants: Constants) -> KernelCal
     out_n, in_n = shape_of(op.weights)
     if 0 in (out_n, in_n):
         raise refuse(op, "a tensor without elements")
+    if constants(op.weights) is None:
+        return matrix_call(op, constants)
     scales = encoding_of(op.weights).scales
     reals = matrix_reals(op, op.input, scales)
     reals = reals if len(reals) == out_n else reals[:1] * out_n

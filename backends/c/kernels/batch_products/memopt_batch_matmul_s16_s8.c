@@ -1,0 +1,19 @@
+/* FULLY_CONNECTED, int16 with int8 weights of run time: sums in 64 bits, rounded once. */
+#include "memopt_batch_matmul.h"
+#include "memopt_wide_sum_s16.h"
+
+typedef struct {
+  int32_t batches, rows_n, depth, columns;
+  int32_t a_batch, a_row, a_depth;    /* elements of the left operand to the next along each */
+  int32_t b_batch, b_depth, b_column; /* of the right one */
+  int32_t b_zero_point;
+  int32_t multiplier, shift; /* as memopt_wide_steps takes them */
+} memopt_batch_matmul_s16_s8_params;
+
+MEMOPT_FAST
+MEMOPT_KERNEL void memopt_batch_matmul_s16_s8(const void *params, const memopt_rows *rows,
+                                         const void *const *in, void *out, void *scratch) {
+  const memopt_batch_matmul_s16_s8_params *p = params;
+  MEMOPT_BATCH_MATMUL_BY(int16_t, int8_t, int64_t, p, *x * (*y - p->b_zero_point),
+                         (int16_t)memopt_wide_steps(sum, p->multiplier, p->shift));
+}
