@@ -88,9 +88,17 @@ class SoftmaxOp(ComputeOp):
             return None
         return [(np.zeros_like(least[0]), np.full_like(most[0], 1 + 2.0**-20))]
 
+    def need_room(self, most: int) -> None:
+        """Raise MemoptError for vectors of more elements, the runtime's sum of which could leave
+        an int32."""
+        shape = shape_of(self.input)
+        if shape and shape[self.axis.value.data] > most:
+            raise unknown(self, "a vector so long that the sum could overflow")
+
     def need_unit_steps(self) -> tuple[int, int, int]:
         """Of bytes: the least and the largest integer of the result, and its bits. Raises
-        MemoptError unless it goes from 0 to almost 1 in as many steps as there are."""
+        MemoptError unless it goes from 0 to almost 1 in as many steps as there are, and for
+        vectors whose sum, in Q12.19, could overflow."""
         if stored_bits(self, self.input, unsigned=True) != 8:
             raise unknown(self, "int16 is no byte")
         width = 16 if integer_type(element_of(self.result)) == (16, False) else 8
@@ -102,6 +110,7 @@ class SoftmaxOp(ComputeOp):
         if abs(scale * 2.0**width - 1) > off or zero != low:
             text = f"a softmax of bytes needs scale 1/{1 << width} and zero point {low} after it"
             raise unknown(self, text)
+        self.need_room((1 << 12) - 1)
         return low, high, width
 
     def in_tenths(self) -> tuple[int, int]:
@@ -115,6 +124,7 @@ class SoftmaxOp(ComputeOp):
         multiplier, shift = quantize_multiplier(real)
         if shift > 14:
             raise unknown(self, "an input scale so large that differences could overflow")
+        self.need_room(1 << 16)
         return multiplier, shift
 
     def _stored_int16(self, x: Array) -> Array:

@@ -14,6 +14,7 @@ from tflite_builder import Graph, Op, T, build
 
 from memopt.backends.c.lowering import lower
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.unary import FunctionOp
 from memopt.dialects.operators.unit_length import LogSoftmaxOp
 from memopt.frontends.tflite.operators import OPERATORS
@@ -203,6 +204,10 @@ def int8_models() -> dict[str, bytes]:
             found[f"log softmax {scale} {length}"] = one(
                 "LOG_SOFTMAX", 8, (shape,), shape, options=("LogSoftmax", {}), numbers=numbers
             )
+    numbers = ((0.5, 3), UNIT["SOFTMAX"])
+    found["softmax of the longest vectors"] = one(
+        "SOFTMAX", 8, ((3, 4095),), (3, 4095), (), ("Softmax", {"beta": 1.0}), numbers
+    )
     for corners, half in ((False, False), (True, False), (False, True)):
         flags = {"alignCorners": corners, "halfPixelCenters": half}
         for size in ((9, 5), (3, 20), (5, 7), (1, 1)):
@@ -295,6 +300,19 @@ def test_logarithms_that_no_runtime_has(
     with pytest.raises(MemoptError, match=f"memgraph.log_softmax cannot be evaluated: .*{reason}"):
         op.evaluate([np.zeros((2, length), np.int8)])
     with pytest.raises(MemoptError, match=reason):
+        lower(op, lambda _: None, ("c",))
+
+
+@pytest.mark.parametrize(("bits", "length"), [(8, 4096), (16, (1 << 16) + 1)])
+def test_vectors_so_long_that_sums_could_overflow(bits: int, length: int) -> None:
+    numbers = (A, UNIT["SOFTMAX"] if bits == 8 else (1 / 256, 0))
+    data = one(
+        "SOFTMAX", bits, ((2, length),), (2, length), (), ("Softmax", {"beta": 1.0}), numbers
+    )
+    (op,) = (o for o in read(data, "m.tflite").walk() if isinstance(o, SoftmaxOp))
+    with pytest.raises(MemoptError, match="so long that the sum could overflow"):
+        op.evaluate([np.zeros((2, length), f"int{bits}")])
+    with pytest.raises(MemoptError, match="so long that the sum could overflow"):
         lower(op, lambda _: None, ("c",))
 
 
