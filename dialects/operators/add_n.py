@@ -6,8 +6,19 @@ from typing import ClassVar
 from xdsl.irdl import irdl_op_definition, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.dialects.fixed_point import rescale
 from memopt.dialects.operators.base import TYPES, ComputeOp, Kernels, RowsMode
-from memopt.dialects.stored import Array, dtype_of, is_stored, need_reals, unknown
+from memopt.dialects.stored import (
+    Array,
+    dtype_of,
+    is_stored,
+    need_reals,
+    need_same_numbers,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
@@ -15,7 +26,8 @@ POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is 
 
 @irdl_op_definition
 class AddNOp(ComputeOp):
-    """The sum of all operands, element by element, from the first to the last."""
+    """The sum of all operands, element by element, from the first to the last. That of stored
+    integers begins with the one that is 0, as TensorFlow Lite Micro's does: not with real 0."""
 
     name = "memgraph.add_n"
     WHOLE: ClassVar[bool] = True
@@ -42,10 +54,36 @@ class AddNOp(ComputeOp):
         import numpy as np
 
         if any(is_stored(v) for v in (*self.inputs, self.result)):
-            raise unknown(self, "stored integers")
+            return [self._of_stored(operands)]
         need_reals(self, *operands)
         with np.errstate(over="ignore"):  # integers wrap
             total = operands[0].copy()
             for array in operands[1:]:
                 total = total + array
         return [total.astype(dtype_of(self.result))]
+
+    FINER: ClassVar[int] = 19  # bits that the runtime's sums have more
+
+    @property
+    def multiplier(self) -> tuple[int, int]:
+        """(multiplier, shift) of such a sum of stored integers (add_n.cc: CalculateOpData). Raises
+        MemoptError for others than the runtime adds."""
+        if stored_bits(self, *self.inputs, self.result) != 8:
+            raise unknown(self, "a sum of int16")
+        need_same_numbers(self, *self.inputs)
+        if len(self.inputs) > 15:
+            raise unknown(self, "so many operands that the sum could overflow")
+        scale, after = (per_tensor(self, v)[0] for v in (self.inputs[0], self.result))
+        real = scale / ((1 << self.FINER) * after)
+        if not 0 < real < 1:
+            raise unknown(self, "the scales need an output multiplier of 1 or more")
+        return quantize_multiplier(real)
+
+    def _of_stored(self, operands: Sequence[Array]) -> Array:
+        """add_n.h."""
+        import numpy as np
+
+        number, zero = self.multiplier, per_tensor(self, self.inputs[0])[1]
+        total = sum(a.astype(np.int64) - zero for a in operands) - zero
+        made = rescale(self, total << self.FINER, *number) + per_tensor(self, self.result)[1]
+        return np.clip(made, -128, 127).astype(np.int8)

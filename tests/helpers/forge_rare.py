@@ -35,6 +35,16 @@ def add_add_n(forge: Forge) -> None:
     )
 
 
+def add_stored_add_n(forge: Forge, count: int) -> None:
+    """Of int8, of one quantization."""
+    shape = random_shape(forge)
+    inputs = [forge.input(shape)]
+    inputs += [forge.activation(shape, like=inputs[0]) for _ in range(count - 1)]
+    forge.graph.inputs.extend(inputs[1:])
+    options, result = schema.AddNOptionsT(), forge.activation(shape)
+    forge.operator(BUILTIN.ADD_N, inputs, result, options, KINDS.AddNOptions)
+
+
 def add_cumulative_sum(forge: Forge) -> None:
     shape, axis = random_shape(forge), int(forge.rng.integers(-4, 4))
     options: Any = schema.CumsumOptionsT()

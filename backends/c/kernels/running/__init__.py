@@ -5,10 +5,12 @@ from memopt.backends.c.call import (
     KernelCall,
     Rows,
     element_kind,
+    per_tensor,
     refuse,
     size_of,
     tensor_or_table,
 )
+from memopt.backends.c.int8 import Fields
 from memopt.backends.c.registry import kernel
 from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.running import CumulativeSumOp
@@ -34,11 +36,22 @@ def cumulative_sum(op: CumulativeSumOp, constants: Constants) -> KernelCall:
 @kernel(AddNOp, "f32")
 @kernel(AddNOp, "i32")
 def add_n(op: AddNOp, constants: Constants) -> KernelCall:
-    """All operands at once, each a tensor or a table in flash."""
-    kind = element_kind(op.result)
     if any(is_stored(v) for v in (*op.inputs, op.result)):
         raise refuse(op, "quantized int32")
+    return _add_n(op, constants)
+
+
+@kernel(AddNOp, "s8")
+def add_n_s8(op: AddNOp, constants: Constants) -> KernelCall:
+    multiplier, shift = op.multiplier
+    before, after = (per_tensor(op, v)[1] for v in (op.inputs[0], op.result))
+    zeros = (("input_zero_point", before), ("output_zero_point", after))
+    return _add_n(op, constants, (*zeros, ("multiplier", multiplier), ("shift", -shift)))
+
+
+def _add_n(op: AddNOp, constants: Constants, numbers: Fields = ()) -> KernelCall:
+    """All operands at once, each a tensor or a table in flash."""
     operands = tuple(tensor_or_table(op, v, constants) for v in op.inputs)
-    size = size_of(op.result)
-    fields = (("operands", len(operands)), ("row_n", size))
+    size, kind = size_of(op.result), element_kind(op.result)
+    fields = (("operands", len(operands)), ("row_n", size), *numbers)
     return KernelCall(f"add_n_{kind}", fields, operands, Rows.of(op, 1, size, size))

@@ -1,0 +1,27 @@
+/* ADD_N, int8, of one quantization, up to 15 operands (TensorFlow Lite Micro, add_n.h). */
+#include "memopt_common.h"
+
+typedef struct {
+  int32_t operands;
+  int32_t row_n;
+  int32_t input_zero_point, output_zero_point;
+  int32_t multiplier, shift; /* of 2^19 times the sum, to the right */
+} memopt_add_n_s8_params;
+
+MEMOPT_KERNEL void memopt_add_n_s8(const void *params, const memopt_rows *rows,
+                                   const void *const *in, void *out, void *scratch) {
+  const memopt_add_n_s8_params *p = params;
+  int8_t *output = out;
+  int32_t i;
+  (void)rows;
+  (void)scratch;
+  for (i = 0; i < p->row_n; ++i) {
+    int32_t total = -p->input_zero_point; /* the stored 0 */
+    int32_t k, steps;
+    for (k = 0; k < p->operands; ++k) {
+      total += ((const int8_t *)in[k])[i] - p->input_zero_point;
+    }
+    steps = memopt_round_shift(memopt_high_mul(total * ((int32_t)1 << 19), p->multiplier), p->shift);
+    output[i] = (int8_t)memopt_clamp(steps + p->output_zero_point, -128, 127);
+  }
+}
