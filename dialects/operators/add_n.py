@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
@@ -22,6 +23,25 @@ from memopt.dialects.stored import (
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 POINTER = 8  # bytes of a pointer on the host; 4 on a Cortex-M, so that less is needed there
+
+
+FINER = 19
+"""Bits that TensorFlow Lite Micro's sums of int8 have more."""
+
+
+def fine_sum(
+    op: Operation, inputs: Sequence[SSAValue], result: SSAValue, count: int
+) -> tuple[int, int]:
+    """(multiplier, shift) of a finer sum of `count` int8 and of the stored 0 (add_n.cc, cumsum.cc:
+    CalculateOpData). Raises MemoptError for others than the runtime adds."""
+    if stored_bits(op, *inputs, result) != 8:
+        raise unknown(op, "a sum of int16")
+    if count > 15:
+        raise unknown(op, "so many numbers that the sum could overflow")
+    real = per_tensor(op, inputs[0])[0] / ((1 << FINER) * per_tensor(op, result)[0])
+    if not 0 < real < 1:
+        raise unknown(op, "the scales need an output multiplier of 1 or more")
+    return quantize_multiplier(real)
 
 
 @irdl_op_definition
@@ -62,22 +82,12 @@ class AddNOp(ComputeOp):
                 total = total + array
         return [total.astype(dtype_of(self.result))]
 
-    FINER: ClassVar[int] = 19  # bits that the runtime's sums have more
-
     @property
     def multiplier(self) -> tuple[int, int]:
-        """(multiplier, shift) of such a sum of stored integers (add_n.cc: CalculateOpData). Raises
-        MemoptError for others than the runtime adds."""
-        if stored_bits(self, *self.inputs, self.result) != 8:
-            raise unknown(self, "a sum of int16")
+        """(multiplier, shift) of such a sum of stored integers. Raises MemoptError for others than
+        the runtime adds."""
         need_same_numbers(self, *self.inputs)
-        if len(self.inputs) > 15:
-            raise unknown(self, "so many operands that the sum could overflow")
-        scale, after = (per_tensor(self, v)[0] for v in (self.inputs[0], self.result))
-        real = scale / ((1 << self.FINER) * after)
-        if not 0 < real < 1:
-            raise unknown(self, "the scales need an output multiplier of 1 or more")
-        return quantize_multiplier(real)
+        return fine_sum(self, self.inputs, self.result, len(self.inputs))
 
     def _of_stored(self, operands: Sequence[Array]) -> Array:
         """add_n.h."""
@@ -85,5 +95,5 @@ class AddNOp(ComputeOp):
 
         number, zero = self.multiplier, per_tensor(self, self.inputs[0])[1]
         total = sum(a.astype(np.int64) - zero for a in operands) - zero
-        made = rescale(self, total << self.FINER, *number) + per_tensor(self, self.result)[1]
+        made = rescale(self, total << FINER, *number) + per_tensor(self, self.result)[1]
         return np.clip(made, -128, 127).astype(np.int8)

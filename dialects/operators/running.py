@@ -15,15 +15,18 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.fixed_point import rescale
+from memopt.dialects.operators.add_n import FINER, fine_sum
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, dtype_of, is_stored, unknown
+from memopt.dialects.stored import Array, dtype_of, is_stored, per_tensor, unknown
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 
 @irdl_op_definition
 class CumulativeSumOp(ComputeOp):
     """The sum of the elements up to each along `axis`, with `exclusive` of those before it, with
-    `reverse` from the other end."""
+    `reverse` from the other end. That of stored integers begins with the one that is 0, as
+    TensorFlow Lite Micro's does: not with real 0."""
 
     name = "memgraph.cumulative_sum"
     WHOLE: ClassVar[bool] = True
@@ -54,14 +57,33 @@ class CumulativeSumOp(ComputeOp):
         import numpy as np
 
         if is_stored(self.input) or is_stored(self.result):
-            raise unknown(self, "stored integers")
+            return [self._of_stored(operands[0])]
         if str(operands[0].dtype) not in ("float32", "int32", "int64"):
             raise unknown(self, f"numbers of {operands[0].dtype}")
+        number = np.float64 if operands[0].dtype.kind == "f" else np.int64
+        return [self._sums(operands[0].astype(number)).astype(dtype_of(self.result))]
+
+    def _sums(self, values: Array) -> Array:
+        import numpy as np
+
         axis = self.axis.value.data
-        values = np.flip(operands[0], axis) if self.reverse is not None else operands[0]
-        number = np.float64 if values.dtype.kind == "f" else np.int64
-        total = np.cumsum(values, axis, dtype=number)
+        values = np.flip(values, axis) if self.reverse is not None else values
+        total = np.cumsum(values, axis)
         if self.exclusive is not None:
             total = total - values
-        total = np.flip(total, axis) if self.reverse is not None else total
-        return [total.astype(dtype_of(self.result))]
+        return np.flip(total, axis) if self.reverse is not None else total
+
+    @property
+    def multiplier(self) -> tuple[int, int]:
+        """(multiplier, shift) of such a sum of stored integers. Raises MemoptError for others than
+        the runtime adds."""
+        return fine_sum(self, [self.input], self.result, self.sizes[1])
+
+    def _of_stored(self, values: Array) -> Array:
+        """cumsum.h."""
+        import numpy as np
+
+        number, zero = self.multiplier, per_tensor(self, self.input)[1]
+        total = self._sums(values.astype(np.int64) - zero) - zero
+        made = rescale(self, total << FINER, *number) + per_tensor(self, self.result)[1]
+        return np.clip(made, -128, 127).astype(np.int8)

@@ -1,4 +1,4 @@
-"""ADD_N of int8, as C and as evaluated: bit for bit TensorFlow Lite Micro's."""
+"""ADD_N and CUMSUM of int8, as C and as evaluated: bit for bit TensorFlow Lite Micro's."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from forge_model import INT8, INT16, Forge
-from forge_rare import add_stored_add_n
+from forge_rare import add_cumulative_sum, add_stored_add_n
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
@@ -14,6 +14,7 @@ from memopt.backends.c.lowering import lower
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.dialects.operators.add_n import AddNOp
+from memopt.dialects.operators.running import CumulativeSumOp
 from memopt.dialects.tensors import shape_of
 
 
@@ -24,7 +25,8 @@ def test_equal_to_the_runtime(fuzz: float, tmp_path: Path, lab: Any) -> None:
         forge = Forge(np.random.default_rng(seed), True, INT8)
         for count in (2, 3, 15):
             add_stored_add_n(forge, count)
-            for index in forge.graph.operators[-1].inputs if seed < 2 else ():
+            add_cumulative_sum(forge, stored=True)
+            for index in forge.graph.inputs if seed < 2 else ():
                 forge.graph.tensors[index].quantization.zeroPoint = [(-128, 127)[seed]]
         path, work = forge.save(tmp_path / f"{seed}.tflite"), tmp_path / str(seed)
         module = lab.plan(lab.read_model(path), schedule="source", target="host")
@@ -38,14 +40,14 @@ def test_equal_to_the_runtime(fuzz: float, tmp_path: Path, lab: Any) -> None:
         func = only_function(module)
         for r in range(3):
             values = evaluate(func, Weights({}), [x[r] for x in inputs])
-            for op in (o for o in func.walk() if isinstance(o, AddNOp)):
+            for op in (o for o in func.walk() if isinstance(o, AddNOp | CumulativeSumOp)):
                 assert np.array_equal(values[op.result], want[lab.source_tensor(op.result)][r])
 
 
 @pytest.mark.parametrize(
     ("element", "count", "scales", "reason"),
     [
-        (INT8, 16, (0.1, 0.1, 0.1), "so many operands that the sum could overflow"),
+        (INT8, 16, (0.1, 0.1, 0.1), "so many numbers that the sum could overflow"),
         (INT8, 3, (0.1, 0.2, 0.1), "tensors of different quantization"),
         (INT8, 3, (0.9, 0.9, 1e-6), "the scales need an output multiplier of 1 or more"),
         (INT16, 3, (0.1, 0.1, 0.1), "s16|a sum of int16"),

@@ -45,13 +45,16 @@ def add_stored_add_n(forge: Forge, count: int) -> None:
     forge.operator(BUILTIN.ADD_N, inputs, result, options, KINDS.AddNOptions)
 
 
-def add_cumulative_sum(forge: Forge) -> None:
+def add_cumulative_sum(forge: Forge, stored: bool = False) -> None:
     shape, axis = random_shape(forge), int(forge.rng.integers(-4, 4))
     options: Any = schema.CumsumOptionsT()
     options.exclusive, options.reverse = (bool(forge.pick(True, False)) for _ in range(2))
-    (source,) = _sources(forge, shape)
+    if stored:
+        shape[axis] = int(forge.rng.integers(1, 16))
+    (source,) = [forge.input(shape)] if stored else _sources(forge, shape)
+    result = forge.activation(shape) if stored else _made(forge, shape)
     inputs = [source, forge.tensor([], INT32, np.array(axis))]
-    forge.operator(BUILTIN.CUMSUM, inputs, _made(forge, shape), options, KINDS.CumsumOptions)
+    forge.operator(BUILTIN.CUMSUM, inputs, result, options, KINDS.CumsumOptions)
 
 
 def add_top_k(forge: Forge) -> None:

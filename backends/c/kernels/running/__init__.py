@@ -1,16 +1,17 @@
 """CUMSUM and ADD_N: sums of what comes before, and of many tensors."""
 
+from xdsl.ir import SSAValue
+
 from memopt.backends.c.call import (
     Constants,
     KernelCall,
     Rows,
     element_kind,
-    per_tensor,
     refuse,
     size_of,
     tensor_or_table,
 )
-from memopt.backends.c.int8 import Fields
+from memopt.backends.c.int8 import Fields, zero_points
 from memopt.backends.c.registry import kernel
 from memopt.dialects.operators.add_n import AddNOp
 from memopt.dialects.operators.running import CumulativeSumOp
@@ -20,14 +21,30 @@ from memopt.dialects.stored import is_stored
 @kernel(CumulativeSumOp, "f32")
 @kernel(CumulativeSumOp, "i32")
 def cumulative_sum(op: CumulativeSumOp, constants: Constants) -> KernelCall:
-    outer, count, inner = op.sizes
     if is_stored(op.input) or is_stored(op.result):
         raise refuse(op, "quantized int32")
+    return _cumulative_sum(op)
+
+
+@kernel(CumulativeSumOp, "s8")
+def cumulative_sum_s8(op: CumulativeSumOp, constants: Constants) -> KernelCall:
+    return _cumulative_sum(op, _numbers(op, op.input))
+
+
+def _numbers(op: AddNOp | CumulativeSumOp, source: SSAValue) -> Fields:
+    """Those of a sum of int8."""
+    multiplier, shift = op.multiplier
+    return (*zero_points(op, source, op.result), ("multiplier", multiplier), ("shift", -shift))
+
+
+def _cumulative_sum(op: CumulativeSumOp, numbers: Fields = ()) -> KernelCall:
+    outer, count, inner = op.sizes
     if not outer * count * inner:
         raise refuse(op, "a tensor without elements")
     fields = (
         *(("count", count), ("inner", inner)),
         *(("exclusive", int(op.exclusive is not None)), ("reverse", int(op.reverse is not None))),
+        *numbers,
     )
     rows = Rows.of(op, outer, count * inner, count * inner)
     return KernelCall(f"cumulative_sum_{element_kind(op.input)}", fields, (op.input,), rows)
@@ -43,10 +60,7 @@ def add_n(op: AddNOp, constants: Constants) -> KernelCall:
 
 @kernel(AddNOp, "s8")
 def add_n_s8(op: AddNOp, constants: Constants) -> KernelCall:
-    multiplier, shift = op.multiplier
-    before, after = (per_tensor(op, v)[1] for v in (op.inputs[0], op.result))
-    zeros = (("input_zero_point", before), ("output_zero_point", after))
-    return _add_n(op, constants, (*zeros, ("multiplier", multiplier), ("shift", -shift)))
+    return _add_n(op, constants, _numbers(op, op.inputs[0]))
 
 
 def _add_n(op: AddNOp, constants: Constants, numbers: Fields = ()) -> KernelCall:

@@ -1,5 +1,5 @@
-/* ADD_N, int8, of one quantization, up to 15 operands (TensorFlow Lite Micro, add_n.h). */
-#include "memopt_common.h"
+/* ADD_N, int8, of one quantization, up to 15 operands. */
+#include "memopt_fine_sum.h"
 
 typedef struct {
   int32_t operands;
@@ -17,11 +17,10 @@ MEMOPT_KERNEL void memopt_add_n_s8(const void *params, const memopt_rows *rows,
   (void)scratch;
   for (i = 0; i < p->row_n; ++i) {
     int32_t total = -p->input_zero_point; /* the stored 0 */
-    int32_t k, steps;
+    int32_t k;
     for (k = 0; k < p->operands; ++k) {
       total += ((const int8_t *)in[k])[i] - p->input_zero_point;
     }
-    steps = memopt_round_shift(memopt_high_mul(total * ((int32_t)1 << 19), p->multiplier), p->shift);
-    output[i] = (int8_t)memopt_clamp(steps + p->output_zero_point, -128, 127);
+    output[i] = (int8_t)MEMOPT_FINE_SUM(p, total);
   }
 }
