@@ -50,8 +50,18 @@ def _shortest(packed: bytes) -> str:
     raise VerifyException(f"{value} is not a finite float32")
 
 
+def parse_number(parser: AttrParser) -> int:
+    """An integer; xDSL takes `true` for one, too."""
+    return parser.parse_integer(allow_boolean=False)
+
+
+def number_of(parser: AttrParser) -> Callable[[], int]:
+    """`parse_number` as a reader of `parse_keys`."""
+    return lambda: parse_number(parser)
+
+
 def parse_int_list(parser: AttrParser) -> tuple[int, ...]:
-    return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer))
+    return tuple(parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number_of(parser)))
 
 
 def parse_word(parser: AttrParser) -> str:
@@ -269,7 +279,7 @@ class EncodingAttr(ParametrizedAttribute):
                     zero = parse_int_list(parser)
                 elif key == "axis":
                     parser.parse_punctuation("=")
-                    axis = parser.parse_integer()
+                    axis = parse_number(parser)
                 elif layout:
                     parser.raise_error(f"unknown key {key!r}")
                 else:
@@ -400,9 +410,9 @@ class SourceAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            subgraph = parser.parse_integer()
+            subgraph = parse_number(parser)
             parser.parse_punctuation(",")
-            operator = parser.parse_integer()
+            operator = parse_number(parser)
             parser.parse_punctuation(",")
             tensors = parse_int_list(parser)
         return cls(subgraph, operator, tensors).parameters

@@ -21,7 +21,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import one_of
+from memopt.dialects.attributes import one_of, parse_number
 from memopt.dialects.quick import numbers
 from memopt.dialects.range_attribute import number_text
 
@@ -100,7 +100,7 @@ class ChannelsAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         def one() -> LeftOut:
-            index = parser.parse_integer()
+            index = parse_number(parser)
             parser.parse_punctuation("[")
             low = parser.parse_number()
             parser.parse_punctuation(",")
@@ -110,7 +110,7 @@ class ChannelsAttr(ParametrizedAttribute):
 
         left_out: list[LeftOut] = []
         with parser.in_angle_brackets():
-            width = parser.parse_integer()
+            width = parse_number(parser)
             if parser.parse_optional_punctuation(","):
                 parser.parse_keyword("left_out")
                 parser.parse_punctuation("=")

@@ -15,7 +15,14 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import need_counts, need_keys, one_of, parse_keys, parse_record
+from memopt.dialects.attributes import (
+    need_counts,
+    need_keys,
+    number_of,
+    one_of,
+    parse_keys,
+    parse_record,
+)
 
 MemoryKind = Literal["arena", "object", "bank"]
 ARENA = "arena"  # the name of a plan's only memory
@@ -74,7 +81,7 @@ class MemoryAttr(ParametrizedAttribute):
         with parser.in_angle_brackets():
             memory = parser.parse_identifier_or_str_literal()
             parser.parse_punctuation(",")
-            readers = dict.fromkeys(("bytes", *BANK_KEYS), parser.parse_integer)
+            readers = dict.fromkeys(("bytes", *BANK_KEYS), number_of(parser))
             found = parse_keys(
                 parser, {"kind": parser.parse_identifier, **readers}, parser.Delimiter.NONE
             )
@@ -129,7 +136,7 @@ class TrafficAttr(ParametrizedAttribute):
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        number = parser.parse_integer
+        number = number_of(parser)
         found = parse_record(
             parser, {"cost": number, "lower_bound": number, "proof": parser.parse_identifier}
         )

@@ -15,7 +15,14 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import need_keys, one_of, parse_int_list, parse_keys, parse_word
+from memopt.dialects.attributes import (
+    need_keys,
+    number_of,
+    one_of,
+    parse_int_list,
+    parse_keys,
+    parse_word,
+)
 from memopt.dialects.quick import numbers
 
 AliasKind = Literal["view", "inplace", "slice", "part", "join", "gather"]
@@ -67,9 +74,9 @@ class AliasAttr(ParametrizedAttribute):
         found = parse_keys(
             parser,
             {
-                "operand": parser.parse_integer,
+                "operand": number_of(parser),
                 "kind": parser.parse_identifier,
-                "byte_offset": parser.parse_integer,
+                "byte_offset": number_of(parser),
                 "strides": lambda: parse_int_list(parser),
             },
         )
@@ -155,7 +162,7 @@ class ModelAttr(ParametrizedAttribute):
 
         readers: dict[str, Callable[[], Any]] = {
             "target": word,
-            "alignment": parser.parse_integer,
+            "alignment": number_of(parser),
             "io": word,
             "views": word,
             "inplace": word,

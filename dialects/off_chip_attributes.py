@@ -13,7 +13,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import need_counts, one_of, parse_record
+from memopt.dialects.attributes import need_counts, number_of, one_of, parse_record
 from memopt.dialects.memory_attributes import PROOFS
 
 
@@ -52,10 +52,10 @@ class OffChipAttr(ParametrizedAttribute):
         found = parse_record(
             parser,
             {
-                "on_chip": parser.parse_integer,
+                "on_chip": number_of(parser),
                 "rule": parser.parse_identifier,
-                "moved": parser.parse_integer,
-                "lower_bound": parser.parse_integer,
+                "moved": number_of(parser),
+                "lower_bound": number_of(parser),
                 "proof": parser.parse_identifier,
             },
         )

@@ -5,16 +5,16 @@ memgraph.offset = [#memgraph.slot<dtcm, 1024>, #memgraph.slot<object3, 0>]
 """
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, TypeGuard, get_args
 
-from xdsl.dialects.builtin import IntAttr, IntegerAttr, NoneAttr, StringAttr
+from xdsl.dialects.builtin import IntAttr, IntegerAttr, NoneAttr, StringAttr, i64
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import WordAttr, need_counts, one_of
+from memopt.dialects.attributes import WordAttr, need_counts, one_of, parse_number
 from memopt.dialects.quick import fill, word
 
 Why = Literal["constant", "caller", "runtime", "gathered"]
@@ -56,7 +56,7 @@ class SlotAttr(ParametrizedAttribute):
         with parser.in_angle_brackets():
             memory = parser.parse_identifier_or_str_literal()
             parser.parse_punctuation(",")
-            return cls(memory, parser.parse_integer()).parameters
+            return cls(memory, parse_number(parser)).parameters
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -99,13 +99,13 @@ class ScratchAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            size = parser.parse_integer()
+            size = parse_number(parser)
             place: int | SlotAttr = -1
             if parser.parse_optional_punctuation(","):
                 found = parser.parse_optional_attribute()
                 if isinstance(found, SlotAttr):
                     place = found
-                elif isinstance(found, IntegerAttr):
+                elif _is_number(found):
                     place = found.value.data
                 else:
                     parser.raise_error("expected an offset or a slot")
@@ -117,6 +117,11 @@ class ScratchAttr(ParametrizedAttribute):
             printer.print_string(f"{self.bytes.data}")
             if not isinstance(place, int) or place >= 0:
                 printer.print_string(f", {place}")
+
+
+def _is_number(found: Attribute | None) -> TypeGuard[IntegerAttr]:
+    """Whether it is a number without a type, which reads as i64; `true` does not."""
+    return isinstance(found, IntegerAttr) and found == IntegerAttr(found.value.data, i64)
 
 
 PLACE_ATTRIBUTES: tuple[type[Attribute], ...] = (ScratchAttr, SlotAttr, UnplacedAttr)

@@ -17,7 +17,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from memopt.dialects.attributes import need_counts, need_keys, one_of, parse_keys
+from memopt.dialects.attributes import need_counts, need_keys, number_of, one_of, parse_keys
 from memopt.dialects.memory_attributes import ARENA, MemoryAttr, MemoryKind, TrafficAttr, one_arena
 from memopt.dialects.old_forms import OBJECTS, old_form
 
@@ -139,7 +139,7 @@ class PlanAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         start = parser.pos
-        number = parser.parse_integer
+        number = number_of(parser)
 
         def old(key: str) -> NoReturn:
             parser.raise_error(old_form(f"with {key}", OBJECTS), start)

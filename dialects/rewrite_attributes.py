@@ -17,6 +17,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from memopt.dialects.attributes import number_of
 from memopt.dialects.quick import numbers
 
 REWRITES = "memgraph.rewrites"
@@ -82,10 +83,10 @@ class RewrittenAttr(ParametrizedAttribute):
                     parser.raise_error(f"{key!r} is no other key of what a rule did")
                 parser.parse_punctuation("=")
                 if key not in FIGURES:
-                    found[key] = parser.parse_integer(allow_negative=False)
+                    found[key] = parser.parse_integer(allow_boolean=False, allow_negative=False)
                     continue
                 square = parser.Delimiter.SQUARE
-                found[key] = parser.parse_comma_separated_list(square, parser.parse_integer)
+                found[key] = parser.parse_comma_separated_list(square, number_of(parser))
                 if key == "peak" and parser.parse_optional_keyword("proven"):
                     found["proven"] = True
         return cls(rule, found.pop("sites", 0), **found).parameters

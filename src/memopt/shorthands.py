@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from memopt.formats.sizes import parse_size
 from memopt.frontends.core.fixed import Fixed
@@ -15,7 +16,9 @@ from memopt.usage import UsageError
 
 def pipeline_text(steps: Sequence[tuple[str, str]], time_limit: float | None) -> str:
     """The shorthands as a pipeline text."""
-    limit = "" if time_limit is None else f"time-limit={time_limit:f}"  # no exponent: it has none
+    limit = ""
+    if time_limit is not None:  # all of its digits, without an exponent, which pipelines have not
+        limit = f"time-limit={Decimal(repr(time_limit)):f}"
     parts: list[str] = []
     for flag, value in steps:
         named = flag in ("schedule", "place", "partition")

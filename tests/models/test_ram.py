@@ -60,6 +60,17 @@ def test_a_small_model_needs_more_to_be_planned_than_to_run(
     assert json.loads(capsys.readouterr().out)["target"]["tensor_arena"] == 1_072 + 48
 
 
+@pytest.mark.parametrize("flag", ["--optimize=speed", "--shared-kernels"])
+def test_what_is_of_our_kernels_is_refused(
+    flag: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = shared / "models" / "hello_world_int8.tflite"
+    goal = tmp_path / "out"
+    assert main(["compile", str(model), "--target=tflm", flag, "-o", str(goal)]) == 2
+    assert f"{flag.split('=')[0]} is of C targets" in capsys.readouterr().err
+    assert not goal.exists()
+
+
 # -- scratch that nobody knows --------------------------------------------------------------------
 
 

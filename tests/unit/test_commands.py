@@ -161,6 +161,7 @@ def test_a_planned_tflite_is_verified_and_a_broken_plan_is_not(
         (["compile", "x.json"], "-o"),
         (["report", "x.json", "--schedule=nonsense"], "No such file"),
         (["frobnicate"], "invalid choice"),
+        (["compile", "x.json", "--target=tflm", "--shared-kernels", "-o", "y"], "of C targets"),
     ],
 )
 def test_wrong_usage(arguments: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:

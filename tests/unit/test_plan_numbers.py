@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from plan_source import SOURCE
-from xdsl.utils.exceptions import VerifyException
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from memopt.cli import main
 from memopt.dialects.memory_attributes import MemoryAttr
+from memopt.driver import new_context
 from memopt.opt import main as opt
 
 STATES = {
@@ -245,3 +247,24 @@ def test_only_a_bank_has_capacity_cost_and_moved(numbers: tuple[int, int, int]) 
         MemoryAttr("a", "object", 8, *numbers)
     with pytest.raises(VerifyException, match="memory a: -1 is negative"):
         MemoryAttr("a", "bank", 8, *numbers)
+
+
+NUMBERS = (
+    "slot<a, 1>",
+    "scratch<1>",
+    "scratch<8, 1>",
+    "memory<a, kind = arena, bytes = 1>",
+    "traffic<cost = 1, lower_bound = 0, proof = ilp>",
+    'plan<peak = 1, lower_bound = 0, proof = flow, family = order, fingerprint = "0">',
+    'plan<peak = 8, lower_bound = 1, proof = flow, family = order, fingerprint = "0">',
+    "off_chip<on_chip = 1, rule = belady, moved = 0, lower_bound = 0, proof = none>",
+    "alias<operand = 0, kind = slice, byte_offset = 1>",
+)
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_a_boolean_is_no_number(text: str) -> None:
+    """xDSL reads `true` as 1."""
+    Parser(new_context(), f"#memgraph.{text}").parse_attribute()
+    with pytest.raises(ParseError):
+        Parser(new_context(), f"#memgraph.{text.replace('1', 'true')}").parse_attribute()

@@ -18,6 +18,7 @@ from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.passes.memgraph_schedule import MemgraphSchedulePass
 from memopt.passes.memgraph_traffic import MemgraphTrafficPass
 from memopt.passes.planned import Planned
+from memopt.shorthands import pipeline_text
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.memories import assign
@@ -38,6 +39,15 @@ def test_memopt_opt_refuses_what_is_no_limit(
     assert opt.main([flag, f"--time-limit={limit}", "nowhere.mlir"]) == 2
     error = capsys.readouterr().err
     assert error == f"memopt-opt: error: --time-limit={limit}: seconds, finite and more than 0\n"
+
+
+@pytest.mark.parametrize("limit", ["1e-9", "0.5", "3e-300", "1e20"])
+def test_a_pipeline_has_the_limit_that_was_given(limit: str) -> None:
+    """However small: one of six digits was 0, which is none."""
+    text = pipeline_text([("schedule", "auto")], float(limit))
+    found = text.split("time-limit=")[1].removesuffix("}")
+    assert float(found) == float(limit) and "e" not in found.lower()
+    driver.build_pipeline(text)
 
 
 @pytest.mark.parametrize("limit", WRONG)
@@ -94,8 +104,8 @@ def test_the_limit_is_for_fusion_too() -> None:
     """As written, without an exponent that a pipeline cannot have."""
     steps = [("fuse", ""), ("schedule", "auto"), ("memory", "a:1K")]
     assert opt.pipeline_text(steps, 0.00001) == (
-        "memgraph-fuse{time-limit=0.000010},memgraph-schedule{method=auto time-limit=0.000010},"
-        'memgraph-memory{banks="a:1K" time-limit=0.000010}'
+        "memgraph-fuse{time-limit=0.00001},memgraph-schedule{method=auto time-limit=0.00001},"
+        'memgraph-memory{banks="a:1K" time-limit=0.00001}'
     )
 
 

@@ -84,6 +84,8 @@ def check_target(args: argparse.Namespace) -> None:
         raise UsageError("--ram is one memory, --memory says all of them; give one of the two")
     if args.layout is not None and args.target == "tflm":
         raise UsageError(f"--layout={args.layout} is of C targets; --target=tflm writes a .tflite")
+    if args.shared_kernels and args.target == "tflm":
+        raise UsageError("--shared-kernels is of C targets; --target=tflm writes a .tflite")
     if args.specialise is not None and args.target == "tflm":
         raise UsageError("--specialise is of C targets; --target=tflm writes a .tflite")
 

@@ -98,7 +98,6 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--optimize",
         choices=HOW,
-        default=BALANCED,
         help="what kernels that take scratch to be faster may cost: no RAM (ram), 6%% of it "
         "(balanced, default), or any (speed) (C targets)",
     )
@@ -177,6 +176,8 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         default = _rows_by_default(args, target, module, rewrite) if slide is None else ALL
     rows = tuple((args.rows or default).split(","))
     fit = None if args.fit is None else bytes_of_text(args.fit)
+    if args.optimize is not None and target == "tflm":
+        raise UsageError("--optimize is of C targets; TensorFlow Lite Micro has kernels of its own")
     if fit == 0:
         raise UsageError("--fit=0: no arena has no bytes")
     if fit is not None and args.memory is not None:
@@ -199,7 +200,7 @@ def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choic
         slide,
         _kept(args),
         rewrite,
-        args.optimize,
+        args.optimize or BALANCED,
         rows_alignment(module),
         args.cmsis_nn,
     )
