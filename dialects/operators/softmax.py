@@ -21,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from memopt.dialects.arithmetic import (
+    INT32_MAX,
     one_over_one_plus_x,
     quantize_multiplier,
     softmax_exponentials,
@@ -88,17 +89,9 @@ class SoftmaxOp(ComputeOp):
             return None
         return [(np.zeros_like(least[0]), np.full_like(most[0], 1 + 2.0**-20))]
 
-    def need_room(self, most: int) -> None:
-        """Raise MemoptError for vectors of more elements, the runtime's sum of which could leave
-        an int32."""
-        shape = shape_of(self.input)
-        if shape and shape[self.axis.value.data] > most:
-            raise unknown(self, "a vector so long that the sum could overflow")
-
     def need_unit_steps(self) -> tuple[int, int, int]:
         """Of bytes: the least and the largest integer of the result, and its bits. Raises
-        MemoptError unless it goes from 0 to almost 1 in as many steps as there are, and for
-        vectors whose sum, in Q12.19, could overflow."""
+        MemoptError unless it goes from 0 to almost 1 in as many steps as there are."""
         if stored_bits(self, self.input, unsigned=True) != 8:
             raise unknown(self, "int16 is no byte")
         width = 16 if integer_type(element_of(self.result)) == (16, False) else 8
@@ -110,7 +103,6 @@ class SoftmaxOp(ComputeOp):
         if abs(scale * 2.0**width - 1) > off or zero != low:
             text = f"a softmax of bytes needs scale 1/{1 << width} and zero point {low} after it"
             raise unknown(self, text)
-        self.need_room((1 << 12) - 1)
         return low, high, width
 
     def in_tenths(self) -> tuple[int, int]:
@@ -124,7 +116,9 @@ class SoftmaxOp(ComputeOp):
         multiplier, shift = quantize_multiplier(real)
         if shift > 14:
             raise unknown(self, "an input scale so large that differences could overflow")
-        self.need_room(1 << 16)
+        shape = shape_of(self.input)
+        if shape and shape[self.axis.value.data] > 1 << 16:
+            raise unknown(self, "a vector so long that the sum could overflow")
         return multiplier, shift
 
     def _stored_int16(self, x: Array) -> Array:
@@ -144,7 +138,8 @@ class SoftmaxOp(ComputeOp):
         return np.clip(made, 0, 32767).astype(np.int16)
 
     def _stored(self, x: Array, axis: int, beta: float) -> Array:
-        """softmax.h, the integer Softmax: exponentials in Q0.31, their sum in Q12.19."""
+        """softmax.h, the integer Softmax: exponentials in Q0.31, their sum in Q12.19, which ends at
+        the largest int32: where it would overflow runtimes stop or give anything."""
         import numpy as np
 
         if integer_type(element_of(self.input)) == (16, False):
@@ -153,7 +148,7 @@ class SoftmaxOp(ComputeOp):
         table = np.array(softmax_exponentials(beta, per_tensor(self, self.input)[0]), np.int64)
         below = x.max(-1, keepdims=True).astype(np.int64) - x
         exponential = np.where(below < len(table), table[np.minimum(below, len(table) - 1)], 0)
-        total = round_shift(exponential, np.int64(12)).sum(-1, keepdims=True)
+        total = round_shift(exponential, np.int64(12)).sum(-1, keepdims=True).clip(max=INT32_MAX)
         zeros = by_table(total, lambda v: 32 - v.bit_length())
         scale = by_table((total << zeros) - (1 << 31), one_over_one_plus_x)
         bits = 12 - zeros + 31 - width

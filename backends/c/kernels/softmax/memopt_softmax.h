@@ -7,7 +7,8 @@
 /* Vectors of `from`, whose least number is `least`, as those of `to`, low .. high, of scale
  * 2^-result_bits. `exponential[d]` is gemmlowp's exp_on_negative_values of -d steps of the input
  * scale times beta, in Q0.31, for every d that TensorFlow Lite does not cut off: computed when this
- * code was written (softmax.py), equal bit for bit. p is the kernel's parameters; the result may take
+ * code was written (softmax.py), equal bit for bit. A sum that would overflow, where runtimes stop or
+ * give anything, is the largest one. p is the kernel's parameters; the result may take
  * the place of the operand if it is no larger. */
 #define MEMOPT_SOFTMAX(from, least, to, result_bits, low, high, p)                            \
   do {                                                                                        \
@@ -24,11 +25,12 @@
       for (i = 0; i < (p)->depth; ++i) {                                                      \
         const int32_t below = max - input[i];                                                 \
         if (below < (p)->entries) {                                                           \
-          sum += memopt_round_shift((p)->exponential[below], 12);                             \
+          const int32_t more = memopt_round_shift((p)->exponential[below], 12);               \
+          sum = sum > INT32_MAX - more ? INT32_MAX : sum + more;                              \
         }                                                                                     \
       }                                                                                       \
-      zeros = memopt_leading_zeros((uint32_t)sum);                                    \
-      scale = memopt_reciprocal((int32_t)(((uint32_t)sum << zeros) - 0x80000000u));   \
+      zeros = memopt_leading_zeros((uint32_t)sum);                                            \
+      scale = memopt_reciprocal((int32_t)(((uint32_t)sum << zeros) - 0x80000000u));           \
       bits = 12 - zeros + 31 - (result_bits);                                                 \
       for (i = 0; i < (p)->depth; ++i) {                                                      \
         const int32_t below = max - input[i];                                                 \
