@@ -15,7 +15,14 @@ from memopt.dialects.arithmetic import (
 )
 from memopt.dialects.operators.base import ROUNDING, TYPES
 from memopt.dialects.operators.unary import FunctionOp
-from memopt.dialects.stored import Array, limits_of, per_tensor, unknown
+from memopt.dialects.stored import (
+    Array,
+    element_of,
+    integer_type,
+    limits_of,
+    per_tensor,
+    unknown,
+)
 
 
 @irdl_op_definition
@@ -75,10 +82,12 @@ class LeakyReluOp(FunctionOp):
 
     @property
     def slopes(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """(multiplier, shift) of what is below zero and of what is above, in float32, as TFLM."""
-        (in_scale, _), (out_scale, _) = (per_tensor(self, v) for v in (self.input, self.result))
-        slopes = float32(in_scale * float32(self.alpha.value.data)), float32(in_scale)
-        below, above = (quantize_multiplier(float32(s / float32(out_scale))) for s in slopes)
+        """(multiplier, shift) of what is below zero and of what is above: of doubles, as TFLM; of
+        uint8 of floats, as LiteRT."""
+        real = float32 if integer_type(element_of(self.input)) == (8, True) else float
+        in_scale, out_scale = (per_tensor(self, v)[0] for v in (self.input, self.result))
+        slopes = real(in_scale * float32(self.alpha.value.data)), in_scale
+        below, above = (quantize_multiplier(real(slope / out_scale)) for slope in slopes)
         return below, above
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:

@@ -154,6 +154,10 @@ def models(bits: int) -> dict[str, bytes]:
         narrow = weights((4, 3, 3, 6), 4, 0, np.int32)
         found["abs"] = one("ABS", 16, (X,), X)
         found["abs as it is"] = one("ABS", 16, (X,), X, numbers=(A,))
+        many, numbers = (1, 128, 128, 8), ((4.018611e-04, 0), (2.6338996e-04, 0))
+        found["leaky, whose slopes are doubles"] = one(
+            "LEAKY_RELU", 16, (many,), many, (), ("LeakyRelu", {"alpha": 0.3}), numbers
+        )
         squares: tuple[str, dict[str, Any]] = ("SquaredDifference", {})
         for name, other in (("", X), (" broadcast", (1, 1, 1, 6))):
             numbers = (A, B, (0.8, 0))
