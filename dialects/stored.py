@@ -167,6 +167,12 @@ def stored_bits(op: Operation, *values: SSAValue, unsigned: bool = False) -> int
     raise unknown(op, f"arithmetic of {types}, which no runtime of ours has")
 
 
+def need_zero_points_of_zero(op: Operation, bits: int, *values: SSAValue) -> None:
+    """Raise MemoptError for a zero point of int16, if the integers have 16 `bits`."""
+    if bits == 16 and any(per_tensor(op, v)[1] for v in values):
+        raise unknown(op, "int16 with a zero point other than 0")
+
+
 def need_same_numbers(op: Operation, *values: SSAValue) -> None:
     """Raise MemoptError unless stored integers mean the same in all of `values`."""
     if len({numbers_of(v) for v in values}) > 1:

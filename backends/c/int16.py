@@ -19,6 +19,12 @@ def sigmoids() -> Table:
     return Table("uint16_t", np.array(sigmoid_table(), np.uint16))
 
 
+def need_zero_points_of_zero(op: Operation, *values: SSAValue) -> None:
+    """Refuse int16 with a zero point, which no runtime of ours takes."""
+    if any(per_tensor(op, v)[1] for v in values):
+        raise refuse(op, "int16 with a zero point other than 0")
+
+
 def wide_codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[Array, Array]:
     """Multipliers of 16 bits and shifts to the right, as memopt_wide_steps takes them, of sums
     whose absolute values are up to `largest`."""
@@ -46,8 +52,7 @@ def wide_sums(
 
     source, filters, bias = operands
     weights, _ = int8_weights(op, filters, len(reals), constants)
-    if per_tensor(op, source)[1] or per_tensor(op, op.results[0])[1]:
-        raise refuse(op, "int16 with a zero point other than 0")
+    need_zero_points_of_zero(op, source, op.results[0])
     values = None if bias is None else constants(bias)
     wide = bias is None or (values is not None and str(values.dtype) == "int64")
     if not wide and not narrow:

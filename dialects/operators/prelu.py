@@ -8,7 +8,7 @@ from xdsl.irdl import irdl_op_definition
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.fixed_point import need_int32, rescale
 from memopt.dialects.operators.binary import BinaryOp
-from memopt.dialects.stored import Array, per_tensor, unknown
+from memopt.dialects.stored import Array, need_zero_points_of_zero, per_tensor, unknown
 from memopt.dialects.tensors import elements_of
 
 
@@ -77,10 +77,9 @@ class SquaredDifferenceOp(BentOp):
         """How many bits finer both operands are brought to one scale, and (multiplier, shift) of
         the left, the right and the square (squared_difference.cc: PrepareQuantized). Raises
         MemoptError for int16 that the runtime has not."""
-        numbers = [per_tensor(self, v) for v in (self.lhs, self.rhs, self.result)]
-        if bits == 16 and any(zero for _, zero in numbers):
-            raise unknown(self, "int16 with a zero point other than 0")
-        (a, b, out), left_shift = (scale for scale, _ in numbers), 7 if bits == 8 else 0
+        values = self.lhs, self.rhs, self.result
+        need_zero_points_of_zero(self, bits, *values)
+        (a, b, out), left_shift = (per_tensor(self, v)[0] for v in values), 7 if bits == 8 else 0
         twice = 2 * max(a, b)
         reals = (a / twice, b / twice, twice * twice / ((1 << 2 * left_shift) * out))
         return left_shift, tuple(quantize_multiplier(r) for r in reals)

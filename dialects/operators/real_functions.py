@@ -17,7 +17,14 @@ from memopt.dialects.arithmetic import (
 )
 from memopt.dialects.operators.unary import FunctionOp, by_floats
 from memopt.dialects.operators.unit_length import inverse_root
-from memopt.dialects.stored import Array, limits_of, per_tensor, stored_bits, unknown
+from memopt.dialects.stored import (
+    Array,
+    limits_of,
+    need_zero_points_of_zero,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
 
 
 class RealFunctionOp(FunctionOp):
@@ -53,8 +60,7 @@ class AbsOp(RealFunctionOp):
         (scale, zero), (out_scale, out_zero) = (
             per_tensor(self, v) for v in (self.input, self.result)
         )
-        if bits == 16 and (zero or out_zero):
-            raise unknown(self, "int16 with a zero point other than 0")
+        need_zero_points_of_zero(self, bits, self.input, self.result)
         numbers, same = quantize_multiplier(scale / out_scale), scale == out_scale
         largest, limits = (255 if bits == 8 else 1 << 15), limits_of(self, self.result)
         if largest << max(numbers[1], 0) > INT32_MAX:
@@ -148,11 +154,9 @@ class RsqrtOp(RealFunctionOp):
     def multiplier(self) -> tuple[int, int]:
         """(multiplier, shift) of the finer root (elementwise.cc: SetRsqrtOutputMultiplier). Raises
         MemoptError for numbers with which the runtime has none."""
-        (scale, zero), (out_scale, out_zero) = (
-            per_tensor(self, v) for v in (self.input, self.result)
-        )
-        if stored_bits(self, self.input, self.result) == 16 and (zero or out_zero):
-            raise unknown(self, "int16 with a zero point other than 0")
+        bits = stored_bits(self, self.input, self.result)
+        need_zero_points_of_zero(self, bits, self.input, self.result)
+        scale, out_scale = (per_tensor(self, v)[0] for v in (self.input, self.result))
         multiplier, shift = quantize_multiplier(1 / (sqrt(scale) * out_scale))
         if shift > self.FINER:
             raise unknown(self, "an output scale so small that the product could overflow")

@@ -16,7 +16,7 @@ from memopt.backends.c.call import (
     tensor_or_table,
 )
 from memopt.backends.c.int8 import Fields, codes
-from memopt.backends.c.int16 import wide_codes
+from memopt.backends.c.int16 import need_zero_points_of_zero, wide_codes
 from memopt.backends.c.registry import kernel
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
@@ -64,8 +64,7 @@ def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:
         (real,) = matrix_reals(op, op.input, scales)
         if kind == "s16":
             kind, zero = "s16_s8", per_tensor(op, op.weights)[1]
-            if per_tensor(op, op.input)[1] or per_tensor(op, op.result)[1]:
-                raise refuse(op, "int16 with a zero point other than 0")
+            need_zero_points_of_zero(op, op.input, op.result)
             numbers = _wide_products(op, depth * 255 << 15, real)
             fields = (*fields, ("b_zero_point", zero), *numbers)
         else:

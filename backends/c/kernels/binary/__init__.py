@@ -20,6 +20,7 @@ from memopt.backends.c.call import (
 )
 from memopt.backends.c.float32 import float_result_range
 from memopt.backends.c.int8 import WIDE, Fields, int8_range
+from memopt.backends.c.int16 import need_zero_points_of_zero
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
 from memopt.dialects.arithmetic import multiply, quantize_multiplier
@@ -142,8 +143,8 @@ def _sum(op: SumOp, constants: Constants) -> KernelCall:
 @kernel(AddOp, "s16", rounding="tflm_double", rows=own_rows)
 @kernel(SubOp, "s16", rounding="tflm_double", rows=own_rows)
 def sum_stored(op: SumOp, constants: Constants) -> KernelCall:
-    if element_kind(op.result) == "s16" and any(value for _, value in _zero_points(op)):
-        raise refuse(op, "int16 with a zero point other than 0")
+    if element_kind(op.result) == "s16":
+        need_zero_points_of_zero(op, op.lhs, op.rhs, op.result)
     return _sum(op, constants)
 
 
@@ -193,8 +194,8 @@ def mul_stored(op: MulOp, constants: Constants) -> KernelCall:
     is_wide = element_kind(op.result) == "s16"  # whose products are as large as 2^30
     if shift > (0 if is_wide else 14):
         raise refuse(op, "an output scale so small that the product could overflow")
-    if is_wide and any(value for _, value in _zero_points(op)):
-        raise refuse(op, "int16 with a zero point other than 0")
+    if is_wide:
+        need_zero_points_of_zero(op, op.lhs, op.rhs, op.result)
     fields = (
         *_zero_points(op),
         ("multiplier", multiplier),

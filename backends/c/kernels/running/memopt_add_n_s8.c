@@ -1,4 +1,5 @@
 /* ADD_N, int8, of one quantization, up to 15 operands. */
+#include "memopt_add_n.h"
 #include "memopt_fine_sum.h"
 
 typedef struct {
@@ -11,16 +12,6 @@ typedef struct {
 MEMOPT_KERNEL void memopt_add_n_s8(const void *params, const memopt_rows *rows,
                                    const void *const *in, void *out, void *scratch) {
   const memopt_add_n_s8_params *p = params;
-  int8_t *output = out;
-  int32_t i;
-  (void)rows;
-  (void)scratch;
-  for (i = 0; i < p->row_n; ++i) {
-    int32_t total = -p->input_zero_point; /* the stored 0 */
-    int32_t k;
-    for (k = 0; k < p->operands; ++k) {
-      total += ((const int8_t *)in[k])[i] - p->input_zero_point;
-    }
-    output[i] = (int8_t)MEMOPT_FINE_SUM(p, total);
-  }
+  MEMOPT_ADD_N(int8_t, int32_t, -p->input_zero_point /* the stored 0 */, p,
+               x - p->input_zero_point, MEMOPT_FINE_SUM(p, total));
 }

@@ -1,5 +1,5 @@
 /* CUMSUM, float32: [rows][count][inner], along the second. */
-#include "memopt_common.h"
+#include "memopt_cumulative_sum.h"
 
 typedef struct {
   int32_t count, inner;
@@ -10,29 +10,5 @@ typedef struct {
 MEMOPT_KERNEL void memopt_cumulative_sum_f32(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
   const memopt_cumulative_sum_f32_params *p = params;
-  const int32_t first = p->reverse ? (p->count - 1) * p->inner : 0;
-  const int32_t step = p->reverse ? -p->inner : p->inner;
-  int32_t row;
-  (void)scratch;
-  for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const float *input = memopt_in_row(rows, in, 0, row);
-    float *output = memopt_out_row(rows, out, row);
-    int32_t i;
-    for (i = 0; i < p->inner; ++i) {
-      float total = 0;
-      int32_t at = first + i;
-      int32_t n;
-      for (n = 0; n < p->count; ++n) {
-        const float x = input[at];
-        if (p->exclusive) {
-          output[at] = (float)total;
-        }
-        total += x;
-        if (!p->exclusive) {
-          output[at] = (float)total;
-        }
-        at += step;
-      }
-    }
-  }
+  MEMOPT_CUMULATIVE_SUM(float, float, 0.0f, p, x, total);
 }
