@@ -2,6 +2,7 @@
 #ifndef MEMOPT_REQUANTIZE_H
 #define MEMOPT_REQUANTIZE_H
 
+#include "memopt_each.h"
 #include "memopt_fixed_point.h"
 
 /* Of 32 bits: what is too large for them is beyond 2^24, as is the result, and so beyond 16 bits. */
@@ -13,19 +14,8 @@ static inline int32_t memopt_fewer_bits(int32_t value, int32_t multiplier, int32
 
 /* Each element x of type `from` as one of type `to`, low .. high, `steps` from the zero point. p is the
  * kernel's parameters; the result may take the place of the operand if it is no larger. */
-#define MEMOPT_STORED_AS(from, to, low, high, p, steps)                                            \
-  do {                                                                                        \
-    int32_t row;                                                                              \
-    for (row = rows->out_begin; row < rows->out_end; ++row) {                                 \
-      const from *input = memopt_in_row(rows, in, 0, row);                                    \
-      to *output = memopt_out_row(rows, out, row);                                            \
-      int32_t i;                                                                              \
-      for (i = 0; i < (p)->row_n; ++i) {                                                      \
-        const from x = input[i];                                                              \
-        output[i] = (to)memopt_clamp((steps) + (p)->output_zero_point, low, high);            \
-      }                                                                                       \
-    }                                                                                         \
-  } while (0)
+#define MEMOPT_STORED_AS(from, to, low, high, p, steps) \
+  MEMOPT_EACH_TO(from, to, p, (to)memopt_clamp((steps) + (p)->output_zero_point, low, high))
 
 /* Of no more than 16 bits. */
 #define MEMOPT_REQUANTIZE(from, to, low, high, p)                                             \
