@@ -14,7 +14,6 @@ from xdsl.ir import Operation
 
 from memopt.backends.c.call import Constants, KernelCall, Table
 from memopt.backends.c.layout import Address, Layout
-from memopt.backends.c.packing import BLOCK_KINDS
 from memopt.backends.c.text import array, float_literal, int_literal, plain
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.names import name_of
@@ -23,7 +22,7 @@ from memopt.dialects.names import name_of
 @dataclass
 class Source:
     """The parts of the C file while it is written; `tables` finds equal arrays again, `pointers` is
-    how many operands a call has at most, `mixes_blocks` as Form has it."""
+    how many operands a call has at most, `needed` as Form has it."""
 
     layout: Layout
     constants: Constants
@@ -35,7 +34,7 @@ class Source:
     pointers: int = 0
     row_kernels: list[str] = field(default_factory=list[str])
     tables: dict[tuple[str, bytes], str] = field(default_factory=dict[tuple[str, bytes], str])
-    mixes_blocks: bool = False
+    needed: set[str] = field(default_factory=set[str])
 
 
 def table_name(out: Source, table: Table, name: str) -> str:
@@ -52,7 +51,8 @@ def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:
     lines: list[str] = []
     for key, value in call.fields:
         if isinstance(value, Table):
-            out.mixes_blocks |= key == BLOCK_KINDS
+            if value.needs:
+                out.needed.add(value.needs)
             text = table_name(out, value, f"{prefix}_{key.replace('.', '_')}")
         elif isinstance(value, KernelCall):
             add_parameters(out, value, f"{prefix}_{key}")

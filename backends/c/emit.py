@@ -171,7 +171,7 @@ def emit(
     source = TRACE + objects + variables + "\n".join(out.data) + reset + functions
     kernels = dict.fromkeys([*(c.kernel for c in out.made), *out.row_kernels])
     even = any(rounds_even(op) for op in module.walk())
-    form = Form(even, mixes_blocks=out.mixes_blocks)
+    form = Form(even, needed=frozenset(out.needed))
     return Emitted(header(layout, name, streamed), source, tuple(kernels), layout, form)
 
 

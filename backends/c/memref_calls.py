@@ -70,7 +70,7 @@ def memref_calls(
     return (
         f"{WRITTEN}#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n"
         f"#include <string.h>\n\n#define MEMOPT_KERNEL static\n\n"
-        f"{inlined(tuple(kernels), Form(even, mixes_blocks=out.mixes_blocks))}\n{MEMREF}{TRACE}"
+        f"{inlined(tuple(kernels), Form(even, needed=frozenset(out.needed)))}\n{MEMREF}{TRACE}"
         + "\n".join([*out.data, *functions])
     )
 

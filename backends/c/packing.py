@@ -17,7 +17,6 @@ from memopt.backends.c.int8 import EVEN, WIDE, Fields, codes, int8_range
 from memopt.dialects.arithmetic import multiply, saturate
 
 BLOCK = 4  # channels: MEMOPT_BLOCK
-BLOCK_KINDS = "packed.kinds"  # a table, unless all blocks are fused
 FUSED, PACKED, PLAIN = range(3)  # memopt_block_kind
 LARGEST = 128  # |x| of an int8
 BYTES = (1, 1 << 8, 1 << 16, 1 << 24)  # of a word
@@ -109,6 +108,7 @@ def channel_list(
 def _fields(taps: int, rounding: Rounding, kinds: Sequence[int], stream: Array) -> Fields:
     import numpy as np
 
+    mixed = Table("uint8_t", np.array(kinds, np.uint8), "OTHER_BLOCKS")  # not all are fused
     return (
         ("packed.taps", taps),
         ("packed.zero_point", rounding.zero_point),
@@ -116,7 +116,7 @@ def _fields(taps: int, rounding: Rounding, kinds: Sequence[int], stream: Array) 
         ("packed.act_max", rounding.high),
         ("packed.full", int((rounding.low, rounding.high) == (-128, 127))),
         ("packed.stream", Table("uint32_t", stream)),
-        (BLOCK_KINDS, Table("uint8_t", np.array(kinds, np.uint8)) if any(kinds) else "NULL"),
+        ("packed.kinds", mixed if any(kinds) else "NULL"),
     )
 
 

@@ -31,7 +31,7 @@ def blocks_of(channels: Sequence[Channel], steps: int) -> Fields:
     mixed = any(wide) or len(channels) % BLOCK
     return (
         ("stream", Table("int32_t", np.concatenate(words))),
-        ("wide", Table("uint8_t", np.array(wide, np.uint8)) if mixed else "NULL"),
+        ("wide", Table("uint8_t", np.array(wide, np.uint8), "WIDE_BLOCKS") if mixed else "NULL"),
     )
 
 
@@ -45,9 +45,10 @@ def strips_of(channels: Sequence[Channel], taps: int) -> Fields:
         weights = _weights(half, taps | 1)
         words += [_ends([*half[::2], *half[1::2]]), _words(weights.T)]
         kinds.append(WIDE if _is_wide(half) else PAIRS if _pairs(weights) else SINGLE)
+    needs = "WIDE_STRIPS" if WIDE in kinds else None
     return (
         ("stream", Table("int32_t", np.concatenate(words))),
-        ("kinds", Table("uint8_t", np.array(kinds, np.uint8))),
+        ("kinds", Table("uint8_t", np.array(kinds, np.uint8), needs)),
     )
 
 

@@ -27,9 +27,10 @@ MODELS = (
     "mobilenet_vww96_int8",
     "mcunet_vww_int8",
 )
-BUILT = [(m, c) for m in MODELS for c in ("cortex-m4", "cortex-m7", "cortex-m33")]
 QUICK = 4  # models of a normal run, one core each; `make fuzz` has all on all
 CORES = 7
+DEEP = ("cortex-m4", "cortex-m55")  # cores of `make deep`
+BUILT = [(m, c) for m in MODELS for c in range(CORES)]
 
 
 @pytest.mark.parametrize("number", range(len(MODELS)))
@@ -52,13 +53,16 @@ def test_nothing_needs_more_than_is_stated(
     assert (board.stack_bound, board.static_bound) == (1_024, 256)
 
 
-@pytest.mark.parametrize(("name", "core"), deep_but(BUILT[6], BUILT, several=True))
+@pytest.mark.parametrize(("name", "core"), deep_but(BUILT[2], BUILT, several=True))
 def test_the_bound_is_close_with_the_kernels_of_compile(
-    name: str, core: str, shared: Path, tmp_path: Path, lab: Any
+    name: str, core: int, shared: Path, fuzz: float, tmp_path: Path, lab: Any
 ) -> None:
-    """Packed blocks that are all fused need no code, and no stack, for others."""
-    lab.need_tools(core)
+    """What only rare tables need costs neither code nor stack where there are none."""
+    target = lab.CORTEX[core]
+    if fuzz < 1 and target not in DEEP:
+        pytest.skip("in make fuzz")
+    lab.need_tools(target)
     out, model = tmp_path / "out", str(shared / "models" / f"{name}.tflite")
-    assert memopt(["compile", model, f"--target={core}", "-o", str(out)]) == 0
+    assert memopt(["compile", model, f"--target={target}", "-o", str(out)]) == 0
     found = json.loads((out / "report.json").read_text())["target"]
     assert found["stack"] <= found["stack_bound"] <= 1.2 * found["stack"] + 128

@@ -232,10 +232,18 @@ def check(lab: Any, forge: Any, target: str, flags: str, work: Path, form: str =
 
 
 def check_blocks(project: Path) -> None:
-    """Kernels know whether all packed blocks are fused."""
-    file = project / "kernels" / "memopt_packed_s8.h"
-    mixed = re.search(r"\.packed\.kinds = [^N]", (project / "net.c").read_text())
-    assert not file.exists() or f"MEMOPT_MIXED_BLOCKS {int(bool(mixed))}\n" in file.read_text()
+    """Kernels have code of what is rare if a table of the network needs it, and only then."""
+    text = (project / "net.c").read_text()
+    strips = re.findall(r"depthwise_strips_s8_params [^;]*\.kinds = (\w+),", text)
+    tables = [re.findall(rf"\b{name}\[.*?}};", text, re.DOTALL)[0] for name in strips]
+    rare = {
+        "OTHER_BLOCKS": re.search(r"\.packed\.kinds = [^N]", text),
+        "WIDE_BLOCKS": re.search(r"blocks_s8_params [^;]*\.wide = [^N]", text),
+        "WIDE_STRIPS": any(re.search(r"\b2\b", table.partition("=")[2]) for table in tables),
+    }
+    for file in (project / "kernels").iterdir():
+        for name, there in re.findall(r"\n#define MEMOPT_WITH_(\w+) (\d)\n", file.read_text()):
+            assert int(there) == bool(rare[name]), (file, name)
 
 
 @pytest.mark.long

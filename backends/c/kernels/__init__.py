@@ -16,7 +16,7 @@ DIRECTORY = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "(memopt_\w+\.h)"\n', re.MULTILINE)
 _EVEN = "#define MEMOPT_ROUND_EVEN {}\n"
 _SPECIALISE = "#define MEMOPT_SPECIALISE {}\n"
-_MIXED = "#define MEMOPT_MIXED_BLOCKS {}\n"
+_CODE = re.compile(r"^#define MEMOPT_WITH_(\w+) 1$", re.MULTILINE)
 _NAMES = "#define MEMOPT_KERNEL\n#endif\n"  # behind which kernels get other names
 _TYPE = re.compile(r"\bmemopt_\w+\b")
 _ONCE = re.compile(r"\bMEMOPT_ONCE [^(;#]*?\bmemopt_(\w+)\(")  # a function that kernels share
@@ -25,21 +25,24 @@ _ONCE = re.compile(r"\bMEMOPT_ONCE [^(;#]*?\bmemopt_(\w+)\(")  # a function that
 @dataclass(frozen=True)
 class Form:
     """How the text of kernels is written: whether operators of the network round as ONNX's,
-    whether packed blocks are of several kinds, and whether the compiler may specialise what
-    surrounds the loops, which makes it larger."""
+    whether the compiler may specialise what surrounds the loops, which makes it larger, and what
+    the tables `need` (as Table has it), None for all that there is."""
 
     rounds_even: bool = False
     specialised: bool = True
-    mixes_blocks: bool = True
+    needed: frozenset[str] | None = None
 
 
 def joined(forms: Iterable[Form]) -> Form:
     """Of kernels that several networks share."""
     given = list(forms)
+    needed: frozenset[str] | None = frozenset()
+    for form in given:
+        needed = None if needed is None or form.needed is None else needed | form.needed
     return Form(
         any(f.rounds_even for f in given),
         all(f.specialised for f in given),
-        any(f.mixes_blocks for f in given),
+        needed,
     )
 
 
@@ -74,10 +77,12 @@ def text_of(file: Path, form: Form, names: str = "") -> str:
     """The text of a kernel or header in this form, for a network whose kernels have `names` of
     their own."""
     text = file.read_text().replace(_NAMES, _NAMES + names)
-    said = ((_EVEN, form.rounds_even), (_SPECIALISE, form.specialised), (_MIXED, form.mixes_blocks))
-    for line, value in said:
+    for line, value in ((_EVEN, form.rounds_even), (_SPECIALISE, form.specialised)):
         text = text.replace(line.format(int(not value)), line.format(int(value)))
-    return text
+    needed = form.needed
+    if needed is None:
+        return text
+    return _CODE.sub(lambda code: f"{code[0][:-1]}{int(code[1] in needed)}", text)
 
 
 def names_of(owner: str, kernels: Iterable[str]) -> str:

@@ -25,6 +25,9 @@ typedef struct {
                             if none is so and no channel is missing */
 } memopt_conv_2d_blocks_s8_params;
 
+/* 0 where no convolution of the network has `wide`, so that nothing is there for it. */
+#define MEMOPT_WITH_WIDE_BLOCKS 1
+
 #define CONV_2D_BLOCKS_STEP 16 /* taps */
 #define CONV_2D_BLOCKS_LAST 40 /* bytes behind the weights of a block */
 
@@ -236,7 +239,7 @@ static MEMOPT_NOINLINE void conv_2d_blocks_mixed(const memopt_conv_2d_blocks_s8_
 
 static inline void conv_2d_blocks_pixels(const memopt_conv_2d_blocks_s8_params *p,
                                          conv_2d_blocks_work *work) {
-  if (p->wide) {
+  if (MEMOPT_WITH_WIDE_BLOCKS && p->wide) {
     conv_2d_blocks_mixed(p, work);
   } else {
     conv_2d_blocks_run(work);

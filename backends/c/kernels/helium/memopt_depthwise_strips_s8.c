@@ -32,6 +32,9 @@ enum {
   DEPTHWISE_STRIPS_WIDE    /* not all are */
 };
 
+/* 0 where the network has no WIDE ones, so that nothing is there for them. */
+#define MEMOPT_WITH_WIDE_STRIPS 1
+
 #define DEPTHWISE_STRIPS_LANES 16  /* channels of a strip */
 #define DEPTHWISE_STRIPS_HALF 8    /* channels at a time */
 #define DEPTHWISE_STRIPS_BEFORE 72 /* bytes before the weights of eight channels */
@@ -184,7 +187,7 @@ static inline void depthwise_strips_run(depthwise_strips_work *work, int32_t kin
     depthwise_strips_pairs(work);
     return;
   }
-  if (kind == DEPTHWISE_STRIPS_SINGLE) {
+  if (!MEMOPT_WITH_WIDE_STRIPS || kind == DEPTHWISE_STRIPS_SINGLE) {
     depthwise_strips_single(work);
     return;
   }

@@ -22,7 +22,7 @@
 #define MEMOPT_BLOCK 4 /* channels */
 
 /* 0 where all blocks of the network are FUSED, so that nothing is there for others. */
-#define MEMOPT_MIXED_BLOCKS 1
+#define MEMOPT_WITH_OTHER_BLOCKS 1
 
 /* What stands in a stream. FUSED: {2 * bias, multiplier}, {shift to the right - 1}, and the result is
  * sat8((r + (bias < 0 ? -1 : 0) + z * 2^(shift - 1)) >> shift), z = 2 * zero point + 1, which equals
@@ -260,7 +260,7 @@ static inline void memopt_blocks(const memopt_packed *p, int32_t kind, const uin
                                  int8_t *out1) {
   const int32_t pixels = out1 == 0 ? 1 : 2;
 #if MEMOPT_ASM_BLOCK
-  if (!MEMOPT_MIXED_BLOCKS || kind == MEMOPT_FUSED) {
+  if (!MEMOPT_WITH_OTHER_BLOCKS || kind == MEMOPT_FUSED) {
     const int32_t z = 2 * p->zero_point + 1;
     if (out1 == 0) {
       memopt_blocks_1x4(column, w, column + p->taps / 2, out0, z, w_end);
@@ -286,7 +286,7 @@ MEMOPT_SMALL
 MEMOPT_ONCE MEMOPT_NOINLINE void memopt_pixels(const memopt_packed *p, const uint32_t *column,
                                                int32_t channels, int8_t *out0, int8_t *out1) {
   const uint32_t *w = p->stream;
-  const uint8_t *kind = MEMOPT_MIXED_BLOCKS ? p->kinds : 0;
+  const uint8_t *kind = MEMOPT_WITH_OTHER_BLOCKS ? p->kinds : 0;
   int8_t last0[MEMOPT_BLOCK], last1[MEMOPT_BLOCK];
   while (channels > 0) {
     const int32_t whole = channels >= MEMOPT_BLOCK;
