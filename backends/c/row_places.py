@@ -29,7 +29,8 @@ def numbered(layout: Layout, values: Mapping[int, SSAValue], by: int) -> Places:
 
 
 def scratch_of(layout: Layout, rows: Sequence[RowOp], needed_by: Callable[[RowOp], int]) -> Places:
-    """The scratch of each row. Refuses a plan with other scratch than what it works in."""
+    """The scratch of each row, nothing if none works in any. Refuses a plan with other scratch than
+    what it works in."""
     some = None
     for row in rows:
         planned, place = layout.scratch.get(row, (0, None))
@@ -37,7 +38,8 @@ def scratch_of(layout: Layout, rows: Sequence[RowOp], needed_by: Callable[[RowOp
             text = f"planned with {planned} B of scratch, it works in {needed} B"
             raise refuse(row, f"{text}; memgraph-model with the target, before rows, says it")
         some = some or place
-    assert some is not None
+    if some is None:
+        return ()
     last = rows[-1].index.data
     at = {row.index.data: layout.scratch[row][1] for row in rows if row in layout.scratch}
     return tuple(at.get(r, some) for r in range(last + 1))

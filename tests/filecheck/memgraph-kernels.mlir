@@ -27,12 +27,12 @@
 // CHECK-LABEL: @main
 // RAM-SAME: peak = 192, {{.*}}arena = 192
 // SPEED-SAME: peak = 224, {{.*}}arena = 224
-// RAM: memgraph.conv_2d %x, {{.*}} {memgraph.order = 0 :
-// RAM: memgraph.conv_2d %a, {{.*}} {memgraph.order = 1 :
+// RAM: memgraph.conv_2d %x, {{.*}}memgraph.offset = [0 : i64], memgraph.fast = "narrow"}
+// RAM: memgraph.conv_2d %a, {{.*}}memgraph.offset = [128 : i64], memgraph.fast = "narrow"}
 // RAM: memgraph.conv_2d %b, {{.*}}memgraph.fast{{.*}}memgraph.scratch = [#memgraph.scratch<16, {{[0-9]+}}>]
 // NARROW-SAME: peak = 208, {{.*}}arena = 208
 // NARROW: memgraph.conv_2d %x, {{.*}}memgraph.fast, memgraph.scratch = [#memgraph.scratch<16,
-// NARROW: memgraph.conv_2d %a, {{.*}}memgraph.fast = "narrow", memgraph.scratch = [#memgraph.scratch<16,
+// NARROW: memgraph.conv_2d %a, {{.*}}memgraph.fast = "narrow", memgraph.order
 // NARROW: memgraph.conv_2d %b, {{.*}}memgraph.fast, memgraph.scratch = [#memgraph.scratch<16,
 // SPEED-COUNT-3: memgraph.conv_2d {{.*}}memgraph.fast{{.*}}memgraph.scratch = [#memgraph.scratch<{{16|32}}, {{[0-9]+}}>]
 

@@ -140,9 +140,11 @@ def add_words(lab: Any, forge: Any) -> None:
     schema = lab.forge.schema
     pick = forge.rng.integers
     for _ in range(4):
-        size, stride = [int(v) for v in pick(3, 8, 2)], [int(v) for v in pick(1, 3, 2)]
-        dilation, kernel = [int(v) for v in pick(1, 3, 2)], [int(v) for v in pick(1, 4, 2)]
-        inputs, channels, padding = 4 * int(pick(1, 5)), 4 * int(pick(1, 5)), lab.forge.SAME
+        stride, dilation = [int(v) for v in pick(1, 3, 2)], [int(v) for v in pick(1, 3, 2)]
+        kernel, padding = [int(v) for v in pick(1, 6, 2)], int(pick(2))
+        least = [1 + (k - 1) * d for k, d in zip(kernel, dilation, strict=True)]
+        size = [int(pick(3 if padding == lab.forge.SAME else n, n + 8)) for n in least]
+        inputs, channels = 4 * int(pick(1, 5)), 4 * int(pick(1, 5))
         source = forge.input([1, *size, inputs])
         weights = forge.weights([channels, *kernel, inputs], channels, 0, True)
         bias = forge.bias(source, weights, channels, needed=False)

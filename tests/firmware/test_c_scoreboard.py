@@ -64,7 +64,7 @@ def test_random_layers_with_and_without_scratch(tmp_path: Path, lab: Any) -> Non
     out = tmp_path / "out.json"
     assert main(["bench", "shapes", "--quick", "--json", str(out)]) == 0
     (table,) = json.loads(out.read_text())["tables"]
-    assert [row["kind"] for row in table["rows"]] == ["dense", "dense"]
+    assert [row["form"] for row in table["rows"]] == ["wide", "wide", "narrow"]
     assert all(row["fast"] < row["plain"] for row in table["rows"])
     assert main(["bench", "shapes", "--graphs", "resnet8_int8"]) == 2
 

@@ -1,30 +1,47 @@
-"""Kernels with packed weights that read bytes: in half the scratch of `packed`, or none; slower."""
+"""Kernels with packed weights that read bytes, and mostly where they lie: without scratch."""
 
+from dataclasses import replace
 from math import prod
 
-from memopt.backends.c.call import Constants, KernelCall
+from memopt.backends.c.call import Constants, KernelCall, Table
 from memopt.backends.c.kernels.packed import ROUNDINGS, packed_rows, packed_windows, pays
-from memopt.backends.c.packing import BLOCK
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import window_rows
-from memopt.dialects.operators.convolution import Conv2DOp
+from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.plan import NARROW
 from memopt.dialects.tensors import shape_of
 
 WORD = 4  # bytes
+RUNS = 10  # CONV_2D_NARROW_RUNS
+FEW = 32  # CONV_2D_FEW_NARROW
 
 
-def _windows(op: Conv2DOp) -> int:
-    """Two windows as bytes; 0 for what no such kernel computes."""
-    taps = prod(shape_of(op.weights)[1:])
-    fits = (
-        op.groups.value.data == 1
+def _in_runs(op: Conv2DOp) -> bool:
+    """Whether windows are words, in no more runs than the kernel takes."""
+    (rows, columns, *more), _, dilation, pad = op.window.sizes
+    apart = columns if dilation[-1] > 1 else min(columns, 1 + (pad[1] > 0) + (pad[-1] > 0))
+    return (
+        not more
+        and op.groups.value.data == 1
         and shape_of(op.input)[-1] % WORD == 0
-        and shape_of(op.weights)[0] % BLOCK == 0
-        and pays(op, taps)
+        and rows * apart <= RUNS
+        and pays(op, prod(shape_of(op.weights)[1:]))
     )
-    return 2 * taps if fits else 0
+
+
+def _few_taps(op: Conv2DOp | DepthwiseConv2DOp) -> bool:
+    """Whether windows are no words, but few bytes. A depthwise convolution of one channel is any
+    convolution of it."""
+    channels = shape_of(op.input)[-1]
+    taps = prod(op.window.sizes[0]) * channels
+    return (
+        not (isinstance(op, DepthwiseConv2DOp) and op.in_place is not None)
+        and op.groups.value.data == 1
+        and channels % WORD != 0
+        and taps <= FEW
+        and pays(op, taps, op.window.sizes[2][-1] > 1)
+    )
 
 
 @kernel(
@@ -33,18 +50,42 @@ def _windows(op: Conv2DOp) -> int:
     "nhwc",
     rounding=ROUNDINGS,
     isa="dsp",
-    workspace=_windows,
     rows=window_rows,
     fast=NARROW,
+    where=lambda op: _in_runs(op) or _few_taps(op),
 )
 def conv_2d_narrow_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
-    """Windows of channels that are words."""
-    return packed_windows(op, constants, "conv_2d_narrow_s8")
+    """Windows of channels that are words, or of few taps."""
+    import numpy as np
+
+    if _few_taps(op):
+        return packed_windows(op, constants, "conv_2d_few_narrow_s8")
+    call = packed_windows(op, constants, "conv_2d_narrow_s8")
+    fields, (kernel, stride, _, pad) = dict(call.fields), op.window.sizes
+    bytes_ = (kernel[1] + stride[1]) * shape_of(op.input)[-1]
+    padding = np.full(bytes_, fields.pop("input_zero_point"), np.int8)
+    table = Table("int8_t", padding) if any(pad) else "NULL"
+    return replace(call, fields=(*fields.items(), ("padding", table)))
+
+
+@kernel(
+    DepthwiseConv2DOp,
+    "s8",
+    "nhwc",
+    rounding=ROUNDINGS,
+    isa="dsp",
+    rows=window_rows,
+    fast=NARROW,
+    where=_few_taps,
+)
+def depthwise_conv_2d_narrow_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+    """Of one channel."""
+    return packed_windows(op, constants, "conv_2d_few_narrow_s8")
 
 
 def _in_words(op: FullyConnectedOp) -> bool:
     out_n, in_n = shape_of(op.weights)
-    return in_n % WORD == 0 and out_n % BLOCK == 0 and out_n * in_n > 0 and pays(op, in_n)
+    return in_n % WORD == 0 and out_n * in_n > 0 and pays(op, in_n)
 
 
 @kernel(

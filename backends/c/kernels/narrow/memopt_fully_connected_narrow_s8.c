@@ -5,7 +5,7 @@
 #include "memopt_narrow_s8.h"
 
 typedef struct {
-  int32_t in_n, out_n; /* multiples of 4 */
+  int32_t in_n, out_n; /* in_n: a multiple of 4 */
   memopt_packed packed;
 } memopt_fully_connected_narrow_s8_params;
 
@@ -13,11 +13,15 @@ MEMOPT_KERNEL void memopt_fully_connected_narrow_s8(const void *params, const me
                                                     const void *const *in, void *out,
                                                     void *scratch) {
   const memopt_fully_connected_narrow_s8_params *p = params;
+  memopt_run runs[2];
   int32_t row;
   (void)scratch;
+  runs[1].begin = 0;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
     int8_t *const output = memopt_out_row(rows, out, row);
-    memopt_narrow_pixels(&p->packed, memopt_in_row(rows, in, 0, row), p->out_n, output, 0);
+    runs[0].begin = memopt_in_row(rows, in, 0, row);
+    runs[0].end = runs[0].begin + p->in_n;
+    memopt_narrow_pixels(&p->packed, runs, 0, p->out_n, output, 0);
     if (!p->packed.full) {
       memopt_clamp_s8(output, p->out_n, p->packed.act_min, p->packed.act_max);
     }

@@ -67,7 +67,7 @@ def pays(op: Operation, taps: int, apart: bool = False) -> bool:
 )
 def conv_2d_packed_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     """Weights packed for two pixels times four channels."""
-    call = packed_windows(op, constants, "conv_2d_packed_s8")
+    call = packed_windows(op, constants, "conv_2d_packed_s8", _order(op))
     if not _of_points(op):
         return call
     known = {"in_c", "out_c", *(f for f, _ in call.fields if f.startswith("packed."))}
@@ -82,8 +82,11 @@ def _of_points(op: Conv2DOp) -> bool:
     return alone and shape_of(op.input)[3] % 4 == 0
 
 
-def packed_windows(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants, name: str) -> KernelCall:
-    """The call of a kernel that reads such weights, also of a depthwise one of one channel."""
+def packed_windows(
+    op: Conv2DOp | DepthwiseConv2DOp, constants: Constants, name: str, order: Array | None = None
+) -> KernelCall:
+    """The call of a kernel that reads such weights, of taps in this order, also of a depthwise one
+    of one channel."""
     depthwise = isinstance(op, DepthwiseConv2DOp)
     need_layout(op, op.weights, *(("ihwo", "1hwo") if depthwise else ("ohwi",)))
     fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
@@ -97,7 +100,7 @@ def packed_windows(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants, name:
             ("input_zero_point", per_tensor(op, op.input)[1]),
             *pack(
                 op,
-                matrix[:, _order(op)],
+                matrix if order is None else matrix[:, order],
                 folded_bias(op, op.input, op.bias, matrix, (1,), constants),
                 convolution_reals(op, op.input, scales),
             ),
@@ -151,7 +154,7 @@ def _columns(op: DepthwiseConv2DOp) -> int:
 def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
     """Nine products in five instructions; of one channel as any convolution."""
     if shape_of(op.input)[-1] == 1:
-        return packed_windows(op, constants, "conv_2d_packed_s8")
+        return packed_windows(op, constants, "conv_2d_packed_s8", _order(op))
     need_layout(op, op.weights, "ihwo", "1hwo")
     fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
     weights, scales = int8_weights(op, op.weights, channels, constants)

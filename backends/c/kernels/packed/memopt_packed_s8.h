@@ -163,29 +163,17 @@ MEMOPT_ONCE MEMOPT_NOINLINE void memopt_any_block(const memopt_packed *p, int32_
   "ssat " v0 ", #8, " v0 ", asr #1\n ssat " v1 ", #8, " v1 ", asr #1\n"
 
 /* All four: two words of each, then a byte of each. */
-#define MEMOPT_ASM_CHANNELS                                                                   \
+#define MEMOPT_ASM_CHANNELS_2                                                                 \
+  "sub r4, r4, r2\n sub r5, r5, r3\n sub r8, r8, r6\n sub r9, r9, r7\n"                        \
   MEMOPT_ASM_CHANNEL("r2", "r3", MEMOPT_ASM_EVEN, "32", "8")                                  \
   MEMOPT_ASM_CHANNEL("r4", "r5", MEMOPT_ASM_ODD, "25", "8")                                   \
   MEMOPT_ASM_CHANNEL("r6", "r7", MEMOPT_ASM_EVEN, "18", "8")                                  \
   MEMOPT_ASM_CHANNEL("r8", "r9", MEMOPT_ASM_ODD, "11", "12")
 
-/* What surrounds the steps of two pixels: how many of the first ones to leave out, `jump` bytes of
- * them, follows from the column; sums begin at 0; behind all steps of a block its bytes are stored. */
-#define MEMOPT_ASM_BEGIN_2(jump, steps)                                                        \
-  ".syntax unified\n push {r0-r11, lr}\n sub r10, r0, r2\n" jump "str r10, [sp, #4]\n"         \
-  "0:\n mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"                                   \
-  "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n .balign 4\n add pc, r10\n nop\n"        \
-  "1:\n .rept " steps "\n"
-#define MEMOPT_ASM_END_2                                                                       \
-  ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n"                                       \
-  "ldr r0, [sp, #56]\n"                                                                        \
-  "sub r4, r4, r2\n sub r5, r5, r3\n sub r8, r8, r6\n sub r9, r9, r7\n"                        \
-  MEMOPT_ASM_CHANNELS                                                                          \
-  "ldr r10, [sp, #52]\n ldr r11, [sp, #12]\n ldr r12, [sp, #60]\n ldr r0, [sp]\n"              \
-  "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"        \
-  "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"        \
-  "str r10, [sp, #52]\n str r11, [sp, #12]\n cmp r1, r12\n ldr r10, [sp, #4]\n bne.w 0b\n"     \
-  "add sp, sp, #16\n pop {r4-r11, pc}\n"
+/* Their bytes to r10 and r11, which move on. */
+#define MEMOPT_ASM_STORES_2                                                                   \
+  "strb r5, [r10, #1]\n strb r7, [r10, #2]\n strb r9, [r10, #3]\n strb r3, [r10], #4\n"       \
+  "strb r4, [r11, #1]\n strb r6, [r11, #2]\n strb r8, [r11, #3]\n strb r2, [r11], #4\n"
 
 /* Fused blocks from the column to the bytes, one after the other. Sixteen steps of 56 bytes, entered
  * where as many are left as do not fill a round. One LDR after the other costs a cycle where an
@@ -196,13 +184,22 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
     int8_t *out1 __attribute__((unused)), int32_t z __attribute__((unused)),
     const uint32_t *w_end __attribute__((unused))) {
   __asm__(
-      MEMOPT_ASM_BEGIN_2("and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n", "16")
+      ".syntax unified\n push {r0-r11, lr}\n sub r10, r0, r2\n"
+      "and r10, r10, #120\n rsb r10, r10, r10, lsl #3\n str r10, [sp, #4]\n"
+      "0:\n mov r2, #0\n mov r3, #0\n mov r4, #0\n mov r5, #0\n"
+      "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n .balign 4\n add pc, r10\n nop\n"
+      "1:\n .rept 16\n"
       "ldr.w r11, [r0, #4]\n ldr.w lr, [r1, #4]\n ldr.w r10, [r0], #8\n ldr.w r12, [r1], #8\n"
       "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16.w lr, lr\n"
       "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16.w r12, r12\n"
       "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"
       "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
-      MEMOPT_ASM_END_2);
+      ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n ldr r0, [sp, #56]\n"
+      MEMOPT_ASM_CHANNELS_2
+      "ldr r10, [sp, #52]\n ldr r11, [sp, #12]\n ldr r12, [sp, #60]\n ldr r0, [sp]\n"
+      MEMOPT_ASM_STORES_2
+      "str r10, [sp, #52]\n str r11, [sp, #12]\n cmp r1, r12\n ldr r10, [sp, #4]\n bne.w 0b\n"
+      "add sp, sp, #16\n pop {r4-r11, pc}\n");
 }
 
 /* Of one sum. */
@@ -212,23 +209,28 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
   "smmlar " v ", " v ", r12, r8\n asr " v ", " v ", r11\n ssat " v ", #8, " v ", asr #1\n"
 
 #define MEMOPT_ASM_CHANNELS_1                                                                 \
+  "sub r4, r4, r3\n sub r6, r6, r5\n"                                                         \
   MEMOPT_ASM_CHANNEL_1("r3", MEMOPT_ASM_EVEN, "32")                                           \
   MEMOPT_ASM_CHANNEL_1("r4", MEMOPT_ASM_ODD, "25")                                            \
   MEMOPT_ASM_CHANNEL_1("r5", MEMOPT_ASM_EVEN, "18")                                           \
   MEMOPT_ASM_CHANNEL_1("r6", MEMOPT_ASM_ODD, "11")                                            \
   "add r1, r1, #4\n"
 
-/* The same of one pixel; LR is where its bytes go. */
+#define MEMOPT_ASM_STORES_1                                                                   \
+  "strb r4, [lr, #1]\n strb r5, [lr, #2]\n strb r6, [lr, #3]\n strb r3, [lr], #4\n"
+
+/* What surrounds the steps of one pixel, of which the column and `jump` say how many bytes are left out
+ * at first; LR is where its bytes go. */
 #define MEMOPT_ASM_BEGIN_1(jump)                                                               \
   ".syntax unified\n push {r0, r1, r4-r11, lr}\n sub r7, r0, r2\n" jump "str r7, [sp, #4]\n"  \
   "mov lr, r3\n 0:\n mov r3, #0\n mov r4, #0\n mov r5, #0\n mov r6, #0\n"                    \
   ".balign 4\n add pc, r7\n nop\n 1:\n .rept 8\n"
 #define MEMOPT_ASM_END_1                                                                      \
   ".endr\n cmp r0, r2\n bne.w 1b\n"                                                           \
-  "ldr r0, [sp, #44]\n sub r4, r4, r3\n sub r6, r6, r5\n"                                     \
+  "ldr r0, [sp, #44]\n"                                                                       \
   MEMOPT_ASM_CHANNELS_1                                                                       \
   "ldr r12, [sp, #48]\n ldr r0, [sp]\n ldr r7, [sp, #4]\n"                                    \
-  "strb r4, [lr, #1]\n strb r5, [lr, #2]\n strb r6, [lr, #3]\n strb r3, [lr], #4\n"           \
+  MEMOPT_ASM_STORES_1                                                                         \
   "cmp r1, r12\n bne.w 0b\n add sp, sp, #8\n pop {r4-r11, pc}\n"
 
 /* Of taps in r7 and r8, and weights in r9 to r12. */
@@ -280,45 +282,55 @@ static inline void memopt_blocks(const memopt_packed *p, int32_t kind, const uin
   }
 }
 
+/* Statement `made` for the blocks from w to w_end, which are of one `kind`, until all `channels` of the
+ * pixels at out0 and, unless it is null, out1 are there: their bytes go to to0 and to1, which is null
+ * if out1 is. The last block may lack channels. */
+#define MEMOPT_ALIKE_BLOCKS(p, channels, out0, out1, made)                                    \
+  do {                                                                                        \
+    const uint32_t *w = (p)->stream;                                                          \
+    const uint8_t *kinds = MEMOPT_WITH_OTHER_BLOCKS ? (p)->kinds : 0;                         \
+    int8_t last0[MEMOPT_BLOCK], last1[MEMOPT_BLOCK];                                          \
+    while (channels > 0) {                                                                    \
+      const int32_t whole = channels >= MEMOPT_BLOCK;                                         \
+      const int32_t kind = kinds == 0 ? MEMOPT_FUSED : *kinds;                                \
+      int8_t *to0 = last0;                                                                    \
+      int8_t *to1 = last1;                                                                    \
+      int32_t alike = kinds == 0 && whole ? channels / MEMOPT_BLOCK : 1;                      \
+      const uint32_t *w_end;                                                                  \
+      int32_t n;                                                                              \
+      if (whole || out1 == 0) {                                                               \
+        to1 = out1;                                                                           \
+      }                                                                                       \
+      if (whole) {                                                                            \
+        to0 = out0;                                                                           \
+      }                                                                                       \
+      while (kinds != 0 && alike < channels / MEMOPT_BLOCK && kinds[alike] == kind) {         \
+        ++alike;                                                                              \
+      }                                                                                       \
+      w_end = w + alike * memopt_block_words(p);                                              \
+      made;                                                                                   \
+      n = whole ? alike * MEMOPT_BLOCK : channels;                                            \
+      if (!whole) {                                                                           \
+        memcpy(out0, to0, (size_t)n);                                                         \
+        if (out1 != 0) {                                                                      \
+          memcpy(out1, to1, (size_t)n);                                                       \
+        }                                                                                     \
+      }                                                                                       \
+      channels -= n;                                                                          \
+      w = w_end;                                                                              \
+      out0 += n;                                                                              \
+      out1 += out1 == 0 ? 0 : n;                                                              \
+      kinds += kinds == 0 ? 0 : alike;                                                        \
+    }                                                                                         \
+  } while (0)
+
 /* All `channels` of the pixels of a column, two or, if `out1` is null, one; not yet clamped. They are of
  * several kinds, or no whole blocks. */
 MEMOPT_SMALL
 MEMOPT_ONCE MEMOPT_NOINLINE void memopt_pixels(const memopt_packed *p, const uint32_t *column,
                                                int32_t channels, int8_t *out0, int8_t *out1) {
-  const uint32_t *w = p->stream;
-  const uint8_t *kind = MEMOPT_WITH_OTHER_BLOCKS ? p->kinds : 0;
-  int8_t last0[MEMOPT_BLOCK], last1[MEMOPT_BLOCK];
-  while (channels > 0) {
-    const int32_t whole = channels >= MEMOPT_BLOCK;
-    int8_t *to0 = last0;
-    int8_t *to1 = last1;
-    int32_t alike = kind == 0 && whole ? channels / MEMOPT_BLOCK : 1; /* blocks of one kind */
-    const uint32_t *next;
-    int32_t n;
-    if (whole || out1 == 0) {
-      to1 = out1;
-    }
-    if (whole) {
-      to0 = out0;
-    }
-    while (kind != 0 && alike < channels / MEMOPT_BLOCK && kind[alike] == kind[0]) {
-      ++alike;
-    }
-    next = w + alike * memopt_block_words(p);
-    memopt_blocks(p, kind == 0 ? MEMOPT_FUSED : *kind, column, w, next, to0, to1);
-    n = whole ? alike * MEMOPT_BLOCK : channels;
-    if (!whole) {
-      memcpy(out0, to0, (size_t)n);
-      if (out1 != 0) {
-        memcpy(out1, to1, (size_t)n);
-      }
-    }
-    channels -= n;
-    w = next;
-    out0 += n;
-    out1 += out1 == 0 ? 0 : n;
-    kind += kind == 0 ? 0 : alike;
-  }
+  MEMOPT_ALIKE_BLOCKS(p, channels, out0, out1,
+                      memopt_blocks(p, kind, column, w, w_end, to0, to1));
 }
 
 #if MEMOPT_DOT_DSP
