@@ -19,7 +19,7 @@ static inline const uint32_t *depthwise_3x3_four(const memopt_packed *p, int32_t
                                                  const uint32_t *columns, const uint32_t *w,
                                                  int8_t *out, memopt_columns_run *run) {
   int32_t k;
-  if (p->kinds == 0) {
+  if (!MEMOPT_WITH_OTHER_BLOCKS || p->kinds == 0) {
     memopt_columns(1, p->zero_point, columns, w, out, run);
     return w + MEMOPT_BLOCK * MEMOPT_COLUMNS_WORDS;
   }
