@@ -9,7 +9,7 @@ from deep import deep_but
 
 from memopt.benchmarks.boards import chosen, profiled, scoreboard
 from memopt.benchmarks.published import FIGURES
-from memopt.benchmarks.shapes import WIDE, Layer, instructions
+from memopt.benchmarks.shapes import FORMS, WIDE, Layer, instructions
 from memopt.benchmarks.table import Table
 from memopt.cli import main
 from memopt.dialects.errors import MemoptError
@@ -88,6 +88,27 @@ def test_layers_alone(core: str, lab: Any) -> None:
     assert fast == [True, True, True, core == "cortex-m4"]
     for count, (_, most) in zip(counts, LAYERS, strict=True):
         assert round(count / 1e6, 2) <= most[core == "cortex-m55"]
+
+
+STRIPS = (
+    Layer("depthwise", (1, 5, 5, 64), (1, 3, 3, 64), (1, 5, 5, 64), SAME, 64),
+    Layer("depthwise", (1, 3, 48, 8), (1, 3, 3, 8), (1, 3, 48, 8), SAME, 8),
+    Layer(
+        *("depthwise", (1, 5, 15, 20), (1, 5, 5, 20), (1, 1, 6, 20)),
+        *("window<[5, 5], stride = [2, 2]>", 20),
+    ),
+    Layer("depthwise", (1, 4, 7, 65), (1, 2, 1, 65), (1, 3, 7, 65), "window<[2, 1]>", 65),
+)
+
+
+@pytest.mark.deep
+def test_short_strips_are_slower_than_long_ones_and_faster_than_none(lab: Any) -> None:
+    lab.need_tools("cortex-m55")
+    plain, _ = instructions(STRIPS, None, "cortex-m55")
+    (wide, _), (narrow, there) = (instructions(STRIPS, form, "cortex-m55") for form in FORMS)
+    assert all(there)
+    for none, long, short in zip(plain, wide, narrow, strict=True):
+        assert long < short < 0.8 * none
 
 
 def test_what_is_not_there_and_what_does_not_compile(shared: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Convolutions by Helium that work in scratch to be faster."""
 
+from collections.abc import Callable
 from math import prod
 
 from memopt.backends.c.call import Constants, KernelCall, need_layout
@@ -8,11 +9,11 @@ from memopt.backends.c.kernels.convolution import window_fields
 from memopt.backends.c.packing import channel_list, rounding_of
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import window_rows
-from memopt.backends.c.rowwise import image_call
+from memopt.backends.c.rowwise import a_few, image_call
 from memopt.backends.c.vectors import LANES, STEP, blocks_of, strips_of
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.products import convolution_reals
-from memopt.dialects.plan import WIDE
+from memopt.dialects.plan import NARROW, WIDE
 from memopt.dialects.tensors import shape_of
 
 ROUNDINGS = ("tflm_double", "onnx_even")
@@ -81,11 +82,13 @@ def _span(op: DepthwiseConv2DOp) -> int:
     return all_ if fit >= all_ else max(2, fit // 2 * 2)
 
 
-def _strip(op: DepthwiseConv2DOp) -> int:
-    """A strip, and what weights of zero read behind it, or two windows; 0 for what no such kernel
-    computes."""
-    if two := _two_windows(op):
-        return two
+def _short_span(op: DepthwiseConv2DOp) -> int:
+    """The same of a strip that is as short for any row; 0 where a long one is no longer."""
+    return a_few(_span(op))
+
+
+def _strip(op: DepthwiseConv2DOp, span: Callable[[DepthwiseConv2DOp], int]) -> int:
+    """A strip, and what weights of zero read behind it; 0 for what no such kernel computes."""
     shape, out = shape_of(op.input), shape_of(op.result)
     kernel_, stride, dilation, _ = op.window.sizes
     fits = (
@@ -94,9 +97,18 @@ def _strip(op: DepthwiseConv2DOp) -> int:
         and dilation[1] == 1
         and out[2] > 1  # two pixels
         and out[3] == shape[3] == op.groups.value.data
+        and span(op) > 0
     )
-    columns = (min(_span(op), out[2]) - 1) * stride[1] + kernel_[1] if fits else 0
+    columns = (span(op) - 1) * stride[1] + kernel_[1] if fits else 0
     return (columns * _column(op) + (0 if prod(kernel_) % 2 else LANES)) if fits else 0
+
+
+def _long_strip(op: DepthwiseConv2DOp) -> int:
+    return _two_windows(op) or _strip(op, _span)
+
+
+def _short_strip(op: DepthwiseConv2DOp) -> int:
+    return 0 if _two_windows(op) else _strip(op, _short_span)
 
 
 @kernel(
@@ -105,7 +117,7 @@ def _strip(op: DepthwiseConv2DOp) -> int:
     "nhwc",
     rounding=ROUNDINGS,
     isa="mve",
-    workspace=_strip,
+    workspace=_long_strip,
     rows=window_rows,
     fast=WIDE,
 )
@@ -115,6 +127,26 @@ def depthwise_strips_s8(
     """Windows that are one run each."""
     if _two_windows(op):
         return conv_2d_blocks_s8(op, constants)
+    return _strips(op, constants, _span(op))
+
+
+@kernel(
+    DepthwiseConv2DOp,
+    "s8",
+    "nhwc",
+    rounding=ROUNDINGS,
+    isa="mve",
+    workspace=_short_strip,
+    rows=window_rows,
+    fast=NARROW,
+)
+def depthwise_short_strips_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
+    """The same, of a few pixels at a time."""
+    return _strips(op, constants, _short_span(op))
+
+
+def _strips(op: DepthwiseConv2DOp, constants: Constants, span: int) -> KernelCall:
+    """The call of the kernel, with strips of so many pixels."""
     need_layout(op, op.weights, "ihwo", "1hwo")
     fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
     weights, scales = int8_weights(op, op.weights, channels, constants)
@@ -127,7 +159,7 @@ def depthwise_strips_s8(
         "depthwise_strips_s8",
         (
             *((name, fields[name]) for name in f"{SHAPE} {WINDOW} {PAD}".split()),
-            ("span", _span(op)),
+            ("span", span),
             *zero_points(op, op.input, op.result),
             *int8_range(op, op.result),
             *strips_of(channel_list(op, matrix, bias, reals, rounding_of(op)), k_h * k_w),
