@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from c_programs import Program, compiled
+from deep import deep_but
 from numpy.typing import NDArray
 from row_networks import cut_some, image_of, network
 from xdsl.context import Context
@@ -20,8 +21,9 @@ from memopt.analysis.weights import Weights
 from memopt.backends.c import packing
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
+from memopt.dialects.operators.convolution import DepthwiseConv2DOp
 from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import FAST, FORMS, SCRATCH, WIDE, mark_fast
+from memopt.dialects.plan import FAST, FORMS, NARROW, SCRATCH, WIDE, mark_fast
 from memopt.dialects.rows import RowOp
 from memopt.driver import load_text, new_context
 from memopt.passes.memgraph_kernels import HOW, RAM, MemgraphKernelsPass, lowest_gap
@@ -36,6 +38,8 @@ Array = NDArray[Any]
 OPERATORS = 40  # per model
 FULL = 500  # networks
 PROGRAM = 25  # networks
+NHWC = "#memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>>"
+IHWO = "#memgraph.encoding<ihwo, scale = [5.0e-02], zero_point = [0]>>"
 
 
 def _always(*_: object) -> bool:
@@ -73,7 +77,9 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> Counter[int]:
     return found
 
 
-def planned(lab: Any, path: Path, target: str, form: str = WIDE) -> tuple[ModuleOp, int]:
+def planned(
+    lab: Any, path: Path, target: str, form: str = WIDE, place: str = "auto"
+) -> tuple[ModuleOp, int]:
     """With all fast kernels that there are, of this form where there is one, and how many operators
     have one."""
     module = lab.read_model(path)
@@ -88,7 +94,7 @@ def planned(lab: Any, path: Path, target: str, form: str = WIDE) -> tuple[Module
             op.attributes.pop(SCRATCH, None)
             if there[form]:
                 op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(there[form], -1)])
-    lab.plan(module, schedule="source")
+    lab.plan(module, schedule="source", place=place)
     return module, sum(FAST in op.attributes for op in lab.main_of(module).body.block.ops)
 
 
@@ -173,7 +179,12 @@ def add_words(lab: Any, forge: Any) -> None:
 
 
 def add_depthwise(
-    lab: Any, forge: Any, kernel: Sequence[int] = (3, 3), channels: int = 0, width: int = 0
+    lab: Any,
+    forge: Any,
+    kernel: Sequence[int] = (3, 3),
+    channels: int = 0,
+    width: int = 0,
+    along: int = 0,
 ) -> None:
     """Of four channels and more, or of one from which several are made; images of one column and of
     one row, too; or as wanted."""
@@ -183,7 +194,7 @@ def add_depthwise(
     if channels == 0 and pick(4) == 0:
         inputs, channels = 1, int(pick(1, 10))
     channels = channels or inputs
-    stride = [int(pick(1, 4)), int(pick(1, 3))]
+    stride = [int(pick(1, 4)), along or int(pick(1, 3))]
     least = (1, 1) if padding == lab.forge.SAME else kernel
     size = [int(pick(least[0], 10)), width or int(pick(least[1], 10))]
     source = forge.input([int(pick(1, 3)), *size, inputs])
@@ -211,6 +222,7 @@ def add_some(lab: Any, forge: Any) -> None:
         lab.forge.add_fully_connected(forge)
         lab.forge.add_fully_connected(forge, below=(3, 400, 40))
         add_depthwise(lab, forge)
+    add_depthwise(lab, forge, width=30)  # of several parts of a row
     for name in 2 * ("ADD", "SUB"):
         code = getattr(lab.forge.schema.BuiltinOperator, name)
         options = getattr(lab.forge.schema, f"{name.title()}OptionsT")()
@@ -218,11 +230,19 @@ def add_some(lab: Any, forge: Any) -> None:
         lab.forge.add_binary(forge, code, options, kind)
 
 
-def check(lab: Any, forge: Any, target: str, flags: str, work: Path, form: str = WIDE) -> int:
+def check(
+    lab: Any,
+    forge: Any,
+    target: str,
+    flags: str,
+    work: Path,
+    form: str = WIDE,
+    place: str = "auto",
+) -> int:
     """Every tensor of a forged network is as in TFLM; how many operators have fast kernels."""
     work.mkdir()
     path = forge.save(work / "random.tflite")
-    module, fast = planned(lab, path, target, form)
+    module, fast = planned(lab, path, target, form, place)
     arrays = extreme_inputs(module, lab)
     want = lab.golden("tflm", path, arrays, lab.tensors_of(module), work / "golden")
     project = lab.write(module, work / "c", "net", target)
@@ -299,8 +319,67 @@ def test_blocks_of_vectors_equal_tflm(fuzz: float, tmp_path: Path, lab: Any) -> 
         add_depthwise(lab, forge, (7, 7), 17, 70)  # of more than one strip
         lab.forge.add_convolution(forge, depthwise=True)
         add_some(lab, forge)
-        fast += check(lab, forge, "host", lab.SANITIZE, tmp_path / str(seed))
-    assert fast >= 8
+        for form in FORMS:
+            fast += check(lab, forge, "host", lab.SANITIZE, tmp_path / f"{seed}{form}", form)
+    assert fast >= 16
+
+
+@pytest.mark.parametrize(
+    ("kernels", "form", "stride"),
+    deep_but(
+        ("host_as_mve", NARROW, 1),
+        [(k, f, s) for k in ("host_as_dsp", "host_as_mve") for f in FORMS for s in (1, 2)],
+        several=True,
+    ),
+)
+def test_scratch_is_as_long_as_what_is_kept_there(
+    kernels: str, form: str, stride: int, tmp_path: Path, lab: Any, request: pytest.FixtureRequest
+) -> None:
+    """To the byte: a network of one operator, whose scratch is an array of its own."""
+    request.getfixturevalue(kernels)
+    lab.need_tools("host")
+    for k_h, k_w, width in ((3, 3, 9), (3, 3, 40), (2, 2, 20), (5, 4, 9), (7, 7, 70)):
+        forge = lab.forge.Forge(np.random.default_rng(stride), True)
+        add_depthwise(lab, forge, (k_h, k_w), 20, width, stride)
+        work = tmp_path / f"{k_h}{width}"
+        fast = check(lab, forge, "host", lab.SANITIZE, work, form, "shared-objects")
+        assert fast == (kernels == "host_as_mve" or k_h == 3)
+        text = (work / "c" / "net.c").read_text()
+        assert len(re.findall(r"^static uint8_t object_\d", text, re.MULTILINE)) == 2 + fast
+
+
+@pytest.mark.parametrize("kernels", ["host_as_dsp", "host_as_mve"])
+def test_a_part_of_a_row_may_be_padding(
+    kernels: str, tmp_path: Path, lab: Any, request: pytest.FixtureRequest
+) -> None:
+    """Whole parts of it, and more of the last one: no file of TFLite has such."""
+    request.getfixturevalue(kernels)
+    lab.need_tools("host")
+    for seed, (width, right, stride) in enumerate(((5, 25, 1), (4, 20, 2), (9, 1, 1), (10, 3, 2))):
+        rng = np.random.default_rng(seed)
+        y = f"tensor<1x4x{(width + 1 + right - 3) // stride + 1}x5xi8, {NHWC}"
+        x, w = f"tensor<1x4x{width}x5xi8, {NHWC}", f"tensor<1x3x3x5xi8, {IHWO}"
+        weights = rng.integers(-128, 128, (1, 3, 3, 5)).tolist()
+        text = (
+            f"func.func @main(%x: {x}) -> {y} {{\n  %w = memgraph.constant dense<{weights}> : {w}\n"
+            f"  %y = memgraph.depthwise_conv_2d %x, %w window<[3, 3], stride = [1, {stride}],"
+            f" pad = [1, 1, 1, {right}]> groups 5 rounding<tflm_double> : ({x}, {w}) -> {y}\n"
+            f"  func.return %y : {y}\n}}\n"
+        )
+        module = load_text(new_context(), text, "net.mlir")
+        func = only_function(module)
+        image = rng.integers(-128, 128, (1, 1, 4, width, 5)).astype(np.int8)
+        op = next(op for op in func.body.block.ops if isinstance(op, DepthwiseConv2DOp))
+        want = evaluate(func, Weights({}), [image[0]])[op.result]
+        lab.plan(module, target="host")
+        mark_fast(op, NARROW)
+        scratch = fast_forms(op, target_named("host"))[NARROW]
+        op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(scratch, -1)])
+        lab.plan(module)
+        project = lab.write(module, tmp_path / str(seed), "net", "host")
+        run = lab.run_project(project, [image], lab.SANITIZE, trace=False)
+        assert run.code == 0, run.messages
+        assert run.output == want.tobytes()
 
 
 @pytest.mark.deep

@@ -1,12 +1,22 @@
-"""Kernels with packed weights that read bytes, and mostly where they lie: without scratch."""
+"""Kernels with packed weights that read bytes, mostly where they lie, without scratch, or columns
+of a part of a row."""
 
 from dataclasses import replace
 from math import prod
 
 from memopt.backends.c.call import Constants, KernelCall, Table
-from memopt.backends.c.kernels.packed import ROUNDINGS, packed_rows, packed_windows, pays
+from memopt.backends.c.kernels.packed import (
+    ROUNDINGS,
+    columns_under,
+    packed_columns,
+    packed_rows,
+    packed_windows,
+    pays,
+    twos_of,
+)
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import window_rows
+from memopt.backends.c.rowwise import a_few
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.plan import NARROW
@@ -68,19 +78,28 @@ def conv_2d_narrow_s8(op: Conv2DOp, constants: Constants) -> KernelCall:
     return replace(call, fields=(*fields.items(), ("padding", table)))
 
 
+def _few_columns(op: DepthwiseConv2DOp) -> int:
+    """Bytes of those of a part of a row; 0 where that is all of it."""
+    few = a_few(twos_of(op))
+    return columns_under(op, few) if few else 0
+
+
 @kernel(
     DepthwiseConv2DOp,
     "s8",
     "nhwc",
     rounding=ROUNDINGS,
     isa="dsp",
+    workspace=_few_columns,
     rows=window_rows,
     fast=NARROW,
-    where=_few_taps,
+    where=lambda op: _few_taps(op) or _few_columns(op) > 0,
 )
 def depthwise_conv_2d_narrow_s8(op: DepthwiseConv2DOp, constants: Constants) -> KernelCall:
-    """Of one channel."""
-    return packed_windows(op, constants, "conv_2d_few_narrow_s8")
+    """Of one channel, or of columns that are packed a part of a row at a time."""
+    if _few_taps(op):
+        return packed_windows(op, constants, "conv_2d_few_narrow_s8")
+    return packed_columns(op, constants, a_few(twos_of(op)))
 
 
 def _in_words(op: FullyConnectedOp) -> bool:

@@ -120,11 +120,15 @@ def _order(op: Conv2DOp | DepthwiseConv2DOp) -> Array:
     return np.concatenate([taps[:, :words].reshape(-1), taps[:, words:].reshape(-1)])
 
 
-def _columns(op: DepthwiseConv2DOp) -> int:
-    """The columns of a row of four channels, packed by twos, or what `_column` says of one channel;
-    0 for what no such kernel computes."""
-    if shape_of(op.input)[-1] == 1:
-        return _column(op)
+def twos_of(op: DepthwiseConv2DOp) -> int:
+    """Of columns, that the windows of a row begin with."""
+    pixels, stride = shape_of(op.result)[2], op.window.sizes[1][-1]
+    return pixels if stride == 2 else (pixels + 1) // 2
+
+
+def columns_under(op: DepthwiseConv2DOp, twos: int) -> int:
+    """Bytes of the columns of four channels under so many twos; 0 for what no such kernel
+    computes."""
     shape, out = shape_of(op.input), shape_of(op.result)
     kernel, stride, dilation, pad = op.window.sizes
     fits = (
@@ -137,8 +141,12 @@ def _columns(op: DepthwiseConv2DOp) -> int:
         and shape[3] >= BLOCK
         and out[3] == shape[3] == op.groups.value.data
     )
-    twos = out[2] if stride[1] == 2 else (out[2] + 1) // 2
     return 12 * BLOCK * (twos + 1) if fits else 0
+
+
+def _row_columns(op: DepthwiseConv2DOp) -> int:
+    """Of a row, or what `_column` says of one channel."""
+    return _column(op) if shape_of(op.input)[-1] == 1 else columns_under(op, twos_of(op))
 
 
 @kernel(
@@ -147,7 +155,7 @@ def _columns(op: DepthwiseConv2DOp) -> int:
     "nhwc",
     rounding=ROUNDINGS,
     isa="dsp",
-    workspace=_columns,
+    workspace=_row_columns,
     rows=rows_in_turn,
     fast=WIDE,
 )
@@ -155,6 +163,11 @@ def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> Kern
     """Nine products in five instructions; of one channel as any convolution."""
     if shape_of(op.input)[-1] == 1:
         return packed_windows(op, constants, "conv_2d_packed_s8", _order(op))
+    return packed_columns(op, constants, twos_of(op))
+
+
+def packed_columns(op: DepthwiseConv2DOp, constants: Constants, twos: int) -> KernelCall:
+    """The call of the kernel, with so many twos of a row at a time."""
     need_layout(op, op.weights, "ihwo", "1hwo")
     fields, channels = dict(window_fields(op)), shape_of(op.result)[3]
     weights, scales = int8_weights(op, op.weights, channels, constants)
@@ -169,6 +182,7 @@ def depthwise_3x3_packed_s8(op: DepthwiseConv2DOp, constants: Constants) -> Kern
         "depthwise_3x3_packed_s8",
         (
             *((name, fields[name]) for name in names),
+            ("span", twos * (2 if fields["stride_w"] == 1 else 1)),
             ("input_zero_point", per_tensor(op, op.input)[1]),
             *pack_columns(op, matrix[order], bias[order], [reals[i] for i in order]),
         ),
