@@ -148,9 +148,12 @@ def add_words(lab: Any, forge: Any) -> None:
     for _ in range(4):
         stride, dilation = [int(v) for v in pick(1, 3, 2)], [int(v) for v in pick(1, 3, 2)]
         kernel, padding = [int(v) for v in pick(1, 6, 2)], int(pick(2))
+        inputs, channels = 4 * int(pick(1, 5)), int(pick(4, 20))
+        if pick(3) == 0:  # one run
+            inputs, padding = int(pick(16, 70)), lab.forge.VALID
+            kernel, dilation = [1, kernel[1]], [1, 1]
         least = [1 + (k - 1) * d for k, d in zip(kernel, dilation, strict=True)]
         size = [int(pick(3 if padding == lab.forge.SAME else n, n + 8)) for n in least]
-        inputs, channels = 4 * int(pick(1, 5)), 4 * int(pick(1, 5))
         source = forge.input([1, *size, inputs])
         weights = forge.weights([channels, *kernel, inputs], channels, 0, True)
         bias = forge.bias(source, weights, channels, needed=False)

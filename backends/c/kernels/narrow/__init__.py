@@ -28,13 +28,14 @@ FEW = 32  # CONV_2D_FEW_NARROW
 
 
 def _in_runs(op: Conv2DOp) -> bool:
-    """Whether windows are words, in no more runs than the kernel takes."""
+    """Whether windows are words in no more runs than the kernel takes, or one without padding."""
     (rows, columns, *more), _, dilation, pad = op.window.sizes
+    one = rows == 1 and (columns == 1 or dilation[-1] == 1) and not any(pad)
     apart = columns if dilation[-1] > 1 else min(columns, 1 + (pad[1] > 0) + (pad[-1] > 0))
     return (
         not more
         and op.groups.value.data == 1
-        and shape_of(op.input)[-1] % WORD == 0
+        and (one or shape_of(op.input)[-1] % WORD == 0)
         and rows * apart <= RUNS
         and pays(op, prod(shape_of(op.weights)[1:]))
     )

@@ -7,7 +7,7 @@
 #define CONV_2D_NARROW_RUNS 10 /* of a window, at most */
 
 typedef struct {
-  int32_t in_h, in_w, in_c; /* in_c: a multiple of 4 */
+  int32_t in_h, in_w, in_c; /* in_c: a multiple of 4, or a window is one run without padding */
   int32_t out_w, out_c;
   int32_t k_h, k_w;
   int32_t stride_h, stride_w;
@@ -19,9 +19,12 @@ typedef struct {
 
 /* `bytes` more of a window, behind those that are found. */
 static inline memopt_run *conv_2d_narrow_add(memopt_run *run, const int8_t *begin, int32_t bytes) {
+  if (bytes == 0) {
+    return run;
+  }
   run->begin = begin;
   run->end = begin + bytes;
-  return bytes > 0 ? run + 1 : run;
+  return run + 1;
 }
 
 /* The runs of a window whose first tap is in row iy and column ix. */
@@ -51,6 +54,19 @@ static MEMOPT_NOINLINE void conv_2d_narrow_find(const memopt_conv_2d_narrow_s8_p
   run->begin = 0;
 }
 
+/* One run, of which `rest` bytes are no word: they are read with what is behind them in the row, for
+ * weights of 0, or with what is behind them in `last`. */
+static inline void conv_2d_narrow_complete(memopt_run *run, int32_t rest, int32_t more,
+                                           int8_t last[4]) {
+  if (more) {
+    run->end += 4 - rest;
+  } else {
+    run->end -= rest;
+    memcpy(last, run->end, (size_t)rest);
+    conv_2d_narrow_add(run + 1, last, 4)->begin = 0;
+  }
+}
+
 /* The same runs `by` bytes further on; padding stays. */
 static inline void conv_2d_narrow_move(memopt_run *run, int32_t by, const int8_t *padding) {
   for (; run->begin != 0; ++run) {
@@ -66,7 +82,10 @@ MEMOPT_KERNEL void memopt_conv_2d_narrow_s8(const void *params, const memopt_row
   const memopt_conv_2d_narrow_s8_params *p = params;
   const int32_t apart = p->stride_w * p->in_c;
   const int32_t reach = (p->k_w - 1) * p->dilation_w;
+  const int32_t rest = p->k_w * p->in_c & 3;
+  const int32_t furthest = p->in_w - reach - (rest != 0); /* column of a window, and no more */
   memopt_run runs[CONV_2D_NARROW_RUNS + 1];
+  int8_t last[4] = {0, 0, 0, 0};
   int32_t oy, ox;
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
@@ -76,11 +95,14 @@ MEMOPT_KERNEL void memopt_conv_2d_narrow_s8(const void *params, const memopt_row
     int32_t two = 0;
     for (ox = 0; ox < p->out_w; ox += two ? 2 : 1) {
       const int32_t before = two;
-      two = ox + 1 < p->out_w && ix >= 0 && ix + p->stride_w + reach < p->in_w;
+      two = ox + 1 < p->out_w && ix >= 0 && ix + p->stride_w < furthest;
       if (two && before) {
         conv_2d_narrow_move(runs, 2 * apart, p->padding);
       } else {
         conv_2d_narrow_find(p, rows, in, oy * p->stride_h - p->pad_top, ix, runs);
+        if (rest != 0) {
+          conv_2d_narrow_complete(runs, rest, ix < furthest, last);
+        }
       }
       memopt_narrow_pixels(&p->packed, runs, apart, p->out_c, at, two ? at + p->out_c : 0);
       at += two ? 2 * p->out_c : p->out_c;
