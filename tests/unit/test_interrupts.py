@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -180,16 +179,3 @@ def test_ctrl_c_ends_a_sweep_with_its_processes(
     assert "memopt: interrupted\n" in err  # Python's own words where a process was just starting
     assert len(started) >= 2
     assert all(map(gone, started))
-
-
-@pytest.mark.parametrize("name", ["memopt", "memopt-opt"])
-def test_ctrl_c_while_the_command_is_imported(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupted(_: str) -> object:
-        raise KeyboardInterrupt
-
-    (script,) = entry_points(group="console_scripts", name=name)
-    monkeypatch.setattr("memopt.console.import_module", interrupted)
-    assert script.load()() == 130
-    assert capsys.readouterr().err == f"{name}: interrupted\n"
