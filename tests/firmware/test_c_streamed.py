@@ -12,6 +12,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.cli import main as memopt
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import plan_of
 from memopt.dialects.rows import ReceiveOp
@@ -66,7 +67,8 @@ def test_random_networks_compute_the_same_bits(
 ) -> None:
     """Also with the caller's outputs, in several memories, and in shared objects."""
     lab.need_tools("host")
-    for seed in range(max(5, int(50 * fuzz))):
+    count, refused = max(5, int(50 * fuzz)), 0
+    for seed in range(count):
         text = network(np.random.default_rng(seed), quantized)
         whole = lab.plan(load_text(new_context(), text, "n.mlir"), "source", target="host")
         inputs = lab.random_inputs(whole, 2, seed)
@@ -75,11 +77,17 @@ def test_random_networks_compute_the_same_bits(
         rows = "auto" if seed % 3 == 0 else "all"
         io = "caller" if seed % 2 else "arena"
         module = load_text(new_context(), text, "n.mlir")
-        module = streamed(lab, module, rows, schedule="rpo", io=io)
+        try:
+            module = streamed(lab, module, rows, schedule="rpo", io=io)
+        except MemoptError as error:  # a product whose first operand is a vector
+            assert "has no rows, it reads all of x" in str(error)
+            refused += 1
+            continue
         project = lab.write(module, work / "rows", "net", "host")
         got = lab.run_project(project, inputs, lab.SANITIZE, trace=False)
         assert (want.code, got.code) == (0, 0), got.messages
         assert got.output == want.output, f"seed {seed}"
+    assert refused <= count / 25
 
 
 USE = r"""
