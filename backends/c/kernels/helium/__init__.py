@@ -97,10 +97,10 @@ def _strip(op: DepthwiseConv2DOp, span: Callable[[DepthwiseConv2DOp], int]) -> i
         and dilation[1] == 1
         and out[2] > 1  # two pixels
         and out[3] == shape[3] == op.groups.value.data
-        and span(op) > 0
     )
-    columns = (span(op) - 1) * stride[1] + kernel_[1] if fits else 0
-    return (columns * _column(op) + (0 if prod(kernel_) % 2 else LANES)) if fits else 0
+    pixels = span(op) if fits else 0
+    columns = (pixels - 1) * stride[1] + kernel_[1]
+    return columns * _column(op) + (0 if prod(kernel_) % 2 else LANES) if pixels else 0
 
 
 def _long_strip(op: DepthwiseConv2DOp) -> int:

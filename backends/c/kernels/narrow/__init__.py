@@ -2,7 +2,6 @@
 of a part of a row."""
 
 from dataclasses import replace
-from math import prod
 
 from memopt.backends.c.call import Constants, KernelCall, Table
 from memopt.backends.c.kernels.packed import (
@@ -12,7 +11,9 @@ from memopt.backends.c.kernels.packed import (
     packed_rows,
     packed_windows,
     pays,
+    taps_of,
     twos_of,
+    windows_pay,
 )
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import window_rows
@@ -37,22 +38,13 @@ def _in_runs(op: Conv2DOp) -> bool:
         and op.groups.value.data == 1
         and (one or shape_of(op.input)[-1] % WORD == 0)
         and rows * apart <= RUNS
-        and pays(op, prod(shape_of(op.weights)[1:]))
+        and pays(op, taps_of(op))
     )
 
 
 def _few_taps(op: Conv2DOp | DepthwiseConv2DOp) -> bool:
-    """Whether windows are no words, but few bytes. A depthwise convolution of one channel is any
-    convolution of it."""
-    channels = shape_of(op.input)[-1]
-    taps = prod(op.window.sizes[0]) * channels
-    return (
-        not (isinstance(op, DepthwiseConv2DOp) and op.in_place is not None)
-        and op.groups.value.data == 1
-        and channels % WORD != 0
-        and taps <= FEW
-        and pays(op, taps, op.window.sizes[2][-1] > 1)
-    )
+    """Whether windows are no words, but few bytes."""
+    return shape_of(op.input)[-1] % WORD != 0 and taps_of(op) <= FEW and windows_pay(op)
 
 
 @kernel(

@@ -32,8 +32,9 @@ static inline void conv_2d_few_narrow_copy(int8_t *to, const int8_t *from, int32
 
 /* The window whose first tap is in row iy and column ix, tap by tap. */
 static MEMOPT_NOINLINE void conv_2d_few_narrow_window(const memopt_conv_2d_few_narrow_s8_params *p,
-                                                    const memopt_rows *rows, const void *const *in,
-                                                    int32_t iy, int32_t ix, int8_t *to) {
+                                                      const memopt_rows *rows,
+                                                      const void *const *in, int32_t iy, int32_t ix,
+                                                      int8_t *to) {
   const int32_t c = p->in_c;
   const int32_t alike = p->dilation_w == 1; /* neighbours are one run */
   int32_t begin, end, ky, kx;
@@ -56,7 +57,7 @@ static MEMOPT_NOINLINE void conv_2d_few_narrow_window(const memopt_conv_2d_few_n
 }
 
 MEMOPT_KERNEL void memopt_conv_2d_few_narrow_s8(const void *params, const memopt_rows *rows,
-                                              const void *const *in, void *out, void *scratch) {
+                                                const void *const *in, void *out, void *scratch) {
   const memopt_conv_2d_few_narrow_s8_params *p = params;
   int8_t window[2][CONV_2D_FEW_NARROW] = {{0}, {0}}; /* behind its taps are some for weights of 0 */
   memopt_run runs[2];

@@ -38,15 +38,25 @@ FIELDS = (
 
 
 def _column(op: Conv2DOp | DepthwiseConv2DOp) -> int:
-    """Two pixels widened, and where the channels are no words two windows as bytes; 0 for channels
-    in groups. A depthwise convolution of one channel is any convolution of it."""
-    channels = shape_of(op.input)[-1]
-    taps = prod(op.window.sizes[0]) * channels
-    bytes_ = 2 * padded(taps) if channels % 4 else 0
+    """Two pixels widened, and where the channels are no words two windows as bytes; 0 for what has
+    no such windows."""
+    taps = taps_of(op)
+    bytes_ = 2 * padded(taps) if shape_of(op.input)[-1] % 4 else 0
+    return column_bytes(taps, 2) + bytes_ if windows_pay(op) else 0
+
+
+def taps_of(op: Conv2DOp | DepthwiseConv2DOp) -> int:
+    """Of a window of all channels."""
+    return prod(op.window.sizes[0]) * shape_of(op.input)[-1]
+
+
+def windows_pay(op: Conv2DOp | DepthwiseConv2DOp) -> bool:
+    """Whether windows are of all channels, and blocks of them faster. A depthwise convolution of
+    one channel is any convolution of it."""
     in_place = isinstance(op, DepthwiseConv2DOp) and op.in_place is not None
-    apart = channels % 4 != 0 and op.window.sizes[2][1] > 1  # windows are put together by bytes
-    fits = op.groups.value.data == 1 and not in_place and pays(op, taps, apart)
-    return column_bytes(taps, 2) + bytes_ if fits else 0
+    # windows are put together by bytes
+    apart = shape_of(op.input)[-1] % 4 != 0 and op.window.sizes[2][-1] > 1
+    return op.groups.value.data == 1 and not in_place and pays(op, taps_of(op), apart)
 
 
 def pays(op: Operation, taps: int, apart: bool = False) -> bool:
