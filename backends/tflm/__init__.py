@@ -8,6 +8,7 @@ nothing of a plan, so everything is checked here, and the result is read back be
 """
 
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from xdsl.ir import SSAValue
 
 from memopt.analysis.weights import Weights, files_of
 from memopt.backends.tflm.check import check_function, check_written
-from memopt.backends.tflm.extent import newer_field, trailing_bytes
+from memopt.backends.tflm.extent import has_bytes_behind, newer_field, trailing_bytes
 from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scratch
-from memopt.backends.tflm.repack import AlignedBuffer, outside_ranges, pack, unpack
+from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.place_attributes import SlotAttr
@@ -55,28 +56,34 @@ def write_tflm(
     order = [index for _, index in file_operators(func)]
     tensors = len(model.subgraphs[0].tensors)
     if at_run_time:
-        if any(key == PLAN_NAME for key, _ in model.metadata):
+        own = [data[slice(*model.buffers[b])] for key, b in model.metadata if key == PLAN_NAME]
+        if own and not has_bytes_behind(data):
             return data
-        order, offsets = sorted(order), [-1] * tensors
+        order, plan = sorted(order), own[0] if own else _plan([-1] * tensors)
     else:
         check_gain(func)
-        offsets = tensor_offsets(func, tensors)
-    plan = struct.pack(f"<3i{len(offsets)}i", 1, 1, len(offsets), *offsets)
+        plan = _plan(tensor_offsets(func, tensors))
 
     if newer := newer_field(data):
         raise MemoptError(
             f"{newer} is of a newer schema than LiteRT's here and would be lost", name
         )
     objects = unpack(data)
-    trailing = trailing_bytes(data, outside_ranges(objects))
+    options = (op.custom_options for graph in model.subgraphs for op in graph.operators)
+    trailing = trailing_bytes(data, [*model.buffers, *options])
     graph = objects.subgraphs[0]
     if graph.operators:
         graph.operators = [graph.operators[i] for i in order]
     _set_metadata(objects, PLAN_NAME, plan)
     _move_control_dependencies(objects, model, data, order, name)
-    result = pack(objects, data, trailing)
+    result = pack(objects, trailing)
     check_written(data, model, result, order, plan, name)
     return result
+
+
+def _plan(offsets: Sequence[int]) -> bytes:
+    """The bytes of the metadata: version, subgraphs, how many offsets, and these."""
+    return struct.pack(f"<3i{len(offsets)}i", 1, 1, len(offsets), *offsets)
 
 
 def source_of(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
 
+from memopt.backends.tflm.extent import has_bytes_behind
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
@@ -126,6 +127,8 @@ def check_written(
         if stop > start and start % ALIGNMENT:
             fail(f"the alignment of buffer {index}")
     plans = [b for key, b in again.metadata if key == "OfflineMemoryAllocation"]
+    if has_bytes_behind(result):
+        fail("where its bytes lie")
     if len(plans) != 1 or result[slice(*again.buffers[plans[0]])] != plan:
         fail("its plan")
     for new, old in enumerate(order):

@@ -87,6 +87,12 @@ def flatbuffer_end(data: bytes) -> int:
     return end
 
 
+def has_bytes_behind(data: bytes) -> bool:
+    """Whether a buffer, or an operator's options, lie behind the flatbuffer."""
+    field = {"Buffer": 1, "Operator": 9}
+    return any(name in field and table.scalar(field[name], "Q") > 1 for table, name in walk(data))
+
+
 def newer_field(data: bytes) -> str:
     """A field of the file that LiteRT's schema does not have here, "" if there is none.
 

@@ -86,8 +86,6 @@ def write_narrowed(
     data, model, name = source_of(module, folder, model_path)
     func = only_function(module, model)
     objects = unpack(data)
-    if any(b.offset > 1 for b in objects.buffers):
-        raise MemoptError("weights behind the flatbuffer are not written narrower", name)
     weights = Weights(files_of(module), folder, model_path)
     file = _File(objects, model.subgraphs[0], constants_of(weights, GENERIC))
     source = func.attributes.get("memgraph.source")
@@ -108,7 +106,7 @@ def write_narrowed(
         raise OtherSizesError("the file says in which order operators run that are gone", name)
     file.finish(func)
     drop_unread(objects)
-    result = pack(objects, data, b"")
+    result = pack(objects, b"")
     _check(result, name)
     return result
 

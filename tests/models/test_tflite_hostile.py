@@ -206,7 +206,7 @@ def test_shared_tables_cannot_make_a_small_file_large() -> None:
     for op in model.subgraphs[0].operators:
         op.inputs = None
     model.subgraphs[0].operators[0].inputs = big
-    single = bytearray(pack(model, data, b""))
+    single = bytearray(pack(model, b""))
     # Point every slot of the operators' vector to the operator with the 4,000 inputs.
     from memopt.formats.flatbuffer import Flatbuffer
 

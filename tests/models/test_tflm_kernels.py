@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tflite_builder import Extra, Graph, Op, T, build, objects
+from tflite_builder import Extra, Graph, Op, T, build, bytes_behind
 from tflm_plan import import_for_tflm, planned, write
 from tflm_runner import Answer, Job, random_inputs, run
 
-from memopt.backends.tflm.repack import pack, unpack
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.plan import plan_of
 from memopt.dialects.tflm_scratch import scratch_bytes
@@ -165,13 +164,7 @@ def test_litert_reads_moved_control_dependencies_and_buffers(tmp_path: Path) -> 
     edges = tflite_control.serialize([((0, 2), (1, 3))])
     controlled = branches(Extra(metadata={tflite_control.KEY: edges}))
     plain = branches()
-    model = unpack(plain)
-    index = model.subgraphs[0].tensors[6].buffer
-    weights: bytes = model.buffers[index].data
-    model.buffers[index].data = None
-    model.buffers[index].offset, model.buffers[index].size = len(plain), len(weights)
-    outside = pack(model, plain + weights, b"")
-    assert objects(outside).buffers[index].offset >= len(outside) - len(weights)
+    outside = bytes_behind(plain, [6])
     jobs: list[Job] = []
     for data in (plain, controlled, outside):
         inputs = random_inputs(data, 3, 5)
@@ -181,6 +174,17 @@ def test_litert_reads_moved_control_dependencies_and_buffers(tmp_path: Path) -> 
     first = found[0].outputs
     assert all(np.array_equal(a, b) for f in found for a, b in zip(first, f.outputs, strict=True))
     assert np.ptp(first[0][0]) > 1
+
+
+def test_tflm_reads_what_was_behind_the_file(tmp_path: Path) -> None:
+    """TFLM reads no buffer behind the flatbuffer (tflite-micro#3196): there it computes with what
+    its arena holds."""
+    plain = branches()
+    outside = bytes_behind(plain, [6])
+    inputs = random_inputs(plain, 2, 5)
+    jobs = [Job("tflm", data, inputs) for data in (plain, write(planned(outside)[0], outside))]
+    right, ours = run(jobs, tmp_path)
+    assert np.array_equal(right.outputs, ours.outputs) and ours.error == ""
 
 
 # -- results in their operands' place ------------------------------------------------------------

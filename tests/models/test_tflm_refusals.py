@@ -275,7 +275,7 @@ def test_the_check_of_the_written_file_sees_seeded_bugs() -> None:
 
         objects_ = unpack(good)
         change(objects_)
-        return pack(objects_, good, b"")
+        return pack(objects_, b"")
 
     def swap(m: Any) -> None:
         ops = m.subgraphs[0].operators

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 from deep import deep_but
-from tflite_builder import Extra, dump, objects
+from tflite_builder import Extra, bytes_behind, dump, objects
 from tflm_plan import diamond, planned, write
 
-from memopt.backends.tflm.extent import trailing_bytes
-from memopt.backends.tflm.repack import outside_ranges, unpack
+from memopt.backends.tflm import write_tflm
+from memopt.backends.tflm.extent import has_bytes_behind, trailing_bytes
+from memopt.backends.tflm.repack import pack, unpack
 from memopt.dialects.plan import plan_of
 from memopt.formats import tflite_control
 from memopt.formats.tflite import read_model
@@ -80,10 +81,8 @@ def test_an_earlier_plan_is_replaced_also_when_it_is_there_twice() -> None:
     old = np.array([0, 1, 7, *[4096] * 7], np.int32).tobytes()
     data = diamond(Extra(metadata={PLAN: old, "other": b"kept"}))
     model = unpack(data)
-    from memopt.backends.tflm.repack import pack
-
     model.metadata.append(model.metadata[0])
-    twice = pack(model, data, b"")
+    twice = pack(model, b"")
     results = [write(planned(d)[0], d) for d in (data, twice)]
     assert plan_in(results[0]) == plan_in(results[1])
     assert 4096 not in plan_in(results[0])
@@ -95,10 +94,8 @@ def test_an_earlier_plan_is_replaced_also_when_it_is_there_twice() -> None:
 def test_a_plan_whose_buffer_something_else_uses_gets_a_new_one() -> None:
     data = diamond(Extra(metadata={PLAN: b"shared", "other": b"?"}))
     model = unpack(data)
-    from memopt.backends.tflm.repack import pack
-
     model.metadata[1].buffer = model.metadata[0].buffer
-    data = pack(model, data, b"")
+    data = pack(model, b"")
     result = objects(write(planned(data)[0], data))
     found = {m.name: bytes(result.buffers[m.buffer].data) for m in result.metadata}
     assert found[b"other"] == b"shared" and found[PLAN.encode()] != b"shared"
@@ -139,22 +136,26 @@ def test_bytes_behind_the_file_stay(trailing: bytes) -> None:
     assert again == result, "nothing piles up"
 
 
-def test_buffers_behind_the_file_move_along() -> None:
-    """Models above 2 GB keep their weights behind the flatbuffer, at offsets of the file."""
-    data = diamond(Extra(trailing=b"??????? labels"))
-    model = unpack(data)
-    from memopt.backends.tflm.repack import pack
+def test_buffers_behind_the_file_are_written_inside() -> None:
+    """Models above 2 GB keep weights behind the flatbuffer, at offsets of the file, and custom
+    options too; TFLM reads none there."""
+    plain = diamond(Extra(trailing=b"end"), stateful=True)
+    moved = bytes_behind(plain, [6], [0]) + b"end"
+    again = read_model(moved, "m")
+    assert again.subgraphs[0].tensors[6].is_constant and has_bytes_behind(moved)
+    results = [write(planned(data)[0], data) for data in (plain, moved)]
+    assert not has_bytes_behind(results[1])
+    assert without_plan(results[1]) == without_plan(results[0]) and results[1].endswith(b"end")
 
-    index = next(i for i, b in enumerate(model.buffers) if b.data == b"\0\1\2")
-    assert model.subgraphs[0].tensors[6].buffer == index
-    model.buffers[index].data = None
-    model.buffers[index].offset, model.buffers[index].size = len(data) - 3, 3
-    custom = model.subgraphs[0].operators[0]
-    custom.largeCustomOptionsOffset, custom.largeCustomOptionsSize = len(data) - 6, 6
-    moved = pack(model, data[:-3] + b"\0\1\2", b"end")
-    assert read_model(moved, "m").subgraphs[0].tensors[6].is_constant
-    result = write(planned(moved)[0], moved)
-    model = unpack(result)
-    ranges = outside_ranges(model)
-    assert [result[slice(*r)] for r in ranges] == [b"\0\1\2", b"lab\0\1\2"]
-    assert all(start % 16 == 0 for start, _ in ranges) and result.endswith(b"end")
+
+def test_a_file_that_is_left_to_tflm_has_its_buffers_inside() -> None:
+    """Also with the plan that it has."""
+    offsets = np.array([1, 1, 7, *[0, 1024] * 3, -1], np.int32).tobytes()
+    for extra in (Extra(), Extra(metadata={PLAN: offsets})):
+        moved = bytes_behind(diamond(extra), [6])
+        module, _ = planned(moved, "source")
+        result = write_tflm(module, source=moved, at_run_time=True)
+        assert not has_bytes_behind(result)
+        found = read_model(result, "m")
+        (plan,) = [result[slice(*found.buffers[b])] for n, b in found.metadata if n == PLAN]
+        assert plan == (offsets if extra.metadata else plan) and len(plan) == 40

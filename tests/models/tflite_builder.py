@@ -76,6 +76,30 @@ def build(*graphs: Graph, extra: Extra | None = None) -> bytes:
     return bytes(builder.Output()) + extra.trailing
 
 
+def bytes_behind(data: bytes, tensors: Sequence[int], options: Sequence[int] = ()) -> bytes:
+    """The file with the elements of these tensors of the first subgraph, and the options of these
+    operators, behind its flatbuffer, as models above 2 GB have them."""
+    model, behind = objects(data), b""
+    places: list[tuple[Any, str, int]] = []
+    for index in tensors:
+        buffer = model.buffers[model.subgraphs[0].tensors[index].buffer]
+        places.append((buffer, "offset", len(behind)))
+        buffer.size, behind, buffer.data = len(buffer.data), behind + bytes(buffer.data), None
+    for index in options:
+        op = model.subgraphs[0].operators[index]
+        places.append((op, "largeCustomOptionsOffset", len(behind)))
+        op.largeCustomOptionsSize, behind = len(op.customOptions), behind + bytes(op.customOptions)
+        op.customOptions = None
+    packed = b""
+    for _ in range(2):  # an offset is a scalar of a fixed size: the second is as long as the first
+        for owner, name, at in places:
+            setattr(owner, name, len(packed) + at + 2)
+        builder: Any = FLATBUFFERS.Builder(1024)
+        builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
+        packed = bytes(builder.Output())
+    return packed + b"\0\0" + behind
+
+
 def _buffer(model: Any, data: bytes) -> int:
     buffer: Any = SCHEMA.BufferT()
     buffer.data = np.frombuffer(data, np.uint8)
