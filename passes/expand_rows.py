@@ -204,10 +204,10 @@ def _expand(func: FuncOp, cut: Sequence[Operation]) -> None:
 
 def _read_image(op: Operation) -> None:
     """Let an operation that sums over all of a flattened image read the image, which has rows."""
-    flat = op.operands[0] if op.operands else None
-    view = flat.op if isinstance(flat, OpResult) else None
-    if not isinstance(op, ComputeOp) or steps_of(op) is not None:
+    if not isinstance(op, ComputeOp) or not op.FLATTENS or steps_of(op) is not None:
         return
+    flat = op.operands[0]
+    view = flat.op if isinstance(flat, OpResult) else None
     if not isinstance(view, ComputeOp) or not view.IS_VIEW:
         return
     op.operands[0] = view.operands[0]

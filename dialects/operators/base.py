@@ -93,6 +93,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     the operands rises. `BY_CHANNEL`: a channel of results is made of the same channel of operands.
     `BY_PIXEL`: what is no image is read pixel by pixel all the same, in operand 0.
     `SUMS_UP`: operands are partial sums, element by element those of the result.
+    `FLATTENS`: the shape of operand 0 means nothing, only the sequence of its elements.
     `GATHERS`: the result is its operands one beside the other, so it need not be a buffer.
     `ALIKE`: each row of results is the same function of the rows that it reads.
     `INTEGERS`: stored integers may be its operands and results where ONNX dequantizes and quantizes
@@ -112,6 +113,7 @@ class ComputeOp(IRDLOperation, MemoryInterface):
     BY_CHANNEL: ClassVar[bool] = False
     BY_PIXEL: ClassVar[bool] = False
     SUMS_UP: ClassVar[bool] = False
+    FLATTENS: ClassVar[bool] = False
     GATHERS: ClassVar[bool] = False
     ALIKE: ClassVar[bool] = False
     IS_VIEW: ClassVar[bool] = False

@@ -1,6 +1,7 @@
 """Matrix times vector."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     IntegerType,
@@ -61,6 +62,7 @@ class FullyConnectedOp(WeighingOp):
     """result = input (rows of `weights`' last dimension) times transposed weights, plus bias."""
 
     name = "memgraph.fully_connected"
+    FLATTENS: ClassVar[bool] = True
     input = operand_def(AnyTensor)
     weights = operand_def(AnyTensor)
     bias = opt_operand_def(AnyTensor)

@@ -4,7 +4,7 @@ operators, or none are cut; what reads a lower rank reads all of it."""
 import math
 from collections import Counter
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -120,6 +120,39 @@ def test_rows_of_any_shape_are_the_whole_operators(shape: Shape, fuzz: float) ->
         seen[kind] += kind in operators_cut(text_of(case))
     if shape in ONE:
         assert all(seen[k] for k in ("add", "sub", "maximum", "concat", "mean")), seen
+
+
+REDUCTIONS = ("mean", "reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
+
+
+def reduced_again(shape: Shape, again: Shape) -> Iterator[str]:
+    """Functions that reduce an image of this shape in another one, over any axes."""
+    made, read = type_of(shape), type_of(again)
+    for kind in REDUCTIONS:
+        for count in range(1, len(again) + 1):
+            for axes in combinations(range(len(again)), count):
+                kept = tuple(1 if k in axes else d for k, d in enumerate(again))
+                for keeps in (" keep_dims", ""):
+                    left = kept if keeps else tuple(d for k, d in enumerate(again) if k not in axes)
+                    result = type_of(left or (1,))
+                    if not left:
+                        continue
+                    yield f"""func.func @main(%x: {made}) -> {result} {{
+  %a = memgraph.relu %x : ({made}) -> {made}
+  %f = memgraph.reshape %a : ({made}) -> {read}
+  %y = memgraph.{kind} %f axes {list(axes)}{keeps} : ({read}) -> {result}
+  func.return %y : {result}
+}}"""
+
+
+@pytest.mark.parametrize("again", [(1, 72), (72,), (3, 24), (6, 4, 3, 1), (2, 3, 4, 3)])
+def test_a_reduction_of_a_reshaped_image_keeps_its_shape(again: Shape, fuzz: float) -> None:
+    """Only what reads no shape, as a fully connected layer, may read the image in its place."""
+    step = 1 if fuzz >= 1 else 3
+    cut_in_rows = Counter[str]()
+    for text in list(reduced_again((1, 6, 4, 3), again))[::step]:
+        cut_in_rows.update(operators_cut(text))
+    assert cut_in_rows["relu"] and not any(cut_in_rows[kind] for kind in REDUCTIONS), cut_in_rows
 
 
 BOTH = """
