@@ -51,9 +51,7 @@ def run_on_paper(
     overwrites: dict[int, list[tuple[int, int]]] = {}
     for at, result, operand in memory.overwrites:
         overwrites.setdefault(at, []).append((result, operand))
-    parts: dict[SSAValue, list[SSAValue]] = {}
-    for part, (whole, _) in memory.parts.items():
-        parts.setdefault(whole, []).append(part)
+    parts = _written_parts(memory, holds)
     for argument in block.args:
         for v in parts.get(argument, [argument]):
             _write(v, last.get(v, 0), where, sizes, live, (), func_op(block))
@@ -113,6 +111,25 @@ def _view_sources(op: Operation, memory: Reading) -> dict[SSAValue, frozenset[SS
             continue
         found.setdefault(op.results[alias.result], set()).add(op.operands[alias.operand])
     return {r: frozenset(v) for r, v in found.items()}
+
+
+def _written_parts(
+    memory: Reading, holds: dict[SSAValue, frozenset[SSAValue]]
+) -> dict[SSAValue, list[SSAValue]]:
+    """Return the parts that stand for each written tensor, which may have them as a view shows it.
+
+    Rows that are joined are written one by one and are left out. Raises MemoptError for parts of
+    what is several written values.
+    """
+    found: dict[SSAValue, list[SSAValue]] = {}
+    for part, (whole, _) in memory.parts.items():
+        if whole in memory.joined:
+            continue
+        written = _flatten(whole, holds)
+        if len(written) != 1:
+            raise MemoptError(f"{name_of(part)} is a part of {len(written)} values, not of one")
+        found.setdefault(written[0], []).append(part)
+    return found
 
 
 def _flatten(value: SSAValue, holds: dict[SSAValue, frozenset[SSAValue]]) -> list[SSAValue]:

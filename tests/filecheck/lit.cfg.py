@@ -29,6 +29,8 @@ config.excludes = ["Inputs"]
 config.test_source_root = str(here)
 config.test_exec_root = tempfile.mkdtemp(prefix="memopt-lit-")
 config.environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+if "PYTHONPATH" in os.environ:  # a checkout that is not the installed one
+    config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 
 tools = Path(tempfile.mkdtemp(prefix="memopt-tools-"))
 sys.path.append(str(here.parent / "helpers"))
