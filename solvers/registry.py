@@ -5,8 +5,7 @@
 So a new one is one new file, and nothing is imported before it is asked for.
 """
 
-import re
-from ast import FunctionDef, literal_eval, parse, unparse
+from ast import AST, AnnAssign, Assign, FunctionDef, Name, literal_eval, parse, unparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -77,16 +76,19 @@ _TYPES = {"int": int, "str": str, "bool": bool, "float": float}
 def _declared(
     module: str, functions: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """What a file declares, and its function's parameters with the names of their types."""
+    """Return the `OPTIONS` of a file, and its function's parameters with their types' names."""
     spec = find_spec(module)
     assert spec is not None and spec.origin is not None
-    text = Path(spec.origin).read_text(encoding="utf-8")
-    given = re.search(r"^OPTIONS = (\{.*?^\})", text, re.MULTILINE | re.DOTALL)
-    lines: dict[str, str] = literal_eval(given[1]) if given else {}
-    heads = (re.search(rf"^def {f}\(.*?\) -> ", text, re.MULTILINE | re.DOTALL) for f in functions)
-    head = next(h for h in heads if h is not None)
-    (function,) = parse(f"{head[0]}None: ...").body
-    assert isinstance(function, FunctionDef)
-    arguments = function.args.args[1:]
-    types = {a.arg: unparse(a.annotation).split(" | ") for a in arguments if a.annotation}
+    statements = parse(Path(spec.origin).read_text(encoding="utf-8")).body
+    lines: dict[str, str] = {}
+    for statement in statements:
+        match statement:
+            case Assign([Name("OPTIONS")], given) | AnnAssign(Name("OPTIONS"), _, AST() as given):
+                lines = literal_eval(given)
+            case _:
+                pass
+    known = {s.name: s.args for s in statements if isinstance(s, FunctionDef)}
+    arguments = next(known[f] for f in functions if f in known)
+    options = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs][1:]
+    types = {a.arg: unparse(a.annotation).split(" | ") for a in options if a.annotation}
     return lines, {name: tuple(found) for name, found in types.items()}
