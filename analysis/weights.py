@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, OpResult, SSAValue
 
 from memopt.dialects.attributes import WeightsAttr
@@ -27,7 +28,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import place_of
 from memopt.dialects.stored import integer_type, numpy_dtype
 from memopt.dialects.structure import ConstantOp, VariableOp
-from memopt.formats.onnx_weights import array_of, named_tensors
+from memopt.formats.onnx_weights import array_of, files_hash, named_tensors
 from memopt.formats.tflite import Model, elements_of, read_model
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ class Weights:
 
     @classmethod
     def holding(cls, data: bytes):
-        """Of a module that was read from a `.tflite` of these bytes, which may be in no file."""
+        """Return the weights of a module that was read from a model of these bytes, which may be in
+        no file."""
         return cls({}, _bytes={hashlib.sha256(data).hexdigest(): data})
 
     def path(self, sha256: str) -> Path:
@@ -105,10 +107,10 @@ class Weights:
                 data = path.read_bytes()
             except OSError as error:
                 raise MemoptError(error.strerror or "cannot be read", str(path)) from None
-            if hashlib.sha256(data).hexdigest() != sha256:
-                raise MemoptError(
-                    f"is not the model that was imported: not SHA-256 {sha256}", str(path)
-                )
+            if _hash_of(data, path) != sha256:
+                others = " with the files that its weights lie in" if b"location" in data else ""
+                text = f"is not the model that was imported: not SHA-256 {sha256}{others}"
+                raise MemoptError(text, str(path))
             self._bytes[sha256] = data
         return self._bytes[sha256]
 
@@ -148,7 +150,7 @@ class Weights:
         return self._onnx(sha256, data, key)
 
     def _tflite(self, sha256: str, data: bytes, key: str) -> bytes:
-        place = str(self.path(sha256)) if sha256 in self.files else "the bytes of a model"
+        place = self._place(sha256)
         if sha256 not in self._models:
             self._models[sha256] = read_model(data, place)
         model: Model = self._models[sha256]
@@ -162,19 +164,43 @@ class Weights:
     def _onnx(self, sha256: str, data: bytes, key: str) -> "Array":
         import onnx
 
-        path = self.path(sha256)
+        place = self._place(sha256)
         if sha256 not in self._models:
             try:
                 self._models[sha256] = named_tensors(onnx.load_model_from_string(data))
             except Exception as error:  # protobuf's errors have no common class
-                raise MemoptError(f"no model: {error}", str(path)) from None
+                raise MemoptError(f"no model: {error}", place) from None
         tensor = self._models[sha256].get(key)
         if tensor is None:
-            raise MemoptError(f"no constant {key!r}", str(path))
+            raise MemoptError(f"no constant {key!r}", place)
         try:
-            return array_of(tensor, str(path.parent))
+            return array_of(tensor, str(Path(place).parent))
         except Exception as error:  # also external data that is missing
-            raise MemoptError(f"constant {key!r}: {error}", str(path)) from None
+            raise MemoptError(f"constant {key!r}: {error}", place) from None
+
+    def _place(self, sha256: str) -> str:
+        """Return the path of a model file, or what messages call bytes that are in none."""
+        known = sha256 in self.files or self.model_path is not None
+        return str(self.path(sha256)) if known else "the bytes of a model"
+
+
+def _hash_of(data: bytes, path: Path) -> str:
+    """Return the SHA-256 of a model file, and of those that its weights lie in. Raises MemoptError,
+    also for bytes that are no model."""
+    if data[4:8] == b"TFL3":
+        return hashlib.sha256(data).hexdigest()
+    try:
+        return files_hash(data, path.parent)
+    except MemoptError as error:
+        raise MemoptError(error.text, error.place or str(path)) from None
+    except Exception as error:  # protobuf's errors have no common class
+        raise MemoptError(f"no model: {error}", str(path)) from None
+
+
+def weights_of(func: FuncOp) -> Weights:
+    """Return the weights of the module that a function stands in; without one, of no file."""
+    module = func.parent_op()
+    return Weights.of(module) if isinstance(module, ModuleOp) else Weights({})
 
 
 def constant_of(value: SSAValue) -> ConstantOp | None:

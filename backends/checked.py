@@ -10,8 +10,10 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.storage_groups import BlockMemory
+from memopt.analysis.weights import Weights, weights_of
 from memopt.dialects.plan import model_of
 from memopt.dialects.plan_attributes import PlanAttr
+from memopt.verify.channels import check_channels
 from memopt.verify.plan import verify_plan
 
 
@@ -25,7 +27,9 @@ class Checked:
     memory: BlockMemory
 
 
-def checked(func: FuncOp, placed: bool = False) -> Checked:
-    """Verify the plan of a function; with `placed`, offsets are required. Raises MemoptError."""
+def checked(func: FuncOp, placed: bool = False, weights: Weights | None = None) -> Checked:
+    """Return a function whose plan, and what it says of channels, was verified; with `placed`,
+    offsets are required. `weights` are the module's if not given. Raises MemoptError."""
     plan = verify_plan(func, placed).plan
+    check_channels(func, (weights or weights_of(func)).array)
     return Checked(func, plan, function_memory(func, model_of(func)))

@@ -34,7 +34,6 @@ from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.structure import ConstantOp, HyperNode, VariableOp
 from memopt.dialects.tensors import bytes_of, shape_of
 from memopt.formats.minimalloc import Gap, Row, write_rows
-from memopt.verify.plan import verify_plan
 
 
 def places_by_value(func: FuncOp) -> dict[SSAValue, Place | None]:
@@ -58,7 +57,7 @@ def module_json(module: ModuleOp, claimed: bool = False, known: Checked | None =
     func = only_function(module)
     plan = plan_of(func)
     if plan is not None and known is None:
-        verify_plan(func)
+        checked(func)
     block = body_of(func)
     places = places_by_value(func)
     names: dict[SSAValue, str] = {}

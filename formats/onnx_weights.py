@@ -3,11 +3,75 @@
 The name of a tensor is its key in `#memgraph.weights<"sha256", "name">`.
 """
 
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from memopt.dialects.errors import MemoptError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from onnx import ModelProto, NodeProto, TensorProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+
+
+def files_hash(data: bytes, folder: Path | None) -> str:
+    """Return the SHA-256 of an .onnx file's bytes. If tensors of it lie in other files of `folder`,
+    it is that of a text: the file's own SHA-256, then name and SHA-256 of each other, a line each.
+
+    Raises MemoptError for a file that is not in the folder, and if there is no folder.
+    """
+    own = hashlib.sha256(data).hexdigest()
+    if b"location" not in data:  # the key of an external file's name
+        return own
+    import onnx
+
+    lines = [own]
+    for location in external_files(onnx.load_model_from_string(data)):
+        if folder is None:
+            raise MemoptError(
+                f"weights are in another file, {location!r}: give the model by its path"
+            )
+        lines.append(f"{location} {_file_hash(folder, location)}")
+    return own if len(lines) == 1 else hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _file_hash(folder: Path, location: str) -> str:
+    """Return the SHA-256 of a plain file in a folder, of which no more than a piece is in memory at
+    a time. Raises MemoptError."""
+    path = folder / location
+    inside = not Path(location).is_absolute() and ".." not in Path(location).parts
+    if not inside or not path.is_file():
+        raise MemoptError(f"weights are in {location!r}, which is no file beside the model")
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise MemoptError(error.strerror or "cannot be read", str(path)) from None
+
+
+def external_files(model: "ModelProto") -> list[str]:
+    """Return the names of the files that tensors of a model lie in, each once, in order."""
+    from onnx import TensorProto
+
+    found: set[str] = set()
+    for tensor in _tensors(model):
+        if tensor.data_location == TensorProto.EXTERNAL:
+            found.update(e.value for e in tensor.external_data if e.key == "location")
+    return sorted(found)
+
+
+def _tensors(model: "ModelProto") -> "Iterator[TensorProto]":
+    """Yield the tensors of a model, those of its functions and of graphs inside of nodes, too."""
+    waiting: list[GraphProto | FunctionProto] = [model.graph, *model.functions]
+    while waiting:
+        graph = waiting.pop()
+        yield from getattr(graph, "initializer", ())  # a function has none
+        for sparse in getattr(graph, "sparse_initializer", ()):
+            yield from (sparse.values, sparse.indices)
+        for attribute in (a for node in graph.node for a in node.attribute):
+            yield from (attribute.t, *attribute.tensors)
+            waiting += (attribute.g, *attribute.graphs)
 
 
 def constant_tensor(node: "NodeProto") -> "TensorProto | None":

@@ -55,6 +55,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from memopt.analysis.function_memory import function_memory
+from memopt.analysis.weights import Weights
 from memopt.dialects.behaviour import VIEWS, destinations
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, functions
@@ -75,6 +76,7 @@ from memopt.dialects.structure import ConstantOp as OurConstantOp
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import is_buffer
 from memopt.passes.memref_lowering import Placed, declared, lowering_of
+from memopt.verify.channels import check_channels
 from memopt.verify.plan import verify_plan
 
 OURS = "memgraph."
@@ -89,6 +91,7 @@ class MemgraphToMemrefPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for number, func in enumerate(list(functions(op))):
             verify_plan(func, placed=True)
+            check_channels(func, Weights.of(op).array)
             lowered = Lowering(func, op, number).function()
             block = func.parent
             assert block is not None

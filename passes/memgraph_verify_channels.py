@@ -5,7 +5,7 @@ Before and after:
            {memgraph.channels = [#memgraph.channels<4, left_out = [2 [-128, 40] unread]>]} : ...
 
 Intervals, readers and sums are derived again from the IR and the weights (verify/channels.py); the
-first fault ends the run. Of whole operators: rows are cut of what was verified.
+first fault ends the run.
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,8 @@
 Before and after:
     func.func @main(...) attributes {memgraph.plan = #memgraph.plan<peak = 16, ...>} { ... }
 
-Everything is derived again from the IR (verify/plan.py); the first fault ends the run.
+Everything is derived again from the IR (verify/plan.py), and what it says of channels that were
+left out from the weights, too (verify/channels.py); the first fault ends the run.
 """
 
 from dataclasses import dataclass, replace
@@ -12,10 +13,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
+from memopt.analysis.weights import weights_of
 from memopt.dialects.functions import functions
 from memopt.passes.memgraph_traffic import check_traffic
 from memopt.passes.option import option
 from memopt.passes.planned import Planned, PlanningPass
+from memopt.verify.channels import check_channels
 from memopt.verify.plan import verify_plan
 
 
@@ -31,6 +34,7 @@ class MemgraphVerifyPlanPass(PlanningPass):
     def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
         written = known.write() if known is not None else None
         verify_plan(func, self.placed)
+        check_channels(func, weights_of(func).array)
         check_traffic(func)
         return replace(written, is_verified=True) if written is not None else None
 

@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
-from memopt.dialects.channel_attributes import channels_of_result
+from memopt.dialects.channel_attributes import channels_of_result, is_narrowed
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.model_attributes import GENERIC
@@ -23,7 +23,6 @@ from memopt.dialects.operators.constants import TakeOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.range_attribute import LARGEST, declared_ranges
-from memopt.dialects.rows import family_of
 from memopt.dialects.stored import Array
 from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import channel_axis, is_buffer, shape_of
@@ -39,22 +38,27 @@ from memopt.verify.stored_intervals import (
     known_of,
 )
 from memopt.verify.weighed import after_weighing
+from memopt.verify.whole_operators import whole_operators
 
 Read = Callable[[ConstantOp], Array]
 """The elements of a constant."""
 
 
 def has_claims(func: FuncOp) -> bool:
-    """Whether channels were left out of tensors of a function."""
-    return any(channels_of_result(v) for op in func.walk() for v in op.results)
+    """Return whether channels were left out of tensors of a function: it says so of one of them, of
+    an operator, or of weights."""
+    return any(is_narrowed(op) or isinstance(op, TakeOp) for op in func.walk())
+
+
+def check_channels(func: FuncOp, read: Read) -> int:
+    """Return how many claims a function makes of channels, all of which hold; 0 if none was left
+    out. Raises MemoptError."""
+    return verify_channels(func, read) if has_claims(func) else 0
 
 
 def verify_channels(func: FuncOp, read: Read) -> int:
-    """Check every claim; how many there are. Raises MemoptError with the first that is not so, and
-    for a function in rows, of which whole operators must be verified before they are cut."""
-    if family_of(list(body_of(func).ops)) == "rows":
-        text = "channels are verified of whole operators, before these are cut into rows"
-        raise MemoptError(text, f"@{func.sym_name.data}")
+    """Return how many claims a function makes of channels, of whole operators or of rows. Raises
+    MemoptError with the first that is not so, and for channels that are missing without one."""
     import numpy as np
 
     reading = Reading(lambda value: _constant(value, read))
@@ -66,7 +70,11 @@ def verify_channels(func: FuncOp, read: Read) -> int:
             if (ends := declared.get(value)) is not None:
                 low, high = (np.full(len(known.low), float(end)) for end in ends)
                 reading.known[value] = known_of(*as_float32(low, high), known.kept)
-    for op in block.ops:
+    for operator in whole_operators(block):
+        op = operator.operation
+        for value, tensor in operator.tensors:
+            if tensor in reading.known:
+                reading.known[value] = reading.known[tensor]
         if op.has_trait(IsTerminator):
             _need_all(op, reading)
         elif not op.results or not is_constant_expression(op.results[0], GENERIC):

@@ -42,11 +42,12 @@ class Walk:
     slides: bool = False
 
 
-def check_rows(block: Block) -> None:
-    """Raise MemoptError unless every row reads exactly the rows it needs, each of one tensor, and
-    the rows of every operator run once, ascending, and all; likewise those that are received."""
+def check_rows(block: Block) -> Walk:
+    """Return what was seen of a block. Raises MemoptError unless every row reads exactly the rows
+    it needs, each of one tensor, and the rows of every operator run once, ascending, and all;
+    likewise those that are received."""
     if not has_kind(block.ops, (RowsOp, ReceiveOp, JoinOp, RowOp, RowOpOp, StateOp)):
-        return
+        return Walk()
     walk = Walk(slides=has_kind(block.ops, StateOp))
     for op in block.ops:
         if isinstance(op, RowsOp):
@@ -69,6 +70,7 @@ def check_rows(block: Block) -> None:
     if walk.slides:
         count = {v: end - walk.first[v] for v, end in walk.received.items()}
         check_kept(block, walk.source, walk.reads, count)
+    return walk
 
 
 def _check_received(op: ReceiveOp, walk: Walk) -> None:

@@ -133,7 +133,7 @@ def emit(
     MemoptError for a function without a valid plan and for operators without a kernel.
     """
     name = identifier(name)
-    layout = layout_of(module, target, known)
+    layout = layout_of(module, target, known, weights)
     board = target_named(target or layout.model.target.data)
     isa = with_called(board, layout.model).isa
     weights = weights or Weights.of(module)

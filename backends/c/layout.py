@@ -16,6 +16,7 @@ from memopt.analysis.liveness import live_ranges
 from memopt.analysis.sliding import Sliding, sliding_of
 from memopt.analysis.storage_groups import BlockMemory, Storage
 from memopt.analysis.variables import variables_of
+from memopt.analysis.weights import Weights
 from memopt.backends.c.call import SCRATCH_ALIGNMENT, refuse
 from memopt.backends.checked import Checked, checked
 from memopt.dialects.custom import is_declared
@@ -209,15 +210,21 @@ def _memories(plan: PlanAttr) -> tuple[Memory, ...]:
     return tuple(found)
 
 
-def layout_of(module: ModuleOp, target: str | None = None, known: Checked | None = None) -> Layout:
+def layout_of(
+    module: ModuleOp,
+    target: str | None = None,
+    known: Checked | None = None,
+    weights: Weights | None = None,
+) -> Layout:
     """The layout of a module's planned function.
 
-    `target` is the name of one whose output is C, None for plain C. Raises MemoptError for a
-    function without a plan, with a stale or a wrong one, or with one for another memory model.
+    `target` is the name of one whose output is C, None for plain C; `weights` are the
+    module's if not given. Raises MemoptError for a function without a plan, with a stale or a wrong
+    one, or with one for another memory model, and for false claims about channels.
     """
     func = only_function(module)
     model = check_model(func, target)
-    known = known or checked(func, placed=True)
+    known = known or checked(func, placed=True, weights=weights)
     block = body_of(func)
     returned = block.last_op
     if not isinstance(returned, ReturnOp):

@@ -51,7 +51,7 @@ def memref_calls(
 ) -> str:
     """One C file, kernels included. Raises MemoptError for a function without a valid plan of one
     arena, for rows and what stays from run to run, and for operators without a kernel."""
-    layout = layout_of(module, None, known)
+    layout = layout_of(module, None, known, weights)
     place = f"@{layout.func.sym_name.data}"
     if layout.objects or layout.banks:
         raise MemoptError("c-calls: the plan is of several memories", place)

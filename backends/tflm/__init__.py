@@ -52,7 +52,7 @@ def write_tflm(
     """
     data, model, name = source_of(module, folder, model_path, source)
     func = only_function(module, model)
-    check_function(func, model)
+    check_function(func, model, Weights.holding(data))
     order = [index for _, index in file_operators(func)]
     tensors = len(model.subgraphs[0].tensors)
     if at_run_time:

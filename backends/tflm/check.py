@@ -5,6 +5,7 @@ from dataclasses import replace
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult
 
+from memopt.analysis.weights import Weights
 from memopt.backends.tflm.extent import has_bytes_behind
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
@@ -15,16 +16,18 @@ from memopt.dialects.structure import OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Subgraph, read_model
 from memopt.formats.tflite_control import KEY
 from memopt.targets.tflm.arena import ALIGNMENT, file_operators, tensor_indices
+from memopt.verify.channels import check_channels
 from memopt.verify.plan import verify_plan
 
 # Vela compiles addresses into the command stream: its plan and its model are one.
 BOUND_TO_PLAN = ("CUSTOM:ethos-u",)
 
 
-def check_function(func: FuncOp, model: Model) -> None:
+def check_function(func: FuncOp, model: Model, weights: Weights) -> None:
     """Raise MemoptError unless `func` is planned for TFLM and is the file's subgraph, reordered."""
     place = f"@{func.sym_name.data}"
     verify_plan(func, placed=True)
+    check_channels(func, weights.array)
     memory = model_of(func)
     if memory.target.data != "tflm":
         text = (

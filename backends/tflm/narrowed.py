@@ -40,6 +40,7 @@ from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import channels_of, encoding_of, shape_of
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Subgraph, litert_schema, read_model
+from memopt.verify.channels import check_channels
 
 PLAN_NAME = "OfflineMemoryAllocation"
 ACTIVATIONS = {"relu": 1, "relu_n1_to_1": 2, "relu6": 3}
@@ -87,6 +88,7 @@ def write_narrowed(
     func = only_function(module, model)
     objects = unpack(data)
     weights = Weights(files_of(module), folder, model_path)
+    check_channels(func, weights.array)
     file = _File(objects, model.subgraphs[0], constants_of(weights, GENERIC))
     source = func.attributes.get("memgraph.source")
     if isinstance(source, SourceAttr):

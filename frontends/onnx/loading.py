@@ -28,9 +28,8 @@ from onnx import (
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.tensors import stored_bytes
-from memopt.formats.onnx_weights import constant_tensor
+from memopt.formats.onnx_weights import constant_tensor, files_hash
 from memopt.frontends.core.fixed import Fixed
-from memopt.frontends.core.function import sha256_of
 from memopt.frontends.core.shapes import BATCH, check_names
 from memopt.frontends.onnx.given import given_constants
 from memopt.frontends.onnx.qlinear import expanded
@@ -105,6 +104,10 @@ def load(
         raise MemoptError(f"no ONNX model: {message(error)}", name) from None
     _check_text(model.graph, name)
     _check(model, data, name, path)
+    try:
+        sha256 = files_hash(data, path.parent if path is not None else None)
+    except MemoptError as error:
+        raise MemoptError(error.text, error.place or name) from None
     opsets = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in model.opset_import}
     newest = onnx.defs.onnx_opset_version()
     if opsets.get("", OLDEST_OPSET) < OLDEST_OPSET:
@@ -128,7 +131,7 @@ def load(
     _fix_shapes(inputs, shapes, name)
     given = given_constants(inputs, fixed, name)
     inputs = [v for v in inputs if v.name not in given]
-    return _infer(model, constants, given, inputs, opsets, name, sha256_of(data))
+    return _infer(model, constants, given, inputs, opsets, name, sha256)
 
 
 def _converted(model: ModelProto, name: str) -> ModelProto:

@@ -32,6 +32,8 @@ config.environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), 
 if "PYTHONPATH" in os.environ:  # a checkout that is not the installed one
     config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 
+if "PYTHONPATH" in os.environ:  # of a checkout that another one is installed beside
+    config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 tools = Path(tempfile.mkdtemp(prefix="memopt-tools-"))
 sys.path.append(str(here.parent / "helpers"))
 importlib.import_module("warm").start(tools, config.environment)

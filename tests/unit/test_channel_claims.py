@@ -9,6 +9,7 @@ from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.driver import load_text, new_context
+from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.verify.channels import has_claims, verify_channels
 
@@ -45,15 +46,18 @@ BUGS = {
 }
 
 
-def verified(text: str) -> int:
+def verified(text: str, in_rows: bool = False) -> int:
     module = load_text(new_context(), text, "claims.mlir")
+    if in_rows:
+        MemgraphExpandRowsPass(("all",)).apply(Context(), module)
     return verify_channels(only_function(module), Weights.of(module).array)
 
 
-def test_the_claims_hold() -> None:
+@pytest.mark.parametrize("in_rows", [False, True], ids=["whole", "rows"])
+def test_the_claims_hold(in_rows: bool) -> None:
     module = load_text(new_context(), TEXT, "claims.mlir")
     assert has_claims(only_function(module))
-    assert verified(TEXT) == 3
+    assert verified(TEXT, in_rows) == 3
 
 
 RELU_LATER = """
@@ -87,8 +91,9 @@ def test_no_rule_changes_that_of_which_something_is_said(rules: tuple[str, ...])
     assert verify_channels(func, Weights.of(module).array)
 
 
+@pytest.mark.parametrize("in_rows", [False, True], ids=["whole", "rows"])
 @pytest.mark.parametrize("name", BUGS)
-def test_a_seeded_bug_is_found(name: str) -> None:
+def test_a_seeded_bug_is_found(name: str, in_rows: bool) -> None:
     old, new, said = BUGS[name]
     head, body = TEXT.split("func.func @main", 1)
     assert body.count(old) == 1
@@ -99,5 +104,5 @@ def test_a_seeded_bug_is_found(name: str) -> None:
         numbers = "#memgraph.encoding<nhwc, scale = [5.0e-01], zero_point = [3]>"
         text = f"!z = tensor<1x3x2x2xi8, {numbers}>\n{text}"
     with pytest.raises(MemoptError) as found:
-        verified(text)
+        verified(text, in_rows)
     assert said in str(found.value)

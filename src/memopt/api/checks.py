@@ -11,6 +11,7 @@ from memopt.api.placing import Placed
 from memopt.api.plans import Plan
 from memopt.api.sources import Model, load, told
 from memopt.certified import optimality_of
+from memopt.claims import check_claims
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.driver import IR
@@ -62,12 +63,13 @@ def verify(
         with told("buffers"):
             return _verify_placed(source)
     if isinstance(source, Plan):
-        name, module = source.name, source.module
+        name, module, data = source.name, source.module, source.data
     else:
-        name, module = _planned(source)
+        name, module, data = _planned(source)
     with told(name):
         func = only_function(module)
         found = verify_plan(func)
+        check_claims(module, data)
         optimality = (
             "not checked" if certificate is None else optimality_of([func], Path(certificate))
         )
@@ -82,23 +84,25 @@ def verify(
     )
 
 
-def _planned(source: "str | os.PathLike[str] | bytes | Model | ModuleOp") -> tuple[str, ModuleOp]:
-    """What messages call a plan, and its module."""
+def _planned(
+    source: "str | os.PathLike[str] | bytes | Model | ModuleOp",
+) -> tuple[str, ModuleOp, bytes | None]:
+    """Return what messages call a plan, its module, and the bytes of its model if in no file."""
     if isinstance(source, bytes):
         with told("bytes"):
             frontend = frontend_of_bytes(source, "bytes")
             if frontend is not None and frontend.planned:
-                return "bytes", frontend.read_planned(source, "bytes")
+                return "bytes", frontend.read_planned(source, "bytes"), source
     elif isinstance(source, str | os.PathLike):
         path = Path(source)
         frontend = frontend_of(path.suffix)
         if frontend is not None and frontend.planned:
             with told(str(path)):
-                return str(path), frontend.read_planned(path.read_bytes(), str(path))
+                return str(path), frontend.read_planned(path.read_bytes(), str(path)), None
         if path.suffix != IR:
             raise MemoptError(f"a plan is an {with_plans(IR)} file", str(path))
     model = load(source)
-    return model.name, model.module
+    return model.name, model.module, model.data
 
 
 def _verify_placed(placed: Placed) -> int:

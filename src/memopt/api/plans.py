@@ -23,6 +23,7 @@ from memopt.api.sources import (
 )
 from memopt.backends.checked import Checked
 from memopt.before_after import plan_both
+from memopt.claims import check_claims
 from memopt.dialects.functions import only_function
 from memopt.dialects.names import name_of
 from memopt.dialects.plan import (
@@ -97,7 +98,7 @@ class Plan:
         chosen("form", form, FORMS)
         module = self.module.clone()
         with told(self.name):
-            if self.data is None or form not in ("c", "tflite"):
+            if self.data is None or form == "mlir":
                 return emit(module, form, Wanted())
             with TemporaryDirectory() as folder:  # the weights are read from a file
                 path = Path(folder, "model")
@@ -173,6 +174,7 @@ def plan(
     times = Seconds()
     model = prepared(source, pipeline, shapes, input_ranges)
     with told(model.name):
+        check_claims(model.module, model.data)
         module, numbers = _numbered(model)
         frontend = all_frontends().get(model.kind)
         is_tflite = frontend is not None and frontend.interpreter == "tflm"

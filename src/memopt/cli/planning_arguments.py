@@ -8,6 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.arguments import MEMORY, add_input_range, add_model_path, add_shape, add_time_limit
+from memopt.claims import check_claims
 from memopt.cli.texts import bytes_of_text
 from memopt.customs import declare_customs, read_customs
 from memopt.dialects.errors import MemoptError
@@ -161,6 +162,7 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
         if args.custom:
             declare_customs(found[0], read_customs(Path(args.custom)))
         check_module(found[0])
+        check_claims(found[0])
 
     seconds.run("import", read)
     return context, found[0]

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.c.text import file_name
 from memopt.backends.checked import Checked
+from memopt.claims import check_off_chip
 from memopt.solvers.registry import methods_in
 from memopt.usage import STDOUT
 
@@ -54,7 +55,10 @@ def is_binary(kind: str) -> bool:
 
 
 def emit(module: ModuleOp, kind: str, wanted: Wanted) -> str | bytes:
-    """The module as `kind`. Raises MemoptError for what that cannot say."""
+    """Return the module as `kind`. Raises MemoptError for what that cannot say, and for what a plan
+    says of traffic off the chip and cannot be; the form looks at the plan itself."""
+    if kind != "mlir":
+        check_off_chip(module)
     written: str | bytes = _form(kind).write(module, wanted)
     return written
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memopt.analysis.weights import Weights
+from memopt.arguments import add_model_path
 from memopt.certified import is_proven, optimality_of
 from memopt.cli.claims import (
     channel_claims,
@@ -18,7 +19,7 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import said_optimal
 from memopt.dialects.plan_attributes import FAMILIES
-from memopt.driver import IR, check_module, load_text, new_context
+from memopt.driver import IR, check_module, load_text, new_context, set_model_path
 from memopt.formats.minimalloc import read_rows
 from memopt.frontends.core.registry import frontend_of, with_plans
 from memopt.usage import UsageError, path_text
@@ -47,6 +48,7 @@ def add_arguments(commands: Any) -> None:
         metavar="FILE",
         help="proof that no order is better, as memgraph-schedule{certificate=FILE} writes it",
     )
+    add_model_path(parser, "where the weights of an .mlir are")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -60,6 +62,8 @@ def run(args: argparse.Namespace) -> None:
         module = frontend.read_planned(path.read_bytes(), str(path))
     elif path.suffix == IR:
         module = load_text(new_context(True), path.read_text(encoding="utf-8"), str(path))
+        if args.model_path:
+            set_model_path(module, args.model_path)
         check_module(module)
     else:
         raise MemoptError(f"a plan is an {with_plans(IR, '.csv')} file")

@@ -1,0 +1,86 @@
+"""The operators of a block whole, where the block has some of them cut into rows.
+
+    %f = memgraph.row_op (%a: !t) { %r = memgraph.relu %a ... }
+    %y0 = memgraph.row %f[0] (%x0)                   // x0, x1: the rows of %x
+    %y1 = memgraph.row %f[1] (%x1)
+
+has one operator, the `memgraph.relu` in %f, and its operand %a is the tensor %x. What the rows of
+an operand are rows of comes from `check_rows`, which has held every row to it.
+"""
+
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import cast
+
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.names import place_of
+from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
+from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
+from memopt.verify.kept import tensor_of
+from memopt.verify.rows import Walk, check_rows
+
+CUTS = (RowsOp, ReceiveOp, JoinOp, RowOp, StateOp, RecallOp, RetainOp, SlideOp)
+"""What only takes rows of tensors, or makes tensors of rows."""
+
+
+@dataclass(frozen=True)
+class WholeOperator:
+    """An operation, and the tensor that each of its operands is: an argument of the function, or a
+    result of another whole operator."""
+
+    operation: Operation
+    tensors: tuple[tuple[SSAValue, SSAValue], ...]
+
+
+def whole_operators(block: Block) -> list[WholeOperator]:
+    """Return every operator of a block once, after those that make what it reads: operators in
+    rows whole, in place of their rows. Raises MemoptError for rows that are not what they read."""
+    walk = check_rows(block)
+    found: dict[Operation, WholeOperator] = {}
+    for op in block.ops:
+        if isinstance(op, RowOpOp):
+            whole = op.operation
+            pairs = [
+                (value, _tensor(read, walk))
+                for k, value in enumerate(whole.operands)
+                if isinstance(value, BlockArgument)
+                and (read := walk.reads.get((op.operator, k))) is not None
+            ]
+            found[whole] = WholeOperator(whole, tuple(pairs))
+        elif not isinstance(op, CUTS):
+            pairs = [(value, _tensor(value, walk)) for value in op.operands]
+            found[op] = WholeOperator(op, tuple(pairs))
+    if not walk.done:
+        return list(found.values())
+    makers = {
+        op: [t.owner for _, t in whole.tensors if isinstance(t, OpResult) and t.owner in found]
+        for op, whole in found.items()
+    }
+    try:
+        return [found[op] for op in TopologicalSorter(makers).static_order()]
+    except CycleError as error:
+        text = "reads rows of what reads rows of it"
+        raise MemoptError(text, place_of(error.args[1][0])) from None
+
+
+def _tensor(read: object, walk: Walk) -> SSAValue:
+    """Return the tensor that a value holds, or holds a row of; `read` may be an operator in rows
+    with the number of a result, as rows name their tensor."""
+    while True:
+        if isinstance(read, tuple):
+            operator, index = cast("tuple[SSAValue, int]", read)
+            return cast("RowOpOp", operator.owner).operation.results[index]
+        value = cast("SSAValue", read)
+        owner = value.owner
+        if isinstance(owner, JoinOp):
+            read = walk.source[owner.parts[0]][0]
+        elif isinstance(owner, RowOp):
+            return owner.operation.results[cast("OpResult", value).index]
+        elif isinstance(owner, RecallOp):
+            read = tensor_of(owner.kept)
+        elif isinstance(owner, RowsOp | ReceiveOp):
+            read = owner.input
+        else:
+            return value
