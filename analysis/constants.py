@@ -11,10 +11,10 @@ from typing import cast
 from xdsl.ir import OpResult, SSAValue
 
 from memopt.analysis.weights import Weights
+from memopt.dialects.interface import is_constant_like
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.stored import Array
-from memopt.dialects.structure import ConstantOp
 
 Constants = Callable[[SSAValue], "Array | None"]
 """The array of a constant operand, or None if the value is only known at run time."""
@@ -34,7 +34,7 @@ def constants_of(weights: Weights, model: ModelAttr) -> Constants:
         if not isinstance(value, OpResult) or not is_constant_expression(value, model):
             return None
         op = value.op
-        if isinstance(op, ConstantOp):
+        if is_constant_like(op):
             array = weights.array(op)
         else:
             operands = [cast("Array", look_up(v)) for v in op.operands]

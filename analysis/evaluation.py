@@ -17,6 +17,7 @@ from memopt.analysis.variables import initial_of
 from memopt.analysis.weights import Weights
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
+from memopt.dialects.interface import is_constant_like
 from memopt.dialects.names import operator_name, place_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.stateful import StatefulOp
@@ -24,7 +25,7 @@ from memopt.dialects.row_steps import row_type
 from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.structure import AssignVariableOp, ConstantOp, VariableOp
+from memopt.dialects.structure import AssignVariableOp, VariableOp
 from memopt.dialects.tensors import shape_of
 
 State = dict[SSAValue, dict[int, Array]]
@@ -44,8 +45,8 @@ def evaluate(
     values: dict[SSAValue, Array] = dict(zip(block.args, inputs, strict=True))
     state = {} if state is None else state
     for op in block.ops:
-        if isinstance(op, ConstantOp):
-            values[op.result] = weights.array(op)
+        if is_constant_like(op):
+            values[op.results[0]] = weights.array(op)
         elif isinstance(op, RowsOp):
             values.update(zip(op.parts, split_rows(values[op.input]), strict=True))
         elif isinstance(op, ReceiveOp):

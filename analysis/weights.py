@@ -21,11 +21,11 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from memopt.dialects.attributes import WeightsAttr
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.names import place_of
+from memopt.dialects.names import full_name, place_of
 from memopt.dialects.stored import integer_type, numpy_dtype
 from memopt.dialects.structure import ConstantOp, VariableOp
 from memopt.formats.onnx_weights import array_of, files_hash, named_tensors
@@ -114,15 +114,18 @@ class Weights:
             self._bytes[sha256] = data
         return self._bytes[sha256]
 
-    def array(self, op: "ConstantOp | VariableOp") -> "Array":
-        """The elements of a constant, or that a variable begins with, in its shape. Raises
-        MemoptError with the place."""
+    def array(self, op: Operation) -> "Array":
+        """Return the elements of a constant, of ours or of another dialect, or those that a
+        variable begins with, in its shape. Raises MemoptError with the place."""
         import numpy as np
 
-        type_ = cast("TensorType[Attribute]", op.result.type)
-        value = op.value if isinstance(op, ConstantOp) else op.initial
+        type_ = cast("TensorType[Attribute]", op.results[0].type)
+        value = _elements(op)
         if not isinstance(value, WeightsAttr):
-            return inline_array(cast("DenseIntOrFPElementsAttr[Any]", value))
+            try:
+                return inline_array(cast("DenseIntOrFPElementsAttr[Any]", value))
+            except MemoptError as error:
+                raise MemoptError(error.text, place_of(op)) from None
         raw = self._raw(value)
         dtype, bits = numpy_dtype(type_.element_type)
         if isinstance(raw, bytes):
@@ -206,6 +209,24 @@ def weights_of(func: FuncOp) -> Weights:
 def constant_of(value: SSAValue) -> ConstantOp | None:
     """The constant that makes `value`, None for anything else."""
     return value.op if isinstance(value, OpResult) and isinstance(value.op, ConstantOp) else None
+
+
+def _elements(op: Operation) -> Attribute | None:
+    """Return the elements of a constant or variable as its attribute has them. Raises MemoptError
+    for a constant of another dialect that has none of its type."""
+    if isinstance(op, ConstantOp):
+        return op.value
+    if isinstance(op, VariableOp):
+        return op.initial
+    made = op.results[0].type
+    for key in ("value", "values"):
+        value = op.properties.get(key, op.attributes.get(key))
+        if not isinstance(value, DenseIntOrFPElementsAttr) or not isinstance(made, TensorType):
+            continue
+        mine, its = cast("Any", value), cast("TensorType[Attribute]", made)
+        if mine.get_shape() == its.get_shape() and mine.get_element_type() == its.element_type:
+            return mine
+    raise MemoptError(f"{full_name(op)} has no dense elements of type {made}", place_of(op))
 
 
 def inline_array(value: "DenseIntOrFPElementsAttr[Any]") -> "Array":

@@ -15,6 +15,7 @@ from memopt.analysis.liveness import live_ranges, rounded
 from memopt.backends.checked import Checked, checked
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of, only_function
+from memopt.dialects.interface import is_constant_like
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.place_attributes import SlotAttr
 from memopt.dialects.plan import (
@@ -31,7 +32,7 @@ from memopt.dialects.plan import (
 )
 from memopt.dialects.plan import offsets_of as places_of
 from memopt.dialects.plan_attributes import PlanAttr
-from memopt.dialects.structure import ConstantOp, HyperNode, VariableOp
+from memopt.dialects.structure import HyperNode, VariableOp
 from memopt.dialects.tensors import bytes_of, shape_of
 from memopt.formats.minimalloc import Gap, Row, write_rows
 
@@ -82,7 +83,7 @@ def module_json(module: ModuleOp, claimed: bool = False, known: Checked | None =
         declare(argument)
     nodes: list[dict[str, object]] = []
     for op in block.ops:
-        if op is block.last_op or isinstance(op, ConstantOp | VariableOp):
+        if op is block.last_op or is_constant_like(op) or isinstance(op, VariableOp):
             continue
         if isinstance(op, HyperNode):
             raise MemoptError("hyper-nodes cannot be written; run --schedule first", place_of(op))

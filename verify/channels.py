@@ -16,6 +16,7 @@ from xdsl.traits import IsTerminator
 from memopt.dialects.channel_attributes import channels_of_result, is_narrowed
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
+from memopt.dialects.interface import is_constant_like
 from memopt.dialects.model_attributes import GENERIC
 from memopt.dialects.names import name_of, place_of
 from memopt.dialects.operators.base import ComputeOp, is_constant_expression
@@ -24,7 +25,6 @@ from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.range_attribute import LARGEST, declared_ranges
 from memopt.dialects.stored import Array
-from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import channel_axis, is_buffer, shape_of
 from memopt.verify.real_intervals import are_finite, as_float32, is_real, rounded_sum
 from memopt.verify.stored_intervals import (
@@ -40,7 +40,7 @@ from memopt.verify.stored_intervals import (
 from memopt.verify.weighed import after_weighing
 from memopt.verify.whole_operators import whole_operators
 
-Read = Callable[[ConstantOp], Array]
+Read = Callable[[Operation], Array]
 """The elements of a constant."""
 
 
@@ -86,7 +86,7 @@ def _constant(value: SSAValue, read: Read) -> Array | None:
     """The elements of a constant expression as they are in the IR, None for any other value."""
     if not isinstance(value, OpResult) or not is_constant_expression(value, GENERIC):
         return None
-    if isinstance(value.op, ConstantOp):
+    if is_constant_like(value.op):
         return read(value.op)
     if not isinstance(value.op, ComputeOp) or isinstance(value.op, TakeOp):
         raise MemoptError("a constant that is read as one of a narrowed operation", name_of(value))

@@ -268,8 +268,9 @@ def layout_of(
     for index, _, _ in memory.overwrites:
         op = memory.operations[index]
         computed = op.whole if isinstance(op, RowOp) else op
-        unknown = isinstance(op, OpaqueOp) and not is_declared(op)  # refused by its name
-        if not unknown and not _runs_in_place(computed):
+        declared = isinstance(op, OpaqueOp) and is_declared(op)
+        is_ours = declared or isinstance(computed, ComputeOp)  # others are refused by name
+        if is_ours and not _runs_in_place(computed):
             raise refuse(op, "in place, which its kernel is not")
     for op in block.ops:
         if any(len(alias.strides) for aliases in alias_lists(op) for alias in aliases):
