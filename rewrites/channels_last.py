@@ -41,7 +41,7 @@ Before:
     !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
     !w = tensor<2x2x1x1xf32, #memgraph.encoding<oihw>>
     !b = tensor<2xf32>
-    !o = tensor<1xf32>
+    !o = tensor<1x1x1x1xf32>
     !k = tensor<2x1x1xf32>
     func.func @main(%x: !x, %w: !w, %b: !b, %o: !o) -> tensor<1x2xf32> {
       %1 = memgraph.conv_2d %x, %w, %b window<[1, 1]> groups 1 : (!x, !w, !b) -> !x
@@ -105,28 +105,59 @@ After:
       func.return %3, %c, %e : !x, !s, !s
     }
 
+What broadcasts to images gets their dimensions, too, if only the run time knows it:
+
+Before:
+    !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
+    !c = tensor<2x1x1xf32>
+    !r = tensor<3x3xf32>
+    func.func @main(%x: !x, %c: !c, %r: !r) -> tensor<1x2xf32> {
+      %1 = memgraph.max_pool_2d %x window<[1, 1]> : (!x) -> !x
+      %2 = memgraph.add %1, %c : (!x, !c) -> !x
+      %3 = memgraph.mul %r, %2 : (!r, !x) -> !x
+      %4 = memgraph.mean %3 axes [2, 3] : (!x) -> tensor<1x2xf32>
+      func.return %4 : tensor<1x2xf32>
+    }
+After:
+    !p = tensor<1x3x3x2xf32, #memgraph.encoding<nhwc>>
+    !l = tensor<1x2x1x1xf32, #memgraph.encoding<>>
+    !m = tensor<1x1x1x2xf32, #memgraph.encoding<>>
+    !s = tensor<1x1x3x3xf32, #memgraph.encoding<>>
+    !t = tensor<1x3x3x1xf32, #memgraph.encoding<>>
+    func.func @main(%x: !x, %c: !c, %r: !r) -> tensor<1x2xf32> {
+      %a = memgraph.transpose %x permutation [0, 2, 3, 1] : (!x) -> !p
+      %1 = memgraph.max_pool_2d %a window<[1, 1]> : (!p) -> !p
+      %l = memgraph.reshape %c : (!c) -> !l
+      %m = memgraph.reshape %l : (!l) -> !m
+      %2 = memgraph.add %1, %m : (!p, !m) -> !p
+      %s = memgraph.reshape %r : (!r) -> !s
+      %t = memgraph.reshape %s : (!s) -> !t
+      %3 = memgraph.mul %t, %2 : (!t, !p) -> !p
+      %4 = memgraph.mean %3 axes [1, 2] : (!p) -> tensor<1x2xf32>
+      func.return %4 : tensor<1x2xf32>
+    }
+
 What also reads tensors that are no images takes its images as they were:
 
 Before:
     !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
     !y = tensor<1x4x3x3xf32, #memgraph.encoding<nchw>>
     !z = tensor<1x2x3x3xf32>
-    !c = tensor<2x1x1xf32>
-    func.func @main(%x: !x, %z: !z, %c: !c) -> (!y, !x, !z) {
+    func.func @main(%x: !x, %z: !z) -> (!y, !x, !z) {
       %1 = memgraph.max_pool_2d %x window<[1, 1]> : (!x) -> !x
       %2 = memgraph.concat %1, %z axis 1 : (!x, !z) -> !y
-      %3 = memgraph.add %1, %c : (!x, !c) -> !x
+      %3 = memgraph.add %1, %z : (!x, !z) -> !x
       %4 = memgraph.relu %1 : (!x) -> !z
       func.return %2, %3, %4 : !y, !x, !z
     }
 After:
     !p = tensor<1x3x3x2xf32, #memgraph.encoding<nhwc>>
-    func.func @main(%x: !x, %z: !z, %c: !c) -> (!y, !x, !z) {
+    func.func @main(%x: !x, %z: !z) -> (!y, !x, !z) {
       %a = memgraph.transpose %x permutation [0, 2, 3, 1] : (!x) -> !p
       %1 = memgraph.max_pool_2d %a window<[1, 1]> : (!p) -> !p
       %b = memgraph.transpose %1 permutation [0, 3, 1, 2] : (!p) -> !x
       %2 = memgraph.concat %b, %z axis 1 : (!x, !z) -> !y
-      %3 = memgraph.add %b, %c : (!x, !c) -> !x
+      %3 = memgraph.add %b, %z : (!x, !z) -> !x
       %4 = memgraph.relu %b : (!x) -> !z
       func.return %2, %3, %4 : !y, !x, !z
     }
@@ -152,15 +183,15 @@ After:
       func.return %3 : !m
     }
 
-Not where no operation works on images, or one has no such form: an unknown operator, a number of
-one per channel that only the run time knows.
+Not where no operation works on images, or one has no such form: an unknown operator, a tensor of
+four dimensions that is no image.
 
 Left alone:
     !x = tensor<1x2x3x3xf32, #memgraph.encoding<nchw>>
-    !c = tensor<2x1x1xf32>
-    func.func @main(%x: !x, %c: !c) -> !x {
+    !z = tensor<1x2x3x3xf32>
+    func.func @main(%x: !x, %z: !z) -> !x {
       %1 = memgraph.relu %x : (!x) -> !x
-      %2 = memgraph.add %1, %c : (!x, !c) -> !x
+      %2 = memgraph.add %1, %z : (!x, !z) -> !x
       %3 = memgraph.opaque "Elu"(%2) : (!x) -> !x
       func.return %3 : !x
     }
@@ -251,9 +282,14 @@ def has_form(op: ComputeOp) -> bool:
     if not op.ELEMENTWISE:
         return all(map(is_channels_first, op.operands))
     return is_channels_first(op.results[0]) and all(
-        is_channels_first(v) or elements_of(v) == 1 or is_constant_expression(v, GENERIC)
+        is_channels_first(v) or broadcasts(v) or is_constant_expression(v, GENERIC)
         for v in op.operands
     )
+
+
+def broadcasts(value: SSAValue) -> bool:
+    """Return whether a tensor has one element, or can get the dimensions that images have."""
+    return elements_of(value) == 1 or len(shape_of(value)) < len(LAST)
 
 
 def is_turned(result: SSAValue) -> bool:
@@ -299,7 +335,7 @@ class Turned:
             return self.of[value]
         if not op.ELEMENTWISE or elements_of(value) == 1:
             return value
-        wide = self.widened(value, op)  # a constant of another shape
+        wide = self.widened(value, op)
         return self.moved(wide, LAST, reordered_type(wide, LAST, ""), op)
 
     def weights(self, op: ComputeOp, value: SSAValue) -> SSAValue:
@@ -308,7 +344,7 @@ class Turned:
         return self.moved(value, order, reordered_type(value, order, after), op)
 
     def widened(self, value: SSAValue, op: Operation) -> SSAValue:
-        """A constant with dimensions of size 1 in front, four in all."""
+        """Return the value with dimensions of size 1 in front, four in all."""
         shape = shape_of(value)
         wide = TensorType(element_of(value), [*(1,) * (4 - len(shape)), *shape], encoding_of(value))
         return self.inserted(ReshapeOp.create(operands=[value], result_types=[wide]), op)

@@ -4,40 +4,12 @@ from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import BOOL, FLOAT, INT32, INT64, Scope
 
 
-def simple(shape: tuple[int, ...], out: tuple[int, ...]) -> int | None:
-    """How an operand's elements lie along those of the result, where a kernel of two operands walks
-    so: 0 for one element or all, else elements of the result that a row of the walk has, negative
-    where one element serves a row; None if it does not."""
-    short = shape
-    while short and short[0] == 1:
-        short = short[1:]
-    count = 1
-    for size in out:
-        count *= size
-    if not short or short == out:
-        return 0
-    if short == out[len(out) - len(short) :]:
-        each = 1
-        for size in short:
-            each *= size
-        return each
-    lead = (1,) * (len(out) - len(shape)) + shape
-    while lead and lead[-1] == 1:
-        lead = lead[:-1]
-    if lead == out[: len(lead)]:
-        each = 1
-        for size in out[len(lead) :]:
-            each *= size
-        return -each
-    return None
-
-
 @expands(
     *("Add", "Sub", "Mul", "Div", "Pow", "PRelu", "Mod"),
     *("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "And", "Or", "Xor"),
 )
 def binary(s: Scope) -> bool:
-    """Operands that do not broadcast in a simple way are spread out; a few forms are others."""
+    """A few forms are others."""
     kind = s.node.op_type
     if kind == "Xor":
         return s.done("Not", s.add("Equal", *s.node.input))
@@ -54,30 +26,7 @@ def binary(s: Scope) -> bool:
     if kind == "Mod" and s.get("fmod", 0) and s.element() in (INT32, INT64):
         whole = s.add("Mul", s.add("Div", *s.node.input), s.input(1))
         return s.done("Sub", s.x, whole)
-    if kind in ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal") and _narrow(s, kind):
-        return True
-    return _spread(s, kind)
-
-
-def _spread(s: Scope, kind: str) -> bool:
-    out = s.out_shape()
-    if 0 in out or s.is_stored or any(_of_channels(s, i, out) for i in (0, 1)):
-        return False
-    ways = [simple(s.shape(i), out) for i in (0, 1)]
-    rows = {way for way in ways if way}
-    if None not in ways and len({abs(way) for way in rows if way}) <= 1:
-        return False
-    names: list[str] = []
-    for i in (0, 1):
-        wide = s.const(list(out), INT64)
-        names.append(s.input(i) if s.shape(i) == out else s.add("Expand", s.input(i), wide))
-    return s.done(kind, *names, **{k: v for k, v in s.attributes.items() if k == "fmod"})
-
-
-def _of_channels(s: Scope, index: int, out: tuple[int, ...]) -> bool:
-    """Whether an operand is constants along one dimension of images, which rules know."""
-    wide = [n for n in s.shape(index) if n != 1]
-    return len(out) == 4 and len(wide) == 1 and s.is_constant(index)
+    return kind in COMPARISONS and _narrow(s, kind)
 
 
 def _is_older_slope(s: Scope) -> bool:
@@ -95,6 +44,7 @@ def _narrow(s: Scope, kind: str) -> bool:
     return s.done(kind, *(s.add("Cast", name, to=INT32) for name in s.node.input))
 
 
+COMPARISONS = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal")
 SMALL = frozenset({2, 3, 4, 5})
 """uint8, int8, uint16, int16."""
 
@@ -105,7 +55,7 @@ def several(s: Scope) -> bool:
     kind = {"Sum": "Add", "Mean": "Add"}.get(s.node.op_type, s.node.op_type)
     names = list(s.node.input)
     if s.node.op_type in ("Max", "Min") and len(names) == 2:
-        return _spread(s, kind)
+        return False
     if s.node.op_type == "Mean" and not s.is_float:
         return False
     total = names[0]
