@@ -25,7 +25,7 @@ from memopt.dialects.operators.by_name import ASKS_FOR_NOTHING
 from memopt.dialects.operators.mean import sum_scratch
 from memopt.dialects.operators.products import unpacked_weights
 from memopt.dialects.stored import element_of
-from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.structure import AssignVariableOp, OpaqueOp
 from memopt.dialects.tensors import element_bits, elements_of, shape_of
 
 
@@ -40,6 +40,8 @@ def scratch_bytes(op: Operation) -> tuple[int, ...] | None:
             return ()
         formula = FORMULAS.get(name)
         return formula(op) if formula else None
+    if isinstance(op, AssignVariableOp):
+        return ()
     return op.scratch("reference") if isinstance(op, ComputeOp) else None
 
 

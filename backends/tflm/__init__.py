@@ -20,6 +20,7 @@ from memopt.analysis.weights import Weights, files_of
 from memopt.backends.tflm.check import check_function, check_written
 from memopt.backends.tflm.extent import has_bytes_behind, newer_field, trailing_bytes
 from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scratch
+from memopt.backends.tflm.order import sets_variables_only, written_order
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
@@ -27,7 +28,7 @@ from memopt.dialects.place_attributes import SlotAttr
 from memopt.dialects.plan import Place, argument_offsets, bytes_offset, offsets_of
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, litert_schema, read_model
-from memopt.targets.tflm.arena import file_operators, is_unread, tensor_indices, tflm_arena
+from memopt.targets.tflm.arena import is_unread, tensor_indices, tflm_arena
 
 __all__ = ["check_hidden", "is_safe", "make_safe", "source_of", "unknown_scratch", "write_tflm"]
 
@@ -53,8 +54,8 @@ def write_tflm(
     data, model, name = source_of(module, folder, model_path, source)
     func = only_function(module, model)
     check_function(func, model, Weights.holding(data))
-    order = [index for _, index in file_operators(func)]
-    tensors = len(model.subgraphs[0].tensors)
+    order = written_order(func, model)
+    tensors = sum(len(graph.tensors) for graph in model.subgraphs)
     if at_run_time:
         own = [data[slice(*model.buffers[b])] for key, b in model.metadata if key == PLAN_NAME]
         if own and not has_bytes_behind(data):
@@ -104,10 +105,10 @@ def source_of(
 
 
 def only_function(module: ModuleOp, model: Model) -> FuncOp:
-    """The module's function. Raises MemoptError if there are several subgraphs, by the name of the
-    operator that runs another one, if there is one."""
+    """The module's function. Raises MemoptError if there are several, or subgraphs that do more
+    than set variables once, by the name of the operator that runs one, if there is one."""
     found = list(functions(module))
-    if len(model.subgraphs) == 1 and len(found) == 1:
+    if len(found) == 1 and sets_variables_only(model):
         return found[0]
     callers = ("CALL", "CALL_ONCE", "IF", "WHILE")
     for g, graph in enumerate(model.subgraphs):
@@ -149,9 +150,11 @@ def check_hidden(func: FuncOp) -> None:
 
 
 def tensor_offsets(func: FuncOp, count: int) -> list[int]:
-    """Bytes from the start of the head per tensor of the file; -1 where TFLM shall find a place.
+    """Bytes from the start of the head per tensor of all subgraphs; -1 where TFLM shall find a
+    place.
 
-    So for an input that nobody reads: TFLM gives its bytes away sooner than a plan may.
+    So for an input that nobody reads: TFLM gives its bytes away sooner than a plan may; and for
+    tensors of other subgraphs, which need no bytes (see `only_function`).
     """
     offsets = [-1] * count
     places: dict[SSAValue, Place | None] = {}

@@ -7,12 +7,14 @@ from xdsl.ir import Operation, OpResult
 
 from memopt.analysis.weights import Weights
 from memopt.backends.tflm.extent import has_bytes_behind
+from memopt.backends.tflm.order import FINDS
+from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
 from memopt.dialects.names import place_of
 from memopt.dialects.plan import model_of
-from memopt.dialects.structure import OpaqueOp, VariableOp
+from memopt.dialects.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Subgraph, read_model
 from memopt.formats.tflite_control import KEY
 from memopt.targets.tflm.arena import ALIGNMENT, file_operators, tensor_indices
@@ -61,16 +63,20 @@ def _check_operators(func: FuncOp, graph: Subgraph) -> None:
     if len(present) != len(numbers):
         twice = next(i for i in numbers if numbers.count(i) > 1)
         raise MemoptError(f"operator {twice} of the file appears twice", f"@{func.sym_name.data}")
-    for index in range(len(graph.operators)):
-        if index not in present:
-            text = f"operator {index} ({graph.operators[index].name}) of the file is missing"
+    handles = _handles(func, graph)
+    for index, operator in enumerate(graph.operators):
+        finds = operator.name in FINDS and handles.keys() >= {*operator.outputs} and handles
+        if index not in present and not finds:
+            text = f"operator {index} ({operator.name}) of the file is missing"
             raise MemoptError(text, f"@{func.sym_name.data}")
     tensor = tensor_indices(func)
     for op, index in found:
         if index >= len(graph.operators):
             raise MemoptError(f"the file has no operator {index}", place_of(op))
-        expected = [i for i in graph.operators[index].inputs if i >= 0 and not constant(graph, i)]
-        reads = [tensor[v] for v in op.operands if v in tensor]
+        inputs = [i for i in graph.operators[index].inputs if i >= 0 and not constant(graph, i)]
+        expected = [handles.get(i, i) for i in inputs]
+        operands = reversed(op.operands) if isinstance(op, AssignVariableOp) else op.operands
+        reads = [tensor[v] for v in operands if v in tensor]
         makes = [tensor.get(v, -1) for v in op.results]
         if reads != expected or makes != [i for i in graph.operators[index].outputs if i >= 0]:
             raise MemoptError("reads or makes other tensors than in the file", place_of(op))
@@ -80,6 +86,17 @@ def _check_operators(func: FuncOp, graph: Subgraph) -> None:
     outputs = [i for i in graph.outputs if not constant(graph, i)]
     if returned != outputs or arguments != list(graph.inputs):
         raise MemoptError("inputs or outputs are not the file's", f"@{func.sym_name.data}")
+
+
+def _handles(func: FuncOp, graph: Subgraph) -> dict[int, int]:
+    """Tensors by which variables are found -> the first one of the same variable."""
+    found: dict[int, int] = {}
+    for op in body_of(func).ops:
+        source = op.attributes.get("memgraph.source")
+        if isinstance(op, VariableOp) and isinstance(source, SourceAttr):
+            handles = [i for i in source.tensor_ids if graph.tensors[i].type == "RESOURCE"]
+            found |= dict.fromkeys(handles, source.tensor_ids[0])
+    return found
 
 
 def _check_effects(found: list[tuple[Operation, int]]) -> None:

@@ -15,13 +15,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
-from memopt.backends.tflm.structs import DEVICE, KERNELS, Build, Struct
+from memopt.backends.tflm.order import written_order
+from memopt.backends.tflm.structs import DEVICE, EVAL_TENSOR, KERNELS, Build, Kernel, Site, Struct
+from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
+from memopt.dialects.functions import body_of
 from memopt.dialects.plan import model_of
-from memopt.formats.tflite import Model, Subgraph, Tensor
-from memopt.targets.tflm.arena import ALIGNMENT, file_operators, tflm_arena
+from memopt.dialects.structure import VariableOp
+from memopt.dialects.tensors import bytes_of
+from memopt.formats.tflite import Model, Tensor
+from memopt.targets.tflm.arena import ALIGNMENT, tflm_arena
 
 MARGIN = 48  # bytes on top of the formula, for releases of TFLM whose structures differ a little
 
@@ -32,12 +38,13 @@ _ALLOCATORS = (
     Struct("pp"),  # MicroBuiltinDataAllocator
 )
 _SUBGRAPH = Struct("pp r")  # SubgraphAllocations
-_EVAL_TENSOR = Struct("ppe")
 _TENSOR = Struct("ep ii ppp eeb")
 _QUANTIZATION = Struct("ppi")
 _NODE = Struct("ppppppi p")  # NodeAndRegistration
 _REQUEST = Struct("pii")  # ScratchBufferRequest
 _ALLOCATION = Struct("pp iii b")  # AllocationInfo
+_VARIABLES = Struct("pii")  # MicroResourceVariables
+_VARIABLE = Struct("ppppb")
 _PLANNED = 40  # bytes per buffer in GreedyMemoryPlanner
 _REQUESTS_PER_OPERATOR = 12
 
@@ -69,14 +76,27 @@ class InterpreterArena:
 
 def unbounded_operators(func: FuncOp, model: Model) -> list[str]:
     """Names of the operators of which it is not known what TFLM keeps or asks for."""
-    listed, kernels = model.subgraphs[0].operators, model_of(func)
-    return sorted(
-        {
-            listed[index].name
-            for op, index in file_operators(func)
-            if listed[index].name not in KERNELS or requested(op, kernels) is None
-        }
-    )
+    operations, kernels = _operations(func), model_of(func)
+    names: set[str] = set()
+    for g, graph in enumerate(model.subgraphs):
+        for index, operator in enumerate(graph.operators):
+            op = operations.get((g, index))
+            asks = op is not None and requested(op, kernels) is None
+            asks |= operator.name == "VAR_HANDLE" and op is not None  # and who else uses it?
+            if asks or operator.name not in KERNELS:
+                names.add(operator.name)
+    return sorted(names)
+
+
+def _operations(func: FuncOp) -> dict[tuple[int, int], Operation]:
+    """The operations that stand for operators of the file, by subgraph and number."""
+    module = func.parent_op()
+    found: dict[tuple[int, int], Operation] = {}
+    for op in (func if module is None else module).walk():
+        source = op.attributes.get("memgraph.source")
+        if isinstance(source, SourceAttr) and source.operator.data >= 0:
+            found[source.subgraph.data, source.operator.data] = op
+    return found
 
 
 def interpreter_arena(
@@ -90,46 +110,83 @@ def interpreter_arena(
     if unknown:
         text = f"what TFLM needs for {', '.join(unknown)} is not known"
         raise MemoptError(f"{text}: its arena is not bounded", f"@{func.sym_name.data}")
-    operators = file_operators(func)
-    if not planned:
-        operators.sort(key=lambda pair: pair[1])
-    order = [index for _, index in operators]
-    scratches = [len(requested(op, model_of(func)) or ()) for op, _ in operators]
+    order = written_order(func, model) if planned else range(len(model.subgraphs[0].operators))
+    operations = _operations(func)
+    steps: list[_Step] = []
+    for g, graph in enumerate(model.subgraphs):
+        for index in order if g == 0 else range(len(graph.operators)):
+            op = operations.get((g, index))
+            scratches = () if op is None else requested(op, model_of(func)) or ()
+            site = Site(graph.operators[index], graph.tensors, op)
+            steps.append(_Step(site, KERNELS[site.operator.name], len(scratches)))
     arena = tflm_arena(func, planned=planned, source_order=not planned, hold_unread=False)
-    tail, planning = _tail(model, order, scratches, build)
+    tail, planning = _tail(model, steps, _held(func, model), build)
     return InterpreterArena(arena.head, tail, planning)
 
 
+def _held(func: FuncOp, model: Model) -> list[int]:
+    """Bytes of each variable that is found by name."""
+    tensors, found = model.subgraphs[0].tensors, list[int]()
+    for op in body_of(func).ops:
+        source = op.attributes.get("memgraph.source")
+        if not isinstance(op, VariableOp) or not isinstance(source, SourceAttr):
+            continue
+        if tensors[source.tensor_ids[0]].type == "RESOURCE":
+            found.append(bytes_of(op.results[0].type) or 0)
+    return found
+
+
+@dataclass(frozen=True)
+class _Step:
+    """An operator in its turn, what TFLM keeps for it, and how many scratch buffers it asks for."""
+
+    site: Site
+    kernel: Kernel
+    scratches: int
+
+
 def _tail(
-    model: Model, order: Sequence[int], scratches: Sequence[int], build: Build
+    model: Model, steps: Sequence[_Step], held: Sequence[int], build: Build
 ) -> tuple[int, int]:
-    """(bytes of the tail, most bytes in use before the plan is made), operators in `order`."""
+    """(bytes of the tail, most bytes in use before the plan is made), operators in order, those of
+    the first subgraph first; `held` are the bytes of variables that are found by name."""
     graph = model.subgraphs[0]
-    operators = [graph.operators[i] for i in order]
-    kernels = [KERNELS[o.name] for o in operators]
+    tensors = [t for g in model.subgraphs for t in g.tensors]
     tail = _Tail(build)
     for struct in _ALLOCATORS:
         tail.add(struct)
+    if held:
+        tail.aligned(_VARIABLES.size(build))
+        tail.aligned(len(held) * _VARIABLE.size(build))
     tail.add(_SUBGRAPH, len(model.subgraphs))
-    tail.add(_EVAL_TENSOR, len(graph.tensors))
-    tail.add(_NODE, len(operators))
-    for kernel in kernels:
-        tail.add(kernel.params)
-    for kernel in kernels:
-        tail.aligned(kernel.data.size(build))
+    for each in model.subgraphs:
+        tail.add(EVAL_TENSOR, len(each.tensors))
+    for each in model.subgraphs:
+        tail.add(_NODE, len(each.operators))
+    for step in steps:
+        tail.add(step.kernel.params)
+    for step in steps:
+        tail.aligned(step.kernel.data.size(build))
     preparing, requests = 0, _REQUEST.size(build) * _REQUESTS_PER_OPERATOR
-    for operator, kernel, count in zip(operators, kernels, scratches, strict=True):
-        for size in kernel.buffers(operator, graph.tensors):
-            tail.aligned(size)
-        copies = sum(_copy(graph.tensors[i], build) for i in operator.inputs if i >= 0)
-        copies += sum(_copy(graph.tensors[i], build) for i in operator.outputs)
-        preparing = max(preparing, tail.bytes + requests + kernel.copies * copies)
-        requests += _REQUEST.size(build) * count
-    tail.add(Struct("p"), sum(scratches))
-    for tensor in graph.tensors:
+    for step in steps:
+        operator, listed = step.site.operator, step.site.tensors
+        for size in step.kernel.buffers(step.site):
+            tail.aligned(size if isinstance(size, int) else size.size(build))
+        if operator.name == "ASSIGN_VARIABLE":  # the first one makes room for what it holds
+            for size in held:
+                tail.aligned(size)
+            held = ()
+        copies = sum(_copy(listed[i], build) for i in operator.inputs if i >= 0)
+        copies += sum(_copy(listed[i], build) for i in operator.outputs)
+        preparing = max(preparing, tail.bytes + requests + step.kernel.copies * copies)
+        requests += _REQUEST.size(build) * step.scratches
+    scratches = sum(step.scratches for step in steps)
+    tail.add(Struct("p"), scratches)
+    for tensor in tensors:
         if tensor.is_variable:
             tail.aligned(tensor.size or 0)
-    planning = _up(tail.bytes, ALIGNMENT) + _planning(graph, requests, sum(scratches), build)
+    planning = _up(tail.bytes, ALIGNMENT)
+    planning += _planning(tensors, len(model.subgraphs), requests, scratches, build)
     for side in (graph.inputs, graph.outputs):
         tail.aligned(build.pointer * len(side))
         for index in side:
@@ -141,13 +198,15 @@ def _tail(
     return tail.bytes, max(preparing, planning)
 
 
-def _planning(graph: Subgraph, requests: int, scratches: int, build: Build) -> int:
+def _planning(
+    tensors: Sequence[Tensor], subgraphs: int, requests: int, scratches: int, build: Build
+) -> int:
     """Bytes of the lists with which the plan is made: requests, life times, the planner's own."""
-    lives = len(graph.tensors) + scratches
+    lives = len(tensors) + scratches
     planned = scratches + sum(
-        not t.is_constant and not t.is_variable and bool(t.size) for t in graph.tensors
+        not t.is_constant and not t.is_variable and bool(t.size) for t in tensors
     )
-    at = _up(requests + build.pointer, build.pointer) + _ALLOCATION.size(build) * lives
+    at = _up(requests + build.pointer * subgraphs, build.pointer) + _ALLOCATION.size(build) * lives
     return _up(at, ALIGNMENT) + _PLANNED * planned
 
 

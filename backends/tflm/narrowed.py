@@ -86,6 +86,8 @@ def write_narrowed(
     operators that are not the file's, OtherSizesError for those that a file cannot say."""
     data, model, name = source_of(module, folder, model_path)
     func = only_function(module, model)
+    if any(model.subgraphs[1:]):
+        raise OtherSizesError("variables that another subgraph sets are not written narrower", name)
     objects = unpack(data)
     weights = Weights(files_of(module), folder, model_path)
     check_channels(func, weights.array)

@@ -2,7 +2,7 @@
 structures, for any pointer width.
 
     KERNELS["CONV_2D"].data.size(DEVICE)        # 56: OpDataConv on a Cortex-M
-    KERNELS["CONV_2D"].buffers(operator, tensors)  # per-channel multipliers and shifts, bytes each
+    KERNELS["CONV_2D"].buffers(Site(operator, tensors))  # multipliers and shifts, bytes each
 
 A structure is written as its fields, one letter each, and laid out as C lays it out. Source:
 tensorflow/tflite-micro, lite/micro/builtin_op_data.h (`params`) and the OpData structures of
@@ -12,8 +12,13 @@ lite/micro/kernels (`data`); the sizes with 8-byte pointers are those that the f
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
-from memopt.formats.tflite import Operator, Tensor
+from xdsl.ir import Operation
+
+from memopt.dialects.structure import OpaqueOp
+from memopt.dialects.tflm_scratch import flag
+from memopt.formats.tflite import TENSOR_TYPES_BY_NAME, Operator, Tensor
 
 
 @dataclass(frozen=True)
@@ -55,10 +60,32 @@ class Struct:
         return self.layout(build)[0]
 
 
-Buffers = Callable[[Operator, Sequence[Tensor]], tuple[int, ...]]
+@dataclass(frozen=True)
+class Site:
+    """An operator of a file with the tensors of its subgraph, and the operation that it is in the
+    IR, if there is one."""
+
+    operator: Operator
+    tensors: Sequence[Tensor]
+    op: Operation | None = None
+
+    def operand(self, position: int) -> Tensor | None:
+        """The operand at a position, None where it is left out."""
+        inputs = self.operator.inputs
+        index = inputs[position] if position < len(inputs) else -1
+        return self.tensors[index] if index >= 0 else None
+
+    @property
+    def result(self) -> Tensor:
+        """The first result."""
+        return self.tensors[self.operator.outputs[0]]
 
 
-def _none(operator: Operator, tensors: Sequence[Tensor]) -> tuple[int, ...]:
+Sizes = tuple["int | Struct", ...]
+Buffers = Callable[[Site], Sizes]
+
+
+def _none(site: Site) -> Sizes:
     return ()
 
 
@@ -73,46 +100,88 @@ class Kernel:
     copies: int = 2
 
 
-def _operand(operator: Operator, tensors: Sequence[Tensor], position: int) -> Tensor | None:
-    """The operand at a position, None where it is left out."""
-    index = operator.inputs[position] if position < len(operator.inputs) else -1
-    return tensors[index] if index >= 0 else None
-
-
 def _channels(axis: int, operand: int = 1, type_: str | None = None) -> Buffers:
     """A multiplier and a shift per channel, 4 bytes each; for `type_` only, if it is given."""
 
-    def buffers(operator: Operator, tensors: Sequence[Tensor]) -> tuple[int, ...]:
-        weights = _operand(operator, tensors, operand)
+    def buffers(site: Site) -> Sizes:
+        weights = site.operand(operand)
         if weights is None or len(weights.shape) <= axis:
             return ()
-        first = tensors[operator.outputs[0]]
-        return () if type_ and first.type != type_ else (4 * weights.shape[axis],) * 2
+        return () if type_ and site.result.type != type_ else (4 * weights.shape[axis],) * 2
 
     return buffers
 
 
-def _scales(operator: Operator, tensors: Sequence[Tensor]) -> tuple[int, ...]:
+def _scales(site: Site) -> Sizes:
     """fully_connected_common.cc: only where the weights have several scales."""
-    weights = _operand(operator, tensors, 1)
+    weights = site.operand(1)
     found = weights.quantization if weights is not None else None
     count = len(found.scale) if found is not None else 0
-    is_float = tensors[operator.outputs[0]].type == "FLOAT32"
+    is_float = site.result.type == "FLOAT32"
     return () if count <= 1 or is_float else (4 * count,) * 2
 
 
-def _joined(operator: Operator, tensors: Sequence[Tensor]) -> tuple[int, ...]:
+def _joined(site: Site) -> Sizes:
     """concatenation.cc: scale and zero point of every int8 operand."""
-    is_int8 = tensors[operator.outputs[0]].type == "INT8"
-    return (4 * len(operator.inputs),) * 2 if is_int8 else ()
+    is_int8 = site.result.type == "INT8"
+    return (4 * len(site.operator.inputs),) * 2 if is_int8 else ()
 
 
-def _tables(operator: Operator, tensors: Sequence[Tensor]) -> tuple[int, ...]:
+def _tables(site: Site) -> Sizes:
     """softmax_common.cc: two tables of 513 int16 for int16 operands."""
-    source = _operand(operator, tensors, 0)
+    source = site.operand(0)
     return (2 * 513,) * 2 if source is not None and source.type == "INT16" else ()
 
 
+def _is_int8(tensor: Tensor | None) -> bool:
+    return tensor is not None and tensor.type == "INT8"
+
+
+def _bytes_in_all(tensor: Tensor) -> int:
+    """Bytes of a tensor whose elements each take whole bytes."""
+    bits = TENSOR_TYPES_BY_NAME[tensor.type] or 0
+    return prod(tensor.shape) * -(-bits // 8)
+
+
+def _product(site: Site) -> Sizes:
+    """batch_matmul.cc: numbers of a quantized product, and for each operand that it transposes a
+    tensor, its dimensions and its elements. It multiplies with the second one transposed."""
+    is_adjoint = [_is_adjoint(site.op, side) for side in "xy"]
+    turned = [i for i, turns in enumerate((is_adjoint[0], not is_adjoint[1])) if turns]
+    sizes: list[int | Struct] = [] if site.result.type == "FLOAT32" else [4 * 7]
+    for tensor in map(site.operand, turned):
+        if tensor is not None:
+            sizes += [EVAL_TENSOR, 4 * (1 + len(tensor.shape)), _bytes_in_all(tensor)]
+    return (*sizes, *_dimensions(site))
+
+
+def _is_adjoint(op: Operation | None, side: str) -> bool:
+    """Whether a product takes its operand `x` or `y` transposed."""
+    if isinstance(op, OpaqueOp):
+        return flag(op, f"adj{side.upper()}")
+    return op is not None and f"adj_{side}" in op.properties
+
+
+def _of_stored(size: int) -> Buffers:
+    """One buffer, where the operand is of int8."""
+
+    def buffers(site: Site) -> Sizes:
+        return (size,) if _is_int8(site.operand(0)) else ()
+
+    return buffers
+
+
+def _dimensions(site: Site) -> Sizes:
+    """A copy of how large the result is, which Prepare sets (CreateWritableTensorDimsWithCopy)."""
+    return (4 * (1 + len(site.result.shape)),)
+
+
+def _lookup(site: Site) -> Sizes:
+    """embedding_lookup.cc: scale and size of a row of the table, and the result's dimensions."""
+    return Struct("dp"), *_dimensions(site)
+
+
+EVAL_TENSOR = Struct("ppe")
 _CONV = Struct("iiii iii ii pp ii i cc")
 _POOL = Kernel(Struct("eiiiie iiii"), Struct("iiii ii ii"))
 _REDUCE = Kernel(Struct("b"), Struct("i" * 11))
@@ -126,27 +195,45 @@ _INT, _INTS = Kernel(Struct("i")), Kernel(Struct("ii"))
 KERNELS: dict[str, Kernel] = {
     "ABS": Kernel(data=Struct("iiii b ee")),
     "ADD": Kernel(Struct("eb"), Struct("b" + "i" * 14)),
+    "ADD_N": Kernel(buffers=_of_stored(4 * 10)),
     "ARG_MAX": Kernel(Struct("e")),
     "ARG_MIN": Kernel(Struct("e")),
+    "ASSIGN_VARIABLE": Kernel(data=Struct("i")),
     "AVERAGE_POOL_2D": _POOL,
+    "BATCH_MATMUL": Kernel(Struct("bbb"), Struct("ppp b"), _product),
+    "BATCH_TO_SPACE_ND": _PLAIN,
+    "BROADCAST_ARGS": _PLAIN,
+    "BROADCAST_TO": _PLAIN,
+    "CALL_ONCE": Kernel(Struct("i"), Struct("ib")),
     "CAST": Kernel(Struct("ee")),
     "CEIL": _PLAIN,
     "CONCATENATION": Kernel(Struct("ie"), Struct("bpphii" + "c" * 10), _joined),
     "CONV_2D": Kernel(Struct("eiieiie"), _CONV, _channels(0)),
     "COS": _PLAIN,
+    "CUMSUM": Kernel(Struct("bb"), buffers=_of_stored(4 * 9)),
     "DEPTHWISE_CONV_2D": Kernel(Struct("eiiieii"), _CONV, _channels(3)),
+    "DEPTH_TO_SPACE": _INT,
     "DEQUANTIZE": Kernel(data=_SCALED),
     "DIV": Kernel(Struct("e"), Struct("i" * 7)),
+    "DYNAMIC_UPDATE_SLICE": _PLAIN,
     "ELU": Kernel(data=Struct("b" * 256)),
+    "EMBEDDING_LOOKUP": Kernel(buffers=_lookup),
     "EQUAL": _COMPARE,
     "EXP": _PLAIN,
     "EXPAND_DIMS": _PLAIN,
+    "FILL": _PLAIN,
     "FLOOR": _PLAIN,
+    "FLOOR_DIV": _PLAIN,
+    "FLOOR_MOD": _PLAIN,
     "FULLY_CONNECTED": Kernel(Struct("eebbe ww"), Struct("iiiiiiii i pp b cc"), _scales, 1),
     "GATHER": _INTS,
+    "GATHER_ND": Kernel(buffers=_dimensions),
     "GREATER": _COMPARE,
     "GREATER_EQUAL": _COMPARE,
     "HARD_SWISH": Kernel(data=Struct("hhhihi")),
+    "IF": Kernel(Struct("ii"), Struct("ii")),
+    "L2_NORMALIZATION": Kernel(Struct("e"), Struct("i")),
+    "L2_POOL_2D": Kernel(Struct("eiiiie iiii"), buffers=_dimensions),
     "LEAKY_RELU": Kernel(Struct("i"), Struct("i" * 6)),
     "LESS": _COMPARE,
     "LESS_EQUAL": _COMPARE,
@@ -155,6 +242,7 @@ KERNELS: dict[str, Kernel] = {
     "LOGICAL_NOT": _PLAIN,
     "LOGICAL_OR": _PLAIN,
     "LOGISTIC": Kernel(data=Struct("iiii")),
+    "LOG_SOFTMAX": Kernel(buffers=_of_stored(4 * 10)),
     "MAXIMUM": _PLAIN,
     "MAX_POOL_2D": _POOL,
     "MEAN": _REDUCE,
@@ -168,6 +256,8 @@ KERNELS: dict[str, Kernel] = {
     "PADV2": Kernel(data=Struct("biiiiibiiiiibi")),
     "PRELU": Kernel(data=Struct("i" * 7)),
     "QUANTIZE": Kernel(data=_SCALED),
+    "READ_VARIABLE": _PLAIN,
+    "REDUCE_ALL": _REDUCE,
     "REDUCE_MAX": _REDUCE,
     "REDUCE_MIN": _REDUCE,
     "RELU": Kernel(data=Struct("biiiiii")),
@@ -175,18 +265,21 @@ KERNELS: dict[str, Kernel] = {
     "RESHAPE": Kernel(Struct("i" * 9)),
     "RESIZE_BILINEAR": Kernel(Struct("bb")),
     "RESIZE_NEAREST_NEIGHBOR": Kernel(Struct("bb")),
+    "REVERSE_V2": _PLAIN,
     "ROUND": _PLAIN,
     "RSQRT": Kernel(data=Struct("iiii b ee")),
+    "SELECT_V2": Kernel(data=Struct("b")),
     "SHAPE": Kernel(Struct("e")),
     "SIN": _PLAIN,
     "SLICE": _PLAIN,
     "SOFTMAX": Kernel(Struct("i"), Struct("d iiiii ii ppppp"), _tables),
+    "SPACE_TO_BATCH_ND": Kernel(data=Struct("i")),
     "SPACE_TO_DEPTH": _INT,
-    "DEPTH_TO_SPACE": _INT,
     "SPLIT": _INT,
     "SPLIT_V": _INT,
     "SQRT": _PLAIN,
     "SQUARE": _PLAIN,
+    "SQUARED_DIFFERENCE": Kernel(data=Struct("d" * 14)),
     "SQUEEZE": Kernel(Struct("i" * 9)),
     "STRIDED_SLICE": Kernel(Struct("iiiii b"), Struct("i" * 21)),
     "SUB": Kernel(Struct("eb"), Struct("b" + "i" * 12)),
@@ -197,4 +290,7 @@ KERNELS: dict[str, Kernel] = {
     "TRANSPOSE_CONV": Kernel(Struct("eiiee"), Struct("d" * 11), _channels(0)),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": Kernel(Struct("eiibbb"), Struct("d" * 86)),
     "UNPACK": _INTS,
+    "VAR_HANDLE": Kernel(Struct("pp"), Struct("i")),
+    "WHILE": Kernel(Struct("ii"), Struct("ii")),
+    "ZEROS_LIKE": _PLAIN,
 }

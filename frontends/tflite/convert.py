@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
@@ -194,18 +194,23 @@ class Importer:
         self.draft.add(op, outputs, names, SourceAttr(self.index, number, outputs))
 
     def _variable(self, name: Name, handle: int) -> SSAValue:
-        """The variable of that name, of which there is one."""
-        if name not in self.variables:
+        """The variable of that name, of which there is one; its source lists all its handles."""
+        found = self.variables.get(name)
+        handles: tuple[int, ...] = ()
+        if found is None:
             first = self.first[name]
             tensor = self.model.subgraphs[first.subgraph].tensors[first.tensor]
             reference = WeightsAttr(self.sha256, f"{first.subgraph}/{first.tensor}")
             type_ = tensor_type(tensor, "")
             initial = elements(type_, self._bytes(tensor), reference)
             text = name[1].encode("ascii", "backslashreplace").decode()
-            op = VariableOp(text, type_, initial)
-            op.attributes["memgraph.source"] = SourceAttr(self.index, -1, (handle,))
-            self.variables[name] = self.draft.origin(op, handle, None)
-        return self.variables[name]
+            op: Operation = VariableOp(text, type_, initial)
+            found = self.variables[name] = self.draft.origin(op, handle, None)
+        else:
+            op = cast("Operation", found.owner)
+            handles = cast("SourceAttr", op.attributes["memgraph.source"]).tensor_ids
+        op.attributes["memgraph.source"] = SourceAttr(self.index, -1, (*handles, handle))
+        return found
 
     def _typed(
         self, operator: Operator, results: Sequence[TensorType[Attribute]], options: dict[str, Any]

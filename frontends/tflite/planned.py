@@ -65,7 +65,9 @@ def _plan_in(data: bytes, name: str) -> tuple[int, ...]:
     if end - start < 12 or (end - start) % 4:
         raise MemoptError(f"metadata {PLAN_NAME} has {end - start} bytes", name)
     values = struct.unpack(f"<{(end - start) // 4}i", data[start:end])
-    if values[2] != len(values) - 3 or values[2] != len(model.subgraphs[0].tensors):
+    if values[2] != len(values) - 3 or values[2] != sum(
+        len(graph.tensors) for graph in model.subgraphs
+    ):
         raise MemoptError(f"metadata {PLAN_NAME} has {values[2]} offsets for other tensors", name)
     return values[3:]
 
