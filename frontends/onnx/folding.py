@@ -23,7 +23,7 @@ from memopt.frontends.onnx.functions import Body, branch, inlined
 from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.loading import (
     DEFAULT_DOMAINS,
-    SMALL,
+    INFERRED,
     Graph,
     ValueType,
     captured,
@@ -51,6 +51,7 @@ FOLDABLE: Final = frozenset(
 )
 Opsets = Mapping[str, int]
 NEWEST: Final[Opsets] = {"": onnx.defs.onnx_opset_version()}
+INLINE: Final = 1024  # elements of what is computed here and would be a constant expression
 # elements of weights that are computed from others, such as normalized ones
 WEIGHTS: Final = 1 << 18
 KINDS: Final = "biuf"  # numpy's kinds of the arrays that folding looks at
@@ -134,7 +135,7 @@ def _note_number(known: Known, node: NodeProto) -> None:
     """The one number that a constant stands for: what is between stays stored."""
     import numpy as np
 
-    stored, scale, *zero = (known.array(name) for name in node.input if name)
+    stored, scale, *zero = (known.array(name, 1) for name in node.input if name)
     if stored is None or scale is None or stored.size != 1 or scale.size != 1:
         return
     less = zero[0] if zero and zero[0] is not None else np.zeros((), np.int64)
@@ -195,7 +196,7 @@ def _infer_node(known: Known, node: NodeProto, opsets: Opsets) -> dict[str, Valu
         if name:
             type_ = graph.types[name]
             types[name] = onnx.helper.make_tensor_type_proto(type_.element, type_.shape)
-            array = known.array(name)
+            array = known.array(name, INFERRED)
             if array is not None:
                 data[name] = onnx.numpy_helper.from_array(array, name)
     found = onnx.shape_inference.infer_node_outputs(
@@ -213,7 +214,7 @@ def _infer_control_flow(known: Known, node: NodeProto, opsets: Opsets) -> dict[s
         type_ = graph.types.get(name)
         if type_ is None:
             continue
-        array = known.array(name)
+        array = known.array(name, INFERRED)
         if array is not None:
             inner.initializer.append(onnx.numpy_helper.from_array(array, name))
         else:
@@ -238,7 +239,7 @@ def _fill(known: Known, node: NodeProto) -> None:
     name = node.output[0]
     known.fills[name] = node
     shape = known.graph.types[name].fixed or ()
-    if prod(shape) <= SMALL:
+    if prod(shape) <= INLINE:
         element = known.elements(fill_tensor(node), name)
         if element.dtype.kind in KINDS:
             known.arrays[name] = np.full(shape, element)
@@ -263,9 +264,9 @@ def _shape(known: Known, node: NodeProto) -> None:
 def _evaluate(known: Known, node: NodeProto, opsets: Opsets) -> None:
     """Only results of known inputs, all that are not too large; all or none of a node's outputs."""
     inputs: dict[str, Array] = {}
-    limit = SMALL if _is_folded_later(node) else WEIGHTS
+    limit = INLINE if _is_folded_later(node) else WEIGHTS
     for name in node.input:
-        array = known.constant(name, limit) if name else None
+        array = known.array(name, limit) if name else None
         if name and (array is None or array.dtype.kind not in KINDS):
             return
         if array is not None:

@@ -8,7 +8,7 @@ from onnx import NodeProto, TensorProto, helper
 
 from memopt.dialects.errors import MemoptError
 from memopt.formats.onnx_weights import array_of
-from memopt.frontends.onnx.loading import SMALL, Graph, ValueType, message
+from memopt.frontends.onnx.loading import Graph, ValueType, message
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,34 +36,21 @@ class Known:
     read: set[str] = field(default_factory=set[str])
     count: int = 0
 
-    def array(self, name: str) -> "Array | None":
-        """The elements of a small constant; None if they are not known."""
+    def array(self, name: str, most: int | None = None) -> "Array | None":
+        """Return the elements of what is known; None if it is not, or is a constant of the file of
+        more than `most`."""
+        tensor = self.graph.constants.get(name)
+        if tensor is not None and most is not None and prod(tensor.dims) > most:
+            return None
         if name not in self.arrays:
-            tensor = self.graph.constants.get(name)
-            if (
-                tensor is None
-                or tensor.data_location == TensorProto.EXTERNAL
-                or prod(tensor.dims) > SMALL
-                or tensor.data_type == TensorProto.STRING
-            ):
+            if tensor is None or tensor.data_type == TensorProto.STRING:
                 return None
             self.arrays[name] = self.elements(tensor, name)
         return self.arrays[name]
 
-    def constant(self, name: str, most: int | None = None) -> "Array | None":
-        """The elements of a constant, however many they are, or so many at most."""
-        tensor = self.graph.constants.get(name)
-        if tensor is None or tensor.data_location == TensorProto.EXTERNAL:
-            return self.array(name)
-        if most is not None and (
-            prod(tensor.dims) > most or tensor.data_type == TensorProto.STRING
-        ):
-            return None
-        return self.elements(tensor, name)
-
     def elements(self, tensor: TensorProto, name: str) -> "Array":
         try:
-            return array_of(tensor, "")
+            return array_of(tensor, self.graph.folder)
         except Exception as error:
             raise MemoptError(message(error), f"{self.graph.name}: constant {name!r}") from None
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import onnx
 import onnx.checker
 import onnx.inliner
+import onnx.numpy_helper
 import onnx.shape_inference
 import onnx.version_converter
 from onnx import (
@@ -28,7 +29,7 @@ from onnx import (
 
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.tensors import stored_bytes
-from memopt.formats.onnx_weights import constant_tensor, files_hash
+from memopt.formats.onnx_weights import array_of, constant_tensor, files_hash
 from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.core.shapes import BATCH, check_names
 from memopt.frontends.onnx.given import given_constants
@@ -38,7 +39,7 @@ from memopt.frontends.onnx.types import ELEMENTS, STRING
 OLDEST_OPSET: Final = 7
 CONVERTED: Final = 13  # what older models are converted to
 DEFAULT_DOMAINS: Final = ("", "ai.onnx")
-SMALL: Final = 1024  # elements of a constant that shape inference and folding may look at
+INFERRED: Final = 1024  # elements of a constant that onnx's shape inference is shown, at most
 MAX_MESSAGE: Final = 400  # characters of onnx's own messages that are kept
 
 Shape = tuple[int | None, ...]
@@ -64,7 +65,7 @@ class ValueType:
 class Graph:
     """A checked main graph. `nodes` are (index in the file, node) without `Constant` nodes, whose
     tensors are in `constants`, as the initializers are; `given` are inputs that are constants in
-    use."""
+    use; `folder` has the files that constants lie in."""
 
     name: str
     sha256: str
@@ -75,6 +76,7 @@ class Graph:
     outputs: tuple[str, ...]
     types: dict[str, ValueType]
     given: Mapping[str, TensorProto]
+    folder: str = ""
 
     def place(self, index: int, node: NodeProto) -> str:
         """Where a node stands, for messages."""
@@ -124,14 +126,15 @@ def load(
             model = onnx.inliner.inline_local_functions(model)
         except Exception as error:
             raise MemoptError(message(error), name) from None
-    constants = {t.name: t for t in model.graph.initializer}
-    for tensor in constants.values():
+    folder = str(path.parent) if path is not None else ""
+    for tensor in model.graph.initializer:
         _check_constant(tensor, name, path)
+    constants = {t.name: _near(t, folder) for t in model.graph.initializer}
     inputs = [v for v in model.graph.input if v.name not in constants]
     _fix_shapes(inputs, shapes, name)
     given = given_constants(inputs, fixed, name)
     inputs = [v for v in inputs if v.name not in given]
-    return _infer(model, constants, given, inputs, opsets, name, sha256)
+    return _infer(model, constants, given, inputs, opsets, name, sha256, folder)
 
 
 def _converted(model: ModelProto, name: str) -> ModelProto:
@@ -210,6 +213,13 @@ def _check_constant(tensor: TensorProto, name: str, path: Path | None) -> None:
         raise MemoptError(text, place)
 
 
+def _near(tensor: TensorProto, folder: str) -> TensorProto:
+    """Return a tensor of few elements with these inside, wherever they lie, any other as it is."""
+    if tensor.data_location != TensorProto.EXTERNAL or prod(tensor.dims) > INFERRED:
+        return tensor
+    return onnx.numpy_helper.from_array(array_of(tensor, folder), tensor.name)
+
+
 def byte_count(tensor: TensorProto) -> int | None:
     """Bytes of a tensor from its shape and type, None for strings."""
     if tensor.data_type == STRING or tensor.data_type not in ELEMENTS:
@@ -285,6 +295,7 @@ def _infer(
     opsets: dict[str, int],
     name: str,
     sha256: str,
+    folder: str,
 ) -> Graph:
     """Types of all values, as far as onnx knows them without values (see `folding`). Large weights
     are shown to onnx as inputs, so that they are not copied. This takes `model` apart.
@@ -300,7 +311,7 @@ def _infer(
                 _check_constant(tensor, name, None)
                 constants[node.output[0]] = tensor
     running = [(i, n) for i, n in numbered if not n.output or n.output[0] not in constants]
-    nodes = [(i, one) for i, n in running for one in expanded(n, constants)]
+    nodes = [(i, one) for i, n in running for one in expanded(n, constants, folder)]
     skeleton = ModelProto(ir_version=max(model.ir_version, 4), opset_import=model.opset_import)
     inner = skeleton.graph
     inner.name = "main"
@@ -311,7 +322,7 @@ def _infer(
     known = (*constants.values(), *given.values())
     for tensor in known:
         local = tensor.data_location != TensorProto.EXTERNAL
-        if local and prod(tensor.dims) <= SMALL:
+        if local and prod(tensor.dims) <= INFERRED:
             inner.initializer.append(tensor)
         else:
             value = inner.input.add(name=tensor.name)
@@ -347,6 +358,7 @@ def _infer(
         tuple(v.name for v in graph.output),
         types,
         given,
+        folder,
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Node(core.Node):
-    """An operator. `constant(i)` gives the elements of operand i where they are known and few;
+    """An operator. `constant(i)` gives the elements of operand i where they are known;
     `transpose(i)` is a constant of two dimensions with these exchanged; `outputs` are those that
     the file names."""
 

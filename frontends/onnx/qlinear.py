@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
 
+from memopt.formats.onnx_weights import array_of
+
 OWN, MICROSOFT = "", "com.microsoft"
 
 
@@ -41,16 +43,16 @@ FORMS: Mapping[tuple[str, str], Form] = {
 LAID_OUT = "channels_last"  # an attribute of onnxruntime's pools
 
 
-def expanded(node: NodeProto, constants: dict[str, TensorProto]) -> list[NodeProto]:
+def expanded(node: NodeProto, constants: dict[str, TensorProto], folder: str) -> list[NodeProto]:
     """The nodes that mean the same, itself where there are none, or would not be one operation
-    again; new constants are added."""
+    again; new constants are added. Those of other files lie in `folder`."""
     form = _form(node)
     attributes = {a.name: a for a in node.attribute}
     if form is None or _is_channels_last(attributes.pop(LAID_OUT, None)):
         return [node]
     if form.bias is not None or form.filters:
         weights, _, zero = (node.input[k] for k in form.tensors[1])
-        if weights not in constants or not _is_middle(constants.get(zero)):
+        if weights not in constants or not _is_middle(constants.get(zero), folder):
             return [node]
     names = _Names(node.output[0])
     made: list[NodeProto] = []
@@ -62,7 +64,7 @@ def expanded(node: NodeProto, constants: dict[str, TensorProto]) -> list[NodePro
         if k == 1:
             made[-1].attribute.append(helper.make_attribute("axis", _axis(form, attributes)))
     if form.bias is not None and _given(node, form.bias):
-        scales = [_reals(node.input[t[1]], constants) for t in form.tensors]
+        scales = [_reals(constants.get(node.input[t[1]]), folder) for t in form.tensors]
         if scales[0] is None or scales[1] is None:
             return [node]
         product = np.asarray(scales[0] * scales[1], np.float32)
@@ -92,9 +94,9 @@ def _is_channels_last(attribute: AttributeProto | None) -> bool:
     return attribute is not None and attribute.i != 0
 
 
-def _is_middle(zero: TensorProto | None) -> bool:
+def _is_middle(zero: TensorProto | None, folder: str) -> bool:
     """Whether the zero point is that of integers around zero."""
-    values = None if zero is None else _reals(zero.name, {zero.name: zero})
+    values = _reals(zero, folder)
     middle = 128 if zero is not None and zero.data_type == TensorProto.UINT8 else 0
     return values is not None and bool((values == middle).all())
 
@@ -111,12 +113,9 @@ def _given(node: NodeProto, index: int) -> list[str]:
     return [node.input[index]] if index < len(node.input) and node.input[index] else []
 
 
-def _reals(name: str, constants: Mapping[str, TensorProto]) -> "np.ndarray | None":
-    """The elements of a small constant."""
-    tensor = constants.get(name)
-    if tensor is None or tensor.data_location == TensorProto.EXTERNAL:
-        return None
-    return numpy_helper.to_array(tensor).astype(np.float32)
+def _reals(tensor: TensorProto | None, folder: str) -> "np.ndarray | None":
+    """Return the elements of a constant, None if it is none."""
+    return None if tensor is None else array_of(tensor, folder).astype(np.float32)
 
 
 class _Names(Iterator[str]):

@@ -85,7 +85,7 @@ class Scope:
         return any(name in self.known.dequantized for name in self.node.input)
 
     def array(self, index: int) -> "Array | None":
-        """The elements of an operand that is known and small."""
+        """Return the elements of an operand, None if they are not known."""
         return self.known.array(self.node.input[index]) if self.has(index) else None
 
     def ints(self, index: int, attribute: str = "") -> list[int] | None:

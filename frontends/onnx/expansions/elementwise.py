@@ -18,10 +18,9 @@ def binary(s: Scope) -> bool:
         return s.done("PRelu", s.x, slope)
     if kind == "Pow" and s.is_float and s.element(1) != FLOAT:
         return s.done("Pow", s.x, s.add("Cast", s.input(1), to=FLOAT))
-    if kind == "Pow" and s.is_float and s.is_constant(1) and s.array(1) is not None:
+    if kind == "Pow" and s.is_float and s.shape(1) in ((), (1,)):
         power = s.array(1)
-        assert power is not None
-        if power.size == 1 and power.shape in ((), (1,)) and float(power.reshape(-1)[0]) == 2:
+        if power is not None and float(power.reshape(-1)[0]) == 2:
             return s.done("Mul", s.x, s.x)
     if kind == "Mod" and s.get("fmod", 0) and s.element() in (INT32, INT64):
         whole = s.add("Mul", s.add("Div", *s.node.input), s.input(1))

@@ -119,7 +119,7 @@ def _place(index: int, size: int, mode: str) -> int:
 @expands("Gather", "GatherND")
 def gather(s: Scope) -> bool:
     """Of indices from zero on; those that count from the end are brought there."""
-    array = s.known.constant(s.input(1))
+    array = s.known.array(s.input(1))
     if s.is_constant(0) and s.is_constant(1) and array is None:
         return False
     if s.node.op_type == "GatherND" and s.get("batch_dims", 0):
@@ -200,7 +200,7 @@ def scatter_elements(s: Scope) -> bool:
     in the end, the last of several."""
     import numpy as np
 
-    shape, places = s.shape(), s.known.constant(s.input(1))
+    shape, places = s.shape(), s.known.array(s.input(1))
     if places is None or not places.size or s.get("reduction", "none") != "none":
         return False
     axis = int(s.get("axis", 0)) % max(1, len(shape))
@@ -250,7 +250,7 @@ def trilu(s: Scope) -> bool:
     import numpy as np
 
     k = s.ints(1) if s.has(1) else [0]
-    if k is None or s.known.array(s.x) is not None or 0 in s.shape():
+    if k is None or 0 in s.shape():
         return False
     shape = s.shape()
     mask = np.tri(*shape[-2:], k=k[0] - 1 if s.get("upper", 1) else k[0], dtype=np.bool_)
