@@ -14,8 +14,8 @@ from typing import Final
 from onnx import NodeProto
 
 from memopt.frontends.core.types import Quantization
+from memopt.frontends.onnx.checks import DEFAULT_DOMAINS
 from memopt.frontends.onnx.known import Known
-from memopt.frontends.onnx.loading import DEFAULT_DOMAINS
 from memopt.frontends.onnx.operators import OPERATORS
 
 ALSO_KEEP_DIMENSIONS: Final = frozenset(  # and become no operation that says so

@@ -32,17 +32,12 @@ from memopt.frontends.core.typed import NotTyped
 from memopt.frontends.core.types import ELEMENTS, tensor_type
 from memopt.frontends.onnx.annotations import Annotations, quantization_of, stored_side
 from memopt.frontends.onnx.attributes import read_attributes, readable_form
+from memopt.frontends.onnx.checks import DEFAULT_DOMAINS, byte_count, is_unregistered
 from memopt.frontends.onnx.known import Known
-from memopt.frontends.onnx.loading import (
-    DEFAULT_DOMAINS,
-    Graph,
-    byte_count,
-    captured,
-    kind_of,
-    subgraphs,
-)
+from memopt.frontends.onnx.loading import Graph, kind_of
 from memopt.frontends.onnx.node import Node
 from memopt.frontends.onnx.operators import OPERATORS
+from memopt.frontends.onnx.ordering import captured, subgraphs
 from memopt.frontends.onnx.types import NAMES
 
 KNOWN_DOMAINS: Final = frozenset({*DEFAULT_DOMAINS, "ai.onnx.ml", "com.microsoft"})
@@ -197,7 +192,7 @@ class Importer:
         results = [self.type(o, place) for o in outputs]
         attributes = read_attributes(node)
         op = None
-        if node.domain in DEFAULT_DOMAINS:
+        if node.domain in DEFAULT_DOMAINS and not self.known.is_stated(node):
             op = typed(OPERATORS, self._described(node, attributes, results, place))
         if op is None:
             op = self._opaque(node, attributes, results)
@@ -249,7 +244,7 @@ class Importer:
         names = [i for i in node.input if i]
         absent = tuple(i for i, name in enumerate(node.input) if not name)
         names += [n for n in dict.fromkeys(captured(node)) if n not in names and self._is_outer(n)]
-        stateful = node.domain not in KNOWN_DOMAINS or is_random(node)
+        stateful = node.domain not in KNOWN_DOMAINS or is_unregistered(node) or is_random(node)
         if attributes.get("training_mode") or (node.op_type == "Dropout" and len(node.input) > 2):
             stateful = True
         entries = {k: readable_form(v) for k, v in attributes.items()}

@@ -5,34 +5,25 @@ known and their results small, they are evaluated here, with onnx's reference im
 vanish. The same pass closes gaps in the types, one node at a time, with the values it knows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import onnx
 import onnx.defs
-import onnx.shape_inference
-from onnx import NodeProto, TensorProto
+from onnx import NodeProto
 
 from memopt.dialects.errors import MemoptError
 from memopt.formats.onnx_weights import constant_tensor, fill_tensor, raw_bytes
 from memopt.frontends.core.constants import inline
 from memopt.frontends.core.types import tensor_type
+from memopt.frontends.onnx.checks import DEFAULT_DOMAINS
 from memopt.frontends.onnx.expansions import expanded
 from memopt.frontends.onnx.functions import Body, branch, inlined
 from memopt.frontends.onnx.known import Known
-from memopt.frontends.onnx.loading import (
-    DEFAULT_DOMAINS,
-    INFERRED,
-    Graph,
-    ValueType,
-    captured,
-    kind_of,
-    message,
-    subgraphs,
-    type_of,
-)
+from memopt.frontends.onnx.loading import Graph, ValueType, kind_of
 from memopt.frontends.onnx.operators import OPERATORS
+from memopt.frontends.onnx.result_types import Opsets, complete_types, drop_unread
 from memopt.frontends.onnx.scope import RefusedError
 from memopt.frontends.onnx.types import NAMES
 
@@ -49,7 +40,6 @@ FOLDABLE: Final = frozenset(
     Sqrt Squeeze Sub Tile Transpose Trilu Unsqueeze Where Xor
     """.split()  # noqa: SIM905 (a list of words reads better)
 )
-Opsets = Mapping[str, int]
 NEWEST: Final[Opsets] = {"": onnx.defs.onnx_opset_version()}
 INLINE: Final = 1024  # elements of what is computed here and would be a constant expression
 # elements of weights that are computed from others, such as normalized ones
@@ -63,8 +53,8 @@ def fold(graph: Graph) -> Known:
     known = Known(graph)
     for name, tensor in graph.given.items():
         known.made_constant(known.elements(tensor, name), name)
-    inner = (n for _, node in graph.nodes for n in (*node.input, *captured(node)))
-    known.read.update(graph.outputs, inner)
+    known.read.update(graph.outputs)
+    known.note_read(node for _, node in graph.nodes)
     for index, node in graph.nodes:
         _take(known, index, node, graph.opsets)
     return known
@@ -74,17 +64,19 @@ def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
     """One node by these opsets: it is known, made of others, or stays."""
     is_own = node.domain in DEFAULT_DOMAINS
     if not is_own and (found := _expanded(known, index, kind_of(node), node, 0)) is not None:
-        for one in found:  # first, for only these say its types
-            _take(known, index, one, NEWEST)
+        _take_all(known, index, found, NEWEST)  # first, for only these say its types
         return
     if is_own and node.op_type == "Constant" and (tensor := constant_tensor(node)) is not None:
         known.made_constant(known.elements(tensor, node.output[0]), node.output[0])
         return
     if (nodes := branch(known, node)) is not None:  # first: the other branch may have another shape
-        for one in nodes:
-            _take(known, index, one, opsets)
+        _take_all(known, index, nodes, opsets)
         return
-    _complete_types(known, index, node, opsets)
+    drop_unread(known, node, opsets)
+    complete_types(known, index, node, opsets)
+    if known.is_stated(node):
+        known.nodes.append((index, node))
+        return
     if is_own and len(node.output) and _is_known(known, node, opsets):
         return
     body: Body | None
@@ -99,8 +91,14 @@ def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
         known.nodes.append((index, node))
         _note(known, node)
         return
-    for one in body[0]:
-        _take(known, index, one, body[1])
+    _take_all(known, index, body[0], body[1])
+
+
+def _take_all(known: Known, index: int, nodes: Sequence[NodeProto], opsets: Opsets) -> None:
+    """The nodes that one of the file is made of."""
+    known.note_read(nodes)
+    for node in nodes:
+        _take(known, index, node, opsets)
 
 
 def _expanded(
@@ -152,82 +150,6 @@ def _is_known(known: Known, node: NodeProto, opsets: Opsets) -> bool:
     elif node.op_type in FOLDABLE:
         _evaluate(known, node, opsets)
     return all(o in known.folded or o in known.fills for o in node.output if o)
-
-
-def _complete_types(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
-    """Types of this node's outputs, from onnx's inference for the one node with known inputs."""
-    graph = known.graph
-    outputs = [o for o in node.output if o]
-    missing = [o for o in outputs if o not in graph.types or graph.types[o].fixed is None]
-    if missing:
-        try:
-            found = _infer_node(known, node, opsets)
-        except Exception as error:
-            raise MemoptError(message(error), graph.place(index, node)) from None
-        for name in missing:
-            if name in found:
-                graph.types[name] = found[name]
-    for place, name in enumerate(node.output):
-        found = graph.types.get(name)
-        if place and name not in known.read and (found is None or found.fixed is None):
-            node.output[place] = ""  # such as the mask of a Dropout
-            continue
-        if not name:
-            continue
-        if found is None or not found.element:
-            text = f"the type of its result {name!r} is not known, or is no tensor"
-            raise MemoptError(text, graph.place(index, node))
-        if found.fixed is None:
-            text = f"the shape of its result {name!r} is not known before run time"
-            raise MemoptError(text, graph.place(index, node))
-
-
-def _infer_node(known: Known, node: NodeProto, opsets: Opsets) -> dict[str, ValueType]:
-    graph = known.graph
-    domain = "" if node.domain in DEFAULT_DOMAINS else node.domain
-    if not onnx.defs.has(node.op_type, domain):
-        return {}
-    if any(True for _ in subgraphs(node)):
-        return _infer_control_flow(known, node, opsets)
-    schema = onnx.defs.get_schema(node.op_type, opsets.get(domain, 1), domain)
-    types: dict[str, onnx.TypeProto] = {}
-    data: dict[str, TensorProto] = {}
-    for name in node.input:
-        if name:
-            type_ = graph.types[name]
-            types[name] = onnx.helper.make_tensor_type_proto(type_.element, type_.shape)
-            array = known.array(name, INFERRED)
-            if array is not None:
-                data[name] = onnx.numpy_helper.from_array(array, name)
-    found = onnx.shape_inference.infer_node_outputs(
-        schema, node, types, data, opset_imports=opset_protos(opsets)
-    )
-    answer = {name: type_of(proto) for name, proto in found.items()}
-    return {name: type_ for name, type_ in answer.items() if type_ is not None}
-
-
-def _infer_control_flow(known: Known, node: NodeProto, opsets: Opsets) -> dict[str, ValueType]:
-    """A model of this one node, whose inputs are what it and its subgraphs read."""
-    graph = known.graph
-    inner = onnx.GraphProto(name="main", node=[node])
-    for name in dict.fromkeys([*node.input, *captured(node)]):
-        type_ = graph.types.get(name)
-        if type_ is None:
-            continue
-        array = known.array(name, INFERRED)
-        if array is not None:
-            inner.initializer.append(onnx.numpy_helper.from_array(array, name))
-        else:
-            inner.input.append(onnx.helper.make_tensor_value_info(name, type_.element, type_.shape))
-    inner.output.extend(onnx.helper.make_empty_tensor_value_info(o) for o in node.output if o)
-    model = onnx.helper.make_model(inner, opset_imports=opset_protos(opsets))
-    found = onnx.shape_inference.infer_shapes(model, strict_mode=True).graph.output
-    answer = {value.name: type_of(value.type) for value in found}
-    return {name: type_ for name, type_ in answer.items() if type_ is not None}
-
-
-def opset_protos(opsets: Opsets) -> list[onnx.OperatorSetIdProto]:
-    return [onnx.helper.make_opsetid(d, v) for d, v in opsets.items()]
 
 
 def _fill(known: Known, node: NodeProto) -> None:

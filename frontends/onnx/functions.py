@@ -9,8 +9,9 @@ import onnx.defs
 from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
 
 from memopt.formats.onnx_weights import array_of
+from memopt.frontends.onnx.checks import DEFAULT_DOMAINS
 from memopt.frontends.onnx.known import Known
-from memopt.frontends.onnx.loading import DEFAULT_DOMAINS, subgraphs
+from memopt.frontends.onnx.ordering import subgraphs
 
 REPEATS = ("Loop", "Scan", "SequenceMap")
 Body = tuple[list[NodeProto], dict[str, int]]

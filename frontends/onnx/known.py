@@ -1,5 +1,6 @@
 """What is known of a graph before run time: values, and the nodes that are left."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,9 @@ from onnx import NodeProto, TensorProto, helper
 
 from memopt.dialects.errors import MemoptError
 from memopt.formats.onnx_weights import array_of
-from memopt.frontends.onnx.loading import Graph, ValueType, message
+from memopt.frontends.onnx.checks import message
+from memopt.frontends.onnx.loading import Graph, ValueType
+from memopt.frontends.onnx.ordering import captured
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +26,8 @@ class Known:
     (index in the file, node), expanded; what they make of constants alone, where an operation is
     then a constant expression, is `steady`; `dequantized` is what `DequantizeLinear` makes.
     `numbers` are single real numbers that it makes of constants.
-    `read` are the values that nodes of the file, or the caller, read."""
+    `read` are the values that nodes, or the caller, read; `stated` what operators make whose types
+    only the file says."""
 
     graph: Graph
     arrays: "dict[str, Array]" = field(default_factory=dict[str, Any])
@@ -34,6 +38,7 @@ class Known:
     dequantized: set[str] = field(default_factory=set[str])
     numbers: dict[str, float] = field(default_factory=dict[str, float])
     read: set[str] = field(default_factory=set[str])
+    stated: set[str] = field(default_factory=set[str])
     count: int = 0
 
     def array(self, name: str, most: int | None = None) -> "Array | None":
@@ -53,6 +58,16 @@ class Known:
             return array_of(tensor, self.graph.folder)
         except Exception as error:
             raise MemoptError(message(error), f"{self.graph.name}: constant {name!r}") from None
+
+    def note_read(self, nodes: Iterable[NodeProto]) -> None:
+        """Remember what nodes read."""
+        for node in nodes:
+            self.read.update(node.input, captured(node))
+
+    def is_stated(self, node: NodeProto) -> bool:
+        """Whether the types of a node's results are as the file says, and not as ONNX does: such
+        an operator has no meaning that is known."""
+        return any(name in self.stated for name in node.output)
 
     def is_steady(self, name: str) -> bool:
         """Whether a value is a constant, or an expression of such."""

@@ -3,22 +3,18 @@
 Everything that is wrong with a file ends here, or in `folding`, as one MemoptError with its place.
 """
 
-import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, Final
 
 import onnx
-import onnx.checker
 import onnx.inliner
 import onnx.numpy_helper
 import onnx.shape_inference
 import onnx.version_converter
 from onnx import (
-    AttributeProto,
-    GraphProto,
     ModelProto,
     NodeProto,
     TensorProto,
@@ -28,19 +24,24 @@ from onnx import (
 )
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.tensors import stored_bytes
 from memopt.formats.onnx_weights import array_of, constant_tensor, files_hash
 from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.core.shapes import BATCH, check_names
+from memopt.frontends.onnx.checks import (
+    DEFAULT_DOMAINS,
+    check_constant,
+    check_model,
+    check_text,
+    is_unregistered,
+    message,
+)
 from memopt.frontends.onnx.given import given_constants
+from memopt.frontends.onnx.ordering import Numbered, in_order, sort_subgraphs
 from memopt.frontends.onnx.qlinear import expanded
-from memopt.frontends.onnx.types import ELEMENTS, STRING
 
 OLDEST_OPSET: Final = 7
 CONVERTED: Final = 13  # what older models are converted to
-DEFAULT_DOMAINS: Final = ("", "ai.onnx")
 INFERRED: Final = 1024  # elements of a constant that onnx's shape inference is shown, at most
-MAX_MESSAGE: Final = 400  # characters of onnx's own messages that are kept
 
 Shape = tuple[int | None, ...]
 
@@ -64,8 +65,9 @@ class ValueType:
 @dataclass(frozen=True)
 class Graph:
     """A checked main graph. `nodes` are (index in the file, node) without `Constant` nodes, whose
-    tensors are in `constants`, as the initializers are; `given` are inputs that are constants in
-    use; `folder` has the files that constants lie in."""
+    tensors are in `constants`, as the initializers are; `types` are what onnx infers, `declared`
+    what the file says of results, which counts where nothing can be inferred; `given` are inputs
+    that are constants in use; `folder` has the files that constants lie in."""
 
     name: str
     sha256: str
@@ -75,6 +77,7 @@ class Graph:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     types: dict[str, ValueType]
+    declared: Mapping[str, ValueType]
     given: Mapping[str, TensorProto]
     folder: str = ""
 
@@ -104,8 +107,10 @@ def load(
         model = onnx.load_model_from_string(data)
     except Exception as error:
         raise MemoptError(f"no ONNX model: {message(error)}", name) from None
-    _check_text(model.graph, name)
-    _check(model, data, name, path)
+    check_text(model.graph, name)
+    changed = sort_subgraphs(model.graph.node, name)
+    nodes = in_order(model.graph.node, name)
+    check_model(model, nodes, None if changed else data, name, path)
     try:
         sha256 = files_hash(data, path.parent if path is not None else None)
     except MemoptError as error:
@@ -114,6 +119,7 @@ def load(
     newest = onnx.defs.onnx_opset_version()
     if opsets.get("", OLDEST_OPSET) < OLDEST_OPSET:
         model = _converted(model, name)
+        nodes = list(enumerate(model.graph.node))
         opsets[""] = CONVERTED
     if not OLDEST_OPSET <= opsets.get("", OLDEST_OPSET) <= newest:
         text = f"opset {opsets['']} is not supported, only {OLDEST_OPSET} to {newest}"
@@ -126,15 +132,16 @@ def load(
             model = onnx.inliner.inline_local_functions(model)
         except Exception as error:
             raise MemoptError(message(error), name) from None
+        nodes = in_order(model.graph.node, name)
     folder = str(path.parent) if path is not None else ""
     for tensor in model.graph.initializer:
-        _check_constant(tensor, name, path)
+        check_constant(tensor, name, path)
     constants = {t.name: _near(t, folder) for t in model.graph.initializer}
     inputs = [v for v in model.graph.input if v.name not in constants]
     _fix_shapes(inputs, shapes, name)
     given = given_constants(inputs, fixed, name)
     inputs = [v for v in inputs if v.name not in given]
-    return _infer(model, constants, given, inputs, opsets, name, sha256, folder)
+    return _infer(model, nodes, constants, given, inputs, opsets, name, sha256, folder)
 
 
 def _converted(model: ModelProto, name: str) -> ModelProto:
@@ -147,84 +154,11 @@ def _converted(model: ModelProto, name: str) -> ModelProto:
         raise MemoptError(text, name) from None
 
 
-def _check_text(graph: GraphProto, name: str) -> None:
-    """Names must be UTF-8: protobuf gives any others as bytes, and says nothing."""
-    texts: list[object] = [graph.name, *(t.name for t in graph.initializer)]
-    for value in (*graph.input, *graph.output, *graph.value_info):
-        texts.append(value.name)
-        texts += [d.dim_param for d in value.type.tensor_type.shape.dim]
-    for node in graph.node:
-        texts += [node.name, node.op_type, node.domain, *node.input, *node.output]
-        texts += [a.name for a in node.attribute]
-    for text in texts:
-        if isinstance(text, bytes):
-            raise MemoptError(f"the name {text!r} is not UTF-8 text", name)
-
-
-def message(error: BaseException) -> str:
-    """The text of somebody else's error on one line, not too long."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE] + " ..."
-
-
-def _check(model: ModelProto, data: bytes, name: str, path: Path | None) -> None:
-    external = [t for t in model.graph.initializer if t.data_location == TensorProto.EXTERNAL]
-    if external and path is None:
-        text = f"weights {external[0].name!r} are in another file: give the model by its path"
-        raise MemoptError(text, name)
-    checker: Any = onnx.checker
-    if not external and any(_without_shapes(model)):
-        model = copy.deepcopy(model)
-        for tensor in _without_shapes(model):
-            tensor.shape.SetInParent()  # runtimes want none; the checker does
-        data = model.SerializeToString()
-    try:
-        checker.check_model(str(path) if external else data)
-    except Exception as error:
-        raise MemoptError(message(error), name) from None
-
-
-def _without_shapes(model: ModelProto) -> list[TypeProto.Tensor]:
-    """The types of the graph's inputs and outputs that say nothing of their rank."""
-    values = (*model.graph.input, *model.graph.output)
-    found = (v.type.tensor_type for v in values if v.type.WhichOneof("value") == "tensor_type")
-    return [tensor for tensor in found if not tensor.HasField("shape")]
-
-
-def _check_constant(tensor: TensorProto, name: str, path: Path | None) -> None:
-    """A tensor's bytes are there, all of them: here, or in the other file that it names."""
-    place = f"{name}: constant {tensor.name!r}"
-    if min(tensor.dims, default=0) < 0:
-        raise MemoptError(f"has a negative dimension: {list(tensor.dims)}", place)
-    needed = byte_count(tensor)
-    if tensor.data_location != TensorProto.EXTERNAL or path is None:
-        if needed is not None and tensor.HasField("raw_data") and len(tensor.raw_data) < needed:
-            raise MemoptError(f"has {len(tensor.raw_data)} bytes of {needed}", place)
-        return
-    entries = {e.key: e.value for e in tensor.external_data}
-    try:
-        offset = int(entries.get("offset", "0"))
-        size = (path.parent / entries.get("location", "")).stat().st_size
-        length = int(entries.get("length", str(size - offset)))
-    except (ValueError, OSError) as error:
-        raise MemoptError(message(error), place) from None
-    if offset < 0 or offset + length > size or (needed is not None and length < needed):
-        text = f"needs {needed} bytes from {offset} of {entries['location']!r}, of {size} bytes"
-        raise MemoptError(text, place)
-
-
 def _near(tensor: TensorProto, folder: str) -> TensorProto:
     """Return a tensor of few elements with these inside, wherever they lie, any other as it is."""
     if tensor.data_location != TensorProto.EXTERNAL or prod(tensor.dims) > INFERRED:
         return tensor
     return onnx.numpy_helper.from_array(array_of(tensor, folder), tensor.name)
-
-
-def byte_count(tensor: TensorProto) -> int | None:
-    """Bytes of a tensor from its shape and type, None for strings."""
-    if tensor.data_type == STRING or tensor.data_type not in ELEMENTS:
-        return None
-    return stored_bytes(ELEMENTS[tensor.data_type], tensor.dims)
 
 
 # -- shapes -------------------------------------------------------------------------------------
@@ -289,6 +223,7 @@ def type_of(proto: TypeProto) -> ValueType | None:
 
 def _infer(
     model: ModelProto,
+    numbered: list[Numbered],
     constants: dict[str, TensorProto],
     given: dict[str, TensorProto],
     inputs: list[ValueInfoProto],
@@ -303,12 +238,11 @@ def _infer(
     Not with onnx's own data propagation: it writes out a `Range` however long that is.
     """
     graph = model.graph
-    numbered = list(enumerate(graph.node))
     for _, node in numbered:
         if node.op_type == "Constant" and node.domain in DEFAULT_DOMAINS:
             tensor = constant_tensor(node)
             if tensor is not None:
-                _check_constant(tensor, name, None)
+                check_constant(tensor, name, None)
                 constants[node.output[0]] = tensor
     running = [(i, n) for i, n in numbered if not n.output or n.output[0] not in constants]
     nodes = [(i, one) for i, n in running for one in expanded(n, constants, folder)]
@@ -317,8 +251,7 @@ def _infer(
     inner.name = "main"
     inner.node.extend(n for _, n in nodes)
     inner.input.extend(inputs)
-    inner.output.extend(graph.output)
-    inner.value_info.extend(v for v in graph.value_info if v.name not in constants)
+    inner.output.extend(onnx.helper.make_empty_tensor_value_info(v.name) for v in graph.output)
     known = (*constants.values(), *given.values())
     for tensor in known:
         local = tensor.data_location != TensorProto.EXTERNAL
@@ -331,21 +264,13 @@ def _infer(
                 value.type.tensor_type.shape.dim.add().dim_value = d
             if not tensor.dims:
                 value.type.tensor_type.shape.SetInParent()
-    for value in (*inner.value_info, *inner.output):
-        for dim in value.type.tensor_type.shape.dim if type_of(value.type) else ():
-            if not _is_known(dim):
-                dim.Clear()  # a symbol: inference says what it is
-    try:
-        inferred = onnx.shape_inference.infer_shapes(
-            skeleton, check_type=True, strict_mode=True
-        ).graph
-    except Exception as error:
-        raise MemoptError(message(error), name) from None
-    types: dict[str, ValueType] = {}
-    for value in (*inferred.input, *inferred.value_info, *inferred.output):
-        found = type_of(value.type)
-        if found is not None:
-            types[value.name] = found
+    declared = {v.name: type_of(v.type) for v in (*graph.value_info, *graph.output)}
+    stated = {n: t for n, t in declared.items() if t is not None and t.element}
+    foreign = {o for _, n in nodes if _is_foreign(n) for o in n.output if o in stated}
+    inner.value_info.extend(
+        onnx.helper.make_tensor_value_info(n, stated[n].element, stated[n].shape) for n in foreign
+    )
+    types = _inferred(skeleton)
     for tensor in known:
         types[tensor.name] = ValueType(tensor.data_type, tuple(tensor.dims))
     return Graph(
@@ -357,27 +282,26 @@ def _infer(
         tuple(v.name for v in inputs),
         tuple(v.name for v in graph.output),
         types,
+        stated,
         given,
         folder,
     )
 
 
-# -- subgraphs ----------------------------------------------------------------------------------
+def _is_foreign(node: NodeProto) -> bool:
+    """Whether onnx knows nothing of an operator's results."""
+    return is_unregistered(node) or (
+        node.domain not in DEFAULT_DOMAINS and not onnx.defs.has(node.op_type, node.domain)
+    )
 
 
-def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
-    for a in node.attribute:
-        if a.type == AttributeProto.GRAPH:
-            yield a.g
-        elif a.type == AttributeProto.GRAPHS:
-            yield from a.graphs
-
-
-def captured(node: NodeProto) -> Iterator[str]:
-    """Names that a node's subgraphs use and do not define."""
-    for graph in subgraphs(node):
-        own = {v.name for v in graph.input} | {t.name for t in graph.initializer}
-        own |= {o for n in graph.node for o in n.output}
-        used = [i for n in graph.node for i in (*n.input, *captured(n))]
-        used += [v.name for v in graph.output]
-        yield from (name for name in used if name and name not in own)
+def _inferred(model: ModelProto) -> dict[str, ValueType]:
+    """The types of a model's values; of its inputs alone if onnx refuses any node, which is then
+    found, or found to be right as the file states it, one by one (see `folding`)."""
+    try:
+        graph = onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True).graph
+        values = (*graph.input, *graph.value_info, *graph.output)
+    except Exception:
+        values = tuple(model.graph.input)
+    found = {value.name: type_of(value.type) for value in values}
+    return {name: type_ for name, type_ in found.items() if type_ is not None}

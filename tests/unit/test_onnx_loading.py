@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -222,6 +223,15 @@ def domain(model: ModelProto) -> ModelProto:
     return model
 
 
+def stating(model: ModelProto, name: str, element: int, shape: tuple[int, ...]) -> ModelProto:
+    """A model whose file says that a value is of this type."""
+    kept = [v for v in model.graph.value_info if v.name != name]
+    del model.graph.value_info[:]
+    model.graph.value_info.extend(kept)
+    model.graph.value_info.append(helper.make_tensor_value_info(name, element, shape))
+    return model
+
+
 WRONG: dict[str, tuple[Callable[[], ModelProto], str]] = {
     "old": (
         lambda: make([node("Upsample", height_scale=2.0, width_scale=2.0)], y=(1, 4), opset=1),
@@ -230,12 +240,19 @@ WRONG: dict[str, tuple[Callable[[], ModelProto], str]] = {
     "new": (lambda: make([RELU], y=(1, 4), opset=99), "99"),
     "cycle": (
         lambda: make([node("Add", ("x", "b")), node("Relu", ("y",), "b")], y=(1, 4)),
-        "must be topologically sorted, however input 'b'",
+        "m.onnx: error: the nodes form a cycle: 'y' -> 'b' -> 'y'",
     ),
     "same name": (lambda: double(make([RELU])), "'y' has been used as output names multiple"),
-    "no operator": (lambda: make([node("Foo")], y=(1, 4)), "No Op registered for Foo"),
+    "no operator": (
+        lambda: make([node("Foo", out="a"), node("Relu", ("a",))], y=(1, 4)),
+        "node 0 '' (Foo): error: ONNX has no operator Foo at opset 18",
+    ),
+    "no maker": (lambda: make([node("Add", ("x", "b"))], y=(1, 4)), "'b'"),
     "no domain": (lambda: domain(make([RELU])), "nobody"),
-    "type": (lambda: make([node("Gather", ("x", "x"))], y=(1, 4)), "Gather"),
+    "type": (
+        lambda: make([node("Gather", ("x", "x"), "a"), node("Relu", ("a",))], y=(1, 4)),
+        "(Gather): error: takes no tensor(float) as operand 1 (indices)",
+    ),
     **{
         f"index {kind} {value}": (
             lambda kind=kind, value=value, shape=shape: make(
@@ -249,7 +266,10 @@ WRONG: dict[str, tuple[Callable[[], ModelProto], str]] = {
         for kind, shape in (("Gather", (1,)), ("GatherElements", (1, 1)))
         for value in (-9, -5, 4)
     },
-    "shape": (lambda: make([RELU], y=(1, 5)), "Inferred shape and existing shape differ"),
+    "other type": (
+        lambda: stating(make([node("Relu", out="a"), node("Relu", ("a",))]), "a", 7, (1, 4)),
+        "(Relu): error: its result 'a' is a tensor(float), the file says tensor(int64)",
+    ),
     "short": (
         lambda: make(
             [node("Add", ("x", "w"))],
@@ -275,6 +295,93 @@ WRONG: dict[str, tuple[Callable[[], ModelProto], str]] = {
 def test_one_line_with_the_place(name: str) -> None:
     build, text = WRONG[name]
     assert text in refused(build().SerializeToString())
+
+
+def test_what_the_file_says_wrongly_is_inferred() -> None:
+    """Stale shapes, of a value between and of a result: onnxruntime warns and runs."""
+    nodes = [node("Relu", out="a"), node("Flatten", ("a",))]
+    model = stating(make(nodes, (1, 2, 3), y=(1, 7)), "a", 1, (1, 3, 2))
+    module = load(model)
+    assert executing(module) == ["relu"]
+    assert "tensor<1x2x3xf32>" in str(module) and "tensor<1x6xf32>" in str(module)
+    assert "1x3x2" not in str(module) and "1x7" not in str(module)
+
+
+def test_what_only_the_file_says_is_taken() -> None:
+    """Dimensions that data decides."""
+    nodes = [
+        node("NonZero", out="at"),
+        node("Transpose", ("at",), "rows"),
+        node("Cast", ("rows",), to=1),
+    ]
+    model = make(nodes, (1, 4), y=(4, 2))
+    assert "not known before run time" in refused(model.SerializeToString())
+    assert executing(load(stating(model, "at", 7, (2, 4)))) == ["NonZero", "transpose", "cast"]
+
+
+def test_nodes_out_of_order() -> None:
+    """As editors of graphs leave them, also in a branch; places are those of the file."""
+    nodes = [node("Relu", ("a",)), node("Exp", ("b",), "a"), node("Neg", out="b")]
+    model = make(nodes, y=(1, 4))
+    assert executing(load(model)) == ["neg", "exp", "relu"]
+    assert "#memgraph.source<0, 2, []>" in str(load(model))
+    value = helper.make_tensor_value_info("t", 1, (1, 4))
+    inner = [node("Relu", ("u",), "t"), node("Exp", ("x",), "u")]
+    branch = helper.make_graph(inner, "b", [], [value])
+    choice = helper.make_node("If", ["yes"], ["y"], then_branch=branch, else_branch=branch)
+    model = make([choice], constants={"yes": np.array(True)}, y=(1, 4))
+    assert executing(load(model)) == ["exp", "relu"]
+
+
+def test_operators_of_nobody_are_planned_where_the_file_says_all_types() -> None:
+    """As quantizers for one chip write them: names that ONNX does not have, or integers where it
+    has reals."""
+    nodes = [
+        node("Cast", out="q", to=TensorProto.INT8),
+        node("Conv", ("q", "w"), "sums", pads=[1, 1, 1, 1]),
+        node("RequantShift", ("sums",), "r", div=256),
+        helper.make_node("Pack", ["r"], ["p"], domain="chip"),
+        node("Cast", ("p",), to=TensorProto.FLOAT),
+    ]
+    shape = (1, 3, 4, 4)
+    model = make(nodes, shape, {"w": np.ones((3, 3, 3, 3), np.int8)}, shape)
+    model.opset_import.append(helper.make_opsetid("chip", 1))
+    for name, element in (("q", 3), ("sums", 6), ("r", 3)):
+        stating(model, name, element, shape)
+    assert "(chip.Pack): error: the type of its result 'p'" in refused(model.SerializeToString())
+    stating(model, "p", 3, shape)
+    found = executing(load(model))
+    assert found == ["cast", "Conv", "RequantShift", "chip.Pack", "cast"]
+    assert load(model).verify() is None and "tensor<1x3x4x4xi32" in str(load(model))
+    bare = make(
+        [*nodes[:2], node("Identity", ("sums",))],
+        shape,
+        {"w": np.ones((3, 3, 3, 3), np.int8)},
+        shape,
+    )
+    text = "(Conv): error: takes no tensor(int8) as operand 0 (X)"
+    assert text in refused(bare.SerializeToString())
+
+
+@pytest.mark.parametrize(
+    ("kind", "results", "attributes"),
+    [
+        ("MaxPool", 2, {"kernel_shape": [2, 2]}),
+        ("Dropout", 2, {}),
+        ("LSTM", 3, {"hidden_size": 2}),
+    ],
+)
+def test_results_that_nobody_reads(kind: str, results: int, attributes: dict[str, Any]) -> None:
+    """They are named, as exporters do, and need not be made."""
+    names = ["a", *(f"unread{k}" for k in range(1, results))]
+    recurrent = kind == "LSTM"
+    inputs = ["x", "w", "r"] if recurrent else ["x"]
+    constants = {"w": np.ones((1, 8, 4), "f4"), "r": np.ones((1, 8, 2), "f4")} if recurrent else {}
+    x = (2, 1, 4) if recurrent else (1, 2, 4, 4)
+    one = helper.make_node(kind, inputs, names, **attributes)
+    model = make([one, node("Relu", ("a",))], x, constants)
+    del model.graph.value_info[:]
+    assert kind not in executing(load(model))
 
 
 def test_no_model() -> None:
