@@ -9,10 +9,12 @@ A kernel that works in scratch gets its place instead of NULL, `arena + 512`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 
 from xdsl.ir import Operation
 
 from memopt.backends.c.call import Constants, KernelCall, Table
+from memopt.backends.c.kernels import field_order
 from memopt.backends.c.layout import Address, Layout
 from memopt.backends.c.text import array, float_literal, int_literal, plain
 from memopt.dialects.attributes import SourceAttr
@@ -48,7 +50,7 @@ def table_name(out: Source, table: Table, name: str) -> str:
 
 def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:
     """The constants of a call, `<prefix>_params`."""
-    lines: list[str] = []
+    texts: dict[str, str] = {}
     for key, value in call.fields:
         if isinstance(value, Table):
             if value.needs:
@@ -64,10 +66,25 @@ def add_parameters(out: Source, call: KernelCall, prefix: str) -> None:
             text = int_literal(value)
         else:
             text = value
-        lines.append(f"    .{key} = {text},\n")
+        texts[key] = text
+    order = field_order(call.kernel)
+    fields = [(key, texts[key]) for key in sorted(texts, key=order.__getitem__)]
     out.data.append(
-        f"static const memopt_{call.kernel}_params {prefix}_params = {{\n{''.join(lines)}}};\n"
+        f"static const memopt_{call.kernel}_params {prefix}_params = "
+        f"{{\n{initialisers(fields, '    ')}}};\n"
     )
+
+
+def initialisers(fields: Sequence[tuple[str, str]], indent: str) -> str:
+    """Lines of the (name, value) of a struct; `packed.taps` is one in a field that is a struct."""
+    lines: list[str] = []
+    for name, group in groupby(fields, key=lambda field: field[0].partition(".")[0]):
+        inner = [(key.partition(".")[2], text) for key, text in group]
+        text = inner[0][1]
+        if inner[0][0]:
+            text = f"{{\n{initialisers(inner, f'{indent}    ')}{indent}}}"
+        lines.append(f"{indent}.{name} = {text},\n")
+    return "".join(lines)
 
 
 def add_rows(out: Source, call: KernelCall, prefix: str) -> None:

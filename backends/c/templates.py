@@ -2,6 +2,11 @@
 
 from memopt.targets.core.target import Target
 
+CLANG = """# clang compiles it with GCC's C library, which GCC links:
+#   make CC="clang --target=arm-none-eabi -fshort-enums -isystem NEWLIB_HEADERS" LD={}
+#
+"""
+
 
 def target_values(target: Target, program: str) -> dict[str, str]:
     """What the templates of firmware/ need to know of the target."""
@@ -17,6 +22,7 @@ def target_values(target: Target, program: str) -> dict[str, str]:
     }
     if not target.emulator:
         return common | {
+            "clang": "",
             "optimise": "-O2 -g",
             "ldflags": "",
             "link_script": "",
@@ -30,6 +36,7 @@ def target_values(target: Target, program: str) -> dict[str, str]:
     script = "platform/cortex_m.ld"
     arguments = ",".join(["enable=on", "target=native", f"arg={program}"])
     return common | {
+        "clang": CLANG.format(target.compiler),
         "optimise": "-O2",
         "ldflags": f"-nostartfiles --specs=nano.specs --specs=nosys.specs -T {script} "
         "-Wl,--gc-sections -Wl,-Map=$(BUILD)/map.txt",

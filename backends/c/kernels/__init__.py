@@ -7,7 +7,7 @@ all of them.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,21 @@ _SPECIALISE = "#define MEMOPT_SPECIALISE {}\n"
 _CODE = re.compile(r"^#define MEMOPT_WITH_(\w+) 1$", re.MULTILINE)
 _NAMES = "#define MEMOPT_KERNEL\n#endif\n"  # behind which kernels get other names
 _TYPE = re.compile(r"\bmemopt_\w+\b")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STRUCT = re.compile(r"typedef struct {([^}]*)} (\w+);")
+_FIELD = re.compile(r"(\w+)(?:\[\w+\])?(?=[,;])")
 _ONCE = re.compile(r"\bMEMOPT_ONCE [^(;#]*?\bmemopt_(\w+)\(")  # a function that kernels share
+# Headers have functions for other kernels too, of which clang says so where they are no headers.
+_SHARED = """#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunused-function"
+#endif
+
+{}
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+"""
 
 
 @dataclass(frozen=True)
@@ -97,7 +111,7 @@ def names_of(owner: str, kernels: Iterable[str]) -> str:
 def inlined(kernels: Iterable[str], form: Form) -> str:
     """The text of the kernels as one piece, without includes of one another."""
     files = needed_files(kernels)
-    return "\n".join(_INCLUDE.sub("", text_of(file, form)) for file in files)
+    return _SHARED.format("\n".join(_INCLUDE.sub("", text_of(file, form)) for file in files))
 
 
 def parameters_of(kernel: str) -> str:
@@ -106,6 +120,25 @@ def parameters_of(kernel: str) -> str:
     text = kernel_files()[f"{name}.c"].read_text()
     end = f"}} {name}_params;\n"
     return text[text.index("typedef struct {\n") : text.index(end)] + end
+
+
+@cache
+def field_order(kernel: str) -> dict[str, int]:
+    """Place of each field of a kernel's parameters as declared; "packed.taps" are those of a field
+    that is a struct. C++ takes initialisers in this order alone."""
+    file = f"memopt_{kernel}.c"
+    texts = [kernel_files()[name].read_text() for name in [*needed_headers(file), file]]
+    structs = {name: body for body, name in _STRUCT.findall(_COMMENT.sub("", "".join(texts)))}
+
+    def fields(struct: str) -> Iterator[str]:
+        for line in structs[struct].split(";"):
+            kind = line.split()[0] if line.split() else ""
+            for name in _FIELD.findall(f"{line};"):
+                yield name
+                if kind in structs and "*" not in line:
+                    yield from (f"{name}.{inner}" for inner in fields(kind))
+
+    return {name: place for place, name in enumerate(fields(f"memopt_{kernel}_params"))}
 
 
 def declarations(kernels: Iterable[str], folder: str = "") -> str:

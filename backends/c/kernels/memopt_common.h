@@ -9,6 +9,10 @@
 
 #include <stdint.h>
 
+#if defined(__cplusplus)
+#define restrict __restrict /* a single file may be compiled as C++ */
+#endif
+
 /* 0 where what surrounds the loops that take the time is built for size. */
 #define MEMOPT_SPECIALISE 1
 

@@ -13,8 +13,9 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_epilogue_row(const void *params, const memopt_rows *rows,
                                        const void *const *in, void *out, void *scratch) {
-  const memopt_epilogue_row_params *p = params;
-  const uint8_t *const other = in[rows->in_count]; /* behind the rows under the window */
+  const memopt_epilogue_row_params *p = (const memopt_epilogue_row_params *)params;
+  const uint8_t *const other =
+      (const uint8_t *)in[rows->in_count]; /* behind the rows under the window */
   int32_t i;
   for (i = 0; i < p->count; ++i) {
     const memopt_epilogue_part *const part = p->parts + i;

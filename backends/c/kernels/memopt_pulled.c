@@ -32,7 +32,7 @@ static void pulled_run(const memopt_pull_step *s, int32_t row, int32_t first,
   rows.in_count = 1;
   rows.in_stride = s->in_stride;
   for (i = 0; i < s->operands; ++i) {
-    const uint8_t *const whole = in[s->in_at + i];
+    const uint8_t *const whole = (const uint8_t *)in[s->in_at + i];
     if (s->from[i] >= 0) {
       at[i] = scratch + s->from[i];
     } else {
@@ -44,9 +44,9 @@ static void pulled_run(const memopt_pull_step *s, int32_t row, int32_t first,
 
 MEMOPT_KERNEL void memopt_pulled(const void *params, const memopt_rows *rows,
                                  const void *const *in, void *out, void *scratch) {
-  const memopt_pulled_params *p = params;
+  const memopt_pulled_params *p = (const memopt_pulled_params *)params;
   const memopt_pull_step *const reader = p->steps + p->makers;
-  uint8_t *const window = scratch;
+  uint8_t *const window = (uint8_t *)scratch;
   int32_t first = 0; /* the window has rows [first, end) */
   int32_t end = 0;
   int32_t call;

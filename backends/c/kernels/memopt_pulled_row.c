@@ -10,19 +10,20 @@ typedef struct {
 } memopt_pulled_row_params;
 
 static void pulled_row_run(const memopt_pulled_row_step *s, const memopt_rows *rows,
-                           const void *const *in, int32_t count, const uint8_t *scratch,
+                           const void *const *in, int32_t count, const void *scratch,
                            void *out) {
+  const uint8_t *const made = (const uint8_t *)scratch;
   const void *at[MEMOPT_PULL_OPERANDS];
   int32_t i;
   for (i = 0; i < s->operands; ++i) {
-    at[i] = s->from[i] >= 0 ? scratch + s->from[i] : in[(-1 - s->from[i]) * count];
+    at[i] = s->from[i] >= 0 ? made + s->from[i] : in[(-1 - s->from[i]) * count];
   }
   s->kernel(s->params, rows, at, out, 0);
 }
 
 MEMOPT_KERNEL void memopt_pulled_row(const void *params, const memopt_rows *rows,
                                      const void *const *in, void *out, void *scratch) {
-  const memopt_pulled_row_params *p = params;
+  const memopt_pulled_row_params *p = (const memopt_pulled_row_params *)params;
   memopt_rows made = *rows;
   int32_t r, i;
   for (r = 0; r < rows->in_count; ++r) {

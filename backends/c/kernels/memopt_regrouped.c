@@ -12,7 +12,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_regrouped(const void *params, const memopt_rows *rows,
                                     const void *const *in, void *out, void *scratch) {
-  const memopt_regrouped_params *p = params;
+  const memopt_regrouped_params *p = (const memopt_regrouped_params *)params;
   const memopt_rows all = {0, p->count, p->out_stride, 0, 1, p->in_stride};
   const void *taken[1];
   taken[0] = scratch;

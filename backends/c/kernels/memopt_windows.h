@@ -8,24 +8,24 @@
 
 /* Statement `made` for each of `filters`, oc, at each window, whose first tap would be row iy and
  * column ix of the input; it leaves an element at *output. */
-#define MEMOPT_WINDOWS(type, p, filters, made)                                             \
-  do {                                                                                     \
-    int32_t oy;                                                                            \
-    for (oy = rows->out_begin; oy < rows->out_end; ++oy) {                                 \
-      const int32_t iy = oy * (p)->stride_h - (p)->pad_top;                                \
-      type *restrict output = memopt_out_row(rows, out, oy);                               \
-      int32_t ky_begin, ky_end, ox;                                                        \
-      memopt_valid_taps(iy, (p)->in_h, (p)->k_h, (p)->dilation_h, &ky_begin, &ky_end);     \
-      for (ox = 0; ox < (p)->out_w; ++ox) {                                                \
-        const int32_t ix = ox * (p)->stride_w - (p)->pad_left;                             \
-        int32_t kx_begin, kx_end, oc;                                                      \
-        memopt_valid_taps(ix, (p)->in_w, (p)->k_w, (p)->dilation_w, &kx_begin, &kx_end);   \
-        for (oc = 0; oc < (filters); ++oc) {                                               \
-          made;                                                                            \
-          ++output;                                                                        \
-        }                                                                                  \
-      }                                                                                    \
-    }                                                                                      \
+#define MEMOPT_WINDOWS(type, p, filters, made)                                           \
+  do {                                                                                   \
+    int32_t oy;                                                                          \
+    for (oy = rows->out_begin; oy < rows->out_end; ++oy) {                               \
+      const int32_t iy = oy * (p)->stride_h - (p)->pad_top;                              \
+      type *restrict output = (type *)memopt_out_row(rows, out, oy);                     \
+      int32_t ky_begin, ky_end, ox;                                                      \
+      memopt_valid_taps(iy, (p)->in_h, (p)->k_h, (p)->dilation_h, &ky_begin, &ky_end);   \
+      for (ox = 0; ox < (p)->out_w; ++ox) {                                              \
+        const int32_t ix = ox * (p)->stride_w - (p)->pad_left;                           \
+        int32_t kx_begin, kx_end, oc;                                                    \
+        memopt_valid_taps(ix, (p)->in_w, (p)->k_w, (p)->dilation_w, &kx_begin, &kx_end); \
+        for (oc = 0; oc < (filters); ++oc) {                                             \
+          made;                                                                          \
+          ++output;                                                                      \
+        }                                                                                \
+      }                                                                                  \
+    }                                                                                    \
   } while (0)
 
 /* Statement `added` for each element x under filter oc and its weight w; weights are [out_c][k_h]
@@ -36,7 +36,7 @@
     int32_t ky, kx, n;                                                                     \
     for (ky = ky_begin; ky < ky_end; ++ky) {                                               \
       const int32_t y = iy + ky * (p)->dilation_h;                                         \
-      const type *const across = (row);                                                    \
+      const type *const across = (const type *)(row);                                      \
       for (kx = kx_begin; kx < kx_end; ++kx) {                                             \
         const type *xs = across + (ix + kx * (p)->dilation_w) * (p)->in_c + group;         \
         const kind *ws = (weights) + ((oc * (p)->k_h + ky) * (p)->k_w + kx) * (p)->k_c;    \
@@ -56,7 +56,7 @@
     int32_t ky, kx;                                                                        \
     for (ky = ky_begin; ky < ky_end; ++ky) {                                               \
       const int32_t y = iy + ky * (p)->dilation_h;                                         \
-      const type *const across = (row);                                                    \
+      const type *const across = (const type *)(row);                                      \
       const kind *ws = (weights) + (ky * (p)->k_w + kx_begin) * (filters) + oc;            \
       for (kx = kx_begin; kx < kx_end; ++kx) {                                             \
         const type x = across[(ix + kx * (p)->dilation_w) * (p)->in_c + channel];          \

@@ -15,13 +15,13 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_finish_sum_s8(const void *params, const memopt_rows *rows,
                                         const void *const *in, void *out, void *scratch) {
-  const memopt_finish_sum_s8_params *p = params;
+  const memopt_finish_sum_s8_params *p = (const memopt_finish_sum_s8_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int32_t *sums = memopt_in_row(rows, in, 0, row);
+    const int32_t *sums = (const int32_t *)memopt_in_row(rows, in, 0, row);
     const int32_t *const end = sums + p->row_n;
-    int8_t *output = memopt_out_row(rows, out, row);
+    int8_t *output = (int8_t *)memopt_out_row(rows, out, row);
     while (sums != end) {
       int32_t c;
       for (c = 0; c < p->channels; ++c) {

@@ -10,7 +10,7 @@ typedef struct {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_add_i64(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_add_i64_params *p = params;
+  const memopt_add_i64_params *p = (const memopt_add_i64_params *)params;
   (void)scratch;
   MEMOPT_BINARY(int64_t, p, (uint64_t)x + (uint64_t)y);
 }

@@ -18,7 +18,7 @@ typedef struct {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_add_u8(const void *params, const memopt_rows *rows,
                                  const void *const *in, void *out, void *scratch) {
-  const memopt_add_u8_params *p = params;
+  const memopt_add_u8_params *p = (const memopt_add_u8_params *)params;
   (void)scratch;
   MEMOPT_BINARY(uint8_t, p, MEMOPT_STORED_SUM(p, MEMOPT_SCALED(p, a, x) + MEMOPT_SCALED(p, b, y)));
 }

@@ -14,9 +14,11 @@
   do {                                                                                        \
     int32_t row;                                                                              \
     for (row = rows->out_begin; row < rows->out_end; ++row) {                                 \
-      const type *a = memopt_in_row(rows, in, 0, (p)->a_row_step > 0 ? row : rows->in_first); \
-      const type *b = memopt_in_row(rows, in, 1, (p)->b_row_step > 0 ? row : rows->in_first); \
-      result *output = memopt_out_row(rows, out, row);                                        \
+      const type *a = (const type *)memopt_in_row(                                            \
+          rows, in, 0, (p)->a_row_step > 0 ? row : rows->in_first);                           \
+      const type *b = (const type *)memopt_in_row(                                            \
+          rows, in, 1, (p)->b_row_step > 0 ? row : rows->in_first);                           \
+      result *output = (result *)memopt_out_row(rows, out, row);                              \
       int32_t i;                                                                              \
       a += (p)->a_row_step < 0 ? row - rows->in_first : 0;                                    \
       b += (p)->b_row_step < 0 ? row - rows->in_first : 0;                                    \

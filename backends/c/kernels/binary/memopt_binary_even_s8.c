@@ -15,13 +15,15 @@ typedef struct {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_binary_even_s8(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
-  const memopt_binary_even_s8_params *p = params;
+  const memopt_binary_even_s8_params *p = (const memopt_binary_even_s8_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *a = memopt_in_row(rows, in, 0, p->a_row_step > 0 ? row : rows->in_first);
-    const int8_t *b = memopt_in_row(rows, in, 1, p->b_row_step > 0 ? row : rows->in_first);
-    int8_t *output = memopt_out_row(rows, out, row);
+    const int8_t *a = (const int8_t *)memopt_in_row(
+        rows, in, 0, p->a_row_step > 0 ? row : rows->in_first);
+    const int8_t *b = (const int8_t *)memopt_in_row(
+        rows, in, 1, p->b_row_step > 0 ? row : rows->in_first);
+    int8_t *output = (int8_t *)memopt_out_row(rows, out, row);
     int32_t i;
     a += p->a_row_step < 0 ? row - rows->in_first : 0;
     b += p->b_row_step < 0 ? row - rows->in_first : 0;

@@ -13,10 +13,10 @@ typedef struct {
 MEMOPT_KERNEL void memopt_broadcast(const void *params, const memopt_rows *rows,
                                     const void *const *in, void *out, void *scratch) {
   static const memopt_rows one = {0, 1, 0, 0, 1, 0};
-  const memopt_broadcast_params *p = params;
-  const uint8_t *const a = memopt_in_row(rows, in, 0, rows->in_first);
-  const uint8_t *const b = memopt_in_row(rows, in, 1, rows->in_first);
-  uint8_t *output = out;
+  const memopt_broadcast_params *p = (const memopt_broadcast_params *)params;
+  const uint8_t *const a = (const uint8_t *)memopt_in_row(rows, in, 0, rows->in_first);
+  const uint8_t *const b = (const uint8_t *)memopt_in_row(rows, in, 1, rows->in_first);
+  uint8_t *output = (uint8_t *)out;
   int32_t index[6] = {0, 0, 0, 0, 0, 0};
   int32_t d;
   (void)scratch;

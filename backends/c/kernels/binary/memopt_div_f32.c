@@ -10,7 +10,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_div_f32(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_div_f32_params *p = params;
+  const memopt_div_f32_params *p = (const memopt_div_f32_params *)params;
   (void)scratch;
   MEMOPT_BINARY(float, p, memopt_clamp_f32(x / y, p->act_min, p->act_max));
 }

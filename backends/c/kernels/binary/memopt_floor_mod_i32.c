@@ -19,7 +19,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_floor_mod_i32(const void *params, const memopt_rows *rows,
                                         const void *const *in, void *out, void *scratch) {
-  const memopt_floor_mod_i32_params *p = params;
+  const memopt_floor_mod_i32_params *p = (const memopt_floor_mod_i32_params *)params;
   (void)scratch;
   MEMOPT_BINARY(int32_t, p, floor_mod(x, y));
 }

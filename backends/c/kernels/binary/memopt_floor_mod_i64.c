@@ -19,7 +19,7 @@ static int64_t floor_mod(int64_t x, int64_t y) {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_floor_mod_i64(const void *params, const memopt_rows *rows,
                                         const void *const *in, void *out, void *scratch) {
-  const memopt_floor_mod_i64_params *p = params;
+  const memopt_floor_mod_i64_params *p = (const memopt_floor_mod_i64_params *)params;
   (void)scratch;
   MEMOPT_BINARY(int64_t, p, floor_mod(x, y));
 }

@@ -10,7 +10,7 @@ typedef struct {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_maximum_u8(const void *params, const memopt_rows *rows,
                                      const void *const *in, void *out, void *scratch) {
-  const memopt_maximum_u8_params *p = params;
+  const memopt_maximum_u8_params *p = (const memopt_maximum_u8_params *)params;
   (void)scratch;
   MEMOPT_BINARY(uint8_t, p, x > y ? x : y);
 }

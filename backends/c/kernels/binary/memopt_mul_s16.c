@@ -12,7 +12,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_mul_s16(const void *params, const memopt_rows *rows,
                                  const void *const *in, void *out, void *scratch) {
-  const memopt_mul_s16_params *p = params;
+  const memopt_mul_s16_params *p = (const memopt_mul_s16_params *)params;
   (void)scratch;
   MEMOPT_BINARY(int16_t, p,
                 memopt_clamp(memopt_requantize((x - p->a_zero_point) * (y - p->b_zero_point),

@@ -11,7 +11,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_pow_f32(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_pow_f32_params *p = params;
+  const memopt_pow_f32_params *p = (const memopt_pow_f32_params *)params;
   (void)scratch;
   MEMOPT_BINARY(float, p, powf(x, y));
 }

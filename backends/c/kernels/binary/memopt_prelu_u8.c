@@ -14,7 +14,7 @@ typedef struct {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_prelu_u8(const void *params, const memopt_rows *rows,
                                    const void *const *in, void *out, void *scratch) {
-  const memopt_prelu_u8_params *p = params;
+  const memopt_prelu_u8_params *p = (const memopt_prelu_u8_params *)params;
   (void)scratch;
   MEMOPT_BINARY(uint8_t, p, MEMOPT_PRELU(p, x, y));
 }

@@ -10,7 +10,8 @@ typedef struct {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_squared_difference_f32(const void *params, const memopt_rows *rows,
                                                  const void *const *in, void *out, void *scratch) {
-  const memopt_squared_difference_f32_params *p = params;
+  const memopt_squared_difference_f32_params *p =
+      (const memopt_squared_difference_f32_params *)params;
   (void)scratch;
   MEMOPT_BINARY(float, p, (x - y) * (x - y));
 }

@@ -15,7 +15,8 @@ typedef struct {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_squared_difference_s16(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
-  const memopt_squared_difference_s16_params *p = params;
+  const memopt_squared_difference_s16_params *p =
+      (const memopt_squared_difference_s16_params *)params;
   (void)scratch;
   MEMOPT_BINARY(int16_t, p, memopt_clamp(MEMOPT_STORED_SQUARE(p, x, y), -32768, 32767));
 }

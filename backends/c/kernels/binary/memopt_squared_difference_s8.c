@@ -15,7 +15,8 @@ typedef struct {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_squared_difference_s8(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
-  const memopt_squared_difference_s8_params *p = params;
+  const memopt_squared_difference_s8_params *p =
+      (const memopt_squared_difference_s8_params *)params;
   (void)scratch;
   MEMOPT_BINARY(int8_t, p, memopt_clamp(MEMOPT_STORED_SQUARE(p, x, y), -128, 127));
 }

@@ -11,7 +11,7 @@ typedef struct {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_sub_i32(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_sub_i32_params *p = params;
+  const memopt_sub_i32_params *p = (const memopt_sub_i32_params *)params;
   (void)scratch;
   MEMOPT_BINARY(int32_t, p,
                 memopt_clamp((int32_t)((uint32_t)x - (uint32_t)y), p->act_min, p->act_max));

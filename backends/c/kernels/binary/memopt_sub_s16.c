@@ -16,7 +16,7 @@ typedef struct {
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_sub_s16(const void *params, const memopt_rows *rows,
                                  const void *const *in, void *out, void *scratch) {
-  const memopt_sub_s16_params *p = params;
+  const memopt_sub_s16_params *p = (const memopt_sub_s16_params *)params;
   (void)scratch;
   MEMOPT_BINARY(int16_t, p, MEMOPT_STORED_SUM(p, MEMOPT_SCALED(p, a, x) - MEMOPT_SCALED(p, b, y)));
 }

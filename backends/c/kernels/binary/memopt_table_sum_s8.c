@@ -21,13 +21,15 @@ static inline int8_t table_sum_of(const memopt_table_sum_s8_params *p, uint8_t a
 /* `output` may be `a` or `b`. */
 MEMOPT_KERNEL void memopt_table_sum_s8(const void *params, const memopt_rows *rows,
                                        const void *const *in, void *out, void *scratch) {
-  const memopt_table_sum_s8_params *p = params;
+  const memopt_table_sum_s8_params *p = (const memopt_table_sum_s8_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const uint8_t *a = memopt_in_row(rows, in, 0, p->a_row_step > 0 ? row : rows->in_first);
-    const uint8_t *b = memopt_in_row(rows, in, 1, p->b_row_step > 0 ? row : rows->in_first);
-    int8_t *output = memopt_out_row(rows, out, row);
+    const uint8_t *a = (const uint8_t *)memopt_in_row(
+        rows, in, 0, p->a_row_step > 0 ? row : rows->in_first);
+    const uint8_t *b = (const uint8_t *)memopt_in_row(
+        rows, in, 1, p->b_row_step > 0 ? row : rows->in_first);
+    int8_t *output = (int8_t *)memopt_out_row(rows, out, row);
     int8_t *const end = output + p->row_n;
     const memopt_table_sum_s8_params local = *p; /* no store can change it */
     a += p->a_row_step < 0 ? row - rows->in_first : 0;

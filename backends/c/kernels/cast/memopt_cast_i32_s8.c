@@ -8,12 +8,12 @@ typedef struct {
 /* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_cast_i32_s8(const void *params, const memopt_rows *rows,
                                       const void *const *in, void *out, void *scratch) {
-  const memopt_cast_i32_s8_params *p = params;
+  const memopt_cast_i32_s8_params *p = (const memopt_cast_i32_s8_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int32_t *input = memopt_in_row(rows, in, 0, row);
-    uint8_t *output = memopt_out_row(rows, out, row);
+    const int32_t *input = (const int32_t *)memopt_in_row(rows, in, 0, row);
+    uint8_t *output = (uint8_t *)memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->row_n; ++i) {
       output[i] = (uint8_t)((uint32_t)input[i] & 0xffu);

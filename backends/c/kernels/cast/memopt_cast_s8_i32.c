@@ -7,12 +7,12 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_cast_s8_i32(const void *params, const memopt_rows *rows,
                                       const void *const *in, void *out, void *scratch) {
-  const memopt_cast_s8_i32_params *p = params;
+  const memopt_cast_s8_i32_params *p = (const memopt_cast_s8_i32_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *input = memopt_in_row(rows, in, 0, row);
-    int32_t *output = memopt_out_row(rows, out, row);
+    const int8_t *input = (const int8_t *)memopt_in_row(rows, in, 0, row);
+    int32_t *output = (int32_t *)memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->row_n; ++i) {
       output[i] = input[i];

@@ -11,10 +11,10 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_choose(const void *params, const memopt_rows *rows,
                                  const void *const *in, void *out, void *scratch) {
-  const memopt_choose_params *p = params;
-  const uint8_t *condition = in[0];
-  const uint8_t *const sources[2] = {in[1], in[2]};
-  uint8_t *output = out;
+  const memopt_choose_params *p = (const memopt_choose_params *)params;
+  const uint8_t *condition = (const uint8_t *)in[0];
+  const uint8_t *const sources[2] = {(const uint8_t *)in[1], (const uint8_t *)in[2]};
+  uint8_t *output = (uint8_t *)out;
   int32_t index[6] = {0, 0, 0, 0, 0, 0};
   int32_t d;
   (void)rows;

@@ -38,7 +38,8 @@ static int32_t cmsis_fully_connected_s8(const memopt_cmsis_fully_connected_s8_pa
 MEMOPT_KERNEL void memopt_cmsis_fully_connected_s8(const void *params, const memopt_rows *rows,
                                                    const void *const *in, void *out,
                                                    void *scratch) {
-  const memopt_cmsis_fully_connected_s8_params *p = params;
+  const memopt_cmsis_fully_connected_s8_params *p =
+      (const memopt_cmsis_fully_connected_s8_params *)params;
 #ifdef MEMOPT_CMSIS_NN
   if (cmsis_fully_connected_s8(p, in[0], out)) {
     return;

@@ -11,7 +11,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_cmsis_softmax_s8(const void *params, const memopt_rows *rows,
                                            const void *const *in, void *out, void *scratch) {
-  const memopt_cmsis_softmax_s8_params *p = params;
+  const memopt_cmsis_softmax_s8_params *p = (const memopt_cmsis_softmax_s8_params *)params;
 #ifdef MEMOPT_CMSIS_NN
   (void)rows;
   (void)scratch;

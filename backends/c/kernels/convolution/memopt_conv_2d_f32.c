@@ -68,7 +68,7 @@ static MEMOPT_NOINLINE void conv_2d_f32_scattered(const conv_2d_f32_window *v, c
                                                   const float *w1, float acc[4]) {
   int32_t i;
   for (i = 1; i < v->pieces; ++i) {
-    const float *row = memopt_in_row(v->rows, v->in, 0, v->iy + i * v->iy_step);
+    const float *row = (const float *)memopt_in_row(v->rows, v->in, 0, v->iy + i * v->iy_step);
     w0 += v->w_row;
     w1 += v->w_row;
     conv_2d_f32_block(v, 1, row + (x0 - v->row), row + (x1 - v->row), w0, w1, acc);
@@ -132,7 +132,7 @@ static MEMOPT_NOINLINE void conv_2d_f32_padding(const memopt_conv_2d_f32_params 
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_conv_2d_f32(const void *params, const memopt_rows *rows,
                                       const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_f32_params *p = params;
+  const memopt_conv_2d_f32_params *p = (const memopt_conv_2d_f32_params *)params;
   const int32_t dense = p->dilation_w == 1 && p->k_c == p->in_c;
   conv_2d_f32_window v;
   int32_t oy;
@@ -145,12 +145,12 @@ MEMOPT_KERNEL void memopt_conv_2d_f32(const void *params, const memopt_rows *row
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
-    float *restrict output = memopt_out_row(rows, out, oy);
+    float *restrict output = (float *)memopt_out_row(rows, out, oy);
     int32_t pieces;
     int32_t ox = 0;
     memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
     v.iy = iy + v.ky_begin * p->dilation_h;
-    v.row = v.ky_begin < v.ky_end ? memopt_in_row(rows, in, 0, v.iy) : 0;
+    v.row = v.ky_begin < v.ky_end ? (const float *)memopt_in_row(rows, in, 0, v.iy) : 0;
     pieces = v.ky_end - v.ky_begin;
     v.rows_each = 1;
     if (rows->in_count == 1 && pieces > 1) {

@@ -62,7 +62,7 @@ static int32_t conv_2d_s8_padding(const memopt_conv_2d_s8_params *p, const conv_
 /* The input row of piece i. */
 static MEMOPT_NOINLINE const int8_t *conv_2d_s8_row(const memopt_conv_2d_s8_params *p,
                                                     const conv_2d_s8_window *v, int32_t i) {
-  return memopt_in_row(v->rows, v->in, 0, v->iy + i * p->dilation_h);
+  return (const int8_t *)memopt_in_row(v->rows, v->in, 0, v->iy + i * p->dilation_h);
 }
 
 /* One pixel, or two neighbours with all columns inside. */
@@ -165,7 +165,7 @@ static void conv_2d_s8_set_shape(const memopt_conv_2d_s8_params *p, int32_t colu
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_conv_2d_s8(const void *params, const memopt_rows *rows,
                                      const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_s8_params *p = params;
+  const memopt_conv_2d_s8_params *p = (const memopt_conv_2d_s8_params *)params;
   conv_2d_s8_window v;
   memopt_finish finish;
   int32_t oy;
@@ -179,12 +179,12 @@ MEMOPT_KERNEL void memopt_conv_2d_s8(const void *params, const memopt_rows *rows
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
-    int8_t *restrict output = memopt_out_row(rows, out, oy);
+    int8_t *restrict output = (int8_t *)memopt_out_row(rows, out, oy);
     int32_t columns = -1; /* of the window before */
     int32_t ox = 0;
     memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
     v.iy = iy + v.ky_begin * p->dilation_h;
-    v.row = v.ky_begin < v.ky_end ? memopt_in_row(rows, in, 0, v.iy) : 0;
+    v.row = v.ky_begin < v.ky_end ? (const int8_t *)memopt_in_row(rows, in, 0, v.iy) : 0;
     while (ox < p->out_w) {
       const int32_t ix = ox * p->stride_w - p->pad_left;
       const int32_t next_end = ix + p->stride_w + (p->k_w - 1) * p->dilation_w;

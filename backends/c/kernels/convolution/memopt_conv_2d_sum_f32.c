@@ -39,7 +39,8 @@ static MEMOPT_NOINLINE void conv_2d_sum_f32_pixel(const memopt_conv_2d_sum_f32_p
     int32_t ky;
     int32_t i;
     for (ky = v->ky_begin; ky < v->ky_end; ++ky) {
-      const float *row = memopt_in_row(v->rows, v->in, 0, v->iy + ky * p->dilation_h);
+      const float *row =
+          (const float *)memopt_in_row(v->rows, v->in, 0, v->iy + ky * p->dilation_h);
       int32_t kx;
       for (kx = v->kx_begin; kx < v->kx_end; kx += v->step) {
         const float *const wx = w + (ky * p->k_w + kx) * p->k_c;
@@ -58,14 +59,14 @@ static MEMOPT_NOINLINE void conv_2d_sum_f32_pixel(const memopt_conv_2d_sum_f32_p
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_conv_2d_sum_f32(const void *params, const memopt_rows *rows,
                                           const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_sum_f32_params *p = params;
+  const memopt_conv_2d_sum_f32_params *p = (const memopt_conv_2d_sum_f32_params *)params;
   conv_2d_sum_f32_window v;
   int32_t oy;
   v.rows = rows;
   v.in = in;
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
-    float *output = memopt_out_row(rows, out, oy);
+    float *output = (float *)memopt_out_row(rows, out, oy);
     int32_t ox;
     v.iy = oy * p->stride_h - p->pad_top;
     memopt_valid_taps(v.iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);

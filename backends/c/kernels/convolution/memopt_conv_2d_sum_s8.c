@@ -38,7 +38,8 @@ static void conv_2d_sum_s8_products(const memopt_conv_2d_sum_s8_params *p,
                                     int32_t acc[2][MEMOPT_TILE]) {
   int32_t ky;
   for (ky = v->ky_begin; ky < v->ky_end; ++ky) {
-    const int8_t *row = memopt_in_row(v->rows, v->in, 0, v->iy + ky * p->dilation_h);
+    const int8_t *row =
+        (const int8_t *)memopt_in_row(v->rows, v->in, 0, v->iy + ky * p->dilation_h);
     int32_t kx;
     for (kx = v->kx_begin; kx < v->kx_end; kx += v->step) {
       const int8_t *x = row + (v->ix + kx * p->dilation_w) * p->in_c;
@@ -106,14 +107,14 @@ static void conv_2d_sum_s8_pixels(const memopt_conv_2d_sum_s8_params *p,
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_conv_2d_sum_s8(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_sum_s8_params *p = params;
+  const memopt_conv_2d_sum_s8_params *p = (const memopt_conv_2d_sum_s8_params *)params;
   conv_2d_sum_s8_window v;
   int32_t oy;
   v.rows = rows;
   v.in = in;
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
-    int32_t *output = memopt_out_row(rows, out, oy);
+    int32_t *output = (int32_t *)memopt_out_row(rows, out, oy);
     int32_t ox = 0;
     v.ix = -p->pad_left;
     v.iy = oy * p->stride_h - p->pad_top;

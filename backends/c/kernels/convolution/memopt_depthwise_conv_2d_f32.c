@@ -35,7 +35,7 @@ static MEMOPT_NOINLINE void depthwise_f32_scattered(const depthwise_f32_window *
                                                     float *acc) {
   int32_t i;
   for (i = 1; i < v->pieces; ++i) {
-    const float *x = memopt_in_row(v->rows, v->in, 0, v->iy + i * v->iy_step);
+    const float *x = (const float *)memopt_in_row(v->rows, v->in, 0, v->iy + i * v->iy_step);
     int32_t kx;
     x += v->x - v->row + ic;
     w += v->w_row;
@@ -159,7 +159,8 @@ static MEMOPT_NOINLINE void depthwise_f32_padding(const memopt_depthwise_conv_2d
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_f32(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_conv_2d_f32_params *p = params;
+  const memopt_depthwise_conv_2d_f32_params *p =
+      (const memopt_depthwise_conv_2d_f32_params *)params;
   depthwise_f32_window v;
   int32_t oy;
   v.rows = rows;
@@ -172,12 +173,12 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_f32(const void *params, const memopt
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
-    float *restrict output = memopt_out_row(rows, out, oy);
+    float *restrict output = (float *)memopt_out_row(rows, out, oy);
     int32_t pieces;
     int32_t ox;
     memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
     v.iy = iy + v.ky_begin * p->dilation_h;
-    v.row = v.ky_begin < v.ky_end ? memopt_in_row(rows, in, 0, v.iy) : 0;
+    v.row = v.ky_begin < v.ky_end ? (const float *)memopt_in_row(rows, in, 0, v.iy) : 0;
     pieces = v.ky_end - v.ky_begin;
     v.rows_each = 1;
     if (rows->in_count == 1 && pieces > 1) {

@@ -15,7 +15,8 @@ typedef struct {
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_s16(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_conv_2d_s16_params *p = params;
+  const memopt_depthwise_conv_2d_s16_params *p =
+      (const memopt_depthwise_conv_2d_s16_params *)params;
   const int32_t out_c = p->in_c * p->depth_multiplier;
   (void)scratch;
   MEMOPT_WINDOWS(int16_t, p, out_c, {

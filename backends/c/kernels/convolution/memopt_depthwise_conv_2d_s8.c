@@ -387,7 +387,7 @@ static void depthwise_s8_pixel(const memopt_depthwise_conv_2d_s8_params *p,
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const void *params, const memopt_rows *rows,
                                                const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_conv_2d_s8_params *p = params;
+  const memopt_depthwise_conv_2d_s8_params *p = (const memopt_depthwise_conv_2d_s8_params *)params;
   depthwise_s8_window v;
   memopt_finish finish;
   int32_t oy;
@@ -402,14 +402,14 @@ MEMOPT_KERNEL void memopt_depthwise_conv_2d_s8(const void *params, const memopt_
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
-    int8_t *restrict output = memopt_out_row(rows, out, oy);
+    int8_t *restrict output = (int8_t *)memopt_out_row(rows, out, oy);
     int32_t columns = -1; /* of the pixel before */
     int32_t ox;
     memopt_valid_taps(iy, p->in_h, p->k_h, p->dilation_h, &v.ky_begin, &v.ky_end);
     v.row = 0;
     if (v.ky_begin < v.ky_end) {
       const int32_t y = iy + v.ky_begin * p->dilation_h;
-      v.row = memopt_in_row(rows, in, 0, y);
+      v.row = (const int8_t *)memopt_in_row(rows, in, 0, y);
       v.next = rows->in_count > 1 ? in + (y - rows->in_first) : 0;
     }
     for (ox = 0; ox < p->out_w; ++ox) {

@@ -39,38 +39,38 @@ typedef struct {
   } while (0)
 
 /* Statement `made` for each window v of each channel c, which writes *output of what is `kept`. */
-#define MEMOPT_DEPTHWISE_IN_PLACE(type, p, made)                                              \
-  do {                                                                                        \
-    type *const kept = scratch;                                                               \
-    int32_t c;                                                                                \
-    for (c = 0; c < (p)->in_c; ++c) {                                                         \
-      const type *next = (const type *)in[0] + c; /* row `loaded`, and then the next */       \
-      type *output = (type *)out + c;                                                         \
-      int32_t loaded = 0;                                                                     \
-      int32_t oy;                                                                             \
-      for (oy = 0; oy < rows->out_end; ++oy) {                                                \
-        const int32_t iy = oy * (p)->stride_h - (p)->pad_top;                                 \
-        memopt_kept_window v;                                                                 \
-        int32_t ox;                                                                           \
-        memopt_valid_taps(iy, (p)->in_h, (p)->k_h, (p)->dilation_h, &v.ky_begin, &v.ky_end);  \
-        v.row = (iy + v.ky_begin * (p)->dilation_h) % (p)->span;                              \
-        for (; loaded < iy + (p)->span && loaded < (p)->in_h; ++loaded) {                     \
-          type *const row = kept + loaded % (p)->span * (p)->in_w;                            \
-          int32_t x;                                                                          \
-          for (x = 0; x < (p)->in_w; ++x) {                                                   \
-            row[x] = *next;                                                                   \
-            next += (p)->in_c;                                                                \
-          }                                                                                   \
-        }                                                                                     \
-        for (ox = 0; ox < (p)->out_w; ++ox) {                                                 \
-          const int32_t ix = ox * (p)->stride_w - (p)->pad_left;                              \
+#define MEMOPT_DEPTHWISE_IN_PLACE(type, p, made)                                               \
+  do {                                                                                         \
+    type *const kept = (type *)scratch;                                                        \
+    int32_t c;                                                                                 \
+    for (c = 0; c < (p)->in_c; ++c) {                                                          \
+      const type *next = (const type *)in[0] + c; /* row `loaded`, and then the next */        \
+      type *output = (type *)out + c;                                                          \
+      int32_t loaded = 0;                                                                      \
+      int32_t oy;                                                                              \
+      for (oy = 0; oy < rows->out_end; ++oy) {                                                 \
+        const int32_t iy = oy * (p)->stride_h - (p)->pad_top;                                  \
+        memopt_kept_window v;                                                                  \
+        int32_t ox;                                                                            \
+        memopt_valid_taps(iy, (p)->in_h, (p)->k_h, (p)->dilation_h, &v.ky_begin, &v.ky_end);   \
+        v.row = (iy + v.ky_begin * (p)->dilation_h) % (p)->span;                               \
+        for (; loaded < iy + (p)->span && loaded < (p)->in_h; ++loaded) {                      \
+          type *const row = kept + loaded % (p)->span * (p)->in_w;                             \
+          int32_t x;                                                                           \
+          for (x = 0; x < (p)->in_w; ++x) {                                                    \
+            row[x] = *next;                                                                    \
+            next += (p)->in_c;                                                                 \
+          }                                                                                    \
+        }                                                                                      \
+        for (ox = 0; ox < (p)->out_w; ++ox) {                                                  \
+          const int32_t ix = ox * (p)->stride_w - (p)->pad_left;                               \
           memopt_valid_taps(ix, (p)->in_w, (p)->k_w, (p)->dilation_w, &v.kx_begin, &v.kx_end); \
-          v.column = ix + v.kx_begin * (p)->dilation_w;                                       \
-          made;                                                                               \
-          output += (p)->in_c;                                                                \
-        }                                                                                     \
-      }                                                                                       \
-    }                                                                                         \
+          v.column = ix + v.kx_begin * (p)->dilation_w;                                        \
+          made;                                                                                \
+          output += (p)->in_c;                                                                 \
+        }                                                                                      \
+      }                                                                                        \
+    }                                                                                          \
   } while (0)
 
 #endif

@@ -13,16 +13,16 @@ typedef struct {
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_fully_connected_f32(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
-  const memopt_fully_connected_f32_params *p = params;
+  const memopt_fully_connected_f32_params *p = (const memopt_fully_connected_f32_params *)params;
   const memopt_part part = memopt_part_of(rows, in, p->parts);
   const int32_t n = p->in_n / part.calls;
-  const float *const before = part.before;
-  float *const sums = out;
+  const float *const before = (const float *)part.before;
+  float *const sums = (float *)out;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const float *input = memopt_in_row(rows, in, 0, row);
-    float *output = memopt_out_row(rows, out, row);
+    const float *input = (const float *)memopt_in_row(rows, in, 0, row);
+    float *output = (float *)memopt_out_row(rows, out, row);
     const float *w = p->weights + (p->parts > 0 ? rows->out_begin * n : 0);
     int32_t o;
     for (o = 0; o < p->out_n; o += 2) {

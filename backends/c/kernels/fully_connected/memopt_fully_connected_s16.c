@@ -9,12 +9,12 @@ typedef struct {
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_fully_connected_s16(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
-  const memopt_fully_connected_s16_params *p = params;
+  const memopt_fully_connected_s16_params *p = (const memopt_fully_connected_s16_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int16_t *x = memopt_in_row(rows, in, 0, row);
-    int16_t *restrict output = memopt_out_row(rows, out, row);
+    const int16_t *x = (const int16_t *)memopt_in_row(rows, in, 0, row);
+    int16_t *restrict output = (int16_t *)memopt_out_row(rows, out, row);
     int32_t o, i;
     for (o = 0; o < p->out_n; ++o) {
       const int8_t *w = p->sums.weights + o * p->in_n;

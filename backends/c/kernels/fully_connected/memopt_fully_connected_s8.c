@@ -23,9 +23,9 @@ typedef struct {
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_fully_connected_s8(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
-  const memopt_fully_connected_s8_params *p = params;
+  const memopt_fully_connected_s8_params *p = (const memopt_fully_connected_s8_params *)params;
   const memopt_part part = memopt_part_of(rows, in, p->parts);
-  const int32_t *const start = part.before ? part.before : p->bias;
+  const int32_t *const start = part.before ? (const int32_t *)part.before : p->bias;
   const int8_t *weights = p->weights;
   memopt_dot_shape shape;
   memopt_finish finish;
@@ -42,8 +42,8 @@ MEMOPT_KERNEL void memopt_fully_connected_s8(const void *params, const memopt_ro
   }
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *input = memopt_in_row(rows, in, 0, row);
-    int8_t *restrict output = memopt_out_row(rows, out, row);
+    const int8_t *input = (const int8_t *)memopt_in_row(rows, in, 0, row);
+    int8_t *restrict output = (int8_t *)memopt_out_row(rows, out, row);
     int32_t o = 0;
     while (o < p->out_n) {
       const int32_t left = p->out_n - o;

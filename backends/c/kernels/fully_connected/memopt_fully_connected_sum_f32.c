@@ -16,12 +16,13 @@ MEMOPT_FAST
 MEMOPT_KERNEL void memopt_fully_connected_sum_f32(const void *params, const memopt_rows *rows,
                                                   const void *const *in, void *out,
                                                   void *scratch) {
-  const memopt_fully_connected_sum_f32_params *p = params;
+  const memopt_fully_connected_sum_f32_params *p =
+      (const memopt_fully_connected_sum_f32_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const float *const input = memopt_in_row(rows, in, 0, row);
-    float *const output = memopt_out_row(rows, out, row);
+    const float *const input = (const float *)memopt_in_row(rows, in, 0, row);
+    float *const output = (float *)memopt_out_row(rows, out, row);
     const float *w = p->weights;
     int32_t o;
     for (o = 0; o < p->out_n; o += 2) {

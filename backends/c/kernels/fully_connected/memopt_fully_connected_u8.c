@@ -17,17 +17,17 @@ typedef struct {
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_fully_connected_u8(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
-  const memopt_fully_connected_u8_params *p = params;
+  const memopt_fully_connected_u8_params *p = (const memopt_fully_connected_u8_params *)params;
   const memopt_part part = memopt_part_of(rows, in, p->parts);
-  const int32_t *const start = part.before ? part.before : p->bias;
+  const int32_t *const start = part.before ? (const int32_t *)part.before : p->bias;
   const int32_t run = p->in_n / part.calls;
   const uint8_t *weights = p->weights + (p->parts > 0 ? rows->out_begin * run : 0);
-  int32_t *const sums = out;
+  int32_t *const sums = (int32_t *)out;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const uint8_t *x = memopt_in_row(rows, in, 0, row);
-    uint8_t *restrict output = memopt_out_row(rows, out, row);
+    const uint8_t *x = (const uint8_t *)memopt_in_row(rows, in, 0, row);
+    uint8_t *restrict output = (uint8_t *)memopt_out_row(rows, out, row);
     int32_t o;
     for (o = 0; o < p->out_n; ++o) {
       const uint8_t *w = weights + o * p->in_n;

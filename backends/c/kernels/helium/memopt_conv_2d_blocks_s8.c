@@ -248,7 +248,7 @@ static inline void conv_2d_blocks_pixels(const memopt_conv_2d_blocks_s8_params *
 
 MEMOPT_KERNEL void memopt_conv_2d_blocks_s8(const void *params, const memopt_rows *rows,
                                             const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_blocks_s8_params *p = params;
+  const memopt_conv_2d_blocks_s8_params *p = (const memopt_conv_2d_blocks_s8_params *)params;
   const int32_t taps = p->k_h * p->k_w * p->in_c;
   const int32_t steps = (taps + CONV_2D_BLOCKS_STEP - 1) / CONV_2D_BLOCKS_STEP;
   const int32_t bytes = steps * CONV_2D_BLOCKS_STEP;
@@ -258,7 +258,7 @@ MEMOPT_KERNEL void memopt_conv_2d_blocks_s8(const void *params, const memopt_row
   const int32_t far = p->in_w * p->in_c - bytes;
   const int32_t run_last = last * p->in_c <= far ? last : far < 0 ? -1 : far / p->in_c;
   const int32_t blocks = (p->out_c + 3) / 4;
-  int8_t *const column = scratch;
+  int8_t *const column = (int8_t *)scratch;
   int32_t second = 0; /* of two pixels */
   conv_2d_blocks_work work;
   int32_t oy, ox;
@@ -274,8 +274,8 @@ MEMOPT_KERNEL void memopt_conv_2d_blocks_s8(const void *params, const memopt_row
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
     const int32_t in_row = one_run && iy >= 0 && iy < p->in_h;
-    const int8_t *const row = in_row ? memopt_in_row(rows, in, 0, iy) : 0;
-    int8_t *to = memopt_out_row(rows, out, oy);
+    const int8_t *const row = in_row ? (const int8_t *)memopt_in_row(rows, in, 0, iy) : 0;
+    int8_t *to = (int8_t *)memopt_out_row(rows, out, oy);
     int32_t ix = -p->pad_left;
     for (ox = 0; ox < p->out_w; ++ox) {
       const int8_t *x = column + second * bytes;

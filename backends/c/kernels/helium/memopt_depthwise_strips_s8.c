@@ -269,10 +269,10 @@ static MEMOPT_NOINLINE void depthwise_strips_pack(const memopt_depthwise_strips_
 
 MEMOPT_KERNEL void memopt_depthwise_strips_s8(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
-  const memopt_depthwise_strips_s8_params *p = params;
+  const memopt_depthwise_strips_s8_params *p = (const memopt_depthwise_strips_s8_params *)params;
   const int32_t taps = (p->k_h * p->k_w) | 1;
   const int32_t bytes = DEPTHWISE_STRIPS_BEFORE + DEPTHWISE_STRIPS_HALF * taps;
-  int8_t *const strip = scratch;
+  int8_t *const strip = (int8_t *)scratch;
   depthwise_strips_work work;
   int32_t oy, c, ox;
   work.second = p->stride_w * p->k_h * DEPTHWISE_STRIPS_LANES;
@@ -282,7 +282,7 @@ MEMOPT_KERNEL void memopt_depthwise_strips_s8(const void *params, const memopt_r
   work.act_max = p->act_max;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
-    int8_t *const to = memopt_out_row(rows, out, oy);
+    int8_t *const to = (int8_t *)memopt_out_row(rows, out, oy);
     const int8_t *block = (const int8_t *)p->stream;
     const uint8_t *kind = p->kinds;
     for (c = 0; c < p->in_c; c += DEPTHWISE_STRIPS_LANES) {

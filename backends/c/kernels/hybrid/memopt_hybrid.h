@@ -71,15 +71,17 @@ static inline void memopt_steps_quantize(const memopt_steps *s, const float *x, 
 /* A whole image, row by row. */
 static inline memopt_steps memopt_steps_of(const memopt_rows *rows, const void *const *in,
                                            int32_t count, int32_t row_n, int32_t symmetric,
-                                           int8_t *out) {
+                                           void *to) {
+  int8_t *const out = (int8_t *)to;
   memopt_steps s = {0.0f, 0.0f, 1.0f, 0.0f, 0, 0};
   int32_t row;
   for (row = 0; row < count; ++row) {
-    memopt_steps_see(&s, memopt_in_row(rows, in, 0, row), row_n);
+    memopt_steps_see(&s, (const float *)memopt_in_row(rows, in, 0, row), row_n);
   }
   memopt_steps_choose(&s, symmetric);
   for (row = 0; row < count; ++row) {
-    memopt_steps_quantize(&s, memopt_in_row(rows, in, 0, row), row_n, out + row * row_n);
+    memopt_steps_quantize(&s, (const float *)memopt_in_row(rows, in, 0, row), row_n,
+                          out + row * row_n);
   }
   return s;
 }

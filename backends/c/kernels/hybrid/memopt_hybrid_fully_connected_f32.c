@@ -16,12 +16,13 @@ MEMOPT_FAST
 MEMOPT_KERNEL void memopt_hybrid_fully_connected_f32(const void *params, const memopt_rows *rows,
                                                      const void *const *in, void *out,
                                                      void *scratch) {
-  const memopt_hybrid_fully_connected_f32_params *p = params;
-  int8_t *const x = scratch;
+  const memopt_hybrid_fully_connected_f32_params *p =
+      (const memopt_hybrid_fully_connected_f32_params *)params;
+  int8_t *const x = (int8_t *)scratch;
   int32_t row;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const float *input = memopt_in_row(rows, in, 0, row);
-    float *output = memopt_out_row(rows, out, row);
+    const float *input = (const float *)memopt_in_row(rows, in, 0, row);
+    float *output = (float *)memopt_out_row(rows, out, row);
     memopt_steps steps;
     int32_t o;
     steps.low = 0.0f;

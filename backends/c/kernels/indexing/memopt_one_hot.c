@@ -11,8 +11,8 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_one_hot(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_one_hot_params *p = params;
-  uint8_t *output = out;
+  const memopt_one_hot_params *p = (const memopt_one_hot_params *)params;
+  uint8_t *output = (uint8_t *)out;
   int32_t o, d, i;
   (void)rows;
   (void)scratch;

@@ -12,7 +12,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_scatter_nd_f32(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
-  const memopt_scatter_nd_f32_params *p = params;
+  const memopt_scatter_nd_f32_params *p = (const memopt_scatter_nd_f32_params *)params;
   (void)rows;
   (void)scratch;
   MEMOPT_SCATTER_ND(float, p, x + y);

@@ -12,7 +12,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_scatter_nd_i32(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
-  const memopt_scatter_nd_i32_params *p = params;
+  const memopt_scatter_nd_i32_params *p = (const memopt_scatter_nd_i32_params *)params;
   (void)rows;
   (void)scratch;
   MEMOPT_SCATTER_ND(int32_t, p, (int32_t)((uint32_t)x + (uint32_t)y));

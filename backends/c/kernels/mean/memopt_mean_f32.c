@@ -8,15 +8,15 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_mean_f32(const void *params, const memopt_rows *rows,
                                    const void *const *in, void *out, void *scratch) {
-  const memopt_mean_f32_params *p = params;
+  const memopt_mean_f32_params *p = (const memopt_mean_f32_params *)params;
   const memopt_part part = memopt_part_of(rows, in, p->parts);
-  const float *const before = part.before;
-  float *const sums = out;
+  const float *const before = (const float *)part.before;
+  float *const sums = (float *)out;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const float *input = memopt_in_row(rows, in, 0, row);
-    float *output = memopt_out_row(rows, out, row);
+    const float *input = (const float *)memopt_in_row(rows, in, 0, row);
+    float *output = (float *)memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->inner; ++i) {
       const float *x = input + i;

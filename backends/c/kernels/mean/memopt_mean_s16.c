@@ -15,7 +15,7 @@ static inline int16_t mean_s16(const memopt_mean_s16_params *p, int32_t sum) {
 
 MEMOPT_KERNEL void memopt_mean_s16(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_mean_s16_params *p = params;
+  const memopt_mean_s16_params *p = (const memopt_mean_s16_params *)params;
   (void)scratch;
   MEMOPT_MEAN(int16_t, mean_s16, p);
 }

@@ -15,7 +15,7 @@ static inline uint8_t mean_u8(const memopt_mean_u8_params *p, int32_t sum) {
 
 MEMOPT_KERNEL void memopt_mean_u8(const void *params, const memopt_rows *rows,
                                  const void *const *in, void *out, void *scratch) {
-  const memopt_mean_u8_params *p = params;
+  const memopt_mean_u8_params *p = (const memopt_mean_u8_params *)params;
   (void)scratch;
   MEMOPT_MEAN(uint8_t, mean_u8, p);
 }

@@ -10,12 +10,12 @@ typedef struct {
 /* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_copy(const void *params, const memopt_rows *rows,
                                const void *const *in, void *out, void *scratch) {
-  const memopt_copy_params *p = params;
+  const memopt_copy_params *p = (const memopt_copy_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const uint8_t *input = memopt_in_row(rows, in, 0, row);
-    uint8_t *output = memopt_out_row(rows, out, row);
+    const uint8_t *input = (const uint8_t *)memopt_in_row(rows, in, 0, row);
+    uint8_t *output = (uint8_t *)memopt_out_row(rows, out, row);
     memmove(output, input, (size_t)p->row_n);
   }
 }

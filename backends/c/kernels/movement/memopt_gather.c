@@ -13,10 +13,10 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_gather(const void *params, const memopt_rows *rows,
                                  const void *const *in, void *out, void *scratch) {
-  const memopt_gather_params *p = params;
-  const uint8_t *input = memopt_in_row(rows, in, 0, rows->out_begin);
+  const memopt_gather_params *p = (const memopt_gather_params *)params;
+  const uint8_t *input = (const uint8_t *)memopt_in_row(rows, in, 0, rows->out_begin);
   const void *indices = memopt_in_row(rows, in, 1, rows->in_first);
-  uint8_t *output = out;
+  uint8_t *output = (uint8_t *)out;
   int32_t batch, o, i;
   (void)scratch;
   for (batch = 0; batch < p->batches; ++batch) {

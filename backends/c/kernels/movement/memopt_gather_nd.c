@@ -12,10 +12,10 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_gather_nd(const void *params, const memopt_rows *rows,
                                     const void *const *in, void *out, void *scratch) {
-  const memopt_gather_nd_params *p = params;
-  const uint8_t *const input = in[0];
+  const memopt_gather_nd_params *p = (const memopt_gather_nd_params *)params;
+  const uint8_t *const input = (const uint8_t *)in[0];
   const void *const indices = in[1];
-  uint8_t *output = out;
+  uint8_t *output = (uint8_t *)out;
   int32_t n, d;
   (void)rows;
   (void)scratch;

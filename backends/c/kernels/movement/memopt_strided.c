@@ -13,10 +13,10 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_strided(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_strided_params *p = params;
-  const uint8_t *input = memopt_in_row(rows, in, 0, rows->out_begin);
+  const memopt_strided_params *p = (const memopt_strided_params *)params;
+  const uint8_t *input = (const uint8_t *)memopt_in_row(rows, in, 0, rows->out_begin);
   const size_t bytes = (size_t)p->bytes;
-  uint8_t *output = out;
+  uint8_t *output = (uint8_t *)out;
   int32_t index[8] = {0, 0, 0, 0, 0, 0, 0, 0};
   int32_t at = p->start;
   int32_t d;

@@ -12,8 +12,8 @@
     for (row = rows->out_begin; row < rows->out_end; ++row) {                                       \
       const int32_t outer = row / (p)->size[0];                                                     \
       const int32_t start = outer * (p)->stride[0] + (row - outer * (p)->size[0]) * (p)->stride[1]; \
-      const type *input = memopt_in_row(rows, in, 0, row);                                          \
-      type *restrict output = memopt_out_row(rows, out, row);                                       \
+      const type *input = (const type *)memopt_in_row(rows, in, 0, row);                            \
+      type *restrict output = (type *)memopt_out_row(rows, out, row);                               \
       int32_t i, j;                                                                                 \
       for (i = 0; i < (p)->size[1]; ++i) {                                                          \
         for (j = 0; j < (p)->size[2]; ++j) {                                                        \

@@ -9,7 +9,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_transpose_f32(const void *params, const memopt_rows *rows,
                                        const void *const *in, void *out, void *scratch) {
-  const memopt_transpose_f32_params *p = params;
+  const memopt_transpose_f32_params *p = (const memopt_transpose_f32_params *)params;
   (void)scratch;
   MEMOPT_TRANSPOSE(float, p);
 }

@@ -58,7 +58,8 @@ static MEMOPT_NOINLINE void conv_2d_few_narrow_window(const memopt_conv_2d_few_n
 
 MEMOPT_KERNEL void memopt_conv_2d_few_narrow_s8(const void *params, const memopt_rows *rows,
                                                 const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_few_narrow_s8_params *p = params;
+  const memopt_conv_2d_few_narrow_s8_params *p =
+      (const memopt_conv_2d_few_narrow_s8_params *)params;
   int8_t window[2][CONV_2D_FEW_NARROW] = {{0}, {0}}; /* behind its taps are some for weights of 0 */
   memopt_run runs[2];
   int32_t oy, ox;
@@ -68,7 +69,7 @@ MEMOPT_KERNEL void memopt_conv_2d_few_narrow_s8(const void *params, const memopt
   runs[1].begin = 0;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
-    int8_t *const to = memopt_out_row(rows, out, oy);
+    int8_t *const to = (int8_t *)memopt_out_row(rows, out, oy);
     for (ox = 0; ox < p->out_w; ox += 2) {
       const int32_t ix = ox * p->stride_w - p->pad_left;
       int8_t *const at = to + ox * p->out_c;

@@ -79,7 +79,7 @@ static inline void conv_2d_narrow_move(memopt_run *run, int32_t by, const int8_t
 
 MEMOPT_KERNEL void memopt_conv_2d_narrow_s8(const void *params, const memopt_rows *rows,
                                             const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_narrow_s8_params *p = params;
+  const memopt_conv_2d_narrow_s8_params *p = (const memopt_conv_2d_narrow_s8_params *)params;
   const int32_t apart = p->stride_w * p->in_c;
   const int32_t reach = (p->k_w - 1) * p->dilation_w;
   const int32_t rest = p->k_w * p->in_c & 3;
@@ -89,7 +89,7 @@ MEMOPT_KERNEL void memopt_conv_2d_narrow_s8(const void *params, const memopt_row
   int32_t oy, ox;
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
-    int8_t *const to = memopt_out_row(rows, out, oy);
+    int8_t *const to = (int8_t *)memopt_out_row(rows, out, oy);
     int8_t *at = to;
     int32_t ix = -p->pad_left;
     int32_t two = 0;

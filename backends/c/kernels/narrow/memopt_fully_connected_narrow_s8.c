@@ -12,14 +12,15 @@ typedef struct {
 MEMOPT_KERNEL void memopt_fully_connected_narrow_s8(const void *params, const memopt_rows *rows,
                                                     const void *const *in, void *out,
                                                     void *scratch) {
-  const memopt_fully_connected_narrow_s8_params *p = params;
+  const memopt_fully_connected_narrow_s8_params *p =
+      (const memopt_fully_connected_narrow_s8_params *)params;
   memopt_run runs[2];
   int32_t row;
   (void)scratch;
   runs[1].begin = 0;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    int8_t *const output = memopt_out_row(rows, out, row);
-    runs[0].begin = memopt_in_row(rows, in, 0, row);
+    int8_t *const output = (int8_t *)memopt_out_row(rows, out, row);
+    runs[0].begin = (const int8_t *)memopt_in_row(rows, in, 0, row);
     runs[0].end = runs[0].begin + p->in_n;
     memopt_narrow_pixels(&p->packed, runs, 0, p->out_n, output, 0);
     if (!p->packed.full) {

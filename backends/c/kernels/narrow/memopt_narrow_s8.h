@@ -18,9 +18,9 @@ typedef struct {
 #define MEMOPT_NARROW_HALF(next, how)                                                         \
   "ldr.w r11, [sp, #8]\n ldr.w lr, [r1, #4]\n ldr.w r12, [r1], #8\n ldr.w r11, [r0, r11]\n"   \
   "ldr.w r10, [r0]" next "\n"                                                                 \
-  "sxtb16.w r11, r11" how "\n sxtb16.w r10, r10" how "\n"                                     \
-  "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16.w lr, lr\n"                         \
-  "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16.w r12, r12\n"                     \
+  "sxtb16 r11, r11" how "\n sxtb16 r10, r10" how "\n"                                     \
+  "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16 lr, lr\n"                         \
+  "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16 r12, r12\n"                     \
   "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"                                         \
   "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
 
@@ -62,7 +62,7 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_narrow_1
       ".balign 4\n add pc, r7\n nop\n"
       "1:\n .rept 8\n"
       "ldr.w r7, [r0], #4\n ldr.w r10, [r1, #4]\n ldr.w r11, [r1, #8]\n ldr.w r12, [r1, #12]\n"
-      "ldr.w r9, [r1], #16\n sxtb16.w r8, r7, ror #8\n sxtb16.w r7, r7\n"
+      "ldr.w r9, [r1], #16\n sxtb16 r8, r7, ror #8\n sxtb16 r7, r7\n"
       MEMOPT_ASM_PRODUCTS_1
       ".endr\n cmp r0, r2\n bne.w 1b\n ldr r8, [sp, #4]\n b.w 2b\n"
       "3:\n ldr r0, [sp, #8]\n"

@@ -204,7 +204,7 @@ static MEMOPT_NOINLINE void conv_2d_packed_column(const memopt_conv_2d_packed_s8
 MEMOPT_SMALL
 static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
                                const conv_2d_packed_at *at, int32_t width, int8_t *out,
-                               void *scratch) {
+                               uint32_t *column) {
   const int32_t last = at->width - p->k_w; /* where the last whole window starts */
   const int32_t runs = at->known && p->dilation_w == 1;
   const int32_t words = conv_2d_packed_beyond(p) == 0;
@@ -217,11 +217,11 @@ static void conv_2d_packed_row(const memopt_conv_2d_packed_s8_params *p,
       pixels -= words && pixels == width ? 0 : pixels & 1;
     }
     if (pixels > 0) {
-      conv_2d_packed_inside(p, at, ix, pixels, out, scratch);
+      conv_2d_packed_inside(p, at, ix, pixels, out, column);
     } else {
       pixels = width > 1 ? 2 : 1;
-      conv_2d_packed_column(p, at, ix, pixels, scratch);
-      memopt_pixels(&p->packed, scratch, p->out_c, out, width > 1 ? out + p->out_c : 0);
+      conv_2d_packed_column(p, at, ix, pixels, column);
+      memopt_pixels(&p->packed, column, p->out_c, out, width > 1 ? out + p->out_c : 0);
     }
     out += pixels * p->out_c;
     ix += pixels * p->stride_w;
@@ -236,7 +236,8 @@ static void conv_2d_packed_find(const memopt_conv_2d_packed_s8_params *p, conv_2
   int32_t ky;
   at->iy = iy;
   for (ky = 0; at->known && ky < p->k_h; ++ky) {
-    at->row[ky] = iy < 0 || iy >= p->in_h ? 0 : memopt_in_row(at->rows, at->in, 0, iy);
+    at->row[ky] =
+        iy < 0 || iy >= p->in_h ? 0 : (const int8_t *)memopt_in_row(at->rows, at->in, 0, iy);
     iy += p->dilation_h;
   }
 }
@@ -244,9 +245,10 @@ static void conv_2d_packed_find(const memopt_conv_2d_packed_s8_params *p, conv_2
 MEMOPT_SMALL
 MEMOPT_KERNEL void memopt_conv_2d_packed_s8(const void *params, const memopt_rows *rows,
                                             const void *const *in, void *out, void *scratch) {
-  const memopt_conv_2d_packed_s8_params *p = params;
+  const memopt_conv_2d_packed_s8_params *p = (const memopt_conv_2d_packed_s8_params *)params;
   const int32_t points = p->k_h * p->k_w * p->stride_h * p->stride_w == 1 &&
                          p->pad_top + p->pad_left == 0 && p->out_w == p->in_w;
+  uint32_t *const column = (uint32_t *)scratch;
   conv_2d_packed_at at;
   int32_t oy;
   int32_t height = 1;
@@ -261,13 +263,13 @@ MEMOPT_KERNEL void memopt_conv_2d_packed_s8(const void *params, const memopt_row
   }
   for (oy = rows->out_begin; oy < rows->out_end; oy += height) {
     const int32_t width = p->out_w * height;
-    int8_t *const to = memopt_out_row(rows, out, oy);
+    int8_t *const to = (int8_t *)memopt_out_row(rows, out, oy);
     if (points && (p->in_c & 3) == 0) { /* all windows are whole, and words */
-      at.row[0] = memopt_in_row(rows, in, 0, oy);
-      conv_2d_packed_inside(p, &at, 0, width, to, scratch);
+      at.row[0] = (const int8_t *)memopt_in_row(rows, in, 0, oy);
+      conv_2d_packed_inside(p, &at, 0, width, to, column);
     } else {
       conv_2d_packed_find(p, &at, oy * p->stride_h - p->pad_top);
-      conv_2d_packed_row(p, &at, width, to, scratch);
+      conv_2d_packed_row(p, &at, width, to, column);
     }
     if (!p->packed.full) {
       memopt_clamp_s8(to, width * p->out_c, p->packed.act_min, p->packed.act_max);

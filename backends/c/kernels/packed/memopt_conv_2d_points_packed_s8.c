@@ -12,13 +12,14 @@ typedef struct {
 MEMOPT_KERNEL void memopt_conv_2d_points_packed_s8(const void *params, const memopt_rows *rows,
                                                    const void *const *in, void *out,
                                                    void *scratch) {
-  const memopt_conv_2d_points_packed_s8_params *p = params;
+  const memopt_conv_2d_points_packed_s8_params *p =
+      (const memopt_conv_2d_points_packed_s8_params *)params;
   const memopt_packed *const packed = &p->packed;
   const uint32_t *const w = packed->stream;
   const uint32_t blocks = (uint32_t)p->out_c / MEMOPT_BLOCK;
   const uint32_t *const w_end = w + blocks * (uint32_t)memopt_block_words(packed);
   const int32_t fused = packed->kinds == 0 && (p->out_c & (MEMOPT_BLOCK - 1)) == 0;
-  uint32_t *const column = scratch;
+  uint32_t *const column = (uint32_t *)scratch;
   const int8_t *from;
   memopt_windows of;
   int32_t oy;
@@ -29,9 +30,9 @@ MEMOPT_KERNEL void memopt_conv_2d_points_packed_s8(const void *params, const mem
   of.bytes = 0;
   of.zero = 0;
   for (oy = rows->out_begin; oy < rows->out_end; oy += 2) {
-    int8_t *const to = memopt_out_row(rows, out, oy);
+    int8_t *const to = (int8_t *)memopt_out_row(rows, out, oy);
     int8_t *const next = oy + 1 < rows->out_end ? to + rows->out_stride : 0;
-    from = memopt_in_row(rows, in, 0, oy);
+    from = (const int8_t *)memopt_in_row(rows, in, 0, oy);
     if (next) {
       of.apart = (int32_t)((const int8_t *)memopt_in_row(rows, in, 0, oy + 1) - from);
       memopt_widen_windows(column, &of);

@@ -69,24 +69,25 @@ MEMOPT_SMALL
 MEMOPT_KERNEL void memopt_depthwise_3x3_packed_s8(const void *params, const memopt_rows *rows,
                                                   const void *const *in, void *out,
                                                   void *scratch) {
-  const memopt_depthwise_3x3_packed_s8_params *p = params;
+  const memopt_depthwise_3x3_packed_s8_params *p =
+      (const memopt_depthwise_3x3_packed_s8_params *)params;
   memopt_columns_run run;
   memopt_columns_of of;
   int32_t oy;
   run.step = p->in_c;
   run.channels = MEMOPT_BLOCK;
-  of.to = scratch;
+  of.to = (uint32_t *)scratch;
   of.zero = 0x01010101u * (uint8_t)p->input_zero_point;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * p->stride_h - p->pad_top;
-    int8_t *to = memopt_out_row(rows, out, oy);
+    int8_t *to = (int8_t *)memopt_out_row(rows, out, oy);
     const int8_t *row[3];
     int32_t there[3]; /* a mask */
     int32_t left = p->pad_left, inside = p->in_w;
     int32_t ahead, at, k;
     for (k = 0; k < 3; ++k) {
       const int32_t is_there = iy + k >= 0 && iy + k < p->in_h;
-      row[k] = is_there ? memopt_in_row(rows, in, 0, iy + k) : (const int8_t *)&of.zero;
+      row[k] = (const int8_t *)(is_there ? memopt_in_row(rows, in, 0, iy + k) : &of.zero);
       there[k] = -is_there;
     }
     of.apart0 = p->in_c & there[0];
@@ -118,8 +119,8 @@ MEMOPT_KERNEL void memopt_depthwise_3x3_packed_s8(const void *params, const memo
       }
     }
     if (!p->packed.full) {
-      memopt_clamp_s8(memopt_out_row(rows, out, oy), p->out_w * p->in_c, p->packed.act_min,
-                      p->packed.act_max);
+      memopt_clamp_s8((int8_t *)memopt_out_row(rows, out, oy), p->out_w * p->in_c,
+                      p->packed.act_min, p->packed.act_max);
     }
   }
 }

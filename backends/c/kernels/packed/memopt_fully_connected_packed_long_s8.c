@@ -60,12 +60,14 @@ MEMOPT_KERNEL void memopt_fully_connected_packed_long_s8(const void *params,
                                                          const memopt_rows *rows,
                                                          const void *const *in, void *out,
                                                          void *scratch) {
-  const memopt_fully_connected_packed_long_s8_params *p = params;
+  const memopt_fully_connected_packed_long_s8_params *p =
+      (const memopt_fully_connected_packed_long_s8_params *)params;
+  uint32_t *const column = (uint32_t *)scratch;
   int32_t row;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    int8_t *const output = memopt_out_row(rows, out, row);
-    memopt_widen_sample(scratch, memopt_in_row(rows, in, 0, row), p->in_n);
-    fully_connected_long(&p->packed, scratch, p->out_n, output);
+    int8_t *const output = (int8_t *)memopt_out_row(rows, out, row);
+    memopt_widen_sample(column, (const int8_t *)memopt_in_row(rows, in, 0, row), p->in_n);
+    fully_connected_long(&p->packed, column, p->out_n, output);
     if (!p->packed.full) {
       memopt_clamp_s8(output, p->out_n, p->packed.act_min, p->packed.act_max);
     }

@@ -190,8 +190,8 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
       "mov r6, #0\n mov r7, #0\n mov r8, #0\n mov r9, #0\n .balign 4\n add pc, r10\n nop\n"
       "1:\n .rept 16\n"
       "ldr.w r11, [r0, #4]\n ldr.w lr, [r1, #4]\n ldr.w r10, [r0], #8\n ldr.w r12, [r1], #8\n"
-      "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16.w lr, lr\n"
-      "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16.w r12, r12\n"
+      "smlad r9, r11, lr, r9\n smlad r8, r10, lr, r8\n sxtb16 lr, lr\n"
+      "smlad r4, r10, r12, r4\n smlad r5, r11, r12, r5\n sxtb16 r12, r12\n"
       "smlad r2, r10, r12, r2\n smlad r3, r11, r12, r3\n"
       "smlad r6, r10, lr, r6\n smlad r7, r11, lr, r7\n"
       ".endr\n ldr r10, [sp, #8]\n cmp r0, r10\n bne.w 1b\n ldr r0, [sp, #56]\n"
@@ -235,9 +235,9 @@ __attribute__((naked, noinline, unused, aligned(4))) MEMOPT_ONCE void memopt_blo
 
 /* Of taps in r7 and r8, and weights in r9 to r12. */
 #define MEMOPT_ASM_PRODUCTS_1                                                                 \
-  "smlad r4, r7, r9, r4\n sxtb16.w r9, r9\n smlad r6, r7, r10, r6\n sxtb16.w r10, r10\n"     \
+  "smlad r4, r7, r9, r4\n sxtb16 r9, r9\n smlad r6, r7, r10, r6\n sxtb16 r10, r10\n"     \
   "smlad r3, r7, r9, r3\n smlad r5, r7, r10, r5\n"                                           \
-  "smlad r4, r8, r11, r4\n sxtb16.w r11, r11\n smlad r6, r8, r12, r6\n sxtb16.w r12, r12\n"  \
+  "smlad r4, r8, r11, r4\n sxtb16 r11, r11\n smlad r6, r8, r12, r6\n sxtb16 r12, r12\n"  \
   "smlad r3, r8, r11, r3\n smlad r5, r8, r12, r5\n"
 
 /* The same of one pixel, eight steps of 56 bytes and 16 products. LDM costs a cycle of nineteen more
@@ -292,7 +292,7 @@ static inline void memopt_blocks(const memopt_packed *p, int32_t kind, const uin
     int8_t last0[MEMOPT_BLOCK], last1[MEMOPT_BLOCK];                                          \
     while (channels > 0) {                                                                    \
       const int32_t whole = channels >= MEMOPT_BLOCK;                                         \
-      const int32_t kind = kinds == 0 ? MEMOPT_FUSED : *kinds;                                \
+      const int32_t kind = kinds == 0 ? (int32_t)MEMOPT_FUSED : *kinds;                       \
       int8_t *to0 = last0;                                                                    \
       int8_t *to1 = last1;                                                                    \
       int32_t alike = kinds == 0 && whole ? channels / MEMOPT_BLOCK : 1;                      \
@@ -403,8 +403,8 @@ __attribute__((naked, noinline, unused, aligned(4))) static void memopt_widen_wi
       "1:\n ldr r6, [r1], #4\n cmp r6, #0\n beq.w 7f\n add r6, r6, r2\n"
       "2:\n add r12, r6, r4\n .balign 4\n add pc, r11\n nop\n"
       "3:\n .rept 8\n"
-      "ldr.w r8, [r6, r3]\n ldr.w r7, [r6], #4\n sxtb16.w r10, r8\n sxtb16.w r9, r7\n"
-      "sxtb16.w r8, r8, ror #8\n sxtb16.w r7, r7, ror #8\n str.w r10, [r0, #4]\n"
+      "ldr.w r8, [r6, r3]\n ldr.w r7, [r6], #4\n sxtb16 r10, r8\n sxtb16 r9, r7\n"
+      "sxtb16 r8, r8, ror #8\n sxtb16 r7, r7, ror #8\n str.w r10, [r0, #4]\n"
       "str.w r8, [r0, #12]\n str.w r7, [r0, #8]\n str.w r9, [r0], #16\n"
       ".endr\n cmp r6, r12\n bne.w 3b\n"
       "cmp lr, #0\n beq 5f\n ldr r10, [sp]\n ldr r9, [r10, #28]\n ldr r10, [r10, #32]\n"

@@ -28,7 +28,7 @@
     const int32_t behind = before + (p)->in_w * (p)->out_c;                                   \
     int32_t row;                                                                              \
     for (row = rows->out_begin; row < rows->out_end; ++row) {                                 \
-      type *restrict output = memopt_out_row(rows, out, row);                                 \
+      type *restrict output = (type *)memopt_out_row(rows, out, row);                         \
       const int32_t image = row / (p)->out_h - (p)->before_images;                            \
       const int32_t y = row % (p)->out_h - (p)->before_h;                                     \
       const int32_t inside = image >= 0 && image < (p)->in_images && y >= 0 && y < (p)->in_h; \
@@ -39,7 +39,7 @@
         MEMOPT_PAD_FILL(type, output + behind, n - behind, (p)->value);                       \
       }                                                                                       \
       if (inside) {                                                                           \
-        const type *x = memopt_in_row(rows, in, 0, image * (p)->in_h + y);                    \
+        const type *x = (const type *)memopt_in_row(rows, in, 0, image * (p)->in_h + y);      \
         type *at = output + before;                                                           \
         int32_t column;                                                                       \
         for (column = 0; column < (p)->in_w; column += one) {                                 \

@@ -14,7 +14,7 @@ static inline float average_pool_2d_f32(const memopt_average_pool_2d_f32_params 
 
 MEMOPT_KERNEL void memopt_average_pool_2d_f32(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
-  const memopt_average_pool_2d_f32_params *p = params;
+  const memopt_average_pool_2d_f32_params *p = (const memopt_average_pool_2d_f32_params *)params;
   (void)scratch;
   MEMOPT_AVERAGE_POOL_2D(float, float, average_pool_2d_f32, p);
 }

@@ -16,7 +16,7 @@ static inline int16_t average_pool_2d_s16(const memopt_average_pool_2d_s16_param
 
 MEMOPT_KERNEL void memopt_average_pool_2d_s16(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
-  const memopt_average_pool_2d_s16_params *p = params;
+  const memopt_average_pool_2d_s16_params *p = (const memopt_average_pool_2d_s16_params *)params;
   (void)scratch;
   MEMOPT_AVERAGE_POOL_2D(int16_t, int32_t, average_pool_2d_s16, p);
 }

@@ -75,18 +75,18 @@ static MEMOPT_NOINLINE void average_pool_2d_s8_add(const int8_t *from, int32_t a
 MEMOPT_SMALL
 MEMOPT_KERNEL void memopt_average_pool_2d_s8(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
-  const memopt_average_pool_2d_s8_params *p = params;
+  const memopt_average_pool_2d_s8_params *p = (const memopt_average_pool_2d_s8_params *)params;
   const memopt_pool_2d_window *const w = &p->window;
   const memopt_part part = memopt_part_of(rows, in, p->parts);
-  const int32_t *before = part.before;
-  int32_t *sums = out;
+  const int32_t *before = (const int32_t *)part.before;
+  int32_t *sums = (int32_t *)out;
   int32_t here[AVERAGE_POOL_2D_CHANNELS];
   int32_t oy, ox, c, n, y, k;
   (void)scratch;
   here[0] = 0; /* a window has a row, which cppcheck does not know */
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = (p->parts > 0 ? 0 : oy) * w->stride_h - w->pad_top;
-    int8_t *output = memopt_out_row(rows, out, oy);
+    int8_t *output = (int8_t *)memopt_out_row(rows, out, oy);
     int32_t ky_begin, ky_end, y_begin, y_end;
     memopt_valid_taps(iy, w->in_h, w->k_h, 1, &ky_begin, &ky_end);
     y_begin = p->parts > 0 ? oy : iy + ky_begin;
@@ -102,7 +102,7 @@ MEMOPT_KERNEL void memopt_average_pool_2d_s8(const void *params, const memopt_ro
         n = w->channels - c;
         n = part.last && n > AVERAGE_POOL_2D_CHANNELS ? AVERAGE_POOL_2D_CHANNELS : n;
         for (y = y_begin; y < y_end; ++y) {
-          const int8_t *const row = memopt_in_row(rows, in, 0, y);
+          const int8_t *const row = (const int8_t *)memopt_in_row(rows, in, 0, y);
           average_pool_2d_s8_add(row + (ix + kx_begin) * w->channels + c, w->channels,
                                  kx_end - kx_begin, added, to, n);
           added = to;

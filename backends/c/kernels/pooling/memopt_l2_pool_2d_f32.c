@@ -10,13 +10,13 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_l2_pool_2d_f32(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
-  const memopt_l2_pool_2d_f32_params *p = params;
+  const memopt_l2_pool_2d_f32_params *p = (const memopt_l2_pool_2d_f32_params *)params;
   const memopt_pool_2d_window *w = &p->window;
   int32_t oy;
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = oy * w->stride_h - w->pad_top;
-    float *output = memopt_out_row(rows, out, oy);
+    float *output = (float *)memopt_out_row(rows, out, oy);
     int32_t ky_begin, ky_end, ox;
     memopt_valid_taps(iy, w->in_h, w->k_h, 1, &ky_begin, &ky_end);
     for (ox = 0; ox < w->out_w; ++ox) {
@@ -27,7 +27,7 @@ MEMOPT_KERNEL void memopt_l2_pool_2d_f32(const void *params, const memopt_rows *
         float sum = 0.0f;
         int32_t y, x;
         for (y = iy + ky_begin; y < iy + ky_end; ++y) {
-          const float *input = memopt_in_row(rows, in, 0, y);
+          const float *input = (const float *)memopt_in_row(rows, in, 0, y);
           for (x = ix + kx_begin; x < ix + kx_end; ++x) {
             const float value = input[x * w->channels + c];
             sum += value * value;

@@ -9,16 +9,16 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_max_pool_2d_f32(const void *params, const memopt_rows *rows,
                                           const void *const *in, void *out, void *scratch) {
-  const memopt_max_pool_2d_f32_params *p = params;
+  const memopt_max_pool_2d_f32_params *p = (const memopt_max_pool_2d_f32_params *)params;
   const memopt_pool_2d_window *w = &p->window;
   const int32_t channels = w->channels;
   const memopt_part part = memopt_part_of(rows, in, p->parts);
-  const float *before = part.before;
+  const float *before = (const float *)part.before;
   int32_t oy;
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
     const int32_t iy = (p->parts > 0 ? 0 : oy) * w->stride_h - w->pad_top;
-    float *output = memopt_out_row(rows, out, oy);
+    float *output = (float *)memopt_out_row(rows, out, oy);
     int32_t ky_begin;
     int32_t ky_end;
     int32_t y_begin;

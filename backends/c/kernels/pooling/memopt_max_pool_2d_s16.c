@@ -9,7 +9,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_max_pool_2d_s16(const void *params, const memopt_rows *rows,
                                           const void *const *in, void *out, void *scratch) {
-  const memopt_max_pool_2d_s16_params *p = params;
+  const memopt_max_pool_2d_s16_params *p = (const memopt_max_pool_2d_s16_params *)params;
   (void)scratch;
   MEMOPT_MAX_POOL_2D(int16_t, -32768, p);
 }

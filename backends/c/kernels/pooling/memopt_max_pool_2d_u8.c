@@ -9,7 +9,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_max_pool_2d_u8(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
-  const memopt_max_pool_2d_u8_params *p = params;
+  const memopt_max_pool_2d_u8_params *p = (const memopt_max_pool_2d_u8_params *)params;
   (void)scratch;
   MEMOPT_MAX_POOL_2D(uint8_t, 0, p);
 }

@@ -19,12 +19,12 @@ typedef struct {
     const memopt_pool_2d_window *const w = &(p)->window;                                \
     const int32_t channels = w->channels;                                               \
     const memopt_part part = memopt_part_of(rows, in, (p)->parts);                      \
-    const number *before = part.before;                                                 \
-    number *sums = out;                                                                 \
+    const number *before = (const number *)part.before;                                 \
+    number *sums = (number *)out;                                                       \
     int32_t oy;                                                                         \
     for (oy = rows->out_begin; oy < rows->out_end; ++oy) {                              \
       const int32_t iy = ((p)->parts > 0 ? 0 : oy) * w->stride_h - w->pad_top;          \
-      type *restrict output = memopt_out_row(rows, out, oy);                            \
+      type *restrict output = (type *)memopt_out_row(rows, out, oy);                    \
       int32_t ky_begin, ky_end, y_begin, y_end, ox;                                     \
       memopt_valid_taps(iy, w->in_h, w->k_h, 1, &ky_begin, &ky_end);                    \
       y_begin = (p)->parts > 0 ? oy : iy + ky_begin;                                    \
@@ -71,11 +71,11 @@ typedef struct {
     const memopt_pool_2d_window *const w = &(p)->window;                                \
     const int32_t channels = w->channels;                                               \
     const memopt_part part = memopt_part_of(rows, in, (p)->parts);                      \
-    const type *before = part.before;                                                   \
+    const type *before = (const type *)part.before;                                     \
     int32_t oy;                                                                         \
     for (oy = rows->out_begin; oy < rows->out_end; ++oy) {                              \
       const int32_t iy = ((p)->parts > 0 ? 0 : oy) * w->stride_h - w->pad_top;          \
-      type *output = memopt_out_row(rows, out, oy);                                     \
+      type *output = (type *)memopt_out_row(rows, out, oy);                             \
       int32_t ky_begin, ky_end, y_begin, y_end, ox;                                     \
       memopt_valid_taps(iy, w->in_h, w->k_h, 1, &ky_begin, &ky_end);                    \
       y_begin = (p)->parts > 0 ? oy : iy + ky_begin;                                    \

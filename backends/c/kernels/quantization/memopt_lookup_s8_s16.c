@@ -9,12 +9,12 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_lookup_s8_s16(const void *params, const memopt_rows *rows,
                                         const void *const *in, void *out, void *scratch) {
-  const memopt_lookup_s8_s16_params *p = params;
+  const memopt_lookup_s8_s16_params *p = (const memopt_lookup_s8_s16_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *input = memopt_in_row(rows, in, 0, row);
-    int16_t *output = memopt_out_row(rows, out, row);
+    const int8_t *input = (const int8_t *)memopt_in_row(rows, in, 0, row);
+    int16_t *output = (int16_t *)memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->row_n; ++i) {
       output[i] = p->table[input[i] + 128];

@@ -10,13 +10,13 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_quantize_f32_u8(const void *params, const memopt_rows *rows,
                                           const void *const *in, void *out, void *scratch) {
-  const memopt_quantize_f32_u8_params *p = params;
+  const memopt_quantize_f32_u8_params *p = (const memopt_quantize_f32_u8_params *)params;
   const int32_t even = p->ties_even;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const float *input = memopt_in_row(rows, in, 0, row);
-    uint8_t *output = memopt_out_row(rows, out, row);
+    const float *input = (const float *)memopt_in_row(rows, in, 0, row);
+    uint8_t *output = (uint8_t *)memopt_out_row(rows, out, row);
     int32_t i;
     for (i = 0; i < p->row_n; ++i) {
       output[i] = (uint8_t)memopt_quantized(input[i], p->scale, p->zero_point, even, 0, 255);

@@ -9,7 +9,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_requantize_s16_i32(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
-  const memopt_requantize_s16_i32_params *p = params;
+  const memopt_requantize_s16_i32_params *p = (const memopt_requantize_s16_i32_params *)params;
   (void)scratch;
   MEMOPT_REQUANTIZE(int16_t, int32_t, INT32_MIN, INT32_MAX, p);
 }

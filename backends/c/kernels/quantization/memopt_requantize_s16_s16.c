@@ -10,7 +10,7 @@ typedef struct {
 /* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_requantize_s16_s16(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
-  const memopt_requantize_s16_s16_params *p = params;
+  const memopt_requantize_s16_s16_params *p = (const memopt_requantize_s16_s16_params *)params;
   (void)scratch;
   MEMOPT_REQUANTIZE(int16_t, int16_t, -32768, 32767, p);
 }

@@ -8,7 +8,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_top_k_i32(const void *params, const memopt_rows *rows,
                                     const void *const *in, void *out, void *scratch) {
-  const memopt_top_k_i32_params *p = params;
+  const memopt_top_k_i32_params *p = (const memopt_top_k_i32_params *)params;
   (void)scratch;
   MEMOPT_TOP_K(int32_t, p);
 }

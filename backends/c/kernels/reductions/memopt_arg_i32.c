@@ -9,7 +9,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_arg_i32(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_arg_i32_params *p = params;
+  const memopt_arg_i32_params *p = (const memopt_arg_i32_params *)params;
   (void)scratch;
   MEMOPT_ARG(int32_t, p);
 }

@@ -8,8 +8,9 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_extreme_i32(const void *params, const memopt_rows *rows,
                                       const void *const *in, void *out, void *scratch) {
-  const memopt_extreme_i32_params *p = params;
+  const memopt_extreme_i32_params *p = (const memopt_extreme_i32_params *)params;
   (void)scratch;
-  MEMOPT_REDUCE(int32_t, int32_t, p, *at, so_far = (p->least ? x < so_far : x > so_far) ? x : so_far,
+  MEMOPT_REDUCE(int32_t, int32_t, p, *at, so_far =
+      (p->least ? x < so_far : x > so_far) ? x : so_far,
                 so_far);
 }

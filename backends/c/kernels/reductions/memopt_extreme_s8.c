@@ -8,7 +8,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_extreme_s8(const void *params, const memopt_rows *rows,
                                      const void *const *in, void *out, void *scratch) {
-  const memopt_extreme_s8_params *p = params;
+  const memopt_extreme_s8_params *p = (const memopt_extreme_s8_params *)params;
   (void)scratch;
   MEMOPT_REDUCE(int8_t, int8_t, p, *at, so_far = (p->least ? x < so_far : x > so_far) ? x : so_far,
                 so_far);

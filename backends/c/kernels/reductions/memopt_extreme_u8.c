@@ -8,8 +8,9 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_extreme_u8(const void *params, const memopt_rows *rows,
                                      const void *const *in, void *out, void *scratch) {
-  const memopt_extreme_u8_params *p = params;
+  const memopt_extreme_u8_params *p = (const memopt_extreme_u8_params *)params;
   (void)scratch;
-  MEMOPT_REDUCE(uint8_t, uint8_t, p, *at, so_far = (p->least ? x < so_far : x > so_far) ? x : so_far,
+  MEMOPT_REDUCE(uint8_t, uint8_t, p, *at, so_far =
+      (p->least ? x < so_far : x > so_far) ? x : so_far,
                 so_far);
 }

@@ -7,27 +7,27 @@
 /* `so_far` begins as `first` and becomes `next` with each number `x`, at index `n`; both may use
  * `place`, which begins as 0. `store` puts number `i` of the result into `output`. p is the kernel's
  * parameters, with `count` and `inner`; rows, in and out its arguments. */
-#define MEMOPT_REDUCE_TO(type, p, first, next, store)                                         \
-  do {                                                                                        \
-    int32_t row;                                                                              \
-    for (row = rows->out_begin; row < rows->out_end; ++row) {                                 \
-      const type *const input = memopt_in_row(rows, in, 0, row);                              \
-      void *const output = memopt_out_row(rows, out, row);                                    \
-      int32_t i;                                                                              \
-      for (i = 0; i < (p)->inner; ++i) {                                                      \
-        const type *at = input + i;                                                           \
-        type so_far = (first);                                                                \
-        int32_t place = 0;                                                                    \
-        int32_t n;                                                                            \
-        for (n = 0; n < (p)->count; ++n) {                                                    \
-          const type x = *at;                                                                 \
-          next;                                                                               \
-          at += (p)->inner;                                                                   \
-        }                                                                                     \
-        (void)place;                                                                          \
-        store;                                                                                \
-      }                                                                                       \
-    }                                                                                         \
+#define MEMOPT_REDUCE_TO(type, p, first, next, store)                          \
+  do {                                                                         \
+    int32_t row;                                                               \
+    for (row = rows->out_begin; row < rows->out_end; ++row) {                  \
+      const type *const input = (const type *)memopt_in_row(rows, in, 0, row); \
+      void *const output = memopt_out_row(rows, out, row);                     \
+      int32_t i;                                                               \
+      for (i = 0; i < (p)->inner; ++i) {                                       \
+        const type *at = input + i;                                            \
+        type so_far = (first);                                                 \
+        int32_t place = 0;                                                     \
+        int32_t n;                                                             \
+        for (n = 0; n < (p)->count; ++n) {                                     \
+          const type x = *at;                                                  \
+          next;                                                                \
+          at += (p)->inner;                                                    \
+        }                                                                      \
+        (void)place;                                                           \
+        store;                                                                 \
+      }                                                                        \
+    }                                                                          \
   } while (0)
 
 /* The result is `made`, of type `result`. */

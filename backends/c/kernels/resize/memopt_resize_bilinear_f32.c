@@ -12,7 +12,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_resize_bilinear_f32(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
-  const memopt_resize_bilinear_f32_params *p = params;
+  const memopt_resize_bilinear_f32_params *p = (const memopt_resize_bilinear_f32_params *)params;
   MEMOPT_RESIZE_BILINEAR(float, float, 1.0f, p,
                          tl * above * left + bl * below * left + tr * above * right +
                          br * below * right);

@@ -12,13 +12,14 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_resize_nearest(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
-  const memopt_resize_nearest_params *p = params;
+  const memopt_resize_nearest_params *p = (const memopt_resize_nearest_params *)params;
   const size_t bytes = (size_t)p->pixel_bytes;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const uint8_t *input = memopt_in_row(rows, in, 0, p->by_rows ? row : p->row_at[row]);
-    uint8_t *output = memopt_out_row(rows, out, row);
+    const uint8_t *input = (const uint8_t *)memopt_in_row(
+        rows, in, 0, p->by_rows ? row : p->row_at[row]);
+    uint8_t *output = (uint8_t *)memopt_out_row(rows, out, row);
     int32_t x;
     for (x = 0; x < p->out_w; ++x) {
       memcpy(output, input + p->column_at[x] * p->pixel_bytes, bytes);

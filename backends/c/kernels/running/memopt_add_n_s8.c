@@ -11,7 +11,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_add_n_s8(const void *params, const memopt_rows *rows,
                                    const void *const *in, void *out, void *scratch) {
-  const memopt_add_n_s8_params *p = params;
+  const memopt_add_n_s8_params *p = (const memopt_add_n_s8_params *)params;
   MEMOPT_ADD_N(int8_t, int32_t, -p->input_zero_point /* the stored 0 */, p,
                x - p->input_zero_point, MEMOPT_FINE_SUM(p, total));
 }

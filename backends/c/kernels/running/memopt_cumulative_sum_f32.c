@@ -9,6 +9,6 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_cumulative_sum_f32(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
-  const memopt_cumulative_sum_f32_params *p = params;
+  const memopt_cumulative_sum_f32_params *p = (const memopt_cumulative_sum_f32_params *)params;
   MEMOPT_CUMULATIVE_SUM(float, float, 0.0f, p, x, total);
 }

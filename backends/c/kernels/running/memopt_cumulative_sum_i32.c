@@ -9,6 +9,6 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_cumulative_sum_i32(const void *params, const memopt_rows *rows,
                                              const void *const *in, void *out, void *scratch) {
-  const memopt_cumulative_sum_i32_params *p = params;
+  const memopt_cumulative_sum_i32_params *p = (const memopt_cumulative_sum_i32_params *)params;
   MEMOPT_CUMULATIVE_SUM(int32_t, uint32_t, 0u, p, (uint32_t)x, total);
 }

@@ -14,8 +14,8 @@
   do {                                                                                        \
     int32_t row;                                                                              \
     for (row = rows->out_begin; row < rows->out_end; ++row) {                                 \
-      const from *input = memopt_in_row(rows, in, 0, row);                                    \
-      to *output = memopt_out_row(rows, out, row);                                            \
+      const from *input = (const from *)memopt_in_row(rows, in, 0, row);                      \
+      to *output = (to *)memopt_out_row(rows, out, row);                                      \
       int32_t max = least;                                                                    \
       int32_t sum = 0; /* Q12.19; positive, for the largest element counts as one */          \
       int32_t zeros, scale, bits, i;                                                          \

@@ -18,12 +18,12 @@ static inline int32_t softmax_look_up(const int16_t *table, int32_t x) {
 /* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_softmax_s16(const void *params, const memopt_rows *rows,
                                       const void *const *in, void *out, void *scratch) {
-  const memopt_softmax_s16_params *p = params;
+  const memopt_softmax_s16_params *p = (const memopt_softmax_s16_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int16_t *input = memopt_in_row(rows, in, 0, row);
-    int16_t *output = memopt_out_row(rows, out, row);
+    const int16_t *input = (const int16_t *)memopt_in_row(rows, in, 0, row);
+    int16_t *output = (int16_t *)memopt_out_row(rows, out, row);
     int32_t max = INT16_MIN;
     int32_t sum = 0; /* at least about 32767, of the largest element */
     int32_t zeros, scale, i;

@@ -9,7 +9,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_softmax_s8_s16(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
-  const memopt_softmax_s8_s16_params *p = params;
+  const memopt_softmax_s8_s16_params *p = (const memopt_softmax_s8_s16_params *)params;
   (void)scratch;
   MEMOPT_SOFTMAX(int8_t, -128, int16_t, 16, -32768, 32767, p);
 }

@@ -10,7 +10,7 @@ typedef struct {
 /* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_softmax_u8(const void *params, const memopt_rows *rows,
                                      const void *const *in, void *out, void *scratch) {
-  const memopt_softmax_u8_params *p = params;
+  const memopt_softmax_u8_params *p = (const memopt_softmax_u8_params *)params;
   (void)scratch;
   MEMOPT_SOFTMAX(uint8_t, 0, uint8_t, 8, 0, 255, p);
 }

@@ -9,15 +9,15 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_space_to_depth(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
-  const memopt_space_to_depth_params *p = params;
+  const memopt_space_to_depth_params *p = (const memopt_space_to_depth_params *)params;
   const int32_t run = p->bytes * p->block; /* a row of one block */
   int32_t oy;
   (void)scratch;
   for (oy = rows->out_begin; oy < rows->out_end; ++oy) {
-    uint8_t *restrict output = memopt_out_row(rows, out, oy);
+    uint8_t *restrict output = (uint8_t *)memopt_out_row(rows, out, oy);
     int32_t y;
     for (y = 0; y < p->block; ++y) {
-      const uint8_t *x = memopt_in_row(rows, in, 0, oy * p->block + y);
+      const uint8_t *x = (const uint8_t *)memopt_in_row(rows, in, 0, oy * p->block + y);
       int32_t ox;
       for (ox = 0; ox < p->out_w; ++ox) {
         memcpy(output + (ox * p->block + y) * run, x + ox * run, (size_t)run);

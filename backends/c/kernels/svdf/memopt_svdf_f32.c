@@ -14,10 +14,10 @@ typedef struct {
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_svdf_f32(const void *params, const memopt_rows *rows,
                                    const void *const *in, void *out, void *scratch) {
-  const memopt_svdf_f32_params *p = params;
-  const float *input = in[0];
-  float *state = memopt_state(in[1]);
-  float *output = out;
+  const memopt_svdf_f32_params *p = (const memopt_svdf_f32_params *)params;
+  const float *input = (const float *)in[0];
+  float *state = (float *)memopt_state(in[1]);
+  float *output = (float *)out;
   int32_t batch, unit, r, i;
   (void)rows;
   (void)scratch;

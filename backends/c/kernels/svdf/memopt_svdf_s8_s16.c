@@ -10,7 +10,7 @@ typedef struct {
 MEMOPT_FAST
 MEMOPT_KERNEL void memopt_svdf_s8_s16(const void *params, const memopt_rows *rows,
                                       const void *const *in, void *out, void *scratch) {
-  const memopt_svdf_s8_s16_params *p = params;
+  const memopt_svdf_s8_s16_params *p = (const memopt_svdf_s8_s16_params *)params;
   (void)rows;
   (void)scratch;
   MEMOPT_SVDF(int16_t, -32768, 32767, p);

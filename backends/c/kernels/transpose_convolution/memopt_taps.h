@@ -20,7 +20,7 @@ static inline int32_t memopt_reached(int32_t at, int32_t tap, int32_t dilation, 
   do {                                                                                            \
     int32_t oy, ox, oc, ky, kx, k;                                                                \
     for (oy = rows->out_begin; oy < rows->out_end; ++oy) {                                        \
-      result *output = memopt_out_row(rows, out, oy);                                             \
+      result *output = (result *)memopt_out_row(rows, out, oy);                                   \
       for (ox = 0; ox < (p)->out_w; ++ox) {                                                       \
         for (oc = 0; oc < (p)->out_c; ++oc) {                                                     \
           total sum = (first);                                                                    \

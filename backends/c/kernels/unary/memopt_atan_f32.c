@@ -9,6 +9,6 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_atan_f32(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_atan_f32_params *p = params;
+  const memopt_atan_f32_params *p = (const memopt_atan_f32_params *)params;
   MEMOPT_EACH(float, p, atanf(x));
 }

@@ -16,6 +16,6 @@ static inline float gelu_f32(const memopt_gelu_f32_params *p, float x) {
 
 MEMOPT_KERNEL void memopt_gelu_f32(const void *params, const memopt_rows *rows,
                                    const void *const *in, void *out, void *scratch) {
-  const memopt_gelu_f32_params *p = params;
+  const memopt_gelu_f32_params *p = (const memopt_gelu_f32_params *)params;
   MEMOPT_EACH(float, p, gelu_f32(p, x));
 }

@@ -9,6 +9,6 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_lookup_s8(const void *params, const memopt_rows *rows,
                                     const void *const *in, void *out, void *scratch) {
-  const memopt_lookup_s8_params *p = params;
+  const memopt_lookup_s8_params *p = (const memopt_lookup_s8_params *)params;
   MEMOPT_EACH(int8_t, p, p->table[x + 128]);
 }

@@ -7,6 +7,6 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_neg_f32(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_neg_f32_params *p = params;
+  const memopt_neg_f32_params *p = (const memopt_neg_f32_params *)params;
   MEMOPT_EACH(float, p, -x);
 }

@@ -7,6 +7,6 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_neg_i64(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_neg_i64_params *p = params;
+  const memopt_neg_i64_params *p = (const memopt_neg_i64_params *)params;
   MEMOPT_EACH(int64_t, p, (int64_t)(0u - (uint64_t)x));
 }

@@ -11,7 +11,7 @@ typedef struct {
 /* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_tanh_s16(const void *params, const memopt_rows *rows,
                                   const void *const *in, void *out, void *scratch) {
-  const memopt_tanh_s16_params *p = params;
+  const memopt_tanh_s16_params *p = (const memopt_tanh_s16_params *)params;
   MEMOPT_EACH(int16_t, p,
               memopt_tanh_of_s16(p->table, memopt_in_units_s16(x, p->multiplier, p->shift)));
 }

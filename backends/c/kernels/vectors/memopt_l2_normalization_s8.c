@@ -11,12 +11,12 @@ typedef struct {
 /* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_l2_normalization_s8(const void *params, const memopt_rows *rows,
                                               const void *const *in, void *out, void *scratch) {
-  const memopt_l2_normalization_s8_params *p = params;
+  const memopt_l2_normalization_s8_params *p = (const memopt_l2_normalization_s8_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *input = memopt_in_row(rows, in, 0, row);
-    int8_t *output = memopt_out_row(rows, out, row);
+    const int8_t *input = (const int8_t *)memopt_in_row(rows, in, 0, row);
+    int8_t *output = (int8_t *)memopt_out_row(rows, out, row);
     int32_t sum = 0;
     int32_t i, multiplier, shift;
     for (i = 0; i < p->depth; ++i) {

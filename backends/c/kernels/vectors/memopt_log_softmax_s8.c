@@ -43,12 +43,12 @@ static int32_t log_at_least_one(int32_t x) {
 MEMOPT_SMALL
 MEMOPT_KERNEL void memopt_log_softmax_s8(const void *params, const memopt_rows *rows,
                                          const void *const *in, void *out, void *scratch) {
-  const memopt_log_softmax_s8_params *p = params;
+  const memopt_log_softmax_s8_params *p = (const memopt_log_softmax_s8_params *)params;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const int8_t *input = memopt_in_row(rows, in, 0, row);
-    int8_t *output = memopt_out_row(rows, out, row);
+    const int8_t *input = (const int8_t *)memopt_in_row(rows, in, 0, row);
+    int8_t *output = (int8_t *)memopt_out_row(rows, out, row);
     int32_t max = INT8_MIN;
     int32_t sum = 0; /* at least 1 in Q12.19: the largest element counts as one */
     int32_t log_sum, seen, i;

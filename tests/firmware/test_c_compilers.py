@@ -1,0 +1,179 @@
+"""Generated C through other compilers: clang for every Cortex-M, and C++ of a single file."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from deep import deep_but
+
+from memopt.backends.c.kernels import kernel_files, needed_headers
+from memopt.cli import main as memopt
+from memopt.opt import main as memopt_opt
+from memopt.targets.core.registry import target_named, target_names
+
+BOARDS = [name for name in target_names("c") if target_named(name).has_memories]
+CLANG = ("clang", "--target=arm-none-eabi", "-fshort-enums")
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror")
+# As a single file needs them: what a header has for other kernels is unused.
+CPP = ("-std=c++11", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers")
+CPP_COMPILERS = ("g++", "clang++")
+INSTRUCTION = re.compile(r"^ +(\w+):\t(\w{4}(?: \w{4})?) +\t(\S+)", re.MULTILINE)
+HERE = Path(__file__).parent
+NAKED = re.compile(r"naked[^;]*?\b(memopt_\w+|\w+_s8)\(")
+
+
+def run(*command: str, cwd: Path) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def need(*tools: str) -> None:
+    for tool in tools:
+        if shutil.which(tool) is None:
+            pytest.skip(f"needs {tool}")
+
+
+@pytest.fixture(scope="module")
+def clang() -> tuple[str, ...]:
+    """The compiler with newlib's headers, which stand where GCC for boards looks for them."""
+    need("clang", "arm-none-eabi-gcc")
+    command = ("arm-none-eabi-gcc", "-M", "-include", "string.h", "-x", "c", "/dev/null")
+    words = run(*command, cwd=Path("/")).split()
+    header = next(word for word in words if word.endswith("/string.h"))
+    return (*CLANG, "-isystem", str(Path(header).parent.resolve()))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All kernels as files."""
+    found = tmp_path_factory.mktemp("kernels")
+    for file in kernel_files().values():
+        shutil.copyfile(file, found / file.name)
+    return found
+
+
+def with_naked_functions() -> list[str]:
+    """Kernels that have functions of assembly alone, or include them."""
+    texts = {name: path.read_text() for name, path in kernel_files().items()}
+    own = {name for name, text in texts.items() if "naked" in text}
+    found = [n for n in texts if n[-1] == "c" and own & {n, *needed_headers(n)}]
+    assert len(found) > 5
+    return found
+
+
+def compile_for(target: str, compiler: tuple[str, ...], names: list[str], folder: Path) -> Path:
+    """The folder of the object files."""
+    out = folder / f"{target}-{compiler[0]}-{len(names)}"
+    out.mkdir()
+    flags = target_named(target).flags.split()
+    sources = [f"../{name}" for name in names]
+    run(*compiler, *flags, *STRICT, "-O2", "-ffunction-sections", "-c", *sources, cwd=out)
+    assert len(list(out.glob("*.o"))) == len(names)
+    return out
+
+
+def places_of(file: Path, function: str) -> list[tuple[str, int]]:
+    """Address and length of each instruction of a function that is a section of an object file, but
+    for what fills its last word."""
+    section = f"--section=.text.{function}"
+    found = INSTRUCTION.findall(run("arm-none-eabi-objdump", "-d", section, str(file), cwd=HERE))
+    assert found
+    return [(at, len(code)) for at, code, _ in found[: -1 if found[-1][2] == "nop" else None]]
+
+
+def test_assembly_is_as_long_by_clang_as_by_gcc(clang: tuple[str, ...], folder: Path) -> None:
+    """Loops are entered by distances that count bytes of instructions."""
+    names = with_naked_functions()
+    by_clang = compile_for("cortex-m4", clang, names, folder)
+    by_gcc = compile_for("cortex-m4", ("arm-none-eabi-gcc",), names, folder)
+    text = "".join(p.read_text() for p in kernel_files().values())
+    functions = set(NAKED.findall(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)))
+    assert len(functions) >= 6
+    compared: set[str] = set()
+    for file in sorted(Path(name).with_suffix(".o").name for name in names):
+        symbols = [set(run("nm", str(f / file), cwd=folder).split()) for f in (by_gcc, by_clang)]
+        for function in (functions - compared) & symbols[0] & symbols[1]:
+            by_each = [places_of(f / file, function) for f in (by_gcc, by_clang)]
+            assert by_each[0] == by_each[1], (file, function)
+            compared.add(function)
+    assert compared == functions
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("target", BOARDS)
+def test_clang_compiles_every_kernel(target: str, clang: tuple[str, ...], folder: Path) -> None:
+    compile_for(target, clang, sorted(p.name for p in folder.glob("*.c")), folder)
+
+
+@pytest.mark.parametrize("target", deep_but("cortex-m4", BOARDS))
+def test_firmware_of_clang_answers_as_tflm(
+    target: str, clang: tuple[str, ...], shared: Path, tmp_path: Path, lab: Any
+) -> None:
+    """A network of convolutions, and operators of each family; GCC links with its newlib."""
+    lab.need_tools(target)
+    forge = lab.forge.Forge(np.random.default_rng(36), True)
+    lab.forge.add_each(forge)
+    forged = forge.save(tmp_path / "random.tflite")
+    small = shared / "models" / "dscnn_kws_int8.tflite"
+    compiler = [f"CC={' '.join(clang)}", "LD=arm-none-eabi-gcc"]
+    for path in (small,) if target == "cortex-m4" else (small, forged):
+        module = lab.plan(lab.read_model(path), schedule="source", target=target)
+        inputs = lab.random_inputs(module, 2, seed=4)
+        want = lab.golden("tflm", path, inputs, lab.tensors_of(module), tmp_path / "golden")
+        project = lab.write(module, tmp_path / path.stem, "net", target)
+        ran = lab.run_project(project, inputs, variables=compiler)
+        assert ran.code == 0, ran.messages
+        assert lab.unequal_tensors(ran, want) == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("compiler", CPP_COMPILERS)
+def test_every_kernel_is_cpp(compiler: str, folder: Path) -> None:
+    need(compiler)
+    for source in sorted(folder.glob("*.c")):
+        unused = "-Wno-unused-function"
+        command = [compiler, "-x", "c++", *CPP, unused, "-fsyntax-only", source.name]
+        run(*command, cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    deep_but(
+        [("resnet8_int8", "cortex-m4")],
+        [
+            ("resnet8_int8", "cortex-m4"),
+            ("resnet8_int8", "host"),
+            ("dscnn_kws_int8", "cortex-m55"),
+            ("dscnn_kws_int8", "cortex-m0plus"),
+            ("hello_world_float", "host"),
+            ("streaming_wakeword_int8", "cortex-m7"),
+        ],
+        several=True,
+    ),
+)
+def test_a_single_file_is_c_and_cpp_without_a_warning(
+    model: str, target: str, shared: Path, tmp_path: Path, clang: tuple[str, ...]
+) -> None:
+    """For the board and for the host, where the same file is plain C."""
+    need(*CPP_COMPILERS)
+    path = str(shared / "models" / f"{model}.tflite")
+    how = [f"--target={target}", "--layout=single-file"]
+    assert memopt(["compile", path, *how, "-o", str(tmp_path / "one")]) == 0
+    source = str(tmp_path / "one" / f"{model}.c")
+    for name in ("clang", *CPP_COMPILERS):
+        language = STRICT if name == "clang" else ("-x", "c++", *CPP)
+        run(name, *language, "-fsyntax-only", source, cwd=tmp_path)
+    flags = target_named(target).flags.split()
+    if flags:
+        run(*clang, *flags, *STRICT, "-O1", "-c", source, "-o", "one.o", cwd=tmp_path)
+        board = ("arm-none-eabi-g++", *flags, "-x", "c++", *CPP)
+        run(*board, "-O1", "-c", source, "-o", "one.o", cwd=tmp_path)
+    planned = str(tmp_path / "one" / "plan.mlir")
+    assert memopt_opt([planned, "-t", "c", "-o", str(tmp_path / "all.c")]) == 0
+    for name in CPP_COMPILERS:
+        run(name, "-x", "c++", *CPP, "-fsyntax-only", "all.c", cwd=tmp_path)
