@@ -38,6 +38,7 @@ from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import Chosen, decline, only_chosen, write_inplace
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.moves import drop_moves
+from memopt.passes.notes import note
 from memopt.passes.option import check_choices, method_options, option, with_options
 from memopt.passes.planned import Planned, PlanningPass, undecided
 from memopt.passes.reorder import inline_hyper_nodes, reorder
@@ -55,6 +56,8 @@ from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.fusion import Sides
 from memopt.solvers.theory.fusion_check import Known, is_contraction, is_safe_chain
 from memopt.solvers.theory.segments import linked
+
+PROGRAMS = ("ilp", "ilp-olla")  # methods that leave much open where time ends
 
 
 @with_options(options())
@@ -80,7 +83,13 @@ class MemgraphSchedulePass(PlanningPass):
 
     def plan(self, func: FuncOp, known: Planned | None) -> Planned:
         how = self.method, self.time_limit, self.assume_pure
-        return order_function(func, known, *how, **method_options(self))[0]
+        planned, answer = order_function(func, known, *how, **method_options(self))
+        in_parts = partition_of(planned.extracted) is not None
+        if self.method in PROGRAMS and not answer.optimal and not in_parts:
+            sizes = f"{answer.peak:,} B, and at least {answer.lower_bound:,} B are needed"
+            better = "--schedule=auto or --partition=auto may do better"
+            note(func, f"{self.method} ended open with {sizes}; {better}")
+        return planned
 
     def plan_all(self, module: ModuleOp, known: dict[FuncOp, Planned]) -> None:
         found = list(functions(module))

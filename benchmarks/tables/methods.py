@@ -5,6 +5,7 @@ from typing import Any
 from memopt.benchmarks.table import Run, Table
 from memopt.solvers.problems.memory_graph import ProblemError
 from memopt.solvers.scheduling import METHODS
+from memopt.solvers.scheduling.integer import ALONE
 
 
 def methods(run: Run) -> Table:
@@ -76,9 +77,9 @@ ABLATION: tuple[tuple[str, str, dict[str, Any], bool], ...] = (
     ("search, no dominance", "search", {"dominance": False}, True),
     ("search, no commits, from the start alone", "search", NO_T1 | {"backward": False}, True),
     ("search, neither commits nor kill-moves", "search", NO_T1 | {"kill_moves": False}, True),
-    ("ilp", "ilp", {}, True),
+    ("ilp", "ilp", ALONE, True),
     ("ilp, bound and warm start", "ilp", {"bound": "flow", "warm_start": "auto"}, True),
-    ("ilp, no pruning", "ilp", {"pruning": False}, True),
+    ("ilp, no pruning", "ilp", ALONE | {"pruning": False}, True),
     ("ilp-olla", "ilp-olla", {}, True),
     ("ilp-olla, ASAP and ALAP alone", "ilp-olla", {"precedence": False}, True),
     ("ilp-olla, no control edges", "ilp-olla", {"control": False}, True),

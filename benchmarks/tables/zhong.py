@@ -3,6 +3,7 @@
 from memopt.benchmarks.papers import TABLE_2, TABLE_3, TABLE_4, TABLE_5, TABLE_6, ZHONG
 from memopt.benchmarks.table import Run, Table, kb
 from memopt.solvers.published.scheduling import ilp_olla
+from memopt.solvers.scheduling.integer import ALONE
 from memopt.solvers.scheduling.methods import ilp
 
 QUOTED = (
@@ -77,7 +78,7 @@ def table_3(run: Run) -> Table:
     for case in run.cases:
         name = paper_name(case.name, case.prepare)
         auto, seconds = run.timed(case.title, case.graph, "auto")
-        program, program_seconds = run.timed(case.title, case.contracted, "ilp")
+        program, program_seconds = run.timed(case.title, case.contracted, "ilp", **ALONE)
         table.add(
             case.title,
             name,
@@ -131,7 +132,7 @@ def table_4(run: Run) -> Table:
         quoted = (None,) * 6
         if theirs:
             quoted = (*theirs.partition, theirs.pruning[0], theirs.fusion[0], *theirs.both)
-        alone, alone_seconds = run.timed(case.title, case.contracted, "ilp")
+        alone, alone_seconds = run.timed(case.title, case.contracted, "ilp", **ALONE)
         helped, helped_seconds = run.timed(
             case.title, case.contracted, "ilp", bound="flow", warm_start="auto"
         )

@@ -70,10 +70,15 @@ class Model(Protocol):
         ...
 
 
-def new_model(solver: str = "cp-sat") -> Model:
-    """An empty model for one of `SOLVERS`. Raises ProblemError for any other name."""
+def check_solver(solver: str) -> None:
+    """Raise ProblemError unless it is one of `SOLVERS`."""
     if solver not in SOLVERS:
         raise ProblemError(f"unknown solver {solver!r}: one of {', '.join(SOLVERS)}")
+
+
+def new_model(solver: str = "cp-sat") -> Model:
+    """An empty model for one of `SOLVERS`. Raises ProblemError for any other name."""
+    check_solver(solver)
     return CpSat() if solver == "cp-sat" else Highs()
 
 

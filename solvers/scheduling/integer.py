@@ -1,6 +1,6 @@
 """What the two integer programs share: where they start, and how answers become schedules."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -9,6 +9,7 @@ from memopt.solvers.problems.memory_graph import (
     InPlace,
     MemoryGraph,
     ProblemError,
+    Proof,
     Schedule,
     bits,
     check_order,
@@ -71,13 +72,45 @@ def others(graph: MemoryGraph, candidate: InPlace) -> Iterator[int]:
     return bits(graph.toucher_masks[candidate.operand] & ~(1 << candidate.operator))
 
 
+NONE = "none"  # of an option
+STATES = 50_000  # of auto's search for an order to start from, without a time limit: two seconds
+# options for the program as the papers state it
+ALONE: dict[str, Any] = {"bound": NONE, "warm_start": NONE}
+
+
 @dataclass(frozen=True)
 class Given:
-    """A proven lower bound in bytes and an order to start from, if given; `orders` are known."""
+    """A proven lower bound in bytes and an order to start from, if given; `orders` are known.
+
+    `proof` is what the bound rests on, "none" for one that the caller gave."""
 
     bound: int | None
     warm_start: tuple[int, ...] | None
     orders: tuple[tuple[int, ...], ...]
+    proof: Proof = "none"
+
+    def is_met(self, graph: MemoryGraph) -> bool:
+        """Return whether a known order meets the bound, and that was shown here."""
+        return self.proof != "none" and self.best(graph).optimal
+
+    def best(self, graph: MemoryGraph, states: int = 0) -> Schedule:
+        """Return the best known order, proven where it meets a bound that was shown here."""
+        return self.answer(graph, self.orders, self.bound or 0, "none", states)
+
+    def answer(
+        self,
+        graph: MemoryGraph,
+        orders: Sequence[tuple[int, ...]],
+        lower_bound: int,
+        proof: Proof,
+        states: int,
+    ) -> Schedule:
+        """Return the first of the best `orders`, with the bound and what that rests on."""
+        order = min(orders, key=lambda o: profile(graph, o).peak)
+        peak = profile(graph, order).peak
+        if proof == "none" and peak == self.bound:
+            proof = self.proof
+        return Schedule(order, peak, min(peak, max(trivial(graph), lower_bound)), proof, states)
 
 
 def given(
@@ -86,23 +119,29 @@ def given(
     warm_start: tuple[int, ...] | str | None,
     time_limit: float | None = None,
 ) -> Given:
-    """The options `bound` (bytes, or "flow" for T6) and `warm_start` (an order, or a method), what
-    they take of `time_limit` seconds each kept to a quarter.
+    """Return the bound and the orders that the options `bound` and `warm_start` stand for.
 
-    Raises ProblemError for another word, and for an order that is not one.
+    `bound` is bytes, "flow" for T6, or "none"; `warm_start` an order, a method, or "none". Each
+    takes at most a quarter of `time_limit` seconds. Raises ProblemError for another word, and for
+    an order that is not one.
     """
     orders = [greedy.order(graph), rpo.order(graph)]
     share = None if time_limit is None else time_limit / 4
     if isinstance(warm_start, str):
-        warm_start = schedule(graph, warm_start, share).order
+        more = {"max_states": STATES} if warm_start == "auto" and share is None else {}
+        found = None if warm_start == NONE else schedule(graph, warm_start, share, **more)
+        warm_start = found.order if found else None
     if warm_start is not None:
         check_order(graph, warm_start)
         orders.append(warm_start)
-    if isinstance(bound, str):
-        if bound != "flow":
-            raise ProblemError(f"bound={bound}: bytes, or flow")
-        bound = flow_bound(graph, orders, time_limit=share).value
-    return Given(bound, warm_start, tuple(orders))
+    if not isinstance(bound, str):
+        return Given(bound, warm_start, tuple(orders))
+    if bound == NONE:
+        return Given(None, warm_start, tuple(orders))
+    if bound != "flow":
+        raise ProblemError(f"bound={bound}: bytes, flow, or none")
+    flow = flow_bound(graph, orders, time_limit=share)
+    return Given(flow.value, warm_start, tuple(orders), flow.proof)
 
 
 def optimise(
@@ -120,7 +159,7 @@ def optimise(
     try:
         objective = program.build()
     except clock.TimeIsOverError:
-        return _without(program, start)
+        return start.best(graph, program.variables)
     model.state_until(None)
     if start.bound is not None:
         model.add(objective >= -(-start.bound // program.unit))
@@ -130,20 +169,7 @@ def optimise(
         known = profile(graph, start.warm_start).peak
         model.add_hint(objective, -(-max(known, trivial(graph), start.bound or 0) // program.unit))
     answer = model.minimize(objective, clock.left(deadline), seed)
-    lower = max(trivial(graph), start.bound or 0, (answer.bound or 0) * program.unit)
-    orders = list(start.orders)
-    if answer.found:
-        orders.insert(0, program.order(answer.value))
-    best = min(orders, key=lambda o: profile(graph, o).peak)
-    peak = profile(graph, best).peak
+    lower = max(start.bound or 0, (answer.bound or 0) * program.unit)
+    found = [program.order(answer.value)] if answer.found else []
     proof = "ilp" if answer.optimal else "none"
-    return Schedule(best, peak, min(lower, peak), proof, program.variables)
-
-
-def _without(program: IntegerProgram, start: Given) -> Schedule:
-    """The best of the known orders, when there was no time to state the program."""
-    graph = program.graph
-    best = min(start.orders, key=lambda o: profile(graph, o).peak)
-    peak = profile(graph, best).peak
-    lower = max(trivial(graph), start.bound or 0)
-    return Schedule(best, peak, min(lower, peak), "none", program.variables)
+    return start.answer(graph, [*found, *start.orders], lower, proof, program.variables)

@@ -20,6 +20,7 @@ from memopt.solvers import clock
 from memopt.solvers.placement import prove
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
+from memopt.solvers.programs.mathopt import new_model
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.both_ends import BothEnds
 from memopt.solvers.shared_objects import METHODS as SHARED
@@ -135,6 +136,7 @@ def test_fusion(name: str, limit: float) -> None:
 @pytest.mark.parametrize("method", ["ilp", "ilp-olla"])
 def test_integer_programs_are_stated_in_time(method: str, limit: float) -> None:
     graph = GRAPHS["chains"]
+    new_model()  # OR-Tools is loaded
     taken = work_of(lambda: schedule(graph, method, limit))
     assert taken <= 1.1 * limit + 6 * overhead("chains"), (taken, limit)
 

@@ -21,6 +21,7 @@ from memopt.dialects.functions import functions
 from memopt.dialects.plan import ALIAS, CHOSEN, drop_plan
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.memgraph_schedule import schedule_function
+from memopt.solvers.scheduling.integer import ALONE
 from memopt.verify.plan import verify_plan
 
 FUNCTIONS: dict[str, int] = {
@@ -65,7 +66,7 @@ def test_every_exact_method_is_optimal_on_functions(
     for _ in range(count):
         func, found = drawn(rng, 6 if method.startswith("ilp") else 9)
         written = {op: op.attributes.get(ALIAS) for op in func.body.block.ops}
-        answer = schedule_function(func, method, None)
+        answer = schedule_function(func, method, None, **(ALONE if method == "ilp" else {}))
         kept = (op for op in func.body.block.ops if CHOSEN not in op.attributes)
         assert all(op.attributes.get(ALIAS) == written[op] for op in kept), str(func)
         assert (answer.peak, answer.optimal) == (optimum(found.graph), True), str(func)

@@ -9,6 +9,8 @@ from cases import make, with_edges
 from oracles import optimum, random_graph, random_order
 
 from memopt.solvers.published.scheduling import ilp_olla
+from memopt.solvers.scheduling import METHODS, schedule
+from memopt.solvers.scheduling.integer import ALONE
 from memopt.solvers.scheduling.methods import ilp
 from memopt.solvers.theory.bounds import flow_bound
 
@@ -50,7 +52,9 @@ def test_pruning_only_leaves_variables_out() -> None:
     fewer = 0
     for _ in range(40):
         graph = random_graph(rng, 6)
-        with_it, without = ilp.solve(graph), ilp.solve(graph, pruning=False)
+        with_it, without = (
+            ilp.solve(graph, bound=None, warm_start=None, pruning=p) for p in (True, False)
+        )
         assert with_it.peak == without.peak
         assert with_it.states <= without.states
         fewer += with_it.states < without.states
@@ -59,7 +63,7 @@ def test_pruning_only_leaves_variables_out() -> None:
 
 def test_the_same_call_gives_the_same_answer() -> None:
     graph = random_graph(random.Random(4), 8)
-    assert ilp.solve(graph) == ilp.solve(graph)
+    assert ilp.solve(graph, bound=None, warm_start=None) == ilp.solve(graph, None, None, None)
 
 
 def test_out_of_time_is_no_proof() -> None:
@@ -110,3 +114,51 @@ def test_control_edges_cost_nothing(fuzz: float) -> None:
             ordered.check()
             assert optimum(ordered) == optimum(graph), graph
     assert edges
+
+
+# -- where it starts -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", [ilp, ilp_olla])
+def test_an_order_that_meets_the_bound_is_proven_without_a_program(
+    module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The order of `auto` and the min-cut bound meet: no program is stated, none is solved."""
+
+    def stated(*_: object) -> None:
+        raise AssertionError("no program is needed")
+
+    monkeypatch.setattr(module, "new_model", stated)
+    rng, met = random.Random(7), 0
+    for _ in range(100):
+        graph = random_graph(rng, 8)
+        best = optimum(graph)
+        if flow_bound(graph, [random_order(rng, graph)]).value == best:
+            found = module.solve(graph, bound="flow", warm_start="auto")
+            assert (found.peak, found.optimal, found.states) == (best, True, 0), graph
+            met += 1
+    assert met > 30
+
+
+def test_the_integer_program_starts_from_auto_and_the_min_cut_bound() -> None:
+    rng = random.Random(8)
+    for _ in range(30):
+        graph = random_graph(rng, 7)
+        assert ilp.solve(graph) == ilp.solve(graph, bound="flow", warm_start="auto")
+        alone = schedule(graph, "ilp", **ALONE)
+        assert alone == ilp.solve(graph, bound=None, warm_start=None)
+        assert alone.proof == "ilp"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_whoever_meets_a_bound_that_it_has_shown_has_proven_it(method: str) -> None:
+    """Without time, too: a peak that equals the bound is never left without a proof."""
+    rng = random.Random(method)
+    for _ in range(60):
+        graph = random_graph(rng, 8)
+        if method == "source" and any(
+            p > v for v, before in enumerate(graph.predecessors) for p in before
+        ):
+            continue
+        found = schedule(graph, method, 0.0, **({"bound": "flow"} if "ilp" in method else {}))
+        assert found.optimal == (found.peak == found.lower_bound), graph

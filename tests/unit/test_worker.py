@@ -83,7 +83,7 @@ def test_its_death_is_one_line_and_no_proof(
     code: str, why: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     stub(monkeypatch, code)
-    found = schedule(CHAIN, "ilp")
+    found = schedule(CHAIN, "ilp", bound="none", warm_start="none")
     assert (found.order, found.peak, found.proof) == ((0, 1), 8, "none")
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1
@@ -188,7 +188,7 @@ def test_a_script_without_a_main_guard_beside_files_of_other_names(
         f"import sys\nsys.path[:] = {sys.path!r}\nprint('once')\n"
         "from memopt.solvers.problems.memory_graph import Group, MemoryGraph\n"
         "from memopt.solvers.scheduling import schedule\n"
-        f"print(schedule({CHAIN!r}, 'ilp').proof)\n"
+        f"print(schedule({CHAIN!r}, 'ilp', bound='none', warm_start='none').proof)\n"
     )
     done = subprocess.run(
         [sys.executable, *flags, str(script)],
@@ -289,7 +289,7 @@ def test_a_known_order_is_a_solution_of_the_programs(
     for path in GRAPHS:
         graph, order = read_graph(path)
         for solver in ("cp-sat", "highs"):
-            found = schedule(graph, method, warm_start=tuple(order), solver=solver)
+            found = schedule(graph, method, warm_start=tuple(order), bound="none", solver=solver)
             assert found.proof == "ilp"
     assert heard == [True] * (2 * len(GRAPHS))
 

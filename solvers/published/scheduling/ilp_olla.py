@@ -45,7 +45,7 @@ from memopt.solvers.problems.memory_graph import (
     profile,
     topological_order,
 )
-from memopt.solvers.programs.mathopt import new_model
+from memopt.solvers.programs.mathopt import check_solver, new_model
 from memopt.solvers.scheduling.integer import begun, given, optimise, others, over
 from memopt.solvers.theory.bounds import trivial
 from memopt.solvers.theory.ideals import ancestors, descendants
@@ -366,8 +366,11 @@ def solve(
     """
     if len(graph) == 0:
         return Schedule((), graph.level(0), graph.level(0), "ilp")
+    check_solver(solver)
     deadline = clock.deadline(time_limit)
+    start = given(graph, bound, warm_start, time_limit)
+    if start.is_met(graph) or clock.late(deadline):
+        return start.best(graph)
     edges = tuple(control_edges(graph)) if control else ()
     program = Program(graph, new_model(solver), pruning, edges, pruning and precedence)
-    start = given(graph, bound, warm_start, time_limit)
     return optimise(program, start, clock.left(deadline), seed)

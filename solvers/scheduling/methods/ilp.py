@@ -34,13 +34,13 @@ from memopt.solvers.problems.memory_graph import (
     check_order,
     profile,
 )
-from memopt.solvers.programs.mathopt import add_clause, new_model
+from memopt.solvers.programs.mathopt import add_clause, check_solver, new_model
 from memopt.solvers.scheduling.integer import begun, given, optimise, others, over
 from memopt.solvers.theory.bounds import trivial
 from memopt.solvers.theory.ideals import ancestors, descendants
 
 OPTIONS = {
-    "warm_start": "the method whose order the integer program starts from",
+    "warm_start": "the method whose order the integer program starts from, or none",
     "pruning": "leave out steps that cannot be",
     "seed": "of the random choices",
     "solver": "of the integer program",
@@ -203,23 +203,27 @@ def count(graph: MemoryGraph, pruning: bool = True) -> int:
 def solve(
     graph: MemoryGraph,
     time_limit: float | None = None,
-    bound: int | str | None = None,
-    warm_start: tuple[int, ...] | str | None = None,
+    bound: int | str | None = "flow",
+    warm_start: tuple[int, ...] | str | None = "auto",
     pruning: bool = True,
     seed: int = 0,
     solver: str = "cp-sat",
 ) -> Schedule:
-    """The optimum by integer programming, or the best order found with the solver's bound.
+    """Return the optimum by integer programming, or the best order found with the best bound.
 
-    `bound` is a proven lower bound in bytes to start from, or "flow" for T6; without it the proof
-    is the solver's alone. `warm_start` is an order to improve on, or the method that gives one.
-    `pruning` off leaves out (7)-(10). One worker, so the same call gives the same answer unless the
-    time limit strikes; then, and when the solver has found nothing, the best of greedy, reverse
-    post-order and `warm_start` is returned. `states` of the answer counts variables.
+    `bound` is a proven lower bound in bytes, "flow" for T6, or "none"; `warm_start` is an order to
+    improve on, the method that gives one, or "none". Where they meet no program is stated. With
+    both "none" (or None) the proof is the solver's alone, as in the papers. `pruning` off leaves
+    out (7)-(10). One worker, so the same call gives the same answer unless the time limit strikes;
+    then, and when the solver has found nothing, the best of greedy, reverse post-order and
+    `warm_start` is returned. `states` of the answer counts variables.
     """
     if len(graph) == 0:
         return Schedule((), graph.level(0), graph.level(0), "ilp")
+    check_solver(solver)
     deadline = clock.deadline(time_limit)
-    program = Program(graph, new_model(solver), pruning)
     start = given(graph, bound, warm_start, time_limit)
+    if start.is_met(graph) or clock.late(deadline):
+        return start.best(graph)
+    program = Program(graph, new_model(solver), pruning)
     return optimise(program, start, clock.left(deadline), seed)

@@ -17,7 +17,7 @@ from memopt.solvers.theory.bounds import flow_bound
 from memopt.solvers.theory.ideals import renumber
 
 OPTIONS = {
-    "bound": "a known lower bound in bytes, or flow",
+    "bound": "a known lower bound in bytes, flow, or none",
     "max_states": "states after which the search gives up",
     "max_bytes": "memory of the search",
     "kill_moves": "branch on the sets of operators that free a tensor only",
@@ -44,11 +44,11 @@ def solve(
 ) -> Schedule:
     """A proven optimal order, or the best known with a valid bound when time or memory runs out.
 
-    `bound` is a proven lower bound in bytes, or "flow" for T6, which is what it takes if none is
-    given; `incumbent` is an order to beat, by default the better of greedy and reverse post-order.
-    Raises ProblemError for another word as bound, and for one above the peak. It ends early after
-    `time_limit` seconds, after `max_states` states (looking for incumbents not counted), or when
-    `max_bytes` hold no more of them.
+    `bound` is a proven lower bound in bytes, "none", or "flow" for T6, which is what it takes if
+    nothing is given; `incumbent` is an order to beat, by default the better of greedy and reverse
+    post-order. Raises ProblemError for another word as bound, and for one above the peak. It ends
+    early after `time_limit` seconds, after `max_states` states (looking for incumbents not
+    counted), or when `max_bytes` hold no more of them.
     `backward` off searches from the start alone; a graph that cannot be searched from its end
     (`reversal.py`) is searched so in any case. Deterministic without a time limit.
     """
@@ -58,11 +58,13 @@ def solve(
     peak = profile(graph, best).peak
     if isinstance(bound, int):
         lower, proof = bound, "search"
+    elif bound == "none":
+        lower, proof = 0, "search"
     elif bound in (None, "flow"):
         first = flow_bound(graph, orders, time_limit=time_limit)
         lower, proof = first.value, first.proof
     else:
-        raise ProblemError(f"bound={bound}: bytes, or flow")
+        raise ProblemError(f"bound={bound}: bytes, flow, or none")
     if lower >= peak:
         return Schedule(best, peak, lower, proof)
     switches = Switches(kill_moves, commits, dominance, backward)
