@@ -1,5 +1,7 @@
 """A module as it was and planned: what `compile`, `report` and `memopt.plan` compare."""
 
+from dataclasses import dataclass
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -7,13 +9,48 @@ from memopt.backends.checked import Checked, checked
 from memopt.backends.tflm import is_safe, make_safe
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import plan_of
+from memopt.frontends.core.registry import Frontend
 from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
 from memopt.passes.pipelines import NO_RULES, Choices
-from memopt.planning import Seconds, as_it_was, plan_facts, plan_module
+from memopt.plan_request import PlanRequest, choices_of, is_tflite, lowered
+from memopt.planning import Seconds, as_it_was, plan_facts, plan_module, rewritten
 from memopt.solvers.scheduling import METHODS
 from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
+
+
+@dataclass(frozen=True)
+class Task:
+    """A network to plan by `choices`: `imported` is what the file says, `ready` what is planned."""
+
+    imported: ModuleOp
+    ready: ModuleOp
+    target: str
+    choices: Choices
+    is_tflite: bool
+
+
+def task_of(
+    context: Context,
+    module: ModuleOp,
+    request: PlanRequest,
+    frontend: Frontend | None,
+    seconds: Seconds,
+) -> Task:
+    """Return what `memopt compile` plans of a module that `frontend` read. Raises MemoptError, and
+    UsageError for options that contradict each other."""
+    imported, ready = lowered(module, request.target, frontend)
+    choices = choices_of(request, ready, frontend)
+    check_choices(request.target, choices)
+    ready, choices = rewritten(context, ready, choices, seconds)
+    return Task(imported, ready, request.target, choices, is_tflite(frontend))
+
+
+def plan_task(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp, ModuleOp, Checked]:
+    """Return the task's network as it was, planned, and what is known of its function."""
+    how = task.target, task.choices, task.is_tflite, seconds
+    return plan_both(context, task.ready, *how, task.imported)
 
 
 def plan_both(

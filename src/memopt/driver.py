@@ -111,12 +111,6 @@ def is_model(path: Path) -> bool:
     return frontend_of(path.suffix) is not None
 
 
-def interpreter_of(path: Path) -> str:
-    """The target whose runtime runs such files as they are, "" for none."""
-    frontend = frontend_of(path.suffix)
-    return frontend.interpreter if frontend is not None else ""
-
-
 def load_text(context: Context, text: str, name: str, line_offset: int = 0) -> ModuleOp:
     """Parse and verify IR; model files that it names are found beside it."""
     module = parse_module(context, text, name, line_offset)

@@ -56,7 +56,7 @@ def test_a_small_model_needs_more_to_be_planned_than_to_run(
     target = compiled(model, tmp_path / "out", "--target=tflm")["target"]
     assert target["tensor_arena"] == 1_072 + 48
     assert "while TFLM plans 1,072 B" in capsys.readouterr().out
-    assert main(["report", str(model), "--json"]) == 0
+    assert main(["report", str(model), "--target=tflm", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["target"]["tensor_arena"] == 1_072 + 48
 
 

@@ -69,7 +69,7 @@ def test_the_figures_are_what_the_planner_finds(
         model.write_bytes(demo_model())
     else:
         model = request.getfixturevalue("shared") / "models" / f"{name}.tflite"
-    assert main(["report", str(model), "--json"]) == 0
+    assert main(["report", str(model), "--target=tflm", "--json"]) == 0
     printed = capsys.readouterr().out
     entries = re.findall(r'"(arena|arena_lower_bound)": (\d+)', printed)
     assert [int(value) for _, value in entries][:3] == [before, after, bound]

@@ -56,7 +56,7 @@ def verify(
 
     Raises MemoptError with the first fault, OSError, TypeError.
 
-        >>> memopt.verify(memopt.plan("net.tflite"))
+        >>> memopt.verify(memopt.plan("net.tflite", target="tflm"))
         Verified(name='main', peak=73728, arena=73728, lower_bound=73728, proof='search', ...)
     """
     if isinstance(source, Placed):

@@ -1,9 +1,7 @@
 """`memopt.plan(model)`: an order and a place for every tensor, as one frozen answer."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, UnknownLoc
@@ -20,9 +18,10 @@ from memopt.api.sources import (
     seconds,
     title,
     told,
+    weights_at_hand,
 )
 from memopt.backends.checked import Checked
-from memopt.before_after import plan_both
+from memopt.before_after import plan_task, task_of
 from memopt.claims import check_claims
 from memopt.dialects.functions import only_function
 from memopt.dialects.names import name_of
@@ -36,14 +35,14 @@ from memopt.dialects.plan import (
 )
 from memopt.dialects.plan_attributes import Family, PlanAttr
 from memopt.dialects.rows import RowOp
-from memopt.driver import new_context, set_model_path
+from memopt.driver import FILES, new_context
 from memopt.frontends.core.registry import all_frontends
 from memopt.outputs import TARGETS as FORMS
 from memopt.outputs import Wanted, emit
-from memopt.passes.memgraph_expand_rows import AUTO, NONE
 from memopt.passes.memgraph_input_range import Ranges
+from memopt.passes.memgraph_kernels import HOW
 from memopt.passes.memgraph_place import METHODS as PLACEMENTS
-from memopt.passes.pipelines import Choices, rows_alignment
+from memopt.plan_request import PlanRequest
 from memopt.planning import Seconds
 from memopt.solvers.problems.memory_graph import Proof
 from memopt.solvers.scheduling import METHODS as SCHEDULES
@@ -98,12 +97,9 @@ class Plan:
         chosen("form", form, FORMS)
         module = self.module.clone()
         with told(self.name):
-            if self.data is None or form == "mlir":
+            if form == "mlir":
                 return emit(module, form, Wanted())
-            with TemporaryDirectory() as folder:  # the weights are read from a file
-                path = Path(folder, "model")
-                path.write_bytes(self.data)
-                set_model_path(module, str(path))
+            with weights_at_hand(self.data, module):
                 return emit(module, form, Wanted())
 
 
@@ -117,35 +113,44 @@ def plan(
     time_limit: float | None = None,
     io: str | None = None,
     inplace: str | None = None,
-    rows: str = NONE,
+    rows: str | None = None,
     fit: int | None = None,
     stream_input: bool = False,
+    slide: int | None = None,
+    kept: int | None = None,
+    rewrite: str | None = None,
+    optimize: str | None = None,
     int8_io: bool = False,
     nhwc_io: bool = False,
+    cmsis_nn: bool = False,
     fuse: bool = True,
     pipeline: str = "",
     shapes: Shapes | None = None,
     input_ranges: Ranges | None = None,
 ) -> Plan:
-    """Plan a network of one function, as `memopt compile --rows=none` does, and verify the plan.
+    """Plan a network of one function, as `memopt compile` does by the same words, and verify the
+    plan. An argument that is None is what it is on the command line by default.
 
     `source` is whatever `memopt.load` takes. `target` is a device, or "tflm" for TensorFlow Lite
     Micro; `schedule` and `place` are methods (memopt-opt --help lists them); `memory` is, instead
     of `place`, several memories, the fastest first: "dtcm:64K,sram:320K". `time_limit` is seconds
     for all of it; `io` is where inputs and outputs live: "arena", "kept" or "caller"; `inplace` is
     "on", as it is by default for C targets, or "off". `rows` cuts operators into rows, for C
-    targets: "auto", the fewest with the peak of all, "all", or names of tensors; `fit` bytes for
-    the arena choose them too. With `stream_input` the input is received row by row, with `int8_io`
-    inputs and outputs are the stored integers, with `nhwc_io` images channels last. `input_ranges`
-    says between which numbers inputs of float32 are, {"x": (-1, 1)}, which the rule
-    constant-channels counts on. `pipeline` is run then, as for `memopt.peak`.
+    targets: "auto" (their default), "all", "none", or names of tensors; `fit` bytes for the arena
+    choose them too. With `stream_input` the input is received row by row; `slide` is how many rows
+    of it are new in a window, of which `kept` bytes stay for the next. `rewrite` is "safe" (the
+    default of C targets), "all", "none" or names of rules, `optimize` what fast kernels may cost:
+    "ram", "balanced" (the default) or "speed". With `int8_io` inputs and outputs are the stored
+    integers, with `nhwc_io` images channels last; with `cmsis_nn` the scratch of CMSIS-NN is
+    planned. `input_ranges` says between which numbers inputs of float32 are, {"x": (-1, 1)}, which
+    the rule constant-channels counts on. `pipeline` is run first, as for `memopt.peak`.
 
     Raises MemoptError for a network that cannot be planned, OSError, and ValueError for an argument
     that there is not.
 
-        >>> plan = memopt.plan("net.tflite", target="cortex-m4", time_limit=60)
+        >>> plan = memopt.plan("net.tflite", target="cortex-m4", rows="none")
         >>> plan.arena, plan.offsets["image"]
-        (73728, 0)
+        (70880, 0)
     """
     chosen("target", target, target_names("c", "tflite"))
     chosen("schedule", schedule, SCHEDULES)
@@ -154,22 +159,28 @@ def plan(
         chosen("io", io, ("arena", "kept", "caller"))
     if inplace is not None:
         chosen("inplace", inplace, ("on", "off"))
-    if fit is not None and (rows not in (NONE, AUTO) or memory is not None or fit < 1):
-        raise ValueError(f"fit={fit}: bytes of one arena, for which the rows are chosen")
+    if optimize is not None:
+        chosen("optimize", optimize, HOW)
     seconds(time_limit)
-    choices = Choices(
-        schedule,
-        place,
-        time_limit,
-        fuse and schedule != "source",
-        io,
-        inplace,
-        memory,
-        tuple(rows.split(",")) if fit is None else (AUTO,),
-        fit,
-        stream_input,
-        int8_io,
-        nhwc_io,
+    request = PlanRequest(
+        target,
+        schedule=schedule,
+        place=place,
+        time_limit=time_limit,
+        fuse=fuse,
+        io=io,
+        inplace=inplace,
+        memory=memory,
+        rows=rows,
+        fit=fit,
+        stream_input=stream_input,
+        int8_io=int8_io,
+        nhwc_io=nhwc_io,
+        slide=slide,
+        kept=kept,
+        rewrite=rewrite,
+        optimize=optimize,
+        cmsis_nn=cmsis_nn,
     )
     times = Seconds()
     model = prepared(source, pipeline, shapes, input_ranges)
@@ -177,20 +188,22 @@ def plan(
         check_claims(model.module, model.data)
         module, numbers = _numbered(model)
         frontend = all_frontends().get(model.kind)
-        is_tflite = frontend is not None and frontend.interpreter == "tflm"
         try:
-            choices = replace(choices, alignment=rows_alignment(module))
-            how = target, choices, is_tflite, times
-            _, after, known = plan_both(new_context(True), module, *how)
+            with weights_at_hand(model.data, module):
+                context = new_context(True)
+                task = task_of(context, module, request, frontend, times)
+                _, after, known = plan_task(context, task, times)
+            if FILES in module.attributes:  # not where the weights were meanwhile
+                after.attributes[FILES] = module.attributes[FILES]
         except UsageError as error:
             raise UsageError(str(error).replace("--", "")) from None
         return _answer(model, after, known, target, numbers)
 
 
 def _origin(op: Operation) -> tuple[object, ...]:
-    """Where an operator comes from: the passes keep it, and copies that they insert have none."""
-    attributes = op.attributes
-    return op.location, attributes.get("memgraph.source"), op.name, attributes.get("memgraph.names")
+    """Return where an operator comes from: passes and rules keep it, and copies that passes insert
+    have none."""
+    return op.location, op.name, op.attributes.get("memgraph.names")
 
 
 def _numbered(model: Model) -> tuple[ModuleOp, dict[tuple[object, ...], int]]:

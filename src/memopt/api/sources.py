@@ -13,6 +13,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -27,6 +28,7 @@ from memopt.dialects.functions import functions
 from memopt.dialects.names import name_of, operator_name
 from memopt.dialects.plan import model_of
 from memopt.driver import (
+    FILES,
     IR,
     build_pipeline,
     check_module,
@@ -34,6 +36,7 @@ from memopt.driver import (
     load_model,
     load_text,
     new_context,
+    set_model_path,
     unknown_kind,
 )
 from memopt.frontends.core.fixed import Fixed, check_none_fixed
@@ -153,6 +156,24 @@ def told(name: str) -> Generator[None]:
             raise
         kind = type(error) if isinstance(error, MemoptError) else MemoptError
         raise kind(found.text, found.place) from None
+
+
+@contextmanager
+def weights_at_hand(data: bytes | None, module: ModuleOp) -> Generator[None]:
+    """Let the module's weights be read meanwhile, of a model that is no file: `data` has its bytes,
+    None for one that is."""
+    files = module.attributes.get(FILES)
+    if data is None or files is None:
+        yield
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "model")
+        path.write_bytes(data)
+        set_model_path(module, str(path))
+        try:
+            yield
+        finally:
+            module.attributes[FILES] = files
 
 
 def operators_of(func: FuncOp) -> list[Operation]:

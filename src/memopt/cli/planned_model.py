@@ -13,20 +13,20 @@ from memopt.analysis.sliding import kept_bytes
 from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
 from memopt.before_after import check_choices, plan_both
-from memopt.cli.planning_arguments import choices_of, read_model
+from memopt.cli.planning_arguments import read_model, request_of
 from memopt.cli.texts import bytes_of_text, sizes
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.dialects.rewrite_attributes import REWRITES
-from memopt.driver import IR, import_bytes, interpreter_of
-from memopt.frontends.tflite.branches import without_branches
-from memopt.frontends.tflite.known_shapes import with_known_shapes
+from memopt.driver import IR, import_bytes
+from memopt.frontends.core.registry import frontend_of
 from memopt.narrowing import Narrowed, narrowed
 from memopt.passes import share
 from memopt.passes.fewest_rows import DoesNotFitError
 from memopt.passes.memgraph_expand_rows import AUTO
 from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.pipelines import NO_RULES, Choices
+from memopt.plan_request import choices_of, is_tflite, lowered
 from memopt.planning import (
     Seconds,
     as_it_was,
@@ -96,13 +96,12 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
     seconds = Seconds()
     ram = None if args.ram is None else bytes_of_text(args.ram)
     context, module = read_model(args, path, seconds)
-    is_tflite = interpreter_of(path) == "tflm"
-    if is_tflite and args.target != "tflm":
-        module = without_branches(module)
-    if args.target == "tflm" and not is_tflite and path.suffix != IR:
+    frontend = frontend_of(path.suffix)
+    if args.target == "tflm" and not is_tflite(frontend) and path.suffix != IR:
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
-    choices = choices_of(args, args.target, module)
-    imported, ready, less = module, module, Narrowed()
+    imported, ready = lowered(module, args.target, frontend)
+    choices = choices_of(request_of(args, args.target), ready, frontend)
+    less = Narrowed()
     if args.target == "tflm" and choices.rewrite != (NO_RULES,):
         found: list[Narrowed] = []
         seconds.run("rewrite", lambda: found.append(narrowed(imported, choices.rewrite)))
@@ -110,16 +109,17 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
     network = less.network
     file = directory / f"{path.stem}.narrowed.tflite"
     if network is not None:
-        module = ready = import_bytes(network, file.suffix, str(file), file)
-        only_function(module).attributes[REWRITES] = ArrayAttr(less.did)
+        ready = import_bytes(network, file.suffix, str(file), file)
+        only_function(ready).attributes[REWRITES] = ArrayAttr(less.did)
     check_choices(args.target, choices)
     if args.target != "tflm":
-        ready = with_known_shapes(module) if is_tflite else module
         ready, choices = rewritten(context, ready, choices, seconds)
         check_kernels_first(context, ready, args.target, choices)
 
     def plan(choices: Choices) -> Planned:
-        return plan_both(context, ready, args.target, choices, is_tflite, seconds, module)
+        return plan_both(
+            context, ready, args.target, choices, is_tflite(frontend), seconds, imported
+        )
 
     given = args.rows is not None or args.fit is not None
     wished: Choices | None = None
@@ -136,7 +136,7 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
         before, after, known = _within(ram, board, choices, plan)
         wished = replace(choices, rows=(AUTO,))
     if network is not None:
-        before = as_it_was(context, imported, is_tflite)
+        before = as_it_was(context, imported, is_tflite(frontend))
     if ram is not None:
         check_ram(known, ram)
 

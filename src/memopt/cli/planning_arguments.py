@@ -1,7 +1,6 @@
 """The options of `compile` and `report` that say what is read and how it is planned."""
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from xdsl.context import Context
@@ -12,9 +11,6 @@ from memopt.claims import check_claims
 from memopt.cli.texts import bytes_of_text
 from memopt.customs import declare_customs, read_customs
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of, only_function
-from memopt.dialects.row_steps import steps_of
-from memopt.dialects.rows import family_of
 from memopt.driver import (
     IR,
     check_module,
@@ -26,16 +22,13 @@ from memopt.driver import (
     unknown_kind,
 )
 from memopt.frontends.core.fixed import check_none_fixed
-from memopt.frontends.core.registry import frontend_of
 from memopt.frontends.core.shapes import check_shapes
-from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.memgraph_input_range import declare_ranges
-from memopt.passes.memgraph_kernels import BALANCED, HOW
-from memopt.passes.pipelines import NO_RULES, Choices, rows_alignment
+from memopt.passes.memgraph_kernels import HOW
+from memopt.plan_request import PlanRequest
 from memopt.planning import Seconds
-from memopt.rewrites import KERNELS, RULES, SAFE, named_rules, rule_of, unknown_rule
+from memopt.rewrites import RULES
 from memopt.shorthands import parse_fixed, parse_input_ranges, parse_shapes
-from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError
 
 
@@ -168,105 +161,32 @@ def read_model(args: argparse.Namespace, path: Path, seconds: Seconds) -> tuple[
     return context, found[0]
 
 
-def choices_of(args: argparse.Namespace, target: str, module: ModuleOp) -> Choices:
-    """How to plan. Raises UsageError for options that contradict each other."""
-    slide = None if args.slide is None else _slide(args)
-    rewrite = _rules(args.rewrite or _rules_by_default(args, target, module))
-    if args.cmsis_nn and args.rows is None and args.fit is None and slide is None:
-        default = NONE  # the library has no rows
-    else:
-        default = _rows_by_default(args, target, module, rewrite) if slide is None else ALL
-    rows = tuple((args.rows or default).split(","))
-    fit = None if args.fit is None else bytes_of_text(args.fit)
-    if args.optimize is not None and target == "tflm":
-        raise UsageError("--optimize is of C targets; TensorFlow Lite Micro has kernels of its own")
-    if fit == 0:
-        raise UsageError("--fit=0: no arena has no bytes")
-    if fit is not None and args.memory is not None:
-        raise UsageError("--fit is one arena, --memory says all of them; give one of the two")
-    if fit is not None and args.rows is not None and rows != (AUTO,):
-        raise UsageError(f"--fit chooses the rows, --rows={args.rows} others; give one of the two")
-    return Choices(
-        args.schedule,
-        args.place,
-        args.time_limit,
-        not args.no_fuse and args.schedule != "source",  # an opened hyper-node has another order
-        args.io,
-        args.inplace,
-        args.memory,
-        rows if fit is None else (AUTO,),
-        fit,
-        args.stream_input or slide is not None,
-        args.int8_io,
-        args.nhwc_io,
-        slide,
-        _kept(args),
-        rewrite,
-        args.optimize or BALANCED,
-        rows_alignment(module),
-        args.cmsis_nn,
+def request_of(args: argparse.Namespace, target: str) -> PlanRequest:
+    """Return the options of the command line. Raises UsageError."""
+    return PlanRequest(
+        target,
+        schedule=args.schedule,
+        place=args.place,
+        time_limit=args.time_limit,
+        fuse=not args.no_fuse,
+        io=args.io,
+        inplace=args.inplace,
+        memory=args.memory,
+        rows=args.rows,
+        fit=None if args.fit is None else bytes_of_text(args.fit),
+        stream_input=args.stream_input,
+        int8_io=args.int8_io,
+        nhwc_io=args.nhwc_io,
+        slide=None if args.slide is None else _slide(args.slide),
+        kept=None if args.kept is None else bytes_of_text(args.kept),
+        rewrite=args.rewrite,
+        optimize=args.optimize,
+        cmsis_nn=args.cmsis_nn,
     )
 
 
-def _rules_by_default(args: argparse.Namespace, target: str, module: ModuleOp) -> str:
-    """Those that never cost anything, where C runs what they leave, and of formats whose operators
-    have other forms than kernels those that change that; rows are of operators that were rewritten
-    before."""
-    in_rows = family_of(list(body_of(only_function(module)).ops)) == "rows"
-    if target not in target_names("c") or in_rows:
-        return NO_RULES
-    frontend = frontend_of(Path(args.model).suffix)
-    if frontend is None or not frontend.kernel_rules:
-        return SAFE
-    return ",".join(name for name in RULES if rule_of(name).applied in (SAFE, KERNELS))
-
-
-def _rules(text: str) -> tuple[str, ...]:
-    """The rules of --rewrite. Raises UsageError."""
-    found = tuple(text.split(","))
-    if wrong := unknown_rule(found):
-        raise UsageError(f"--rewrite: {wrong}")
-    return found
-
-
-def _kept(args: argparse.Namespace) -> int | None:
-    """The bytes of --kept. Raises UsageError."""
-    if args.kept is None:
-        return None
-    if args.slide is None:
-        raise UsageError("--kept is of a window that slides: --slide=N says by how much")
-    found = bytes_of_text(args.kept)
-    if not found:
-        raise UsageError("--kept=0: no window is kept in that")
-    return found
-
-
-def _slide(args: argparse.Namespace) -> int:
-    """The rows of --slide. Raises UsageError, also for what goes with no window that slides."""
-    text: str = args.slide
+def _slide(text: str) -> int:
+    """Return the rows of --slide. Raises UsageError."""
     if not text.isascii() or not text.isdigit() or not int(text):
         raise UsageError(f"--slide={text}: a number of rows, from 1 on")
-    if args.rows not in (None, ALL):
-        raise UsageError(f"--slide cuts every operator that has rows, not --rows={args.rows}")
-    for flag, value, why in (
-        ("--fit", args.fit, "is of whole windows; --ram says what there is"),
-        ("--memory", args.memory, "has no place for what stays from window to window"),
-    ):
-        if value is not None:
-            raise UsageError(f"--slide: {flag} {why}")
     return int(text)
-
-
-def _rows_by_default(
-    args: argparse.Namespace, target: str, module: ModuleOp, rewrite: Sequence[str]
-) -> str:
-    """Rows where they may help: C runs them, something has them and is not in rows already, and
-    nothing is asked for that is one of whole operators."""
-    usual = args.schedule in ("auto", Choices.schedule) and args.place in ("auto", Choices.place)
-    if not usual or args.memory is not None or target not in target_names("c"):
-        return NONE
-    operations = list(body_of(only_function(module)).ops)
-    able = any(steps_of(op) is not None for op in operations)
-    # after which there may be rows that are not yet
-    able = able or any(rule_of(rule).applied == KERNELS for rule in named_rules(rewrite))
-    return AUTO if able and family_of(operations) != "rows" else NONE

@@ -9,16 +9,17 @@ from typing import Any
 
 from memopt.backends.checked import checked
 from memopt.backends.report import report_html, table_text, timeline_of
-from memopt.before_after import plan_both
+from memopt.before_after import plan_task, task_of
 from memopt.certified import is_proven, optimality_of
 from memopt.cli.claims import off_chip_claims, off_chip_lines, only_claimed
-from memopt.cli.planning_arguments import add_planning_arguments, choices_of, read_model
+from memopt.cli.planning_arguments import add_planning_arguments, read_model, request_of
 from memopt.cli.summary import summary
 from memopt.cli.target_facts import facts_without_a_build
 from memopt.diagnostics import write_output
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import plan_of
-from memopt.driver import interpreter_of, model_files
+from memopt.driver import model_files
+from memopt.frontends.core.registry import frontend_of
 from memopt.planning import Seconds, as_it_was, report_dict, whole_peak
 from memopt.targets.core.registry import target_names
 from memopt.usage import STDOUT, UsageError, path_text
@@ -49,7 +50,7 @@ def add_arguments(commands: Any) -> None:
         help="of a plan that is read: proof that its order is the best, as for memopt verify",
     )
     parser.add_argument(
-        "--target", choices=target_names("c", "tflite"), help="default: tflm for .tflite, else host"
+        "--target", choices=target_names("c", "tflite"), default="host", help="default: host"
     )
     add_planning_arguments(parser)
 
@@ -60,9 +61,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--json and --html - cannot both go to stdout")
     path, seconds = Path(args.model), Seconds()
     context, module = read_model(args, path, seconds)
-    func = only_function(module)
-    is_tflite = interpreter_of(path) == "tflm"
-    target = args.target or ("tflm" if is_tflite else "host")
+    func, frontend = only_function(module), frontend_of(path.suffix)
     found = checked(func) if plan_of(func) is not None else None
     whole: int | None = None
     from_file = found is not None and found.plan.placed
@@ -71,11 +70,11 @@ def run(args: argparse.Namespace) -> None:
     if found is not None and from_file:
         before, after, known = as_it_was(context, module, False), module, found
     else:
-        choices = choices_of(args, target, module)
-        before, after, known = plan_both(context, module, target, choices, is_tflite, seconds)
+        task = task_of(context, module, request_of(args, args.target), frontend, seconds)
+        before, after, known = plan_task(context, task, seconds)
         if known.plan.family.data == "rows":
-            whole = whole_peak(context, module, target, choices, seconds)
-    facts = facts_without_a_build(after, target, known.plan.arena)
+            whole = whole_peak(context, task.ready, task.target, task.choices, seconds)
+    facts = facts_without_a_build(after, args.target, known.plan.arena)
     report = report_dict(path.name, before, known, facts, seconds, whole)
     old, new = timeline_of(only_function(before)), timeline_of(known.func, known)
     off_chip = off_chip_claims(func)
