@@ -1,6 +1,11 @@
 """The one error that users see: what is wrong, and where."""
 
 
+def printable(text: str) -> str:
+    """Return a text without what would move a terminal's cursor or break a line."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 class MemoptError(Exception):
     """Bad input or something that is not supported. `str()` is one line: `place: error: text`.
 

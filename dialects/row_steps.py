@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from memopt.dialects.foreign_operator import ForeignOperator, operator_of
 from memopt.dialects.model_attributes import ModelAttr
-from memopt.dialects.tensors import AnyTensor, rows_of
+from memopt.dialects.tensors import AnyTensor, has_few_rows, rows_of
 
 
 @lru_cache(1 << 10)
@@ -25,6 +25,8 @@ def steps_of(op: Operation) -> Sequence[int] | None:
     over them, those that it reads. None if it is computed as a whole only."""
     whole = operator_of(op)
     if whole is None or (mode := whole.rows_mode) is None:
+        return None
+    if not (has_few_rows(whole.operands[0]) and has_few_rows(whole.results[0])):
         return None
     if mode != "part":
         return range(rows_of(whole.results[0]) or 0)

@@ -7,7 +7,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from memopt.dialects.tensors import AnyTensor
+from memopt.dialects.tensors import MOST_ROWS, AnyTensor
 
 
 def parse_index(parser: Parser) -> int:
@@ -26,6 +26,9 @@ def parse_tail(parser: Parser) -> tuple[dict[str, Attribute], Attribute]:
     found = parser.parse_type()
     if not isinstance(found, TensorType) or len(cast("AnyTensor", found).get_shape()) < 3:
         parser.raise_error("expected the type of a tensor that has rows", start)
+    rows = cast("AnyTensor", found).get_shape()[1]
+    if rows > MOST_ROWS:
+        parser.raise_error(f"{rows:,} rows, more than {MOST_ROWS:,}", start)
     return attributes, cast("AnyTensor", found)
 
 

@@ -18,6 +18,7 @@ from memopt.dialects.attributes import ChainType, EncodingAttr, RuntimeType
 from memopt.dialects.errors import MemoptError
 
 MAX_BYTES = 1 << 62
+MOST_ROWS = 1 << 15  # that a tensor is cut into, each of which is an operation
 NO_ENCODING = EncodingAttr()  # made once: xDSL checks every one that is made
 
 
@@ -67,7 +68,9 @@ def bytes_of(type_: Attribute) -> int | None:
         count *= dimension.data
     size = packed_bytes(element, count)
     if size > MAX_BYTES:
-        raise MemoptError(f"{tensor} has {size} bytes, which overflows 64-bit sizes")
+        bits = size.bit_length()
+        many = str(size) if bits < 1000 else f"2^{bits - 1}"  # of which Python writes no text
+        raise MemoptError(f"{tensor} has {many} bytes, which overflows 64-bit sizes")
     return size
 
 
@@ -100,6 +103,11 @@ def rows_of(value: SSAValue) -> int | None:
     if len(shape) < 3 or shape[0] != 1:
         return None
     return shape[1] if encoding_of(value).layout.data in ("", "nhwc") else None
+
+
+def has_few_rows(value: SSAValue) -> bool:
+    """Return whether an image may be cut into its rows: it has at most MOST_ROWS."""
+    return (rows_of(value) or 0) <= MOST_ROWS
 
 
 def elements_of(value: SSAValue) -> int:

@@ -10,6 +10,7 @@ Rows of what is no buffer are none either. They are no choice: whoever is cut an
 them, and whoever is not reads the whole, which costs no more.
 """
 
+import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -31,7 +32,7 @@ from memopt.dialects.plan import ALIAS, drop_plan, is_gathered, is_pulled, model
 from memopt.dialects.row_steps import activations, row_type, steps_of
 from memopt.dialects.rows import JoinOp, RowOp, RowOpOp, RowsOp, received_rows
 from memopt.dialects.structure import YieldOp
-from memopt.dialects.tensors import encoding_of, rows_of, shape_of
+from memopt.dialects.tensors import MOST_ROWS, encoding_of, has_few_rows, rows_of, shape_of
 from memopt.passes.scratch import ask_scratch, forget_scratch
 from memopt.rewrites import erase_unread
 from memopt.targets.core.kernels import computes_rows
@@ -68,6 +69,8 @@ def expand(func: FuncOp, names: frozenset[str] | None) -> None:
 def _why_none(func: FuncOp) -> str | None:
     """Why no operator has rows, if that is for the form of all tensors; names the first."""
     tensors = [v for op in computing(func) for v in op.operands if not is_constant_value(v)]
+    if (value := next(itertools.filterfalse(has_few_rows, tensors), None)) is not None:
+        return f"{name_of(value)} has {rows_of(value):,} rows, more than {MOST_ROWS:,}"
     if any(rows_of(v) is not None for v in tensors):
         return None
     for value in tensors:

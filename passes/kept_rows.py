@@ -18,7 +18,7 @@ from memopt.dialects.operators.base import ComputeOp, is_constant_expression
 from memopt.dialects.plan import model_of
 from memopt.dialects.row_steps import activations
 from memopt.dialects.rows import ReceiveOp, RowOp, RowOpOp
-from memopt.dialects.tensors import rows_of
+from memopt.dialects.tensors import MOST_ROWS, has_few_rows, rows_of
 from memopt.passes.expand_rows import computing
 
 
@@ -119,6 +119,9 @@ def _of_input(func: FuncOp, rows: int) -> dict[SSAValue, Kept]:
     height = rows_of(value) or 0
     if not height:
         raise MemoptError(f"memgraph-slide: {name_of(value)} has no rows", place)
+    if not has_few_rows(value):
+        text = f"{name_of(value)} has {height:,} rows, more than {MOST_ROWS:,}"
+        raise MemoptError(f"memgraph-slide: {text}", place)
     if height <= rows:
         text = f"{name_of(value)} has {height} rows, so no two runs have one in common"
         raise MemoptError(f"memgraph-slide: {text}", place)

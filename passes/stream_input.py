@@ -26,7 +26,7 @@ from memopt.dialects.names import name_of, operator_name, place_of
 from memopt.dialects.plan import drop_plan, model_of
 from memopt.dialects.row_steps import steps_of
 from memopt.dialects.rows import JoinOp, ReceiveOp, is_received, received_rows
-from memopt.dialects.tensors import rows_of, shape_of
+from memopt.dialects.tensors import MOST_ROWS, has_few_rows, rows_of, shape_of
 from memopt.passes.expand_rows import name_rows
 
 WHO = "memgraph-expand-rows{stream-input}"
@@ -44,6 +44,9 @@ def receive_rows(func: FuncOp) -> None:
     if not rows:
         shape = "x".join(map(str, shape_of(value)))
         raise MemoptError(f"{WHO}: {name}, {shape}, has no rows", place)
+    if not has_few_rows(value):
+        text = f"{name} has {rows:,} rows, more than {MOST_ROWS:,}"
+        raise MemoptError(f"{WHO}: {text}", place)
     if is_received(value):
         raise MemoptError(f"{WHO}: {name} is received in rows already", place)
     if model_of(func).io.data == "kept":

@@ -8,6 +8,7 @@ would have computed, and no sum of either can leave an int32, or be infinite whe
 """
 
 from collections.abc import Callable
+from math import prod
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -40,6 +41,9 @@ from memopt.verify.stored_intervals import (
 from memopt.verify.weighed import after_weighing
 from memopt.verify.whole_operators import whole_operators
 
+MOST_CHANNELS = 1 << 24  # of all tensors together, each of which has an interval
+MOST_ELEMENTS = 1 << 26  # of a tensor, of which the ends are evaluated
+
 Read = Callable[[Operation], Array]
 """The elements of a constant."""
 
@@ -61,6 +65,7 @@ def verify_channels(func: FuncOp, read: Read) -> int:
     MemoptError with the first that is not so, and for channels that are missing without one."""
     import numpy as np
 
+    _check_sizes(func)
     reading = Reading(lambda value: _constant(value, read))
     block, count = body_of(func), 0
     declared = dict(zip(block.args, declared_ranges(func), strict=True))
@@ -80,6 +85,27 @@ def verify_channels(func: FuncOp, read: Read) -> int:
         elif not op.results or not is_constant_expression(op.results[0], GENERIC):
             count += _check(op, reading)
     return count
+
+
+def _check_sizes(func: FuncOp) -> None:
+    """Raise MemoptError for tensors without a fixed shape, and for more channels, or elements of a
+    tensor, than intervals are derived of: a short text may say any number."""
+    channels = 0
+    for op in func.walk():
+        arguments = [v for region in op.regions for block in region.blocks for v in block.args]
+        for value in (*arguments, *op.results):
+            if not is_buffer(value.type):
+                continue
+            shape = shape_of(value)
+            if min(shape, default=0) < 0:
+                text = f"{name_of(value)} has a dynamic dimension; fix it with --shape"
+                raise MemoptError(text, place_of(op))
+            claims = channels_of_result(value)
+            width = claims.width.data if claims is not None else 0
+            channels += max(width, shape[channel_axis(value)] if shape else 1)
+            if channels > MOST_CHANNELS or prod(shape) > MOST_ELEMENTS:
+                text = f"{name_of(value)} has too many channels or elements to verify claims"
+                raise MemoptError(text, place_of(op))
 
 
 def _constant(value: SSAValue, read: Read) -> Array | None:

@@ -7,7 +7,7 @@ before any was left out.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from math import prod
 
 from xdsl.ir import SSAValue
@@ -84,10 +84,18 @@ class Reading:
 
 
 def known_of(low: Array, high: Array, kept: Sequence[int], fed: Array | None = None) -> Known:
+    """Return what is known of channels between these ends, of which `kept` are left."""
     import numpy as np
 
     none = np.zeros(len(low), bool)
-    return Known(low, high, tuple(kept), none, none if fed is None else fed)
+    left = all_channels(len(kept)) if isinstance(kept, range) else tuple(kept)
+    return Known(low, high, left, none, none if fed is None else fed)
+
+
+@lru_cache(maxsize=16)
+def all_channels(count: int) -> tuple[int, ...]:
+    """Return the numbers of so many channels, one object for tensors of one width."""
+    return tuple(range(count))
 
 
 def type_limits(value: SSAValue) -> tuple[int, int]:

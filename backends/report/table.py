@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from memopt.backends.report.operator_lines import OperatorLine, operator_lines
 from memopt.backends.report.timeline import Timeline
 from memopt.backends.report.wording import short
+from memopt.dialects.errors import printable
 
 TENSORS_WIDTH = 44
 TEXTS = "Operator", "Tensors in RAM (output of op. #)"
@@ -28,11 +29,6 @@ def tensors_in_ram(labels: Sequence[str], count: int, width: int = TENSORS_WIDTH
         if len(text) <= width:
             break
     return text
-
-
-def printable(text: str) -> str:
-    """`text` without what would move a terminal's cursor or break a line."""
-    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def counted(count: int | None) -> str:

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, printable
 from memopt.solvers.errors import ProblemError
 from memopt.usage import STDOUT
 
@@ -29,13 +29,15 @@ class Diagnostic:
     line: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.place}: error: {self.text}" if self.place else f"error: {self.text}"
+        return (
+            f"{printable(self.place)}: error: {self.text}" if self.place else f"error: {self.text}"
+        )
 
 
 def one_line(text: str, limit: int = 400) -> str:
     """The first line that says something, without control characters."""
     lines = [s for line in text.splitlines() if (s := line.strip())]
-    cleaned = "".join(c if c.isprintable() else "?" for c in (lines[0] if lines else ""))
+    cleaned = printable(lines[0]) if lines else ""
     return cleaned if len(cleaned) <= limit else cleaned[: limit - 3] + "..."
 
 

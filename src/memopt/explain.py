@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from memopt.dialects.errors import printable
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import plan_of
 from memopt.passes.certify import certified_graph
@@ -149,9 +150,9 @@ def explain_function(func: FuncOp, claimed: bool = False) -> str:
     top, tight = peak_of(graph), bound_of(graph)
     lines = [
         f"{place}: peak {top.total:,} B in step {top.operator} of 0 .. {len(graph) - 1}, at "
-        f'"{graph.names[top.operator]}"; live there:',
+        f"{_quoted(graph.names[top.operator])}; live there:",
         *_table(graph, top, in_rows),
-        f'bound {tight.total:,} B at "{graph.names[tight.operator]}" (step '
+        f"bound {tight.total:,} B at {_quoted(graph.names[tight.operator])} (step "
         f"{tight.operator}): no order runs it with less live, here with "
         f"{tight.done.bit_count()} of the others before it:",
         *_table(graph, tight, in_rows),
@@ -171,10 +172,16 @@ def explain_function(func: FuncOp, claimed: bool = False) -> str:
         rest = "no other tensor lowers it more" if found.all_seen else "not all tensors were tried"
         size = graph.sizes[found.group]
         lines.append(
-            f'shrink "{label(graph, found.group)}" ({size:,} B): without it the bound is '
+            f"shrink {_quoted(label(graph, found.group))} ({size:,} B): without it the bound is "
             f"{found.bound:,} B; {rest}"
         )
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
+
+
+def _quoted(name: str) -> str:
+    """Return a name between quotes, those inside of it escaped."""
+    text = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
 
 
 def _table(graph: MemoryGraph, live: Live, in_rows: bool) -> list[str]:

@@ -28,9 +28,9 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
-from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from memopt.bounded_parser import BoundedParser
 from memopt.dialects.attributes import OperatorType, SourceAttr
 from memopt.dialects.quick import array, function_type, number, plain_tensor, string
 from memopt.dialects.rows import RowOp
@@ -70,7 +70,7 @@ _OPERATION: Final = re.compile(
 _ITS_TYPE: Final = re.compile(rf" : {_FUNCTION_TYPE.pattern}(?!\s*(?:loc\b|//))")
 
 
-class QuickParser(Parser):
+class QuickParser(BoundedParser):
     """`attributes` and `types` are those of this text by how they are written there."""
 
     def __init__(self, ctx: Context, text: str, name: str) -> None:

@@ -127,3 +127,17 @@ def test_rows_are_told_by_tensor(tmp_path: Path, capsys: pytest.CaptureFixture[s
     said = [line.split("  ") for line in capsys.readouterr().err.splitlines()]
     told = [(line[-2].strip(), line[-1]) for line in said[1:] if len(line) > 2 and "B" in line[-2]]
     assert told[:3] == [("48 B", "camera[0..2]"), ("16 B", "largest[0]"), ("4 B", "average[0]")]
+
+
+def test_names_move_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name from a model is shown as everywhere: no control character, quotes escaped."""
+    source = tmp_path / "net.mlir"
+    source.write_text(
+        "func.func @main(%x: tensor<4xi8>) -> tensor<4xi8> {\n"
+        '  %0 = memgraph.opaque "A"(%x) {memgraph.names = ["a\\0A\\1B[31m\\"b"]}'
+        " : (tensor<4xi8>) -> tensor<4xi8>\n  func.return %0 : tensor<4xi8>\n}\n"
+    )
+    assert main([str(source), "--explain-peak", "-o", str(tmp_path / "out.mlir")]) == 0
+    said = capsys.readouterr().err
+    assert all(line.isprintable() for line in said.splitlines())
+    assert 'a?[31m"b' in said.replace("??", "?") and '(a??[31m\\"b)"; live there:' in said

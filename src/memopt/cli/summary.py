@@ -4,6 +4,7 @@ from typing import Any
 
 from memopt.cli.target_facts import target_lines
 from memopt.cli.texts import sizes
+from memopt.dialects.errors import printable
 from memopt.dialects.plan_attributes import FAMILIES
 from memopt.row_facts import rows_line, sliding_lines
 
@@ -38,7 +39,8 @@ def summary(report: dict[str, Any]) -> str:
         )
     lines += [rewrite_line(did) for did in report["rewrites"]]
     lines += object_lines(plan) + memory_lines(report["memories"], claimed)
-    return "\n".join([*lines, work_line(report), *target_lines(report["target"])])
+    lines += [work_line(report), *target_lines(report["target"])]
+    return "\n".join(map(printable, lines))
 
 
 def persistent_lines(report: dict[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from memopt.cli.claims import (
     optimality_line,
 )
 from memopt.cli.texts import sizes
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, printable
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import said_optimal
 from memopt.dialects.plan_attributes import FAMILIES
@@ -101,7 +101,8 @@ def run(args: argparse.Namespace) -> None:
     for row, func in zip(rows, found, strict=True):
         arena = row["arena"]
         placed = f"arena {sizes(arena)}" if arena is not None else "no offsets"
-        print(f"@{func.sym_name.data}: plan is correct: peak {sizes(row['peak'])}, {placed}")
+        name = printable(func.sym_name.data)
+        print(f"@{name}: plan is correct: peak {sizes(row['peak'])}, {placed}")
         said = row["optimality"]
         if row["optimal"] is not False:  # proven or claimed
             said += f" {FAMILIES[row['family']]}"

@@ -1,0 +1,66 @@
+"""xDSL's parser with bounds where a short text would stand for a value that fills the memory.
+
+`0 : i20000000000` is a number of 20 billion bits to xDSL, and `dense<1> : tensor<9999999999xi8>` is
+written out. What is refused here is an error with its place, before anything is made of it.
+"""
+
+import re
+from math import prod
+from typing import Any, Final, cast
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType
+from xdsl.ir import TypeAttribute
+from xdsl.parser import Parser
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+MOST_BITS: Final = (1 << 24) - 1  # of an integer type, as in MLIR
+MOST_ELEMENTS: Final = 1 << 22  # of a dense attribute, each of which xDSL makes an object of
+_INTEGER: Final = re.compile(r"[su]?i([0-9]+)")
+
+
+class BoundedParser(Parser):
+    """A parser that refuses types and attributes whose values are out of all proportion."""
+
+    def _parse_optional_integer_or_float_type(self) -> Any:
+        token = self._current_token
+        match = _INTEGER.fullmatch(token.text) if token.kind is MLIRTokenKind.BARE_IDENT else None
+        if match is not None and (len(match[1]) > 8 or int(match[1]) > MOST_BITS):
+            self.raise_error(f"an integer type has at most {MOST_BITS:,} bits", token.span.start)
+        return super()._parse_optional_integer_or_float_type()
+
+    def parse_shape_dimension(self, allow_dynamic: bool = True) -> int:
+        """Return a dimension, of 64 bits as in MLIR."""
+        token = self._current_token
+        wide = token.kind is MLIRTokenKind.INTEGER_LIT and token.text[:2] != "0x"
+        if wide and (len(token.text) > 19 or int(token.text) >= 1 << 63):
+            self.raise_error("a dimension is a number of 64 bits", token.span)
+        return super().parse_shape_dimension(allow_dynamic)
+
+    def _parse_dense_literal_type(self) -> Any:
+        start = self.pos
+        found = super()._parse_dense_literal_type()
+        self._check_elements(found, start)
+        return found
+
+    def parse_dense_int_or_fp_elements_attr(self, type: Any) -> DenseIntOrFPElementsAttr[Any]:  # noqa: A002, xDSL names it
+        """Return a dense attribute of at most MOST_ELEMENTS elements."""
+        start = self.pos
+        if type is not None:
+            self._check_elements(type, start)
+        found = cast(
+            "DenseIntOrFPElementsAttr[Any]", super().parse_dense_int_or_fp_elements_attr(type)
+        )
+        its: Any = found.type
+        if len(found.data.data) != prod(its.get_shape()) * its.element_type.compile_time_size:
+            self.raise_error("the bytes of a dense attribute are not those of its elements", start)
+        return found
+
+    def _check_elements(self, type_: TypeAttribute, start: int) -> None:
+        """Raise ParseError for a type of more elements than are written out."""
+        element: Any = cast("Any", type_).element_type
+        if isinstance(cast("object", element), IntegerType) and element.width.data > 64:
+            self.raise_error(f"a dense attribute has no elements of type {element}", start)
+        count = prod(cast("Any", type_).get_shape())
+        if count > MOST_ELEMENTS:
+            text = f"a dense attribute has at most {MOST_ELEMENTS:,} elements"
+            self.raise_error(f"{text}; #memgraph.weights refers to those of a file", start)
