@@ -30,7 +30,7 @@ from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 @irdl_op_definition
 class BatchMatmulOp(ComputeOp):
     """Products of the matrices in the last two dimensions, with `adj_x` and `adj_y` of those
-    transposed; the others broadcast."""
+    transposed; the others broadcast. Of int8 and uint8 without a scale, sums of int32."""
 
     name = "memgraph.batch_matmul"
     WHOLE: ClassVar[bool] = True
@@ -77,6 +77,8 @@ class BatchMatmulOp(ComputeOp):
         a = a.swapaxes(-1, -2) if self.adj_x is not None else a
         b = b.swapaxes(-1, -2) if self.adj_y is not None else b
         if not any(is_stored(v) for v in (self.lhs, self.rhs, self.result)):
+            if all(v.dtype in (np.int8, np.uint8) for v in (a, b)):
+                return [(a.astype(np.int64) @ b.astype(np.int64)).astype(dtype_of(self.result))]
             need_reals(self, a, b)
             if a.dtype.kind != "f":
                 raise unknown(self, "integers")

@@ -265,6 +265,13 @@ def matmul(node: Node, kind: Kind, batches: Kind) -> Operation:
     return build(kind, operands, (node.result,), {"keep_dims": keep})
 
 
+def matmul_integer(node: Node, kind: Kind) -> Operation:
+    """A product of integers of 8 bits without zero points."""
+    plain(node)
+    need(len(node.types) == 2 and min(len(node.shape(0)), len(node.shape(1))) >= 2)
+    return build(kind, (node.operand(0), node.operand(1)), (node.result,), {})
+
+
 def batch_normalization(node: Node, kind: Kind) -> Operation:
     """BatchNormalization of float32 with the statistics that are given: outside training."""
     plain(node)
@@ -454,6 +461,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Log": Entry(unary, LogOp),
     "LogSoftmax": Entry(log_softmax, LogSoftmaxOp),
     "MatMul": Entry(matmul, FullyConnectedOp, BatchMatmulOp),
+    "MatMulInteger": Entry(matmul_integer, BatchMatmulOp),
     "Max": Entry(binary, MaximumOp),
     "MaxPool": Entry(windows.max_pool, MaxPool2DOp),
     "Min": Entry(binary, MinimumOp),

@@ -15,6 +15,8 @@ def resize(s: Scope) -> bool:
     with the matrix of what each new element is made of; where it is one element, taking that."""
     import numpy as np
 
+    if (names := _needed(s)) != list(s.node.input):
+        return s.done("Resize", *names, **s.attributes)
     if not s.is_float and s.get("mode", "nearest") != "nearest":
         return False
     shape, out = s.shape(), s.out_shape()
@@ -40,6 +42,18 @@ def resize(s: Scope) -> bool:
             name = along(s, name, now, axis, matrix)
         now[axis] = out[axis]
     return s.done("Identity", name)
+
+
+def _needed(s: Scope) -> list[str]:
+    """The operands without those that say nothing: scales without elements, a region that no crop
+    asks for."""
+    names = list(s.node.input)
+    for index in range(1, min(len(names), 3) if s.opset >= 11 else 0):
+        crops = s.get("coordinate_transformation_mode") == "tf_crop_and_resize"
+        is_region = index == 1 and not crops
+        if names[index] and (is_region or s.shape(index) == (0,)):
+            names[index] = ""
+    return names
 
 
 def _has_no_single(s: Scope) -> bool:

@@ -25,14 +25,16 @@ from memopt.dialects.stored import is_stored
 from memopt.dialects.tensors import elements_of, encoding_of, shape_of
 
 
-def _call(op: BatchMatmulOp, constants: Constants, more: Fields = ()) -> KernelCall:
+def _call(
+    op: BatchMatmulOp, constants: Constants, more: Fields = (), kernel: str = ""
+) -> KernelCall:
     found = op.batches
     if found is None or 0 in (*found, *op.sizes):
         raise refuse(op, "matrices of which some dimensions broadcast, or without elements")
     (count, left, right), (rows, depth, columns) = found, op.sizes
     a = (1, rows) if op.adj_x is not None else (depth, 1)
     b = (1, depth) if op.adj_y is not None else (columns, 1)
-    if element_kind(op.rhs) != element_kind(op.lhs):
+    if not kernel and element_kind(op.rhs) != element_kind(op.lhs):
         raise refuse(op, f"a product with {element_kind(op.rhs)}")
     operands = tuple(tensor_or_table(op, v, constants) for v in (op.lhs, op.rhs))
     fields = (
@@ -41,7 +43,7 @@ def _call(op: BatchMatmulOp, constants: Constants, more: Fields = ()) -> KernelC
         *(("b_batch", depth * columns * (right > 1)), ("b_depth", b[0]), ("b_column", b[1])),
     )
     size = elements_of(op.result) * bytes_per_element(op, op.result)
-    kernel = f"batch_matmul_{element_kind(op.lhs)}"
+    kernel = kernel or f"batch_matmul_{element_kind(op.lhs)}"
     return KernelCall(kernel, (*fields, *more), operands, Rows(1, 0, size))
 
 
@@ -111,3 +113,13 @@ def batch_matmul_s8(op: BatchMatmulOp, constants: Constants) -> KernelCall:
 @kernel(BatchMatmulOp, "s16", rounding="tflm_double")
 def batch_matmul_s16(op: BatchMatmulOp, constants: Constants) -> KernelCall:
     return _call(op, constants, _wide_products(op, op.sizes[1] << 30, op.real))
+
+
+@kernel(BatchMatmulOp, "s8 to i32")
+@kernel(BatchMatmulOp, "u8 to i32")
+def batch_matmul_i32(op: BatchMatmulOp, constants: Constants) -> KernelCall:
+    kinds = element_kind(op.lhs), element_kind(op.rhs)
+    if kinds[1] not in ("s8", "u8") or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):
+        raise refuse(op, f"a product of {kinds[0]} and {kinds[1]} to i32")
+    a, b = (128 if kind == "s8" else 0 for kind in kinds)
+    return _call(op, constants, (("a_sign", a), ("b_sign", b)), "batch_matmul_i32")

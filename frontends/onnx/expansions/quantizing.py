@@ -1,0 +1,165 @@
+"""Quantization whose numbers only the run time knows, or that no type says, and products of
+integers, as onnxruntime computes them."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from onnx import TensorProto
+
+from memopt.frontends.onnx.annotations import quantization_of
+from memopt.frontends.onnx.expansions import expands
+from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, RefusedError, Scope
+
+LIMITS: Final[
+    dict[int, tuple[int, int]]
+] = {  # element types that are cast to and from: the least and the largest
+    TensorProto.UINT8: (0, 255),
+    TensorProto.INT8: (-128, 127),
+    TensorProto.INT16: (-32768, 32767),
+}
+BYTES: Final = (TensorProto.UINT8, TensorProto.INT8)
+
+
+@expands("QuantizeLinear")
+def quantize(s: Scope) -> bool:
+    """To integers that no type describes: with scales of blocks, or that are computed."""
+    stored = s.out_element()
+    if quantization_of(s.known, s.node) or s.get("precision") or stored not in LIMITS:
+        return False
+    if not s.is_float or s.element(1) != FLOAT:
+        return False
+    scale = s.array(1)
+    if scale is not None and not (scale != 0).all():
+        raise RefusedError(f"the scale {s.input(1)!r} of its result {s.node.output[0]!r} is 0")
+    axis = s.get("axis", 1)
+    zero = _along(s, s.input(2), axis) if s.has(2) else ""
+    return s.done("Identity", quantized(s, s.x, _along(s, s.input(1), axis), zero, stored))
+
+
+def quantized(s: Scope, name: str, scale: str, zero: str, stored: int) -> str:
+    """The nearest integer, ties to even, of the quotient, and the zero point; what is beyond the
+    type's ends is the end."""
+    steps = s.add("Round", s.add("Div", name, scale))
+    if zero:
+        steps = s.add("Add", steps, s.add("Cast", zero, to=FLOAT))
+    low, high = LIMITS[stored]
+    within = s.add("Min", s.add("Max", steps, s.const(low)), s.const(high))
+    return s.add("Cast", within, to=stored)
+
+
+@expands("DequantizeLinear")
+def dequantize(s: Scope) -> bool:
+    """Of integers that no type describes."""
+    if quantization_of(s.known, s.node) or s.element() not in (*LIMITS, INT32):
+        return False
+    if s.out_element() != FLOAT or s.element(1) != FLOAT:
+        return False
+    axis = s.get("axis", 1)
+    steps = s.x if s.element() == INT32 else s.add("Cast", s.x, to=INT32)
+    if s.has(2):
+        zero = s.add("Cast", s.input(2), to=INT32)
+        steps = s.add("Sub", steps, _along(s, zero, axis, s.shape(2)))
+    return s.done("Mul", s.add("Cast", steps, to=FLOAT), _along(s, s.input(1), axis, s.shape(1)))
+
+
+def _along(s: Scope, name: str, axis: int, shape: Sequence[int] | None = None) -> str:
+    """Scales or zero points as they broadcast with the operand: those of one axis along it, those
+    of blocks each as often as its block is long."""
+    shape = s.shape_of(name) if shape is None else shape
+    whole = s.shape()
+    if len(shape) == 1 and shape[0] != 1:
+        sizes = [1] * len(whole)
+        sizes[axis % len(whole)] = shape[0]
+        return s.reshaped(name, sizes)
+    block = s.get("block_size", 0)
+    if not block:
+        return name
+    at = [i // block for i in range(whole[axis % len(whole)])]
+    return s.add("Gather", name, s.const(at, INT64), axis=axis % len(whole))
+
+
+@expands("DynamicQuantizeLinear")
+def dynamic_quantize(s: Scope) -> bool:
+    """To uint8, by the least and the largest element and 0; the scale is 1 where all are 0."""
+    if not s.is_float:
+        return False
+    zero = s.const(0)
+    low = s.add("Min", s.add("ReduceMin", s.x, keepdims=0), zero)
+    high = s.add("Max", s.add("ReduceMax", s.x, keepdims=0), zero)
+    width = s.add("Sub", high, low)
+    scale = s.add("Div", width, s.const(255))
+    s.done("Where", s.add("Equal", low, high), s.const(1), scale, result=1)
+    scale = s.node.output[1]
+    start = s.add("Sub", zero, s.add("Div", low, scale))
+    start = s.add("Min", s.add("Max", start, zero), s.const(255))
+    s.done("Cast", s.add("Round", start), result=2, to=TensorProto.UINT8)
+    return s.done("Identity", quantized(s, s.x, scale, s.node.output[2], TensorProto.UINT8))
+
+
+@expands("MatMulInteger")
+def matmul_integer(s: Scope) -> bool:
+    """A product of the stored integers, less what their zero points add to it. Of (a - p)(b - q)
+    that is p times the sums of b's columns, q times those of a's rows, less p q for each."""
+    if not (s.has(2) or s.has(3)) or min(len(s.shape(0)), len(s.shape(1))) < 2:
+        return False
+    if s.element(0) not in BYTES or s.element(1) not in BYTES:
+        return False
+    return s.done("Identity", product(s, [s.input(i) if s.has(i) else "" for i in range(4)]))
+
+
+def product(s: Scope, names: Sequence[str]) -> str:
+    """MatMulInteger of two operands and their zero points, which may be left out."""
+    a, b, *zeros = names
+    left, right = (_zero(s, name, k) for k, name in enumerate(zeros))
+    total = s.add("MatMulInteger", a, b)
+    if left:
+        columns = _sums(s, b, -2)
+        if right:
+            depth = s.const(s.shape_of(b)[-2], INT32)
+            columns = s.add("Sub", columns, s.add("Mul", right, depth))
+        total = s.add("Sub", total, s.add("Mul", left, columns))
+    if right:
+        total = s.add("Sub", total, s.add("Mul", right, _sums(s, a, -1)))
+    return total
+
+
+def _zero(s: Scope, name: str, k: int) -> str:
+    """A zero point of int32 as it broadcasts with the product; empty if it is 0."""
+    array = s.known.array(name) if name else None
+    if not name or (array is not None and not array.any()):
+        return ""
+    shape = s.shape_of(name)
+    wide = s.add("Cast", name, to=INT32)
+    if len(shape) == 1 and shape[0] > 1 and k == 0:  # one for each row
+        return s.reshaped(wide, [-1, 1])
+    return wide
+
+
+def _sums(s: Scope, name: str, axis: int) -> str:
+    """Of the rows or columns, kept as 1; of constants, constants."""
+    array = s.known.array(name)
+    if array is not None:
+        return s.const(array.astype("int64").sum(axis=axis, keepdims=True), INT32)
+    axis %= len(s.shape_of(name))
+    wide = s.add("Cast", name, to=INT32)
+    return s.add("ReduceSum", wide, s.const([axis], INT64), keepdims=1)
+
+
+@expands("com.microsoft.MatMulIntegerToFloat")
+def matmul_integer_to_float(s: Scope) -> bool:
+    """MatMulInteger times both scales, and a bias."""
+    total = product(s, [s.input(i) if s.has(i) else "" for i in (0, 1, 4, 5)])
+    return _real(s, total, s.add("Mul", s.input(2), s.input(3)), 6)
+
+
+@expands("com.microsoft.DynamicQuantizeMatMul")
+def dynamic_quantize_matmul(s: Scope) -> bool:
+    """The same of what DynamicQuantizeLinear makes of the first operand."""
+    a, scale, zero = s.several("DynamicQuantizeLinear", 3, s.x)
+    total = product(s, [a, s.input(1), zero, s.input(3) if s.has(3) else ""])
+    return _real(s, total, s.add("Mul", scale, s.input(2)), 4)
+
+
+def _real(s: Scope, total: str, scale: str, bias: int) -> bool:
+    real = s.add("Mul", s.add("Cast", total, to=FLOAT), scale)
+    return s.done("Add", real, s.input(bias)) if s.has(bias) else s.done("Identity", real)

@@ -1,0 +1,106 @@
+# pyright: basic
+"""Networks that ONNX quantizes at run time, or of unusual scales, as C: onnxruntime's numbers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from memopt.cli import main
+
+ort = pytest.importorskip("onnxruntime")
+RNG = np.random.default_rng(3)
+
+
+def ints(low: int, high: int, *shape: int, dtype: Any = np.int8) -> Any:
+    return RNG.integers(low, high, shape).astype(dtype)
+
+
+def dynamic(weights: Any, zero: Any, *, rows: int = 3) -> tuple[list[Any], dict[str, Any]]:
+    """What quantize_dynamic makes of a product with a matrix."""
+    make = helper.make_node
+    nodes = [
+        make("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        make("MatMulInteger", ["q", "w", "z", "wz"], ["i"]),
+        make("Cast", ["i"], ["f"], to=1),
+        make("Mul", ["s", "ws"], ["ss"]),
+        make("Mul", ["f", "ss"], ["y"]),
+    ]
+    return nodes, {"w": weights, "wz": zero, "ws": np.array([0.01], "f4")}
+
+
+def zero_scale() -> tuple[list[Any], dict[str, Any]]:
+    """A filter whose scale is 0."""
+    make = helper.make_node
+    nodes = [
+        make("QuantizeLinear", ["x", "xs", "xz"], ["q"]),
+        make("DequantizeLinear", ["q", "xs", "xz"], ["xd"]),
+        make("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=1),
+        make("MatMul", ["xd", "wd"], ["y"]),
+    ]
+    scales = np.full(4, 0.02, "f4")
+    scales[1] = 0
+    fixed = {"xs": np.float32(0.05), "xz": np.int8(3)}
+    return nodes, {"w": ints(-128, 128, 8, 4), "ws": scales, "wz": np.zeros(4, "i1"), **fixed}
+
+
+def computed_scale() -> tuple[list[Any], dict[str, Any]]:
+    """Scales that are results: quantized and back."""
+    make = helper.make_node
+    nodes = [
+        make("ReduceMax", ["x"], ["m"], keepdims=0),
+        make("QuantizeLinear", ["x", "m", "z"], ["q"]),
+        make("DequantizeLinear", ["q", "m", "z"], ["y"]),
+    ]
+    return nodes, {"z": np.int8(3)}
+
+
+CASES = {
+    "int8": lambda: dynamic(ints(-128, 128, 8, 4), np.int8(0)),
+    "uint8": lambda: dynamic(ints(0, 256, 8, 4, dtype="u1"), np.uint8(128)),
+    "columns": lambda: dynamic(ints(-128, 128, 8, 4), np.array([0, 3, -5, 7], np.int8)),
+    "long": lambda: dynamic(ints(100, 128, 2000, 4), np.int8(0)),
+    "zero scale": zero_scale,
+    "computed scale": computed_scale,
+}
+
+
+def saved(path: Path, nodes: Sequence[Any], constants: dict[str, Any], x: Sequence[int]) -> Path:
+    tensors = [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]
+    value, result = (helper.make_tensor_value_info(*v) for v in (("x", 1, x), ("y", 1, None)))
+    graph = helper.make_graph(list(nodes), "g", [value], [result], tensors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    model = onnx.load(path)
+    model.ir_version = 8
+    onnx.save(onnx.shape_inference.infer_shapes(model), path)
+    return path
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_those_of_onnxruntime(name: str, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    nodes, constants = CASES[name]()
+    depth = constants["w"].shape[0] if "w" in constants else 8
+    path = saved(tmp_path / "m.onnx", nodes, constants, (3, depth))
+    xs = np.stack([RNG.normal(size=(3, depth)), np.zeros((3, depth)), np.ones((3, depth))])
+    if name == "computed scale":
+        xs = np.abs(xs) + 1
+    xs = xs.astype("f4")
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = ort.InferenceSession(str(path), options)
+    folder = tmp_path / "c"
+    assert main(["compile", str(path), "--target=host", "-o", str(folder)]) == 0
+    for x in xs:
+        (want,) = session.run(None, {"x": x})
+        run = lab.run_project(folder, [x[None]], lab.SANITIZE, trace=False)
+        assert run.code == 0, run.messages
+        got = np.frombuffer(run.output, "f4").reshape(want.shape)
+        if name == "zero scale":  # a product of reals
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(got, want)
