@@ -1,5 +1,6 @@
 """The standard road from an imported module to a plan, and the figures of the file as it was."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,6 +31,8 @@ from memopt.solvers import clock
 from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.registry import target_named
 
+STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")
+
 
 @dataclass
 class Seconds:
@@ -43,6 +46,13 @@ class Seconds:
         with progress(stage):
             action()
         self.stages[stage] = self.stages.get(stage, 0.0) + clock.now() - start
+
+    def line(self) -> str:
+        """Return the seconds of every stage as one line of JSON: no part of report.json, which is
+        the same for the same input."""
+        return json.dumps(
+            {"seconds": {name: round(self.stages.get(name, 0), 6) for name in STAGES}}
+        )
 
     def deadline(self, time_limit: float | None) -> float | None:
         """Until when to search, so that a limit includes reading, which `import` is, and writing,
@@ -170,16 +180,14 @@ def report_dict(
     before: ModuleOp,
     after: Checked,
     target: dict[str, Any],
-    seconds: Seconds,
     whole: int | None = None,
 ) -> dict[str, Any]:
-    """`report.json` of DESIGN.md: bytes and seconds; `whole` is the peak of whole operators in
-    bytes, where it is known beside that of rows."""
+    """Return `report.json` of DESIGN.md, in bytes, the same for the same input; `whole` is the peak
+    of whole operators, where it is known beside that of rows."""
     func, memory = after.func, after.memory
     old, new = plan_facts(only_function(before)), plan_facts(func)
     work = function_work(func)
     tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
-    stages = ("import", "rewrite", "fuse", "schedule", "place", "emit")
     hidden = unknown_scratch(func) if model_of(func).target.data == "tflm" else []
     objects = [m.bytes.data for m in new.memories] if new.kind == "object" else None
     arena_optimal = new.proof.data != "none" and new.arena == new.arena_lower_bound.data
@@ -212,7 +220,6 @@ def report_dict(
         "memories": memories_dict(new),
         "rewrites": rewrites_list(func),
         "target": target,
-        "seconds": {stage: round(seconds.stages.get(stage, 0.0), 6) for stage in stages},
     }
 
 

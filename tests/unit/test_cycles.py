@@ -98,3 +98,19 @@ def test_a_loop_is_what_ran_from_one_block_to_another() -> None:
     found = cycles_of(ran, code, M4)
     assert found == Cycles(1 + 3 * 2, 1 + 2 * 3 + 2, 1 + 2 * 5 + 2)
     assert found.middle == 11
+
+
+STOPPED = "Stopped execution of TB chain before 0x7f [{at:08x}] loop"
+HANDLED = ["Trace 0: 0x7f [00800409/00000200/00000110/ff000200] tick"]
+
+
+@pytest.mark.parametrize("at", range(LOG.count("Trace")))
+@pytest.mark.parametrize("stopped", [True, False])
+def test_an_interrupt_is_not_counted(at: int, stopped: bool) -> None:
+    """Before or behind any block, and in the handler itself."""
+    lines = LOG.splitlines()
+    line = [n for n, text in enumerate(lines) if text.startswith("Trace")][at]
+    address = int(lines[line].split("/")[1], 16)
+    again = [STOPPED.format(at=address), *HANDLED, STOPPED.format(at=0x200), *HANDLED, lines[line]]
+    cut = [*lines[: line + 1], *(again if stopped else HANDLED), *lines[line + 1 :]]
+    assert blocks_of(cut, 0x100, 0x106) == blocks_of(lines, 0x100, 0x106)

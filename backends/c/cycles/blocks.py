@@ -1,7 +1,9 @@
 """How often which blocks of instructions ran one after the other, as QEMU's log says.
 
 `-d exec,nochain,in_asm` writes a line `Trace` for each block that runs and, once, the instructions
-of each block that it translates.
+of each block that it translates. When the emulator is to do something else, it says that it stopped
+before the block that it named last, and names it again later. What an interrupt's handler runs is
+not counted: it depends on the clock of the machine that emulates.
 """
 
 from collections import Counter
@@ -9,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 MOST = 10_000_000  # blocks that are counted, in about as many microseconds
+HANDLER = 1  # among the flags that a line `Trace` begins with: an exception is being handled
 
 
 @dataclass
@@ -24,30 +27,39 @@ def blocks_of(lines: Iterable[str], starts: int, stops: int, most: int = MOST) -
     """What ran each time from the block at `starts` on until that at `stops`; None if that is
     more than `most` blocks."""
     found, counted = Ran(), 0
-    first = last = before = 0
-    counts = False
+    first = last = before = earlier = 0
+    counts = counted_before = handles = False
     pairs: list[tuple[int, int]] = []
     for line in lines:
         if line.startswith("Trace"):
-            at = int(line[line.index("/") + 1 :].partition("/")[0], 16)
+            flags, _, rest = line[line.index("[") + 1 :].partition("/")
+            at = int(rest.partition("/")[0], 16)
             if first:
                 found.ends[first], first = last, 0
+            handles = bool(int(flags, 16) & HANDLER)
+            if handles:
+                continue
+            counted_before = counts
             if counts:
                 pairs.append((before, at))
                 counted += 1
                 if counted > most:
                     return None
-                if len(pairs) >= 1 << 20:
-                    found.steps.update(pairs)
-                    pairs.clear()
                 counts = at != stops
             elif at == starts:
                 counts = True
-            before = at
+            earlier, before = before, at
+        elif line.startswith("Stopped") and not handles:
+            if counted_before:
+                pairs.pop()
+            before, counts, counted_before = earlier, counted_before, False
         elif line.startswith("0x"):
             last = int(line[:10], 16)
             first = first or last
         elif line.startswith("IN:"):
             first = 0
+        if len(pairs) >= 1 << 20:
+            found.steps.update(pairs[:-1])
+            del pairs[:-1]
     found.steps.update(pairs)
     return found

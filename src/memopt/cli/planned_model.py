@@ -75,7 +75,7 @@ class PlannedModel:
 
     def report(self, facts: dict[str, Any], whole: int | None) -> dict[str, Any]:
         """report.json, with these `facts` of the target and the `whole_peak`."""
-        return report_dict(self.path.name, self.before, self.known, facts, self.seconds, whole)
+        return report_dict(self.path.name, self.before, self.known, facts, whole)
 
 
 def check_target(args: argparse.Namespace) -> None:

@@ -120,6 +120,9 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
         "(default for C targets, of .onnx with those that kernels need); all; none (default for "
         f"tflm); or names, of {', '.join(RULES)}",
     )
+    parser.add_argument(
+        "--stats", choices=("json",), help="the seconds of each stage as a line of JSON, to stderr"
+    )
     add_input_range(parser)
     add_shape(parser)
     add_model_path(parser, "where the weights of an .mlir are")

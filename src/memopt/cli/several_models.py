@@ -10,6 +10,7 @@ plan that fits there.
 
 import argparse
 import json
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -67,6 +68,8 @@ def compile_several(args: argparse.Namespace, directory: Path) -> None:
         publish(staged, directory, args.force, sources)
     print("\n\n".join(map(summary, reports)))
     print(f"\n{_summary(report)}\nwritten   {directory}")
+    if args.stats:
+        print(*(model.seconds.line() for model in models), sep="\n", file=sys.stderr)
 
 
 def _check(args: argparse.Namespace) -> None:

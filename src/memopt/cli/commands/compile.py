@@ -1,6 +1,7 @@
 """`memopt compile MODEL -o DIR`: plan a model; write code or a planned .tflite."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,8 @@ def _one(args: argparse.Namespace, path: Path, directory: Path) -> None:
     for why in model.less.why:
         print(f"rewrite   {why}")
     print(f"written   {directory}")
+    if args.stats:
+        print(model.seconds.line(), file=sys.stderr)
 
 
 def _emit_tflm(model: PlannedModel, directory: Path, args: argparse.Namespace) -> Emitted:

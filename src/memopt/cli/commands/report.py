@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> None:
         if known.plan.family.data == "rows":
             whole = whole_peak(context, task.ready, task.target, task.choices, seconds)
     facts = facts_without_a_build(after, args.target, known.plan.arena)
-    report = report_dict(path.name, before, known, facts, seconds, whole)
+    report = report_dict(path.name, before, known, facts, whole)
     old, new = timeline_of(only_function(before)), timeline_of(known.func, known)
     off_chip = off_chip_claims(func)
     if off_chip is not None:
@@ -86,6 +86,8 @@ def run(args: argparse.Namespace) -> None:
         new = replace(new, claimed=report["plan"]["claimed"])
     if args.html:
         write_output(args.html, report_html(path.name, old, new), (path, *model_files(after)))
+    if args.stats:
+        print(seconds.line(), file=sys.stderr)
     if args.json:
         print(json.dumps(report, indent=2))
     else:
