@@ -121,8 +121,9 @@ def channel_axis(value: SSAValue) -> int:
 
 
 def channels_of(value: SSAValue) -> int:
-    """Elements of the channel dimension."""
-    return shape_of(value)[channel_axis(value)]
+    """Elements of the channel dimension; a scalar is one channel."""
+    shape = shape_of(value)
+    return shape[channel_axis(value)] if shape else 1
 
 
 def same_channels(before: SSAValue, after: SSAValue) -> tuple[int, ...] | None:

@@ -287,7 +287,7 @@ from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.quick import numbers
 from memopt.dialects.rewrite_attributes import CHANGED
 from memopt.dialects.stored import is_stored, per_tensor
-from memopt.dialects.tensors import AnyTensor, channel_axis, encoding_of, shape_of
+from memopt.dialects.tensors import AnyTensor, channel_axis, channels_of, encoding_of, shape_of
 from memopt.rewrites import Applied, Exact, FunctionRule
 
 
@@ -325,7 +325,7 @@ class ConstantChannels(FunctionRule):
     ) -> None:
         """Say what goes of an operation's results, and that it is no more the file's."""
         if any(v in said for v in op.results):
-            widths = (said.get(v) or ChannelsAttr(shape_of(v)[channel_axis(v)]) for v in op.results)
+            widths = (said.get(v) or ChannelsAttr(channels_of(v)) for v in op.results)
             op.attributes[CHANNELS] = ArrayAttr(list(widths))
         self.changed(op, rewriter)
         if CHANGED in op.attributes:

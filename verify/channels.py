@@ -26,7 +26,7 @@ from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.weighing import WeighingOp
 from memopt.dialects.range_attribute import LARGEST, declared_ranges
 from memopt.dialects.stored import Array
-from memopt.dialects.tensors import channel_axis, is_buffer, shape_of
+from memopt.dialects.tensors import channels_of, elements_of, is_buffer, shape_of
 from memopt.verify.real_intervals import are_finite, as_float32, is_real, rounded_sum
 from memopt.verify.stored_intervals import (
     Known,
@@ -156,6 +156,8 @@ def _of_ends(op: Operation, reading: Reading) -> list[Known | None]:
     if not isinstance(op, ComputeOp) or not op.MONOTONE or None in known:
         return made
     values = (*op.operands, *op.results)
+    if not all(map(_elements_by_channel, values)):  # a scalar, or a tensor of no elements
+        return made
     if not all(map(has_integers, values)):
         ends = [end for k in known if k is not None for end in (k.low, k.high)]
         if not all(map(is_real, values)) or not are_finite(*ends):
@@ -173,6 +175,11 @@ def _of_ends(op: Operation, reading: Reading) -> list[Known | None]:
         return made
     ends = zip(op.results, least, most, strict=True)
     return [between(v, low, high) for v, low, high in ends]
+
+
+def _elements_by_channel(value: SSAValue) -> int:
+    """Return how many elements a channel has, 0 for a scalar, whose channel is no dimension."""
+    return elements_of(value) // channels_of(value) if elements_of(value) and shape_of(value) else 0
 
 
 def _real_mean(op: MeanOp, low: Array, high: Array) -> Known:
@@ -193,7 +200,7 @@ def _real_mean(op: MeanOp, low: Array, high: Array) -> Known:
 def _check_claims(op: Operation, value: OpResult, known: Known) -> int:
     """Hold the claims of a result to what is known of it."""
     claims = channels_of_result(value)
-    width = claims.width.data if claims is not None else shape_of(value)[channel_axis(value)]
+    width = claims.width.data if claims is not None else channels_of(value)
     kept = claims.kept if claims is not None else tuple(range(width))
 
     def fail(text: str) -> None:
@@ -201,7 +208,7 @@ def _check_claims(op: Operation, value: OpResult, known: Known) -> int:
 
     if width != len(known.low) or kept != known.kept:
         fail(f"channels {_short(kept)} of {width} are left, not {_short(known.kept)}")
-    if shape_of(value)[channel_axis(value)] != len(kept):
+    if channels_of(value) != len(kept):
         fail(f"{len(kept)} channels are left of {shape_of(value)}")
     for c in claims.left_out if claims is not None else ():
         low, high = known.low[c.index].item(), known.high[c.index].item()

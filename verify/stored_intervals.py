@@ -37,7 +37,7 @@ from memopt.dialects.stored import (
     is_stored,
     may_round_once,
 )
-from memopt.dialects.tensors import channel_axis, encoding_of, shape_of
+from memopt.dialects.tensors import channel_axis, channels_of, encoding_of, shape_of
 from memopt.verify.real_intervals import (
     clamped,
     function_of,
@@ -112,9 +112,8 @@ def anything(value: SSAValue) -> Known:
     """Any value of the type, all channels left but those that are claimed."""
     import numpy as np
 
-    shape = shape_of(value)
     claims = channels_of_result(value)
-    width = claims.width.data if claims else shape[channel_axis(value)] if shape else 1
+    width = claims.width.data if claims else channels_of(value)
     if is_real(value):
         return known_of(*unbounded(width), range(width))
     low, high = type_limits(value)
@@ -152,8 +151,11 @@ def after(op: ComputeOp, reading: Reading) -> list[Known] | None:
 def moved(op: ComputeOp, reading: Reading) -> Known | None:
     """The only operand, whose channels the result has, in its quantization or another's range."""
     known = reading.known.get(op.operands[0])
-    axes = [channel_axis(v) - len(shape_of(v)) for v in (op.operands[0], op.results[0])]
-    if known is None or axes[0] != axes[1] or not has_numbers(op.results[0]):
+    ends = op.operands[0], op.results[0]
+    axes = [channel_axis(v) - len(shape_of(v)) for v in ends]
+    if known is None or axes[0] != axes[1] or not has_numbers(ends[1]):
+        return None
+    if not all(map(shape_of, ends)):
         return None
     return known_of(known.low, known.high, known.kept, known.constant)
 
@@ -237,16 +239,20 @@ def _pad(op: PadOp, reading: Reading) -> list[Known] | None:
 @after.register
 def _slice(op: SliceOp, reading: Reading) -> list[Known] | None:
     found, axis = moved(op, reading), channel_axis(op.input)
+    if found is None:
+        return None
     whole = shape_of(op.input)[axis] == shape_of(op.result)[axis]
     plain = int(op.strides.get_values()[axis]) == 1
-    return [found] if found is not None and whole and plain else None
+    return [found] if whole and plain else None
 
 
 @after.register
 def _transpose(op: TransposeOp, reading: Reading) -> list[Known] | None:
     found, axis = moved(op, reading), channel_axis(op.result)
+    if found is None:
+        return None
     stays = int(op.permutation.get_values()[axis]) == channel_axis(op.input)
-    return [found] if found is not None and stays else None
+    return [found] if stays else None
 
 
 @after.register
@@ -332,7 +338,7 @@ def _split(op: SplitOp, reading: Reading) -> list[Known] | None:
     start = 0
     for part in op.parts:
         claims = channels_of_result(part)
-        width = claims.width.data if claims else shape_of(part)[channel_axis(part)]
+        width = claims.width.data if claims else channels_of(part)
         ends = (v[start : start + width] for v in (known.low, known.high, known.constant))
         low, high, constant = ends
         kept = [c - start for c in known.kept if start <= c < start + width]

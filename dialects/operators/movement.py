@@ -118,7 +118,6 @@ class TransposeOp(ComputeOp):
         return tuple(range(channels_of(self.result))) if stay else None
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
-        import numpy as np
 
         order = [int(v) for v in self.permutation.get_values()]
-        return [np.ascontiguousarray(operands[0].transpose(order))]
+        return [operands[0].transpose(order).copy()]

@@ -86,7 +86,7 @@ class UnpackOp(ComputeOp):
 
         need_same_numbers(self, self.input, *self.parts)
         found = np.moveaxis(operands[0], self.axis.value.data, 0)
-        return [np.ascontiguousarray(part) for part in found]
+        return [np.array(part, order="C") for part in found]
 
     @property
     def stretches(self) -> tuple[int, int]:

@@ -84,7 +84,7 @@ class FunctionOp(UnaryOp):
         need_double_rounding(self)
         ends = (int(values.min()), int(values.max())) if values.size else (0, 0)
         found = by_table(values, self.of_stored(bits, ends))
-        return [np.ascontiguousarray(found.astype(dtype_of(self.result)))]
+        return [np.asarray(found).astype(dtype_of(self.result), order="C")]
 
     def extremes(self, least: Sequence[Array], most: Sequence[Array]) -> list[Range] | None:
         """Of stored integers of 8 bits, exactly, by a table of all of them."""

@@ -32,7 +32,7 @@ class Text:
             words.append(numbers)
         element = element or ("i8" if self.quantized else "f32")
         encoding = f", #memgraph.encoding<{', '.join(words)}>" if words else ""
-        return f"tensor<{'x'.join(map(str, shape))}x{element}{encoding}>"
+        return f"tensor<{''.join(f'{n}x' for n in shape)}{element}{encoding}>"
 
     def line(self, text: str, types: list[str], results: list[str]) -> list[str]:
         """An operator; the names of its results."""
@@ -58,7 +58,7 @@ class Text:
             values = self.rng.integers(-127, 128, shape) * (1 if element == "i8" else 9)
         words = [w for w in (layout, numbers) if w]
         encoding = f", #memgraph.encoding<{', '.join(words)}>" if words else ""
-        type_ = f"tensor<{'x'.join(map(str, shape))}x{element}{encoding}>"
+        type_ = f"tensor<{''.join(f'{n}x' for n in shape)}{element}{encoding}>"
         self.lines.append(f"{name} = memgraph.constant dense<{values.tolist()}> : {type_}")
         return name, type_
 

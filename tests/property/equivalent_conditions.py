@@ -24,7 +24,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "_narrow_constants: result in gone": "operands lose what results do, or both nothing",
         "_take: len(kept) == shape_of(value)[axis]": "to take all is to take nothing away",
         "rewrite_function: isinstance(v, OpResult)": NARROWS,
-        "_claim: ChannelsAttr(shape_of(v)[channel_axis(v)])": DEFAULT,
+        "_claim: ChannelsAttr(channels_of(v))": DEFAULT,
     },
     "division-as-product": {
         "are_powers_of_two: divisors is None": NARROWS,
