@@ -54,7 +54,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
     for base in bases:
         members = buffers.members[base]
         touched = dict(uses[base])
-        first, last = False, False
+        first, last, in_pieces = False, False, False
         for i in members:
             if i != base:
                 for step, size in uses[i].items():
@@ -62,6 +62,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
             if i < len(graph.groups):
                 first |= graph.groups[i].is_input
                 last |= graph.groups[i].is_output
+                in_pieces |= graph.groups[i].piece is not None
         if first:
             touched.setdefault(-1, 0)
         if last:
@@ -85,6 +86,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
                 movable,
                 copied or 0,
                 b.alignment,
+                in_pieces,
             )
         )
     return Tenants(MemoryProblem(banks, tuple(tenants), steps), buffers, tenant_of, scratch_of)

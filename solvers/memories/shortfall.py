@@ -61,7 +61,7 @@ def _where(
     for step in order[:TRIED]:
         at = moment(step)
         tenants = tuple(
-            Tenant(t.name, (Height(at, at + 1, h),), t.uses, False, 0, t.alignment)
+            Tenant(t.name, (Height(at, at + 1, h),), t.uses, False, 0, t.alignment, True)
             for t in problem.tenants
             if (h := _height(t, at))
         )

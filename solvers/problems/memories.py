@@ -73,9 +73,9 @@ class Tenant:
     """A buffer, or several that share a base and so lie in one bank.
 
     No two of its `heights` share a byte in a moment, and the first is at its offset. Its bytes are
-    rounded up to `alignment`, but for parts of a tensor; those of what takes its place to their
-    own. `movable` tenants (one height) may change the bank; each move reads and writes `copied`
-    bytes.
+    rounded up to `alignment`, but for parts of a tensor (`unrounded`); those of what takes its
+    place to their own. `movable` tenants (one height) may change the bank; each move reads and
+    writes `copied` bytes.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Tenant:
     movable: bool = False
     copied: int = 0
     alignment: int = 1
+    unrounded: bool = False
 
     def __post_init__(self) -> None:
         if len(self.heights) == 1:  # as of most, of which it is known at once
@@ -157,8 +158,10 @@ class MemoryProblem:
                 raise ProblemError(f"{t.name!r}: no live range, or uses out of order")
             if any(low >= up or h < 0 or at < 0 for low, up, h, at in t.heights):
                 raise ProblemError(f"{t.name!r}: bad live range or size")
-            if t.heights[0].at or (not t.in_parts and t.heights[0].bytes % t.alignment):
-                raise ProblemError(f"{t.name!r}: bad size, or nothing at its offset")
+            if t.heights[0].at:
+                raise ProblemError(f"{t.name!r}: nothing at its offset")
+            if t.heights[0].bytes % t.alignment and not t.unrounded:
+                raise ProblemError(f"{t.name!r}: bytes are not rounded up to {t.alignment}")
             if not t.size and (t.traffic or t.copied):
                 raise ProblemError(f"{t.name!r}: no bytes, but traffic")
             ends = t.lower, t.upper

@@ -32,7 +32,8 @@ CASES = 5_000
 
 
 def random_problem(random: Random, most: int, moving: bool) -> MemoryProblem:
-    """A few tenants; some move, some are shapes, some have no bytes."""
+    """A few tenants; some move, some are shapes, some have no bytes, some are one part of a tensor,
+    which is not rounded up."""
     steps = random.randint(1, 6 if moving else 4)
     tenants: list[Tenant] = []
     for i in range(random.randint(1, most)):
@@ -56,7 +57,10 @@ def random_problem(random: Random, most: int, moving: bool) -> MemoryProblem:
                 above = random.randint(1, size)
                 heights = [Height(low, cut, above), Height(low, up, random.randint(1, 3), above)]
         copied = random.randint(1, size) if size else 0
-        tenants.append(Tenant(f"t{i}", tuple(heights), uses, moves, copied, alignment))
+        parts = any(h.at for h in heights)
+        if not moves and size > 1 and len(heights) == 1 and random.random() < 0.3:
+            heights, parts = [Height(low, up, size - 1)], True
+        tenants.append(Tenant(f"t{i}", tuple(heights), uses, moves, copied, alignment, parts))
     banks = tuple(
         Bank(f"m{k}", random.randint(0, 12), random.randint(0, 4))
         for k in range(random.choice((1, 2, 2, 3)))
