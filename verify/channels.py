@@ -102,7 +102,7 @@ def _check_sizes(func: FuncOp) -> None:
                 raise MemoptError(text, place_of(op))
             claims = channels_of_result(value)
             width = claims.width.data if claims is not None else 0
-            channels += max(width, shape[channel_axis(value)] if shape else 1)
+            channels += max(width, channels_of(value))
             if channels > MOST_CHANNELS or prod(shape) > MOST_ELEMENTS:
                 text = f"{name_of(value)} has too many channels or elements to verify claims"
                 raise MemoptError(text, place_of(op))
