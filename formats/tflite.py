@@ -69,7 +69,8 @@ class Quantization:
 @dataclass(frozen=True)
 class Tensor:
     """`size` in bytes, None for strings, resources and variants. `buffer` 0 holds nothing. The
-    buffer of a tensor with `sparsity` holds some of its elements, the others are zero."""
+    buffer of a tensor with `sparsity` holds some of its elements, the others are zero. `signature`
+    is the shape with -1 for dimensions that are open, empty where none is."""
 
     name: str
     type: str
@@ -80,6 +81,7 @@ class Tensor:
     is_constant: bool
     quantization: Quantization | None
     sparsity: Sparsity | None
+    signature: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -272,6 +274,7 @@ def _tensor(table: Table, buffers: tuple[tuple[int, int], ...]) -> Tensor:
             raise MalformedError(f"its buffer holds {held} bytes, not {needed}")
     elif held and size is not None and held != size:
         raise MalformedError(f"its buffer holds {held} bytes, shape and type need {size}")
+    signature = table.integers(7)
     constant = bool(held) or (size == 0 and not is_variable) or sparsity is not None
     return Tensor(
         table.string(3),
@@ -283,6 +286,7 @@ def _tensor(table: Table, buffers: tuple[tuple[int, int], ...]) -> Tensor:
         constant,
         _quantization(table.table(4), shape),
         sparsity,
+        signature if len(signature) == len(shape) and min(signature, default=0) < 0 else (),
     )
 
 

@@ -22,6 +22,7 @@ from memopt.backends.tflm.extent import has_bytes_behind, newer_field, trailing_
 from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scratch
 from memopt.backends.tflm.order import sets_variables_only, written_order
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
+from memopt.backends.tflm.shapes import with_shapes_of, write_shapes
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.place_attributes import SlotAttr
@@ -54,11 +55,11 @@ def write_tflm(
     data, model, name = source_of(module, folder, model_path, source)
     func = only_function(module, model)
     check_function(func, model, Weights.holding(data))
-    order = written_order(func, model)
+    order, shaped = written_order(func, model), with_shapes_of(func, model)
     tensors = sum(len(graph.tensors) for graph in model.subgraphs)
     if at_run_time:
         own = [data[slice(*model.buffers[b])] for key, b in model.metadata if key == PLAN_NAME]
-        if own and not has_bytes_behind(data):
+        if own and not has_bytes_behind(data) and shaped == model:
             return data
         order, plan = sorted(order), own[0] if own else _plan([-1] * tensors)
     else:
@@ -73,12 +74,13 @@ def write_tflm(
     options = (op.custom_options for graph in model.subgraphs for op in graph.operators)
     trailing = trailing_bytes(data, [*model.buffers, *options])
     graph = objects.subgraphs[0]
+    write_shapes(objects, shaped)
     if graph.operators:
         graph.operators = [graph.operators[i] for i in order]
     _set_metadata(objects, PLAN_NAME, plan)
     _move_control_dependencies(objects, model, data, order, name)
     result = pack(objects, trailing)
-    check_written(data, model, result, order, plan, name)
+    check_written(data, shaped, result, order, plan, name)
     return result
 
 

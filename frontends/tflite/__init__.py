@@ -6,6 +6,7 @@ FRONTEND = Frontend(
     suffix=".tflite",
     reader=f"{__name__}.read",
     looks=lambda data: data[4:8] == b"TFL3",
+    fixes_shapes=True,
     interpreter="tflm",
     planned=f"{__name__}.planned",
 )

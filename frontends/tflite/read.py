@@ -14,18 +14,29 @@ from xdsl.dialects.builtin import ModuleOp
 from memopt.dialects.errors import MemoptError
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, read_model
+from memopt.frontends.core.fixed import Fixed, check_none_fixed
 from memopt.frontends.core.function import module_of, sha256_of
+from memopt.frontends.core.shapes import Shapes
 from memopt.frontends.tflite.convert import Importer
+from memopt.frontends.tflite.infer import with_shapes
 from memopt.frontends.tflite.variables import first_values
 
 
-def read(data: bytes, name: str = "model.tflite", path: Path | None = None) -> ModuleOp:
+def read(
+    data: bytes,
+    name: str = "model.tflite",
+    path: Path | None = None,
+    shapes: Shapes | None = None,
+    fixed: Fixed | None = None,
+) -> ModuleOp:
     """The module for a .tflite file.
 
     `name` is what messages call the file, and what the module's weights refer to unless `path` is
-    given. An `OfflineMemoryAllocation` plan in the file is not imported. Raises MemoptError.
+    given. `shapes` are those of its inputs, where the file leaves dimensions open. An
+    `OfflineMemoryAllocation` plan in the file is not imported. Raises MemoptError.
     """
-    model = read_model(data, name)
+    check_none_fixed(fixed or {}, name)
+    model = with_shapes(data, read_model(data, name), shapes or {}, name)
     sha256 = sha256_of(data)
     ordered = control_dependencies(model, data, name)
     first = first_values(data, model, name)

@@ -17,7 +17,7 @@ FLATBUFFERS: Any = importlib.import_module("flatbuffers")
 @dataclass(frozen=True)
 class T:
     """A tensor; `data` makes it a constant (an array), `variable` a variable. `sparsity`, a
-    SparsityParametersT, says which elements `data` has."""
+    SparsityParametersT, says which elements `data` has, `signature` with -1 what is open."""
 
     name: str
     shape: Sequence[int]
@@ -28,6 +28,7 @@ class T:
     zero: Sequence[int] = ()
     axis: int = 0
     sparsity: Any = None
+    signature: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ def _tensor(model: Any, tensor: T) -> Any:
     result: Any = SCHEMA.TensorT()
     result.name, result.shape = tensor.name, np.array(tensor.shape, np.int32)
     result.type = getattr(SCHEMA.TensorType, tensor.type)
+    result.shapeSignature = np.array(tensor.signature, np.int32) if tensor.signature else None
     result.isVariable, result.sparsity = tensor.variable, tensor.sparsity
     result.buffer = 0 if tensor.data is None else _buffer(model, tensor.data.tobytes())
     if tensor.scale:

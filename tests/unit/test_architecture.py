@@ -267,6 +267,8 @@ LISTS = (
     "dialects/foreign",  # of others, a file per dialect, as for the verifier
     "verify/foreign",
     *(str(path.relative_to(ROOT)) for path in ROOT.glob("frontends/*/operators.py")),
+    "frontends/tflite/shape_rules.py",  # a rule for each of operators.py, as a test of it says
+    "frontends/tflite/shape_values.py",
     "frontends/onnx/folding.py",
     "frontends/onnx/expansions",
     "backends/c/kernels",

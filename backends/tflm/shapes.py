@@ -1,0 +1,51 @@
+"""Shapes of a file whose dimensions are open, as the module has them."""
+
+from dataclasses import replace
+from typing import Any
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import OpResult
+
+from memopt.dialects.errors import MemoptError
+from memopt.dialects.structure import VariableOp
+from memopt.dialects.tensors import bytes_of, shape_of
+from memopt.formats.tflite import Model, Tensor
+from memopt.targets.tflm.arena import tensor_indices
+
+
+def with_shapes_of(func: FuncOp, model: Model) -> Model:
+    """Return the file with the shapes that a function has, where the file leaves dimensions open.
+    Raises MemoptError for another shape than the file says."""
+    graph, *others = model.subgraphs
+    tensors = list(graph.tensors)
+    for value, index in tensor_indices(func).items():
+        if isinstance(value, OpResult) and isinstance(value.op, VariableOp):
+            continue
+        shape, tensor = shape_of(value), tensors[index]
+        if shape == tensor.shape:
+            continue
+        if not _fits(shape, tensor):
+            text = (
+                f"tensor {index} has the shape {list(tensor.shape)} in the file, not {list(shape)}"
+            )
+            raise MemoptError(text, f"@{func.sym_name.data}")
+        tensors[index] = replace(tensor, shape=shape, size=bytes_of(value.type))
+    return replace(model, subgraphs=(replace(graph, tensors=tuple(tensors)), *others))
+
+
+def _fits(shape: tuple[int, ...], tensor: Tensor) -> bool:
+    """Whether only dimensions that are open differ."""
+    return len(shape) == len(tensor.signature) and all(
+        n == said or is_open < 0
+        for n, said, is_open in zip(shape, tensor.shape, tensor.signature, strict=True)
+    )
+
+
+def write_shapes(objects: Any, model: Model) -> None:
+    """Give the tensors of the first subgraph the shapes of a model."""
+    import numpy as np
+
+    graph = objects.subgraphs[0]
+    for entry, tensor in zip(graph.tensors, model.subgraphs[0].tensors, strict=True):
+        if tensor.signature:
+            entry.shape = np.array(tensor.shape, np.int32)
