@@ -1,8 +1,10 @@
 """What a written project really needs: its image is linked, its sections read, and it is run."""
 
+import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -34,13 +36,20 @@ def _defined(directory: Path, what: str) -> int:
 
 
 def _make(directory: Path, build: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["make", "-s", "-C", str(directory), f"BUILD={build}", *arguments],
-        capture_output=True,
+    command = ["make", "-s", "-C", str(directory), f"BUILD={build}", *arguments]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+        start_new_session=True,  # so that compiler and emulator end with it
+    ) as process:
+        try:
+            out, error = process.communicate(timeout=SECONDS)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, error)
 
 
 def _sections(listing: str) -> dict[str, int]:

@@ -4,9 +4,15 @@ import argparse
 import atexit
 import gc
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
 from typing import NoReturn
+
+from memopt.dialects.errors import printable
 
 
 class UsageError(ValueError):
@@ -19,20 +25,47 @@ def check_time_limit(seconds: float | None) -> None:
         raise UsageError(f"--time-limit={seconds:g}: seconds, finite and more than 0")
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: what is done is given up and cleaned up as at Ctrl-C."""
+
+
 def exit_code(program: str, run: Callable[[], int]) -> int:
-    """What `run` gives back; 2 for wrong usage, 130 for Ctrl-C, each with its line on stderr, and 1
-    for a reader that went away."""
+    """What `run` gives back; 2 for wrong usage, 130 for Ctrl-C, 143 for SIGTERM, each with its line
+    on stderr, and 1 for a reader that went away."""
     try:
-        return run()
+        with _terminable():
+            return run()
     except UsageError as error:
-        print(f"{program}: error: {error}", file=sys.stderr)
+        print(f"{program}: error: {printable(str(error))}", file=sys.stderr)
         return 2
+    except Terminated:
+        print(f"{program}: terminated", file=sys.stderr)
+        return 143
     except KeyboardInterrupt:
         print(f"{program}: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+@contextmanager
+def _terminable() -> Generator[None]:
+    """Raise Terminated at SIGTERM, once; whoever has said what happens then is left alone."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # nothing interrupts the cleaning up
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def collect_rarely() -> None:

@@ -1,7 +1,7 @@
-"""Ctrl-C while an integer program is solved: exit code 130, and nothing is written.
+"""Ctrl-C or SIGTERM while an integer program is solved: exit code 130 or 143, nothing is written.
 
-A real signal to the whole group of the command, as a terminal sends it, once the process that
-solves is there.
+Ctrl-C is a real signal to the whole group of the command, as a terminal sends it, SIGTERM one to it
+alone, once the process that solves is there.
 """
 
 import json
@@ -126,17 +126,20 @@ OPT = ["--model=alignment=1", "hard.json", "-o", "out"]
         ("cli", ["compile", "hard.json", "--no-fuse", "--schedule=ilp", "-o", "folder"]),
     ],
 )
-def test_ctrl_c_ends_the_command_and_writes_nothing(
-    module: str, arguments: list[str], folder: Path
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "term"])
+def test_a_signal_ends_the_command_and_writes_nothing(
+    number: signal.Signals, module: str, arguments: list[str], folder: Path
 ) -> None:
     (folder / "out").write_text("as it was")
     with command(module, arguments, folder) as process:
         worker = solving(process)
-        os.killpg(process.pid, signal.SIGINT)
+        send = os.killpg if number == signal.SIGINT else os.kill
+        send(process.pid, number)
         out, err = process.communicate(timeout=HANG)
     assert worker, err
     name = "memopt-opt" if module == "opt" else "memopt"
-    assert (process.returncode, out, err) == (130, "", f"{name}: interrupted\n")
+    code, said = (130, "interrupted") if number == signal.SIGINT else (143, "terminated")
+    assert (process.returncode, out, err) == (code, "", f"{name}: {said}\n")
     assert (folder / "out").read_text() == "as it was"
     assert sorted(p.name for p in folder.iterdir()) == [
         "hard.csv",
@@ -164,18 +167,23 @@ def test_a_killed_solver_is_a_line_and_no_proof(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
-@pytest.mark.parametrize("send", [os.killpg, os.kill], ids=["a terminal's", "to it alone"])
-def test_ctrl_c_ends_a_sweep_with_its_processes(
-    send: Callable[[int, int], None], folder: Path
+@pytest.mark.parametrize(
+    ("send", "number"),
+    [(os.killpg, signal.SIGINT), (os.kill, signal.SIGINT), (os.kill, signal.SIGTERM)],
+    ids=["a terminal's", "to it alone", "term"],
+)
+def test_a_signal_ends_a_sweep_with_its_processes(
+    send: Callable[[int, int], None], number: signal.Signals, folder: Path
 ) -> None:
     with command("cli", ["sweep", "hard.json", "other.json", "--jobs=2"], folder) as process:
         end = time.monotonic() + HANG
         while len(children(process.pid)) < 3 and time.monotonic() < end:  # a tracker is one
             time.sleep(0.05)
         started = children(process.pid)
-        send(process.pid, signal.SIGINT)
+        send(process.pid, number)
         out, err = process.communicate(timeout=HANG)
-    assert (process.returncode, out) == (130, "")
-    assert "memopt: interrupted\n" in err  # Python's own words where a process was just starting
+    code, said = (130, "interrupted") if number == signal.SIGINT else (143, "terminated")
+    assert (process.returncode, out) == (code, "")
+    assert f"memopt: {said}\n" in err  # Python's own words where a process was just starting
     assert len(started) >= 2
     assert all(map(gone, started))

@@ -1,4 +1,4 @@
-"""The processes of a sweep: all of them end at Ctrl-C, also when it comes while one starts."""
+"""The processes of a sweep: all of them end at Ctrl-C or SIGTERM, also while one starts."""
 
 import signal
 import threading
@@ -17,7 +17,7 @@ class Processes(ProcessPoolExecutor):
     """What `submit` starts is known to `end`, whenever Ctrl-C comes."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """As in the class above; Ctrl-C takes effect at its end."""
+        """As in the class above; Ctrl-C and SIGTERM take effect at its end."""
         with _uninterrupted():
             return super().submit(fn, *args, **kwargs)
 
@@ -30,19 +30,22 @@ class Processes(ProcessPoolExecutor):
 
 @contextmanager
 def _uninterrupted() -> Generator[None]:
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield  # Ctrl-C is not for this thread, or not for Python
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: handler for number, handler in handlers.items() if callable(handler)}
+    if threading.current_thread() is not threading.main_thread() or not before:
+        yield  # they are not for this thread, or not for Python
         return
     came: list[tuple[int, FrameType | None]] = []
 
     def wait(number: int, frame: FrameType | None) -> None:
         came.append((number, frame))
 
-    signal.signal(signal.SIGINT, wait)
+    for number in before:
+        signal.signal(number, wait)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-    if came:
-        before(*came[0])
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number, frame in came[:1]:
+        before[signal.Signals(number)](number, frame)

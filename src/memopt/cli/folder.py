@@ -15,9 +15,8 @@ import json
 import os
 import re
 import stat
-import tempfile
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -168,7 +167,7 @@ def check_folder(directory: Path, force: bool, staged: Path | None = None) -> Li
             return {}
         raise MemoptError(
             f"is not empty and was not made by memopt: it holds {_shown(first)} and no {MANIFEST}; "
-            "name a new folder",
+            "name a new folder" + (", or remove that" if first.startswith(".memopt-") else ""),
             str(directory),
         )
     edited = [] if force else _edited(directory, listed, sorted(listed))
@@ -213,36 +212,6 @@ def changes(
 # -- writing ------------------------------------------------------------------------------------
 
 
-@contextmanager
-def staging(directory: Path) -> Generator[Path]:
-    """An empty folder on the disk of `directory`; at the end it goes.
-
-    Folders made on the way to `directory` go too unless all went well.
-
-    Raises MemoptError that names `directory`.
-    """
-    parent = directory.absolute().parent
-    missing = [p for p in (parent, *parent.parents) if not p.exists()]
-    done = False
-    try:
-        try:
-            parent.mkdir(parents=True, exist_ok=True)
-            inside = directory if directory.is_dir() else parent
-            temporary = tempfile.TemporaryDirectory(dir=inside, prefix=".memopt-")
-        except OSError as error:
-            raise MemoptError(error.strerror or "cannot be written", str(directory)) from None
-        with temporary as name:
-            staged = Path(name) / "out"
-            staged.mkdir()
-            yield staged
-        done = True
-    finally:
-        if not done:
-            with suppress(OSError):
-                for folder in missing:
-                    folder.rmdir()
-
-
 def publish(staged: Path, directory: Path, force: bool, sources: Iterable[Path]) -> None:
     """Move all files of `staged` into `directory` and list them; what is stale goes.
 
@@ -258,14 +227,21 @@ def publish(staged: Path, directory: Path, force: bool, sources: Iterable[Path])
         return
     todo = changes(directory, listed, new, sources)
     both = {n: listed.get(n, frozenset()) | {h} for n, h in new.items()}
-    write_file(directory / MANIFEST, manifest_text({**listed, **both}))
+    _write_manifest(staged, directory, manifest_text({**listed, **both}))
     for name in todo.removed:
         (directory / name).unlink()
         _remove_empty(directory, Path(name).parent)
     for name in todo.written:
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (staged / name).replace(directory / name)
-    write_file(directory / MANIFEST, final)
+    _write_manifest(staged, directory, final)
+
+
+def _write_manifest(staged: Path, directory: Path, text: str) -> None:
+    """Write a manifest into `directory` in one step, which leaves nothing else there if killed."""
+    beside = staged.parent / MANIFEST
+    write_file(beside, text)
+    beside.replace(directory / MANIFEST)
 
 
 def _remove_empty(directory: Path, folder: Path) -> None:

@@ -23,8 +23,9 @@ from memopt.backends.c.project import write_texts
 from memopt.backends.c.project_files import Project
 from memopt.backends.c.several import BUILDS, Several, several_files
 from memopt.backends.c.text import file_name
-from memopt.cli.folder import publish, staging
+from memopt.cli.folder import publish
 from memopt.cli.planned_model import PlannedModel, plan_model
+from memopt.cli.staging import staging
 from memopt.cli.summary import summary
 from memopt.cli.target_facts import check_target_ram, facts_together, target_lines
 from memopt.cli.texts import bytes_of_text, sizes, stem_of

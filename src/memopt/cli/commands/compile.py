@@ -8,11 +8,12 @@ from typing import Any
 from memopt.backends.c.layouts import MAKE, layout_names
 from memopt.backends.c.project import write_files
 from memopt.backends.tflm import is_safe, write_tflm
-from memopt.cli.folder import check_folder, publish, staging
+from memopt.cli.folder import check_folder, publish
 from memopt.cli.measured_model import measured_model
 from memopt.cli.planned_model import PlannedModel, check_target, plan_model
 from memopt.cli.planning_arguments import add_planning_arguments
 from memopt.cli.several_models import compile_several
+from memopt.cli.staging import remove_leftovers, staging
 from memopt.cli.summary import summary
 from memopt.cli.target_facts import check_target_ram, tflm_facts
 from memopt.cli.texts import bytes_of_text
@@ -91,6 +92,7 @@ def run(args: argparse.Namespace) -> None:
     """Nothing is left behind unless everything went well."""
     check_target(args)
     directory = Path(args.output)
+    remove_leftovers(directory)
     check_folder(directory, args.force)
     if len(args.model) == 1:
         (args.model,) = args.model
