@@ -9,7 +9,13 @@ from xdsl.ir import Operation
 
 from memopt.backends.c import registry
 from memopt.backends.c.call import Constants, KernelCall, Table
-from memopt.backends.c.kernels import DIRECTORY, declarations, kernel_files, parameters_of
+from memopt.backends.c.kernels import (
+    DIRECTORY,
+    declarations,
+    field_order,
+    kernel_files,
+    parameters_of,
+)
 from memopt.backends.c.lowering import lower as lower_op
 from memopt.backends.c.registry import all_kernels, kernel, kernels_of, matching
 from memopt.dialects.errors import MemoptError
@@ -173,3 +179,16 @@ def test_a_table_is_what_the_operation_evaluates_to(function: type[FunctionOp]) 
         assert isinstance(table, Table) and np.array_equal(table.values, expected)
         compared += 1
     assert compared
+
+
+def test_every_declared_field_has_its_place() -> None:
+    """Of several dimensions, too: steps along each axis of each operand."""
+    comment = re.compile(r"/\*.*?\*/", re.DOTALL)
+    for file, path in kernel_files().items():
+        kernel = file.removeprefix("memopt_").removesuffix(".c")
+        text = comment.sub("", path.read_text())
+        found = re.search(rf"typedef struct {{([^}}]*)}} memopt_{kernel}_params;", text)
+        if found is not None:
+            declared = found[1].count(";") + found[1].count(",")
+            assert declared == sum("." not in name for name in field_order(kernel)), file
+    assert "step" in field_order("choose")

@@ -21,7 +21,7 @@ _NAMES = "#define MEMOPT_KERNEL\n#endif\n"  # behind which kernels get other nam
 _TYPE = re.compile(r"\bmemopt_\w+\b")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _STRUCT = re.compile(r"typedef struct {([^}]*)} (\w+);")
-_FIELD = re.compile(r"(\w+)(?:\[\w+\])?(?=[,;])")
+_FIELD = re.compile(r"(\w+)(?:\[\w+\])*(?=[,;])")
 _ONCE = re.compile(r"\bMEMOPT_ONCE [^(;#]*?\bmemopt_(\w+)\(")  # a function that kernels share
 # Headers have functions for other kernels too, of which clang says so where they are no headers.
 _SHARED = """#if defined(__clang__)
