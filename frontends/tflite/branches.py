@@ -26,7 +26,12 @@ from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.comparison import ChooseOp
 from memopt.dialects.structure import ConstantOp, OpaqueOp
 from memopt.dialects.tensors import elements_of, shape_of
-from memopt.frontends.tflite.known_shapes import forget_unread, known_value, typed_if_known
+from memopt.frontends.tflite.known_shapes import (
+    forget_unread,
+    known_operation,
+    known_value,
+    with_known_shapes,
+)
 
 MOST_OPERATORS = 20_000  # of what a loop becomes
 SMALL = 64  # elements of integers that may count
@@ -46,7 +51,7 @@ def without_branches(module: ModuleOp) -> ModuleOp:
     found = list(functions(module))
     if len(found) < 2 or not any(map(is_branch, found[0].walk())):
         return module
-    copy = module.clone()
+    copy = with_known_shapes(module).clone()
     main, *others = functions(copy)
     graphs = dict(enumerate((main, *others)))
     inliner = _Inliner(main.body.block, graphs, Weights.of(copy))
@@ -186,7 +191,7 @@ class _Inliner:
             wanted = TensorType(type_.element_type, sizes, type_.encoding)
             if wanted != type_:
                 Rewriter.replace_value_with_new_type(op.results[0], wanted)
-        made = typed_if_known(op, self.weights)
+        made = known_operation(op, self.weights)
         if made is None:
             return op
         made.attributes |= op.attributes

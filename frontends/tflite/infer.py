@@ -142,7 +142,8 @@ class _Walk:
         except UNKNOWN:
             made = None
         if made is None or len(made) != len(outputs) or not all(map(_is_small, made)):
-            if any(self._shape(index, i) != graph.tensors[i].shape for i in inputs):
+            changed = any(self._shape(index, i) != graph.tensors[i].shape for i in inputs)
+            if changed and any(_is_open(graph.tensors[i]) for i in outputs):
                 text = "an operand has another shape than the file says, and with it its result"
                 raise MemoptError(f"{text}, whose shape is not known", place)
             return

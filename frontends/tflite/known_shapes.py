@@ -43,18 +43,23 @@ def with_known_shapes(module: ModuleOp) -> ModuleOp:
     copy = module.clone()
     weights = Weights.of(copy)
     for op in list(copy.walk()):
-        if is_shape(op):
-            _replace(op, _constant(shape_of(op.operands[0]), op.results[0].type))
-        elif is_range(op):
-            numbers = _counted(op, weights)
-            if numbers is not None:
-                _replace(op, _constant(numbers, op.results[0].type))
-        elif isinstance(op, OpaqueOp) and op.stateful is None:
-            made = typed_if_known(op, weights)
+        if isinstance(op, OpaqueOp):
+            made = known_operation(op, weights)
             if made is not None:
                 _replace(op, made)
     forget_unread(copy)
     return copy
+
+
+def known_operation(op: OpaqueOp, weights: Weights) -> Operation | None:
+    """Return what an operator is of what is known: a constant, or the typed operation that it would
+    be of one; None where it is neither."""
+    if is_shape(op):
+        return _constant(shape_of(op.operands[0]), op.results[0].type)
+    if is_range(op):
+        numbers = _counted(op, weights)
+        return None if numbers is None else _constant(numbers, op.results[0].type)
+    return typed_if_known(op, weights) if op.stateful is None else None
 
 
 def forget_unread(module: ModuleOp) -> None:

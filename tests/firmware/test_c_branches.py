@@ -108,6 +108,45 @@ def with_while(path: Path, turns: int | None) -> Path:
     return saved(forge, path)
 
 
+def with_known_end(path: Path) -> Path:
+    """x added to each row of a list, as many times as the list has rows: in the loop the end is
+    computed again, of the list's shape."""
+    forge = Forge(np.random.default_rng(0), False)
+    x, rows = forge.tensor([1, 3], FLOAT32), forge.tensor([4, 3], FLOAT32)
+    first, made = forge.tensor([], INT32, np.array(0)), forge.tensor([1, 3], FLOAT32)
+    types: list[tuple[list[int], int]] = [([], INT32), ([1, 3], FLOAT32), ([4, 3], FLOAT32)]
+    results = [forge.tensor([], INT32), made, forge.tensor([4, 3], FLOAT32)]
+    options: Any = schema.WhileOptionsT()
+    options.condSubgraphIndex, options.bodySubgraphIndex = 1, 2
+    forge.operator(BUILTIN.WHILE, [first, x, rows], results, options, KINDS.WhileOptions)
+    main_graph = forge.graph
+    main_graph.inputs, main_graph.outputs = [x, rows], [made]
+    graph = subgraph(forge, "cond")
+    graph.inputs = [forge.tensor(*t) for t in types]
+    shape, count = forge.tensor([2], INT32), forge.tensor([], INT32)
+    wanted: Any = schema.ShapeOptionsT()
+    wanted.outType = INT32
+    forge.operator(BUILTIN.SHAPE, graph.inputs[2:], shape, wanted, KINDS.ShapeOptions)
+    plain(forge, "Gather", [shape, forge.tensor([], INT32, np.array(0))], count, axis=0)
+    goes_on = forge.tensor([], BOOL)
+    less: Any = schema.LessOptionsT()
+    forge.operator(BUILTIN.LESS, [graph.inputs[0], count], goes_on, less, KINDS.LessOptions)
+    graph.outputs = [goes_on]
+    graph = subgraph(forge, "body")
+    i, y, source = graph.inputs = [forge.tensor(*t) for t in types]
+    after = plain(forge, "Add", [i, forge.tensor([], INT32, np.array(1))], forge.tensor([], INT32))
+    row = plain(forge, "Gather", [source, i], forge.tensor([3], FLOAT32), axis=0)
+    graph.outputs = [after, plain(forge, "Add", [y, row], forge.tensor([1, 3], FLOAT32)), source]
+    forge.graph = main_graph
+    return saved(forge, path)
+
+
+def test_a_loop_whose_end_follows_from_a_shape(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    names = runs_as_litert(lab, with_known_end(tmp_path / "while.tflite"), tmp_path)
+    assert names.count("memgraph.gather_along") == 4
+
+
 def saved(forge: Forge, path: Path) -> Path:
     flatbuffer_utils.write_model(forge.model, str(path))
     return path
