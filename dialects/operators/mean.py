@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
@@ -15,6 +16,7 @@ from memopt.dialects.operators.real_bounds import means_between
 from memopt.dialects.stored import (
     Array,
     dtype_of,
+    element_of,
     is_small_integer,
     is_stored,
     need_double_rounding,
@@ -37,6 +39,11 @@ class MeanOp(OverAxesOp):
     @property
     def accumulates(self) -> bool:
         return 1 in self.axes.get_values() and rows_of(self.input) is not None
+
+    @property
+    def goes_in_turn(self) -> bool:
+        """Return whether it is one of reals."""
+        return super().goes_in_turn and isinstance(element_of(self.input), AnyFloat)
 
     def scratch(self, kernels: Kernels) -> tuple[int, ...]:
         return sum_scratch(self.input, self.result, len(self.axes))

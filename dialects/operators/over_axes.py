@@ -11,6 +11,7 @@ from xdsl.traits import Pure
 from memopt.dialects.attributes import RoundingAttr
 from memopt.dialects.operators.base import INTS, ROUNDING, TYPES, ComputeOp
 from memopt.dialects.quick import numbers
+from memopt.dialects.stored import is_stored
 from memopt.dialects.tensors import AnyTensor, channel_axis, channels_of, shape_of
 
 
@@ -43,6 +44,12 @@ class OverAxesOp(ComputeOp):
     def count(self) -> int:
         """Elements that each one of the result is made of."""
         return prod(shape_of(self.input)[a] for a in self.numbers)
+
+    @property
+    def goes_in_turn(self) -> bool:
+        """Return whether the result is the same if some axes go first, and then the others: of
+        stored integers it is not, which are rounded."""
+        return not is_stored(self.input) and not is_stored(self.result)
 
     def reordered(self, order: Sequence[int]) -> Mapping[str, Attribute] | None:
         """Dimensions that are left over must stay in their order."""

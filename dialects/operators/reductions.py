@@ -117,6 +117,10 @@ class ExtremeOp(ReductionOp):
 
     MONOTONE: ClassVar[bool] = True
 
+    @property
+    def goes_in_turn(self) -> bool:
+        return True
+
     def scratch(self, kernels: Kernels) -> tuple[int, ...]:
         """reduce_common.cc, PrepareMinMaxHelper: an index, the resolved axes."""
         return 4 * len(shape_of(self.input)), 4 * len(self.axes)

@@ -35,8 +35,8 @@ class Frontend:
     `looks`: whether bytes are of this format; None if they have no mark: then they are what is
     neither of another format nor text.
     `rules`: rewrite rules that belong to reading it, so every way of reading it ends with them.
-    `kernel_rules`: whether C targets apply, unless told otherwise, the rules that give operators a
-    form that kernels have: such files have others.
+    `rounds_freely`: whether runtimes round results as they like, so that rules that round otherwise
+    are applied without being asked for.
     `interpreter`: the target whose runtime runs such files as they are, and whose writer gives them
     back; "" for none. `planned`: the module whose `read_planned(data, name)` reads a plan that
     stands in such a file; "" if none can.
@@ -47,7 +47,7 @@ class Frontend:
     looks: Callable[[bytes], bool] | None
     fixes_shapes: bool = False
     rules: tuple[str, ...] = ()
-    kernel_rules: bool = False
+    rounds_freely: bool = False
     interpreter: str = ""
     planned: str = ""
     name: str = ""  # its file's

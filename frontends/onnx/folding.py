@@ -124,7 +124,7 @@ def _note(known: Known, node: NodeProto) -> None:
 
 
 def _is_folded_later(node: NodeProto) -> bool:
-    """Whether an operation makes of constants what needs no kernel: those stay in the file."""
+    """Return whether an operation of constants is a constant expression: these stay in the file."""
     entry = OPERATORS.get(node.op_type)
     return entry is None or all(kind.FOLDS for kind in entry.kinds)
 

@@ -60,7 +60,7 @@ def without_branches(module: ModuleOp) -> ModuleOp:
             inliner.replace(branch)
         except (UndecidedError, ValueError, VerifyException, MemoptError) as error:
             # ValueError: as many values as the other side does not have
-            text = f"no kernel for {branch.op_name.data}, and what it runs is not known before"
+            text = f"nothing computes {branch.op_name.data}, and what it runs is not known before"
             raise MemoptError(f"C backend: {text}", place_of(branch)) from error
     forget_unread(copy)
     main.verify()

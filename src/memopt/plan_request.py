@@ -72,7 +72,7 @@ def choices_of(request: PlanRequest, module: ModuleOp, frontend: Frontend | None
     options that contradict each other."""
     _check(request)
     rewrite = _rules(request.rewrite or _default_rules(request, module, frontend))
-    rows = tuple((request.rows or _default_rows(request, module, rewrite)).split(","))
+    rows = tuple((request.rows or _default_rows(request, module, frontend, rewrite)).split(","))
     return Choices(
         schedule=request.schedule,
         place=request.place,
@@ -136,18 +136,26 @@ def _rules(text: str) -> tuple[str, ...]:
 
 
 def _default_rules(request: PlanRequest, module: ModuleOp, frontend: Frontend | None) -> str:
-    """Return those that never cost anything, where C runs what they leave, and of formats whose
-    operators have other forms than kernels those that change that; rows are of operators that were
-    rewritten before."""
+    """Return those that never cost anything and those that give operators a form that kernels have,
+    where C runs what they leave; of formats whose results are exact only such as are. Rows are of
+    operators that were rewritten before."""
     in_rows = family_of(list(body_of(only_function(module)).ops)) == "rows"
     if request.target not in target_names("c") or in_rows:
         return NO_RULES
-    if frontend is None or not frontend.kernel_rules:
-        return SAFE
-    return ",".join(name for name in RULES if rule_of(name).applied in (SAFE, KERNELS))
+    free = _rounds_freely(frontend)
+    rules = {name: rule_of(name) for name in RULES}
+    wanted = [name for name in RULES if rules[name].applied in (SAFE, KERNELS)]
+    return ",".join(name for name in wanted if free or rules[name].exact == "bits")
 
 
-def _default_rows(request: PlanRequest, module: ModuleOp, rewrite: Sequence[str]) -> str:
+def _rounds_freely(frontend: Frontend | None) -> bool:
+    """Return whether the model's format leaves open how results are rounded."""
+    return frontend is not None and frontend.rounds_freely
+
+
+def _default_rows(
+    request: PlanRequest, module: ModuleOp, frontend: Frontend | None, rewrite: Sequence[str]
+) -> str:
     """Return rows where they may help: C runs them, something has them and is not in rows already,
     and nothing is asked for that is one of whole operators."""
     if request.slide is not None:
@@ -164,6 +172,6 @@ def _default_rows(request: PlanRequest, module: ModuleOp, rewrite: Sequence[str]
         return NONE
     operations = list(body_of(only_function(module)).ops)
     able = any(steps_of(op) is not None for op in operations)
-    # after which there may be rows that are not yet
-    able = able or any(rule_of(rule).applied == KERNELS for rule in named_rules(rewrite))
+    if request.rewrite is not None or _rounds_freely(frontend):  # after which there may be rows
+        able = able or any(rule_of(rule).applied == KERNELS for rule in named_rules(rewrite))
     return AUTO if able and family_of(operations) != "rows" else NONE

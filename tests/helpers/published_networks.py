@@ -129,6 +129,24 @@ def keras_head(path: Path) -> Path:
     return path
 
 
+def group_norm(path: Path) -> Path:
+    """Wu & He 2018, channels last as Keras has it: moments over height, width and some channels."""
+    wide, few = (1, 4, 4, 2, 4), (1, 1, 1, 2, 1)
+    tensors = [T("x", (1, 4, 4, 8), "FLOAT32"), T("s", (5,), "INT32", np.array(wide, np.int32))]
+    tensors += [T("g", wide, "FLOAT32")]
+    tensors += [T("axes", (3,), "INT32", np.array([1, 2, 4], np.int32)), T("m", few, "FLOAT32")]
+    tensors += [T("d", wide, "FLOAT32"), T("v", few, "FLOAT32")]
+    moment = ("Reducer", {"keepDims": True})
+    ops = [
+        Op("RESHAPE", [0, 1], [2]),
+        Op("MEAN", [2, 3], [4], moment),
+        Op("SQUARED_DIFFERENCE", [2, 4], [5]),
+        Op("MEAN", [5, 3], [6], moment),
+    ]
+    path.write_bytes(build(Graph(tensors, ops, [0], [6])))
+    return path
+
+
 def lenet(path: Path) -> Path:
     """LeCun et al. 1998, as a graph that a program of somebody's own writes: of operators that are
     names, and tensors that are bytes."""
@@ -170,6 +188,7 @@ PUBLISHED: dict[str, Any] = {
     "mobilenet.onnx": mobilenet,
     "mobilenet_of_bytes.onnx": mobilenet_of_bytes,
     "temporal.tflite": temporal,
+    "group_norm.tflite": group_norm,
     "keras_head.tflite": keras_head,
     "lenet.json": lenet,
 }

@@ -27,6 +27,7 @@ SITES = {
     "mobilenet_of_bytes.onnx": ("qdq-fold", "signed-bytes"),
     "temporal.tflite": ("frames-as-rows",),
     "keras_head.tflite": ("computed-shapes",),
+    "group_norm.tflite": ("reduction-in-turn",),
 }
 AS_IT_WAS = "opaque-reshape-as-view"  # counts no site: what it changes is in no file
 ALONE = {

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
 from pathlib import Path
 from typing import get_args
@@ -380,6 +381,31 @@ def run_python(code: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+WINDOW = {"kernel", "kernel_shape"}  # a window's size
+
+
+def kernels_in(path: Path) -> list[str]:
+    """Return the places of a file that speak of kernels, but for those of windows."""
+    with tokenize.open(path) as file:
+        tokens = list(tokenize.generate_tokens(file.readline))
+    said = [t for t in tokens if "kernel" in t.string.lower()]
+    return [f"{path}:{t.start[0]}: {t.string}" for t in said if t.string.strip("\"'") not in WINDOW]
+
+
+def test_frontends_know_of_no_kernel() -> None:
+    """A frontend says what a file says; what a kernel needs is a rewrite, or scratch."""
+    assert [place for path in files("frontends") for place in kernels_in(path)] == []
+    assert [n for p in files("frontends") for n in imports(p) if "targets.core.kernels" in n] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["# as kernels read it", '"""Spread out for a kernel."""', "def f(kernel_rules): pass"]
+)
+def test_kernels_are_seen(text: str, tmp_path: Path) -> None:
+    assert not kernels_in(_written(tmp_path / "one.py", "kernel = node.get('kernel_shape')"))
+    assert kernels_in(_written(tmp_path / "two.py", text))
 
 
 def test_no_second_copy_of_a_room_is_loaded() -> None:

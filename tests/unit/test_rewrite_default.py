@@ -84,3 +84,18 @@ def test_search_takes_part_where_it_is_asked_for(net: Path) -> None:
     found = by_rule["slice-as-view"]
     assert (found["sites"], found["left"], found["peaks_proven"]) == (1, 0, True)
     assert found["peak_before"] >= found["peak_after"] == report["plan"]["peak"]
+
+
+def test_a_reduction_over_axes_that_lie_apart_copies_nothing(tmp_path: Path) -> None:
+    """Its kernel would copy its operand into scratch, 12,800 B in all."""
+    path = tmp_path / "apart.mlir"
+    path.write_text("""
+func.func @main(%x: tensor<2x10x8x10xf32>) -> tensor<2x8xf32> {
+  %1 = memgraph.reduce_max %x axes [1, 3] : (tensor<2x10x8x10xf32>) -> tensor<2x8xf32>
+  func.return %1 : tensor<2x8xf32>
+}
+""")
+    _, report = compiled(path, "--target=host")
+    assert [did["rule"] for did in report["rewrites"]] == ["reduction-in-turn"]
+    assert report["plan"]["arena"] == 6400 + 640
+    assert compiled(path, "--target=host", "--rewrite=safe")[1]["plan"]["arena"] == 12_864

@@ -8,7 +8,7 @@
 A file has a family; its functions are found here. Such a function returns False where the node
 stays as it is: because an operation does just that (`operators.py`), or because nothing here means
 the same. What it makes is looked at again in the same way. So a file of any opset becomes operators
-of one form, and few kernels compute many of ONNX's operators.
+of one form, and few operations say many of ONNX's operators.
 """
 
 from collections.abc import Callable

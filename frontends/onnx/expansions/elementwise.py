@@ -4,10 +4,7 @@ from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import BOOL, FLOAT, INT32, INT64, Scope
 
 
-@expands(
-    *("Add", "Sub", "Mul", "Div", "Pow", "PRelu", "Mod"),
-    *("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "And", "Or", "Xor"),
-)
+@expands("Pow", "PRelu", "Mod", "Xor")
 def binary(s: Scope) -> bool:
     """A few forms are others."""
     kind = s.node.op_type
@@ -25,7 +22,7 @@ def binary(s: Scope) -> bool:
     if kind == "Mod" and s.get("fmod", 0) and s.element() in (INT32, INT64):
         whole = s.add("Mul", s.add("Div", *s.node.input), s.input(1))
         return s.done("Sub", s.x, whole)
-    return kind in COMPARISONS and _narrow(s, kind)
+    return False
 
 
 def _is_older_slope(s: Scope) -> bool:
@@ -34,18 +31,6 @@ def _is_older_slope(s: Scope) -> bool:
     if len(slope) != 1 or len(shape) < 3:
         return False
     return shape[-1] != slope[0] and shape[1] == slope[0] > 1
-
-
-def _narrow(s: Scope, kind: str) -> bool:
-    """Comparisons of small integers are those of int32."""
-    if s.element() not in SMALL:
-        return False
-    return s.done(kind, *(s.add("Cast", name, to=INT32) for name in s.node.input))
-
-
-COMPARISONS = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal")
-SMALL = frozenset({2, 3, 4, 5})
-"""uint8, int8, uint16, int16."""
 
 
 @expands("Sum", "Max", "Min", "Mean")
@@ -83,18 +68,6 @@ def cast_like(s: Scope) -> bool:
 def cast(s: Scope) -> bool:
     """To its own type nothing is to do."""
     return s.element() == s.out_element() and s.done("Identity", s.x)
-
-
-@expands("Neg")
-def negative(s: Scope) -> bool:
-    """Of int32, zero less it."""
-    return s.element() == INT32 and s.done("Sub", s.like(0), s.x)
-
-
-@expands("Abs")
-def absolute(s: Scope) -> bool:
-    """Of int32, the larger of it and what is left of zero."""
-    return s.element() == INT32 and s.done("Max", s.x, s.add("Sub", s.like(0), s.x))
 
 
 @expands("Sign")

@@ -19,17 +19,6 @@ def axes_of(s: Scope) -> list[int] | None:
     return sorted({axis % rank for axis in axes})
 
 
-def neighbours(axes: Sequence[int], shape: Sequence[int]) -> list[list[int]]:
-    """The axes in groups between which nothing lies."""
-    groups: list[list[int]] = []
-    for axis in axes:
-        if groups and prod(shape[groups[-1][-1] + 1 : axis]) == 1:
-            groups[-1].append(axis)
-        else:
-            groups.append([axis])
-    return groups
-
-
 def over(s: Scope, kind: str, name: str, axes: Sequence[int]) -> str:
     """A reduction over axes, which stay as 1."""
     return s.add(kind, name, s.const(list(axes), INT64), keepdims=1)
@@ -37,21 +26,8 @@ def over(s: Scope, kind: str, name: str, axes: Sequence[int]) -> str:
 
 @expands("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean")
 def reduction(s: Scope) -> bool:
-    """Over neighbouring axes there are kernels: over others one group of them after the other."""
-    axes = axes_of(s)
-    if axes is None or 0 in s.shape() or s.is_stored:
-        return False
-    if not axes:
-        return s.done("Identity", s.x)
-    groups, keep = neighbours(axes, s.shape()), s.get("keepdims", 1)
-    if len(groups) <= 1:
-        return False
-    name = s.x
-    for group in groups:
-        name = over(s, s.node.op_type, name, group)
-    if keep:
-        return s.done("Identity", name)
-    return s.done("Reshape", name, s.const(list(s.out_shape()), INT64))
+    """Over no axes nothing is to do."""
+    return axes_of(s) == [] and 0 not in s.shape() and s.done("Identity", s.x)
 
 
 @expands("ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp")

@@ -305,16 +305,28 @@ def bent(op: BinaryOp, constants: Constants) -> KernelCall:
 @kernel(ComparisonOp, "i32 to bool", rows=own_rows)
 @kernel(ComparisonOp, "i64 to bool", rows=own_rows)
 @kernel(ComparisonOp, "bool", rows=own_rows)
+@kernel(ComparisonOp, "s16 to bool", rows=own_rows)
 def compared(op: ComparisonOp, constants: Constants) -> KernelCall:
     if is_stored(op.lhs) or is_stored(op.rhs):
-        raise refuse(op, "quantized int32")
-    fields = (("relation", op.RELATION),)
-    return binary_call(op, constants, f"compare_{element_kind(op.lhs)}", fields)
+        raise refuse(op, "quantized integers of more than a byte")
+    return _compared_as_they_are(op, constants)
+
+
+def _compared_as_they_are(op: ComparisonOp, constants: Constants) -> KernelCall:
+    kind = element_kind(op.lhs)
+    name = PLAIN_BYTES.get(kind, kind)
+    return binary_call(op, constants, f"compare_{name}", (("relation", op.RELATION),))
+
+
+PLAIN_BYTES = {"u8": "bool", "s8": "plain_s8"}
+"""Kernels of bytes that stand for themselves; others bring both to a common scale."""
 
 
 @kernel(ComparisonOp, "s8 to bool", rounding="tflm_double", rows=own_rows)
 @kernel(ComparisonOp, "u8 to bool", rounding="tflm_double", rows=own_rows)
 def compared_stored(op: ComparisonOp, constants: Constants) -> KernelCall:
+    if not is_stored(op.lhs) and not is_stored(op.rhs):
+        return _compared_as_they_are(op, constants)
     a, b = op.multipliers
     fields = (
         ("left_shift", op.LEFT_SHIFT),
