@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ STATIC_RAM = (".data", ".bss")
 HEADER_GUARD = "MEMOPT_CUSTOM_H"  # of a project that calls what the user writes
 SECONDS = 120  # for one inference under emulation
 CYCLES = ("cycles_estimated", "cycles_range")
+PLAUSIBLE = 0.7, 4.0  # cycles of an instruction, on the average
 OF_A_RUN = ("stack", "instructions", *CYCLES)
 NO_TIMING = "no table of this core's timing is known"
 
@@ -124,6 +126,24 @@ def _bytes_of_a_run(directory: Path) -> int:
     return rows * _defined(directory, "ROW_BYTES")
 
 
+def _measured_spans(directory: Path) -> range | None:
+    """Return which of the stretches that main.c measures are those of the inference whose
+    instructions it prints, None for all.
+
+    Of a row that is pushed there are two: where it is put, and what runs with it. The last run of a
+    window that slides is the one in which it has slid.
+    """
+    try:
+        row_bytes = _defined(directory, "ROW_BYTES")
+    except MemoptError:
+        return None
+    try:
+        first, rows = _defined(directory, "FIRST_ROWS"), _defined(directory, "NEW_ROWS")
+    except MemoptError:
+        first, rows = 0, _defined(directory, "INPUT_BYTES") // row_bytes
+    return range(2 * first, 2 * (first + rows))
+
+
 def _run(directory: Path, build: str, board: Target) -> dict[str, Any]:
     """Stack, instructions and cycles of one inference on zeros, or that it takes too long."""
     zeros = Path(build) / "zeros.bin"
@@ -140,11 +160,13 @@ def _run(directory: Path, build: str, board: Target) -> dict[str, Any]:
     return {
         "stack": int(numbers["stack_bytes"]),
         "instructions": int(numbers["instructions"]),
-        **_cycles(directory, _make(directory, build, "-n", *run).stdout, board),
+        **_cycles(directory, _make(directory, build, "-n", *run).stdout, board, numbers),
     }
 
 
-def _cycles(directory: Path, command: str, board: Target) -> dict[str, Any]:
+def _cycles(
+    directory: Path, command: str, board: Target, numbers: Mapping[str, str]
+) -> dict[str, Any]:
     """Cycles of the same, where the core's manual says what instructions take. The emulator's clock
     of instructions would cut blocks where it stops."""
     if board.timing is None:
@@ -153,8 +175,13 @@ def _cycles(directory: Path, command: str, board: Target) -> dict[str, Any]:
     at = words.index("-icount")
     words = words[:at] + words[at + 2 :]
     program = directory / words[words.index("-kernel") + 1]
-    found = estimated_cycles(words, program, board.compiler.removesuffix("gcc"), board.timing)
+    tools, spans = board.compiler.removesuffix("gcc"), _measured_spans(directory)
+    found = estimated_cycles(words, program, tools, board.timing, spans)
     if found is None:
         because = f"more than {MOST:,} blocks of instructions run in one inference"
+        return {"not_measured": dict.fromkeys(CYCLES, because)}
+    instructions = int(numbers["instructions"])
+    if not PLAUSIBLE[0] <= found.middle / max(1, instructions) <= PLAUSIBLE[1]:
+        because = f"{found.middle:,} cycles were counted for {instructions:,} instructions"
         return {"not_measured": dict.fromkeys(CYCLES, because)}
     return {"cycles_estimated": found.middle, "cycles_range": [found.least, found.most]}

@@ -1,11 +1,14 @@
 """Estimated cycles of programs in QEMU: loops counted by hand, and whole models."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memopt.backends.c.measure import measure_project
+from memopt.backends.c import measure
+from memopt.backends.c.measure import PLAUSIBLE, measure_project
+from memopt.cli import main
 
 LOOPS = r"""
 #include "platform.h"
@@ -81,3 +84,27 @@ def test_where_no_table_is_known_it_says_so(shared: Path, tmp_path: Path, lab: A
     found = measure_project(project, "cortex-m7")
     assert found["cycles_estimated"] is None and found["instructions"] > 0
     assert set(found["not_measured"]) == {"cycles_estimated", "cycles_range"}
+
+
+@pytest.mark.parametrize("options", [[], ["--slide=1"], ["--stream-input", "--rows=all"]])
+def test_cycles_are_those_of_the_instructions_beside_them(
+    options: list[str], shared: Path, tmp_path: Path, lab: Any
+) -> None:
+    """Of the last window where one slides, without those that fill it; of all rows of a stream."""
+    lab.need_tools("cortex-m4")
+    model = str(shared / "models" / "streaming_wakeword_int8.tflite")
+    target = ["--target=cortex-m4", "-o", str(tmp_path / "out")]
+    assert main(["compile", model, *options, *target]) == 0
+    facts = json.loads((tmp_path / "out" / "report.json").read_text())["target"]
+    least, most = PLAUSIBLE
+    assert least <= facts["cycles_estimated"] / facts["instructions"] <= most
+
+
+def test_cycles_that_cannot_be_are_not_printed(
+    shared: Path, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = project_of("hello_world_int8", "cortex-m4", shared, tmp_path, lab)
+    monkeypatch.setattr(measure, "PLAUSIBLE", (4.0, 5.0))
+    found = measure_project(project, "cortex-m4")
+    assert found["cycles_estimated"] is None
+    assert "cycles were counted for" in found["not_measured"]["cycles_estimated"]

@@ -114,3 +114,18 @@ def test_an_interrupt_is_not_counted(at: int, stopped: bool) -> None:
     again = [STOPPED.format(at=address), *HANDLED, STOPPED.format(at=0x200), *HANDLED, lines[line]]
     cut = [*lines[: line + 1], *(again if stopped else HANDLED), *lines[line + 1 :]]
     assert blocks_of(cut, 0x100, 0x106) == blocks_of(lines, 0x100, 0x106)
+
+
+def test_of_some_times_only_what_ran_then_is_counted() -> None:
+    """The program does it twice, and does something else between."""
+    once, between = LOG.splitlines(), "Trace 0: 0x7f [00800408/00000106/00000110/ff000200] end"
+    twice = [*once, between, *(line for line in once if line.startswith("Trace"))]
+    first = blocks_of(once, 0x100, 0x106)
+    assert first is not None
+    for spans in (range(1), range(1, 2)):
+        ran = blocks_of(twice, 0x100, 0x106, spans=spans)
+        assert ran is not None and ran.steps == first.steps
+    both = blocks_of(twice, 0x100, 0x106)
+    assert both is not None and both.steps.total() == 2 * first.steps.total()
+    none = blocks_of(twice, 0x100, 0x106, spans=range(2, 3))
+    assert none is not None and not none.steps

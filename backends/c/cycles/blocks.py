@@ -23,10 +23,13 @@ class Ran:
     steps: Counter[tuple[int, int]] = field(default_factory=Counter[tuple[int, int]])
 
 
-def blocks_of(lines: Iterable[str], starts: int, stops: int, most: int = MOST) -> Ran | None:
-    """What ran each time from the block at `starts` on until that at `stops`; None if that is
-    more than `most` blocks."""
+def blocks_of(
+    lines: Iterable[str], starts: int, stops: int, most: int = MOST, spans: range | None = None
+) -> Ran | None:
+    """Return what ran from the block at `starts` on until that at `stops`, each time or those times
+    that are in `spans`; None if that is more than `most` blocks."""
     found, counted = Ran(), 0
+    span = span_before = -1
     first = last = before = earlier = 0
     counts = counted_before = handles = False
     pairs: list[tuple[int, int]] = []
@@ -39,7 +42,7 @@ def blocks_of(lines: Iterable[str], starts: int, stops: int, most: int = MOST) -
             handles = bool(int(flags, 16) & HANDLER)
             if handles:
                 continue
-            counted_before = counts
+            counted_before, span_before = counts, span
             if counts:
                 pairs.append((before, at))
                 counted += 1
@@ -47,12 +50,14 @@ def blocks_of(lines: Iterable[str], starts: int, stops: int, most: int = MOST) -
                     return None
                 counts = at != stops
             elif at == starts:
-                counts = True
+                span += 1
+                counts = spans is None or span in spans
             earlier, before = before, at
         elif line.startswith("Stopped") and not handles:
             if counted_before:
                 pairs.pop()
             before, counts, counted_before = earlier, counted_before, False
+            span = span_before
         elif line.startswith("0x"):
             last = int(line[:10], 16)
             first = first or last

@@ -15,10 +15,14 @@ STARTS, STOPS = "platform_ticks_start", "platform_instructions"  # around what i
 
 
 def estimated_cycles(
-    command: Sequence[str], program: Path, tools: str, timing: Timing
+    command: Sequence[str],
+    program: Path,
+    tools: str,
+    timing: Timing,
+    spans: range | None = None,
 ) -> Cycles | None:
-    """Cycles between the functions that measure, of all times that they are called; None if more
-    blocks of instructions run than are counted.
+    """Return the cycles between the functions that measure, of all times that they are called or of
+    those in `spans`; None if more blocks of instructions run than are counted.
 
     `command` runs `program` in QEMU; its log goes through a pipe, as it has a line for each block.
     `tools` begins the names of the compiler's tools (`arm-none-eabi-`). Raises MemoptError if the
@@ -38,7 +42,7 @@ def estimated_cycles(
             logged, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=(goal,)
         )
         os.close(goal)  # so that the log ends with who writes it
-        ran = blocks_of(lines, symbols[STARTS], symbols[STOPS])
+        ran = blocks_of(lines, symbols[STARTS], symbols[STOPS], spans=spans)
         if ran is None:
             runs.kill()
     if runs.wait() and ran is not None:
