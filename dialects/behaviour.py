@@ -8,7 +8,8 @@ destination-passing results (an operand named `outputs` or `dest`) lie where the
 from dataclasses import replace
 from typing import cast
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import MemRefType, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator, Pure
 
@@ -26,7 +27,7 @@ from memopt.dialects.interface import (
     is_constant_value,
 )
 from memopt.dialects.model_attributes import REQUESTED, AliasKind, ModelAttr
-from memopt.dialects.names import name_of, place_of
+from memopt.dialects.names import full_name, name_of, place_of
 from memopt.dialects.plan import alias_lists, scratch_list
 from memopt.dialects.tensors import bytes_of, is_buffer
 
@@ -98,6 +99,10 @@ def _foreign(op: Operation, model: ModelAttr) -> OperatorMemory:
             f"{op.name} has the buffer {name_of(inside)} in a region, which is not planned",
             place_of(op),
         )
+    called = _called_with_buffers(op)
+    if called is not None:
+        text = f"{full_name(op)} of @{called}, whose own arena lies in nobody's; inline it first"
+        raise MemoptError(text, place_of(op))
     results = tuple(bytes_of(r.type) for r in op.results)
     if op.name == "tensor.empty" or is_constant_like(op):
         return OperatorMemory((None,) * len(results), executes=False)
@@ -118,6 +123,29 @@ def _foreign(op: Operation, model: ModelAttr) -> OperatorMemory:
         ]
     pure = op.has_trait(Pure, value_if_unregistered=False) or op.name.startswith("linalg.")
     return OperatorMemory(results, tuple(aliases), effects=() if pure else (WORLD,))
+
+
+def _called_with_buffers(op: Operation) -> str | None:
+    """Return the name of a function that the operation names and that has tensors in its body.
+
+    One that is only declared is somebody else's, and what it works in is its own.
+    """
+    named = {
+        a.string_value()
+        for a in (*op.properties.values(), *op.attributes.values())
+        if isinstance(a, SymbolRefAttr)
+    }
+    if not named:
+        return None
+    module = op
+    while module.parent_op() is not None:
+        module = cast("Operation", module.parent_op())
+    for func in module.walk():
+        if isinstance(func, FuncOp) and func.sym_name.data in named:
+            values = (v for inner in func.body.walk() for v in (*inner.operands, *inner.results))
+            if any(is_buffer(v.type) for v in values):
+                return func.sym_name.data
+    return None
 
 
 def _inner_buffer(op: Operation) -> SSAValue | None:

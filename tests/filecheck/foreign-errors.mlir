@@ -51,3 +51,22 @@ func.func @init_used_twice(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<
   %n = linalg.matmul ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %m, %n : tensor<4x4xf32>, tensor<4x4xf32>
 }
+// -----
+// The arena of a function that is called would live beside the caller's.
+func.func @callee(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %e = tensor.empty() : tensor<4x4xf32>
+  %a = linalg.add ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %a : tensor<4x4xf32>
+}
+func.func @caller(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error@+1 {{func.call of @callee, whose own arena lies in nobody's; inline it first}}
+  %a = func.call @callee(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %a : tensor<4x4xf32>
+}
+// -----
+// It may be itself, and any operation may name it.
+func.func @itself(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{toy.call of @itself, whose own arena lies in nobody's; inline it first}}
+  %a = "toy.call"(%x) {callee = @itself} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %a : tensor<4xf32>
+}
