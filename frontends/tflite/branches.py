@@ -28,12 +28,14 @@ from memopt.dialects.structure import ConstantOp, OpaqueOp
 from memopt.dialects.tensors import elements_of, shape_of
 from memopt.frontends.tflite.known_shapes import (
     forget_unread,
+    inferred_shapes,
     known_operation,
     known_value,
     with_known_shapes,
 )
 
 MOST_OPERATORS = 20_000  # of what a loop becomes
+SIZED = ("SLICE",)  # of which a file cannot say how large their results are in each turn
 SMALL = 64  # elements of integers that may count
 
 
@@ -86,7 +88,7 @@ class _Inliner:
         is_loop = op.op_name.data == "WHILE"
         results = self._loop(op, operands) if is_loop else self._branch(op, operands)
         for old, new in zip(op.results, results, strict=True):
-            if _plain(old.type) != _plain(new.type):
+            if _plain(old.type) != _plain(new.type) and not (is_loop and _only_sized(old, new)):
                 raise UndecidedError
             old.replace_all_uses_with(new)
         op.detach()
@@ -142,6 +144,10 @@ class _Inliner:
             if stateful or not isinstance(op, ComputeOp | OpaqueOp):
                 raise UndecidedError
             copy = op.clone(value_mapper=dict(values))
+            if isinstance(op, ComputeOp) and list(map(shape_of, op.operands)) != list(
+                map(shape_of, copy.operands)
+            ):
+                raise UndecidedError  # its attributes may be those of other shapes
             self._insert(copy, before)
             made = self._known(copy, before) if isinstance(copy, OpaqueOp) else copy
             values.update(zip(op.results, made.results, strict=True))
@@ -177,20 +183,16 @@ class _Inliner:
         return constant.results[0]
 
     def _known(self, op: OpaqueOp, before: Operation) -> Operation:
-        """What the operator is of what is known. A slice whose sizes are computed is as large as
-        these say, where the file cannot; of nothing it has no elements."""
-        if op.op_name.data == "SLICE":
-            start, size = (known_value(v, self.weights) for v in op.operands[1:])
-            if start is None or size is None:
-                raise UndecidedError
-            shape = shape_of(op.operands[0])
-            sizes = [
-                n - int(b) if s < 0 else int(s) for n, b, s in zip(shape, start, size, strict=True)
-            ]
-            type_ = cast("TensorType[Attribute]", op.results[0].type)
-            wanted = TensorType(type_.element_type, sizes, type_.encoding)
-            if wanted != type_:
-                Rewriter.replace_value_with_new_type(op.results[0], wanted)
+        """What the operator is of what is known. Its results are as large as its operands say now:
+        in a loop that may be another size in each turn, which the file cannot say."""
+        shapes = inferred_shapes(op, self.weights)
+        if shapes is None and op.op_name.data in SIZED:
+            raise UndecidedError
+        for result, shape in zip(op.results, shapes or (), strict=False):
+            type_ = cast("TensorType[Attribute]", result.type)
+            if type_.get_shape() != shape:
+                wanted = TensorType(type_.element_type, shape, type_.encoding)
+                Rewriter.replace_value_with_new_type(result, wanted)
         made = known_operation(op, self.weights)
         if made is None:
             return op
@@ -200,6 +202,14 @@ class _Inliner:
         op.detach()
         op.erase()
         return made
+
+
+def _only_sized(old: SSAValue, new: SSAValue) -> bool:
+    """Whether a loop makes another number of the same elements than the file says, of operators
+    that are not typed by it."""
+    types = [cast("TensorType[Attribute]", v.type) for v in (old, new)]
+    elements = {(t.element_type, t.encoding) for t in types}
+    return len(elements) == 1 and all(isinstance(u.operation, OpaqueOp) for u in old.uses)
 
 
 def _plain(type_: Attribute) -> Attribute:

@@ -92,14 +92,16 @@ def _bytes(tensor: Tensor, shape: Shape) -> int | None:
 
 @dataclass
 class _Walk:
-    """The shapes that are not constants' by subgraph and tensor, and the elements of small tensors
-    of integers that are known."""
+    """The shapes that are not constants' by subgraph and tensor, the elements of small tensors of
+    integers that are known, and the tensors whose open dimensions are not, as of lists that grow in
+    a loop."""
 
     data: bytes
     model: Model
     name: str
     shapes: dict[int, dict[int, Shape]] = field(default_factory=dict[int, dict[int, Shape]])
     values: dict[tuple[int, int], Array] = field(default_factory=dict[tuple[int, int], Array])
+    unknown: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
 
     def run(self, index: int, inputs: Sequence[Shape]) -> list[Shape]:
         """Infer a subgraph with inputs of these shapes, and return those of its outputs."""
@@ -134,22 +136,32 @@ class _Walk:
             [self._value(index, i) for i in operator.inputs],
             len(outputs),
         )
-        try:
-            if operator.name in CALLS:
-                made = self._call(operator.name, op, options)
-            else:
-                made = RULES[operator.name](op)
-        except UNKNOWN:
-            made = None
+        made = self._made(operator, op, options) if self._are_known(index, inputs) else None
         if made is None or len(made) != len(outputs) or not all(map(_is_small, made)):
+            is_open = [i for i in outputs if _is_open(graph.tensors[i])]
             changed = any(self._shape(index, i) != graph.tensors[i].shape for i in inputs)
-            if changed and any(_is_open(graph.tensors[i]) for i in outputs):
+            if index == 0 and changed and is_open:
                 text = "an operand has another shape than the file says, and with it its result"
                 raise MemoptError(f"{text}, whose shape is not known", place)
+            self.unknown |= {(index, i) for i in is_open}
             return
         if follows:
             self.shapes[index] |= zip(outputs, made, strict=True)
         self._compute(index, operator, op, outputs)
+
+    def _are_known(self, graph: int, inputs: Sequence[int]) -> bool:
+        return not any((graph, i) in self.unknown for i in inputs)
+
+    def _made(
+        self, operator: Operator, op: Known, options: Mapping[str, Any]
+    ) -> list[Shape] | None:
+        """The shapes of an operator's results, None where they are not known."""
+        try:
+            if operator.name in CALLS:
+                return self._call(operator.name, op, options)
+            return RULES[operator.name](op)
+        except UNKNOWN:
+            return None
 
     def _call(self, name: str, op: Known, options: Mapping[str, Any]) -> list[Shape] | None:
         """The shapes that a branch, or the body of a loop, returns; None where they differ."""

@@ -34,6 +34,7 @@ from memopt.frontends.core.node import typed
 from memopt.frontends.core.typed import NotTyped
 from memopt.frontends.tflite.node import Node
 from memopt.frontends.tflite.operators import OPERATORS
+from memopt.frontends.tflite.shape_rules import RULES, UNKNOWN, Known
 
 
 def with_known_shapes(module: ModuleOp) -> ModuleOp:
@@ -55,6 +56,9 @@ def known_operation(op: OpaqueOp, weights: Weights) -> Operation | None:
     """Return what an operator is of what is known: a constant, or the typed operation that it would
     be of one; None where it is neither."""
     if is_shape(op):
+        made = op.operands[0].owner
+        if isinstance(made, OpaqueOp) and made.stateful is not None:
+            return None  # a loop, say, of whose results the file need not know the size
         return _constant(shape_of(op.operands[0]), op.results[0].type)
     if is_range(op):
         numbers = _counted(op, weights)
@@ -115,12 +119,31 @@ def _replace(op: Operation, made: Operation) -> None:
     Rewriter.replace_op(op, made)
 
 
-def typed_if_known(op: OpaqueOp, weights: Weights) -> Operation | None:
-    """The typed operation that the operator is of what is known."""
+def inferred_shapes(op: OpaqueOp, weights: Weights) -> list[tuple[int, ...]] | None:
+    """Return how large the results of an operator are of its operands, None where these do not say
+    it."""
+    options, operands = _said(op)
+    shapes = [None if v is None else shape_of(v) for v in operands]
+    known = [known_value(v, weights) for v in operands]
+    values = [None if v is None or v.dtype.kind not in "iu" else v for v in known]
+    try:
+        return RULES[op.op_name.data](Known(options, shapes, values, len(op.results)))
+    except UNKNOWN:
+        return None
+
+
+def _said(op: OpaqueOp) -> tuple[dict[str, Any], list[SSAValue | None]]:
+    """The options of an operator, and its operands in the places of the file."""
     options = {} if op.options is None else {k: _plain(v) for k, v in op.options.data.items()}
     operands: list[SSAValue | None] = list(op.operands)
     for position in options.pop("absent", ()):
         operands.insert(position, None)
+    return options, operands
+
+
+def typed_if_known(op: OpaqueOp, weights: Weights) -> Operation | None:
+    """The typed operation that the operator is of what is known."""
+    options, operands = _said(op)
 
     def value(index: int) -> SSAValue:
         found = operands[index]

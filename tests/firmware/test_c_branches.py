@@ -11,6 +11,7 @@ from forge_model import BOOL, FLOAT32, INT32, Forge, flatbuffer_utils, schema
 from memopt.cli import main
 from memopt.dialects.errors import MemoptError
 from memopt.frontends.tflite.branches import without_branches
+from memopt.frontends.tflite.known_shapes import with_known_shapes
 
 BUILTIN, KINDS = schema.BuiltinOperator, schema.BuiltinOptions
 
@@ -141,6 +142,65 @@ def with_known_end(path: Path) -> Path:
     return saved(forge, path)
 
 
+def with_list(path: Path) -> Path:
+    """A list of three rows, of which each turn replaces one, as converters write a TensorArray:
+    what stands before it, the row, what stands behind it; its length is open, and said to be 1."""
+    forge = Forge(np.random.default_rng(0), False)
+    types: list[tuple[list[int], int]] = [([], INT32), ([1, 2], FLOAT32), ([3, 2], FLOAT32)]
+    first = forge.tensor([], INT32, np.array(0))
+    empty = forge.tensor([3, 2], FLOAT32, np.zeros((3, 2)))
+    x = forge.tensor([3, 2], FLOAT32)
+    results = [forge.tensor(*t) for t in types]
+    forge.graph.tensors[results[1]].shapeSignature = [-1, 2]
+    options: Any = schema.WhileOptionsT()
+    options.condSubgraphIndex, options.bodySubgraphIndex = 1, 2
+    forge.operator(BUILTIN.WHILE, [first, empty, x], results, options, KINDS.WhileOptions)
+    shape, made = forge.tensor([2], INT32), forge.tensor([3, 2], FLOAT32)
+    wanted: Any = schema.ShapeOptionsT()
+    wanted.outType = INT32
+    forge.operator(BUILTIN.SHAPE, [results[1]], shape, wanted, KINDS.ShapeOptions)
+    reshape: Any = schema.ReshapeOptionsT()
+    forge.operator(BUILTIN.RESHAPE, [results[1], shape], made, reshape, KINDS.ReshapeOptions)
+    main_graph = forge.graph
+    main_graph.inputs, main_graph.outputs = [x], [made]
+    graph = subgraph(forge, "cond")
+    graph.inputs = [forge.tensor(*t) for t in types]
+    goes_on, last = forge.tensor([], BOOL), forge.tensor([], INT32, np.array(3))
+    less: Any = schema.LessOptionsT()
+    forge.operator(BUILTIN.LESS, [graph.inputs[0], last], goes_on, less, KINDS.LessOptions)
+    graph.outputs = [goes_on]
+    graph = subgraph(forge, "body")
+    i, old, source = graph.inputs = [forge.tensor(*t) for t in types]
+    after = plain(forge, "Add", [i, forge.tensor([], INT32, np.array(1))], forge.tensor([], INT32))
+    row = plain(forge, "Gather", [source, i], forge.tensor([2], FLOAT32), axis=0)
+    twice = plain(forge, "Add", [row, row], forge.tensor([2], FLOAT32))
+    item = forge.tensor([1, 2], FLOAT32)
+    size = forge.tensor([2], INT32, [1, 2])
+    forge.operator(BUILTIN.RESHAPE, [twice, size], item, reshape, KINDS.ReshapeOptions)
+    zero, rest = forge.tensor([], INT32, np.array(0)), forge.tensor([], INT32, np.array(-1))
+    before = plain(forge, "Pack", [i, rest], forge.tensor([2], INT32), valuesCount=2, axis=0)
+    behind = plain(forge, "Pack", [after, zero], forge.tensor([2], INT32), valuesCount=2, axis=0)
+    from_start = forge.tensor([2], INT32, [0, 0])
+    to_end = forge.tensor([2], INT32, [-1, -1])
+    parts = [forge.tensor([1, 2], FLOAT32) for _ in range(2)]
+    slices: Any = schema.SliceOptionsT()
+    forge.operator(BUILTIN.SLICE, [old, from_start, before], parts[0], slices, KINDS.SliceOptions)
+    forge.operator(BUILTIN.SLICE, [old, behind, to_end], parts[1], slices, KINDS.SliceOptions)
+    new = forge.tensor([1, 2], FLOAT32)
+    plain(forge, "Concatenation", [parts[0], item, parts[1]], new, axis=0)
+    for index in (old, *parts, new):
+        graph.tensors[index].shapeSignature = [-1, 2]
+    graph.outputs = [after, new, source]
+    forge.graph = main_graph
+    return saved(forge, path)
+
+
+def test_a_loop_that_fills_a_list(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    names = runs_as_litert(lab, with_list(tmp_path / "list.tflite"), tmp_path)
+    assert names.count("memgraph.concat") == 3
+
+
 def test_a_loop_whose_end_follows_from_a_shape(tmp_path: Path, lab: Any) -> None:
     lab.need_tools("host")
     names = runs_as_litert(lab, with_known_end(tmp_path / "while.tflite"), tmp_path)
@@ -155,7 +215,7 @@ def saved(forge: Forge, path: Path) -> Path:
 def runs_as_litert(lab: Any, path: Path, work: Path) -> Any:
     """The module without branches, whose C makes LiteRT's numbers; the operators that it has."""
     whole = lab.read_model(path)
-    module = without_branches(whole)
+    module = with_known_shapes(without_branches(whole))
     assert module is not whole
     lab.plan(module, schedule="source", target="host")
     inputs = lab.random_inputs(module, 4, 3)
