@@ -218,7 +218,7 @@ def _among_choices(
         before = best
         chosen = first_choice(graph, best.order) if best.chosen is None else best.chosen
         limit = best.placement.arena - 1
-        for choice in other_choices(graph, best.order, chosen, limit):
+        for choice in other_choices(graph, best.order, chosen, limit, end):
             if clock.late(end) or (end is None and tried == most):
                 return best
             problem = live_ranges(restricted(graph, choice), best.order)

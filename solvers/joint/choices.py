@@ -9,9 +9,12 @@ graph that has no others uses just them (`restricted`).
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import InPlace, MemoryGraph, profile
 
 Choice = tuple[InPlace, ...]
+
+_OF_CANDIDATES = ("inplace", "candidates", "profiled", "_is_checked")
 
 
 def restricted(graph: MemoryGraph, chosen: Choice | None) -> MemoryGraph:
@@ -21,7 +24,10 @@ def restricted(graph: MemoryGraph, chosen: Choice | None) -> MemoryGraph:
         return graph
     kept = {(c.operator, c.operand) for c in chosen}
     found = (c for c in graph.inplace if c.forced or (c.operator, c.operand) in kept)
-    return replace(graph, inplace=tuple(found))
+    result = replace(graph, inplace=tuple(found))
+    # all else that is derived of a graph is the same
+    vars(result).update((k, v) for k, v in vars(graph).items() if k not in _OF_CANDIDATES)
+    return result
 
 
 def first_choice(graph: MemoryGraph, order: Sequence[int]) -> Choice:
@@ -30,10 +36,14 @@ def first_choice(graph: MemoryGraph, order: Sequence[int]) -> Choice:
 
 
 def other_choices(
-    graph: MemoryGraph, order: Sequence[int], chosen: Choice, limit: int
+    graph: MemoryGraph,
+    order: Sequence[int],
+    chosen: Choice,
+    limit: int,
+    deadline: float | None = None,
 ) -> Iterator[Choice]:
-    """Choices with a peak of at most `limit` bytes that differ from `chosen` at one operator: those
-    with another operand first, for they cost nothing."""
+    """Yield choices with a peak of at most `limit` bytes that differ from `chosen` at one operator:
+    those with another operand first, for they cost nothing. Ends at `deadline`."""
     place = {v: i for i, v in enumerate(order)}
     used = {c.operator: c for c in chosen}
     others: list[tuple[int, InPlace | None]] = []
@@ -46,7 +56,12 @@ def other_choices(
             if dies and c != mine and graph.sizes[c.result]:
                 others.append((v, c))
     others += [(v, None) for v, c in used.items() if not c.forced and graph.sizes[c.result]]
+    # another candidate changes the step of its operator by what it saves there, and nothing else
+    now = profile(restricted(graph, chosen), order)
+    over = {v for v, step in zip(order, now.steps, strict=True) if step > limit}
     for v, c in others:
-        choice = tuple(x for x in chosen if x.operator != v) + ((c,) if c is not None else ())
-        if profile(restricted(graph, choice), order).peak <= limit:
-            yield choice
+        if clock.late(deadline):
+            return
+        saved, before = (graph.sizes[x.result] if x else 0 for x in (c, now.inplace[place[v]]))
+        if over <= {v} and max(now.levels[0], now.steps[place[v]] + before - saved) <= limit:
+            yield tuple(x for x in chosen if x.operator != v) + ((c,) if c is not None else ())

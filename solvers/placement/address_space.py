@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from memopt.solvers import clock
 from memopt.solvers.placement.address_bits import AddressBits, few_units
+from memopt.solvers.placement.slots import completed
 from memopt.solvers.placement.time_index import TimeIndex
 from memopt.solvers.problems.placement import Item, PlacementProblem
 
@@ -104,19 +105,25 @@ def address_spaces(items: Sequence[Item], count: int) -> list[AddressSpace]:
 def first_fit_in(
     order: Iterable[Item], items: tuple[Item, ...], deadline: float | None = None
 ) -> list[int]:
-    """Offsets of all items, each at the lowest free offset when its turn comes. Raises
-    TimeIsOverError if that is not finished by `deadline`."""
+    """Return offsets of all items, each at the lowest free offset when its turn comes; what has had
+    none by `deadline` lies above (`slots.py`)."""
     space = address_space(items)
     for item in order:
-        clock.in_time(deadline)
+        if clock.late(deadline):
+            return completed(items, space.offsets)
         space.put(item, _given(item, space.first_fit))
     return space.offsets
 
 
-def smallest_gaps_in(order: Iterable[Item], items: tuple[Item, ...]) -> list[int]:
-    """Offsets of all items, each in the smallest gap that holds it when its turn comes."""
+def smallest_gaps_in(
+    order: Iterable[Item], items: tuple[Item, ...], deadline: float | None = None
+) -> list[int]:
+    """Return offsets of all items, each in the smallest gap that holds it when its turn comes; what
+    has had none by `deadline` lies above (`slots.py`)."""
     space = address_space(items)
     for item in order:
+        if clock.late(deadline):
+            return completed(items, space.offsets)
         space.put(item, _given(item, space.smallest_gap))
     return space.offsets
 

@@ -1,18 +1,19 @@
 """Order and offsets together against all orders, each placed by brute force."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations, product
 from random import Random
 from time import monotonic
 
 import pytest
-from oracles import random_graph
+from oracles import random_graph, random_order
 from test_placement import smallest_arena, wrong
 
-from memopt.solvers import joint
+from memopt.solvers import clock, joint
+from memopt.solvers.joint import choices as choices_module
 from memopt.solvers.joint import exact as joint_exact
-from memopt.solvers.joint.choices import restricted
+from memopt.solvers.joint.choices import Choice, first_choice, other_choices, restricted
 from memopt.solvers.joint.reorderings import reorderings
 from memopt.solvers.placement import place
 from memopt.solvers.problems.memory_graph import (
@@ -20,6 +21,7 @@ from memopt.solvers.problems.memory_graph import (
     InPlace,
     MemoryGraph,
     ProblemError,
+    Profile,
     check_order,
     live_ranges,
     profile,
@@ -149,3 +151,72 @@ def test_other_orders_end_at_the_deadline() -> None:
     free = MemoryGraph(tuple("abcd"), ((), (), (), ()), groups)
     assert list(reorderings(free, range(4), 16, moves=100))
     assert not list(reorderings(free, range(4), 16, moves=100, deadline=monotonic()))
+
+
+# -- what is in place of what, chosen otherwise at one operator ------------------------------------
+
+
+def one_changed(
+    graph: MemoryGraph, order: Sequence[int], chosen: Choice, limit: int
+) -> list[Choice]:
+    """By the definition: each graph of other candidates, and its profile."""
+    place, used = {v: i for i, v in enumerate(order)}, {c.operator: c for c in chosen}
+    others: list[tuple[int, InPlace | None]] = []
+    for v in order:
+        for c in graph.candidates[v]:
+            dies = all(place[u] <= place[v] for u in graph.touchers[c.operand])
+            if dies and c != used.get(v) and graph.sizes[c.result]:
+                others.append((v, c))
+    others += [(v, None) for v, c in used.items() if graph.sizes[c.result]]
+    found: list[Choice] = []
+    for v, c in others:
+        choice = tuple(x for x in chosen if x.operator != v) + ((c,) if c is not None else ())
+        kept = {(x.operator, x.operand) for x in choice}
+        other = replace(
+            graph, inplace=tuple(x for x in graph.inplace if (x.operator, x.operand) in kept)
+        )
+        if profile(other, order).peak <= limit:
+            found.append(choice)
+    return found
+
+
+def test_another_choice_changes_the_step_of_its_operator_alone(fuzz: float) -> None:
+    rng, choices = Random(11), 0
+    for _ in range(int(CASES * fuzz)):
+        graph = random_graph(rng)
+        if not graph.inplace or any(c.forced for c in graph.inplace):
+            continue
+        order = random_order(rng, graph)
+        peak = profile(graph, order).peak
+        chosen = first_choice(graph, order)
+        for limit in (peak - 3, peak, peak + 40):
+            expected = one_changed(graph, order, chosen, limit)
+            assert list(other_choices(graph, order, chosen, limit)) == expected, graph
+            choices += len(expected)
+            chosen = rng.choice([chosen, *expected])
+    assert choices > CASES * fuzz / 10
+
+
+def test_other_choices_are_looked_at_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One profile for all of them, not one for each, and none once the time is over."""
+    profiled: list[int] = []
+
+    def counted(graph: MemoryGraph, order: Sequence[int]) -> Profile:
+        profiled.append(len(order))
+        return profile(graph, order)
+
+    monkeypatch.setattr(choices_module, "profile", counted)
+    count = 200
+    before = tuple([() if v == 0 else (v - 1,) for v in range(count)])
+    groups = [Group("x", 64, (), (0,), is_input=True)]
+    groups += [Group(f"t{v}", 64, (v,), (v + 1,)) for v in range(count - 1)]
+    groups.append(Group("y", 64, (count - 1,), (), is_output=True))
+    inplace = tuple(InPlace(v, v + 1, v) for v in range(count))
+    graph = MemoryGraph(tuple(f"v{v}" for v in range(count)), before, tuple(groups), (), inplace)
+    order = range(count)
+    chosen = first_choice(graph, order)
+    del profiled[:]
+    assert len(list(other_choices(graph, order, chosen, 200))) == count
+    assert len(profiled) == 1
+    with clock.reading(lambda: 5.0):
+        assert not list(other_choices(graph, order, chosen, 200, deadline=4.0))

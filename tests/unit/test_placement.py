@@ -1,11 +1,14 @@
 """Placement by hand: the definitions, TFLM's planner, the papers' tables, refusals."""
 
 import csv
+from itertools import count
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from memopt.benchmarks.generator import planted
+from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement import METHODS, place, slots
 from memopt.solvers.placement.methods import tflm as tflm_module
@@ -250,3 +253,28 @@ def test_slots_are_an_answer_in_no_time() -> None:
     found.verify(given)
     assert found.offsets[50] == 0 and min(found.offsets[:50]) >= 64
     assert 64 + 3 * 100 <= found.arena <= 64 + 2 * 3 * 128
+
+
+@pytest.mark.parametrize("method", ["greedy-by-size", "greedy-by-breadth", "best-fit", "tflite"])
+def test_what_a_greedy_strategy_has_placed_is_kept_when_time_is_over(method: str) -> None:
+    """The clock is late after so many looks: the answer is whole, and none is worse than slots."""
+    given = planted(2_500, 60).problem
+    arenas: list[int] = []
+    for looks in (0, 500, 1_500, 10_000_000):
+        ticks = count()
+        with clock.reading(lambda: 0.0 if next(ticks) <= looks else 9.0):  # noqa: B023
+            found = place(given, method, 1.0)
+        found.verify(given)
+        arenas.append(found.arena)
+    none, *some = arenas
+    assert none <= slots.solve_items(given, given.items).arena
+    assert max(some) <= none and some[-1] < none, arenas
+    assert some[-1] == place(given, method).arena
+
+
+def test_auto_is_never_worse_than_its_first_heuristic_with_time_for_that() -> None:
+    given = planted(2_500, 60).problem
+    enough = place(given, "best-fit").arena
+    ticks = count()
+    with clock.reading(lambda: 0.0 if next(ticks) < 100_000 else 9.0):
+        assert place(given, "auto", 1.0).arena <= enough

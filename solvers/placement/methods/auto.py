@@ -53,16 +53,11 @@ def prove(
     floor = floor_of(problem, items)
     enough = max(floor, capacity or 0)
     best: Placement | None = None
-    try:
-        for answer in _greedy(problem, items, deadline):
-            if best is None or answer.arena < best.arena:
-                best = answer
-            if best.arena <= enough:
-                return Proven(best, floor)
-            clock.in_time(deadline)
-    except clock.TimeIsOverError:
-        assert best is not None
-        return Proven(best, floor)
+    for answer in _greedy(problem, items, deadline):
+        if best is None or answer.arena < best.arena:
+            best = answer
+        if best.arena <= enough or clock.late(deadline):
+            return Proven(best, floor)
     assert best is not None
     if len(items) > SEARCHED_ITEMS and time_limit is None:
         return Proven(best, floor)
@@ -89,15 +84,15 @@ def prove(
 def _greedy(
     problem: PlacementProblem, items: tuple[Item, ...], deadline: float | None
 ) -> Iterator[Placement]:
-    """Answers that take no search, those first that are most likely to meet the bound. Raises
-    TimeIsOverError, but not before the first."""
+    """Yield answers that take no search, those first that are most likely to meet the bound."""
     if len(items) > SEARCHED_ITEMS:
         if deadline is not None:
             yield slots.solve_items(problem, items)
+            yield best_fit.by_deadline(problem, deadline)  # the soonest there
         if len(items) <= PLANAR_PER_SECOND * (clock.left(deadline) or len(items)):
             yield from _planar(problem, items)
         yield _ordered(problem, items, _between, deadline)
-        if len(items) <= LARGE_ITEMS:
+        if len(items) <= LARGE_ITEMS and deadline is None:
             yield best_fit.by_deadline(problem, deadline)
         return
     yield greedy_by_size.solve(problem)

@@ -17,16 +17,17 @@ import numpy as np
 from memopt.solvers import clock
 from memopt.solvers.placement.address_space import AddressSpace, address_space
 from memopt.solvers.placement.items import placement_of
+from memopt.solvers.placement.slots import completed
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem
 
 
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
-    """`time_limit` is not used."""
-    return by_deadline(problem, None)
+    """Return the placement; what has no place after `time_limit` seconds lies above."""
+    return by_deadline(problem, clock.deadline(time_limit))
 
 
 def by_deadline(problem: PlacementProblem, deadline: float | None) -> Placement:
-    """The placement. Raises TimeIsOverError if it is not finished by `deadline`."""
+    """Return the placement; what has no place by `deadline` lies above (`slots.py`)."""
     items = problem.items
     fixed = any(item.fixed is not None for item in items)
     space = address_space(items) if fixed else _Above(items)
@@ -38,7 +39,7 @@ def by_deadline(problem: PlacementProblem, deadline: float | None) -> Placement:
     movable = [i for i in items if i.fixed is None and i.pieces]
     if movable:
         _fill(movable, space, deadline)
-    return placement_of(problem, items, space.offsets)
+    return placement_of(problem, items, completed(items, space.offsets))
 
 
 class _Above:
@@ -59,7 +60,8 @@ def _fill(movable: list[Item], space: AddressSpace | _Above, deadline: float | N
     skyline = _Skyline(min(i.lower for i in movable), max(i.upper for i in movable))
     for _ in movable:
         while True:
-            clock.in_time(deadline)
+            if clock.late(deadline):
+                return
             at, start, end, height = skyline.lowest()
             item = waiting.take(start, end)
             if item is not None:

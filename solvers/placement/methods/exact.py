@@ -67,12 +67,10 @@ def prove(
     items = problem.items
     if len(items) > MOST:
         raise ProblemError(f"exact searches up to {MOST:,} buffers, these are {len(items):,}")
-    best = greedy_by_size.solve(problem)
-    try:
-        clock.in_time(deadline)
+    best = greedy_by_size.solve(problem, time_limit)
+    if not clock.late(deadline):
         best = min(best, best_fit.by_deadline(problem, deadline), key=lambda a: a.arena)
-        clock.in_time(deadline)
-    except clock.TimeIsOverError:
+    if clock.late(deadline):
         return Proven(best, floor_of(problem, items))
     if best.arena > floor_of(problem, items):
         packed = planar.attempt(problem, items)  # in no time, where nothing may be free

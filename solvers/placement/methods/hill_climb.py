@@ -20,9 +20,9 @@ ROUNDS = 500
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` in seconds; without one the work is bounded."""
     deadline = clock.deadline(time_limit)
-    best = greedy_by_size.solve(problem)
+    best = greedy_by_size.solve(problem, time_limit)
     if not clock.late(deadline):
-        best = min(best, best_fit.solve(problem), key=lambda p: p.arena)
+        best = min(best, best_fit.by_deadline(problem, deadline), key=lambda p: p.arena)
     return improve(problem, problem.items, best, clock.left(deadline))
 
 
