@@ -16,7 +16,10 @@ FLOAT32_MAX = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 
 def float32(value: float) -> float:
     """`value` rounded to float32: where the C++ source multiplies floats, so must we."""
-    return struct.unpack("<f", struct.pack("<f", value))[0]
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:

@@ -64,14 +64,14 @@ def to_units(op: Operation, scale: float, powers: tuple[int, ...]) -> tuple[int,
     """(multiplier, shift to the right) from steps of `scale` to those of `logistic` and `tanh`,
     where a scale that is one of the powers of two is taken for that (LogisticPrepare, TanhPrepare).
     """
-    power = power_of_two(scale)
+    power = power_of_two(scale) if scale else None
     if power in powers:
         return 3 << (power + 12), 0
     multiplier, shift = scale * UNIT, 0
     while multiplier <= 32767.0 / 2 and shift <= 30:
         multiplier, shift = multiplier * 2, shift + 1
-    if multiplier >= 32768:
-        raise unknown(op, f"an input scale of {scale}")
+    if not 1 <= multiplier < 65536:
+        raise unknown(op, f"an input scale of {scale:g}, with which TFLM's int32 overflow")
     return int(multiplier), shift
 
 

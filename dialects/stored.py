@@ -1,5 +1,6 @@
 """Tensors as numpy holds them: the stored type, its limits, what a stored integer stands for."""
 
+import math
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -15,11 +16,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.names import place_of
+from memopt.dialects.names import name_of, place_of
 from memopt.dialects.tensors import encoding_of, shape_of
 
 Array = Any  # numpy.ndarray of any type: numpy is imported only where numbers are computed
 Dtype = Any  # numpy.dtype
+LEAST_RESULT = 2.0**-125  # scale of a result: 6 / it is a float32
 
 
 def integer_type(element: Attribute) -> tuple[int, bool] | None:
@@ -92,11 +94,33 @@ def is_small_integer(value: SSAValue) -> bool:
 
 
 def per_tensor(op: Operation, value: SSAValue) -> tuple[float, int]:
-    """(scale, zero point) of an activation. Raises MemoptError unless it has one of each."""
+    """(scale, zero point) of an activation. Raises MemoptError unless it has one of each, and a
+    scale that a result can be divided by."""
     encoding = encoding_of(value)
     if len(encoding.scales) != 1:
         raise unknown(op, "a stored activation needs exactly one scale")
+    need_scales(op, value)
     return encoding.scales[0], encoding.zero_points[0]
+
+
+def need_scales(op: Operation, value: SSAValue) -> None:
+    """Raise MemoptError for a tensor with a scale that is no finite number from 0 on, and for a
+    result with one by which 6 cannot be divided (ReLU6). What runtimes make of such a quotient is
+    what the machine happens to do."""
+    least = LEAST_RESULT if value in op.results else 0.0
+    for scale in encoding_of(value).scales:
+        if not least <= scale < math.inf:
+            text = f"the scale of {name_of(value)} is {scale:g}, with which nobody can compute"
+            raise MemoptError(text, place_of(op))
+
+
+def finite(op: Operation, *reals: float) -> tuple[float, ...]:
+    """`reals`, computed from the scales of an operation. Raises MemoptError if one overflows."""
+    if not all(map(math.isfinite, reals)):
+        values = [v for v in (*op.operands, *op.results) if encoding_of(v).quantized]
+        text = ", ".join(f"{name_of(v)} ({encoding_of(v).scales[0]:g})" for v in values)
+        raise MemoptError(f"scales too far apart to compute with: {text}", place_of(op))
+    return reals
 
 
 def scales_of(op: Operation, value: SSAValue) -> tuple[Array, Array]:

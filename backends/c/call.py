@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from memopt.analysis.constants import Constants as Constants
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.names import place_of
-from memopt.dialects.stored import rounding_of
+from memopt.dialects.stored import need_scales, rounding_of
 from memopt.dialects.tensors import AnyTensor, element_bits, encoding_of, shape_of
 
 SCRATCH_ALIGNMENT = 4  # bytes: what any element of a kernel's needs
@@ -119,10 +119,12 @@ def _kind_of(element: Attribute) -> str:
 
 
 def per_tensor(op: Operation, value: SSAValue) -> tuple[float, int]:
-    """(scale, zero point) of an activation. Refuses tensors without exactly one of each."""
+    """(scale, zero point) of an activation. Refuses tensors without exactly one of each, and scales
+    that are no finite numbers above 0."""
     encoding = encoding_of(value)
     if len(encoding.scales) != 1:
         raise refuse(op, "an int8 activation needs exactly one scale")
+    need_scales(op, value)
     return encoding.scales[0], encoding.zero_points[0]
 
 

@@ -8,7 +8,7 @@ from memopt.backends.c.call import Array, Constants, Table, activation_of, per_t
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.base import ComputeOp
-from memopt.dialects.stored import rounds_once
+from memopt.dialects.stored import need_scales, rounds_once
 from memopt.dialects.tensors import encoding_of
 
 Fields = tuple[tuple[str, "int | float | str | Table"], ...]
@@ -35,6 +35,7 @@ def int8_weights(
     encoding = encoding_of(weights)
     if len(encoding.scales) not in (1, channels):
         raise refuse(op, f"{len(encoding.scales)} weight scales for {channels} channels")
+    need_scales(op, weights)
     if any(encoding.zero_points):
         raise refuse(op, "weights with a zero point other than 0")
     return array, encoding.scales

@@ -11,9 +11,11 @@ from memopt.dialects.operators.base import Range
 from memopt.dialects.stored import (
     Array,
     element_of,
+    finite,
     integer_type,
     is_stored,
     need_rounding,
+    need_scales,
     per_tensor,
     stored_bits,
     unknown,
@@ -79,6 +81,7 @@ def need_products(
     encoding = encoding_of(weights)
     if len(encoding.scales) not in (1, channels):
         raise unknown(op, f"{len(encoding.scales)} weight scales for {channels} channels")
+    need_scales(op, weights)
     if len(encoding.scales) > 1 and any(encoding.zero_points):
         raise unknown(op, "weights with a zero point per channel")
     return bits, encoding.scales
@@ -104,7 +107,8 @@ def _reals(
     in_scale, out_scale = per_tensor(op, source)[0], per_tensor(op, op.results[0])[0]
     if rounds_even(op):
         return [multiplier(in_scale, s, out_scale) for s in scales]
-    return [(float32(in_scale * s) if as_floats else in_scale * s) / out_scale for s in scales]
+    products = (float32(in_scale * s) if as_floats else in_scale * s for s in scales)
+    return list(finite(op, *(product / out_scale for product in products)))
 
 
 def sums_between(kernel: Array, low: Array, high: Array, seen: Array) -> Range:

@@ -18,6 +18,7 @@ from memopt.dialects.operators.unary import FunctionOp
 from memopt.dialects.stored import (
     Array,
     element_of,
+    finite,
     integer_type,
     limits_of,
     per_tensor,
@@ -46,6 +47,8 @@ class EluOp(FunctionOp):
         (in_scale, in_zero), (out_scale, out_zero) = (
             per_tensor(self, v) for v in (self.input, self.result)
         )
+        finite(self, *(float32((v - in_zero) * in_scale) for v in values))
+        finite(self, *(float32((v - in_zero) * in_scale / out_scale) for v in values))
         scale, inverse = np.float32(in_scale), np.float32(1) / np.float32(out_scale)
 
         def function(x: int) -> int:
@@ -87,7 +90,8 @@ class LeakyReluOp(FunctionOp):
         real = float32 if integer_type(element_of(self.input)) == (8, True) else float
         in_scale, out_scale = (per_tensor(self, v)[0] for v in (self.input, self.result))
         slopes = real(in_scale * float32(self.alpha.value.data)), in_scale
-        below, above = (quantize_multiplier(real(slope / out_scale)) for slope in slopes)
+        reals = finite(self, *(real(slope / out_scale) for slope in slopes))
+        below, above = map(quantize_multiplier, reals)
         return below, above
 
     def of_stored(self, bits: int, values: tuple[int, int]) -> Callable[[int], int]:

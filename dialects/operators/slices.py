@@ -21,12 +21,14 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from memopt.dialects.arithmetic import float32
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.operators.base import ACTIVATION, INTS, ROUNDING, TYPES, ComputeOp, Places
 from memopt.dialects.operators.reordering import with_axis, with_entries
 from memopt.dialects.quick import numbers
 from memopt.dialects.stored import (
     Array,
+    finite,
     is_unsigned,
     need_same_numbers,
     per_tensor,
@@ -143,6 +145,7 @@ class ConcatRequantizedOp(JoiningOp):
         (scale, zero), (out_scale, out_zero) = (per_tensor(self, v) for v in (operand, self.result))
         if (scale, zero) == (out_scale, out_zero):
             return values
+        finite(self, float32(255 * scale / out_scale))
         factor = np.float32(scale) * (np.float32(1) / np.float32(out_scale))
         steps = values.astype(np.float32) * factor + np.float32(-zero) * factor
         whole = np.trunc(steps + np.copysign(np.float32(0.5), steps)) + out_zero

@@ -245,8 +245,8 @@ class SigmoidOp(FunctionOp):
         """`function` (Q4.27 to Q0.31) of an int8, the result shifted by `shift`, plus `zero`."""
         scale, zero_point = per_tensor(self, self.input)
         multiplier, left = quantize_multiplier(scale * (1 << 27))
-        if not 0 <= left <= 27:
-            raise unknown(self, f"an input scale of {scale}")
+        if not 0 <= left <= 62:
+            raise unknown(self, f"an input scale of {scale:g}, with which TFLM shifts by {left} bits")
         radius = input_radius(4, left)
 
         def of_one(x: int) -> int:

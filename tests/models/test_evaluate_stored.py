@@ -22,6 +22,8 @@ from memopt.frontends.tflite.read import read
 
 A, B, C = (0.043, 7), (0.0171, -30), (0.061, 11)
 UNIT = {"TANH": (1 / 128, 0), "LOGISTIC": (1 / 256, -128), "SOFTMAX": (1 / 256, -128)}
+# Input scales of LOGISTIC and TANH, of which a step is nothing, one, several, or all that there is.
+COARSE = (0.0, 4e-9, 1e-4, 0.99, 1.0, 1.5, 7.9, 8.0, 15.0, 16.0, 100.0, 1e6, 3e10)
 Numbers = tuple[float, int]
 
 
@@ -197,6 +199,10 @@ def int8_models() -> dict[str, bytes]:
         for end in ([UNIT[op]] if op in UNIT else [(0.031, -100), (0.09, -3)])
         for scale, zero in ((0.03, 5), (0.07, -128), (0.0043, 127))
     }
+    for op in ("LOGISTIC", "TANH"):
+        for scale in COARSE:
+            numbers = ((scale, 5), UNIT[op])
+            found[f"{op.lower()} {scale}"] = one(op, 8, (FULL,), FULL, numbers=numbers)
     for alpha, scale in ((0.0, 0.03), (1.7, 0.011), (0.01, 0.2)):
         numbers, options = ((scale, 3), (0.031, -100)), ("LeakyRelu", {"alpha": alpha})
         found[f"leaky {alpha}"] = one(
