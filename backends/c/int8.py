@@ -4,7 +4,16 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from memopt.backends.c.call import Array, Constants, Table, activation_of, per_tensor, refuse
+from memopt.backends.c.call import (
+    C_TYPES,
+    Array,
+    Constants,
+    Table,
+    activation_of,
+    element_kind,
+    per_tensor,
+    refuse,
+)
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.even_rounding import rounds_even
 from memopt.dialects.operators.base import ComputeOp
@@ -41,7 +50,7 @@ def int8_weights(
     return array, encoding.scales
 
 
-def uint8_filters(
+def offset_filters(
     op: Operation,
     weights: SSAValue,
     bias: SSAValue | None,
@@ -50,23 +59,25 @@ def uint8_filters(
     reals: Sequence[float],
     constants: Constants,
 ) -> Fields:
-    """The fields weights_zero_point, weights, bias, multiplier and shift of uint8 weights of one
-    quantization, summed over `axes`. Nothing is folded: kernels take zero points off as they go.
-    Refuses others, and what could overflow the int32 accumulator."""
+    """The fields weights_zero_point, weights, bias, multiplier and shift of weights of bytes of one
+    quantization, stored as the activations are, summed over `axes`. Nothing is folded: kernels take
+    zero points off as they go. Refuses others, and what could overflow the int32 accumulator."""
     import numpy as np
 
     array, encoding = constants(weights), encoding_of(weights)
     if array is None:
         raise refuse(op, "weights that are only known at run time")
-    if str(array.dtype) != "uint8" or len(encoding.scales) != 1:
-        raise refuse(op, f"uint8 kernels need uint8 weights of one scale, not {array.dtype}")
+    kind = element_kind(op.results[0])
+    if C_TYPES[kind] != f"{array.dtype}_t" or len(encoding.scales) != 1:
+        raise refuse(op, f"{kind} kernels need {kind} weights of one scale, not {array.dtype}")
+    need_scales(op, weights)
     zero = encoding.zero_points[0]
     total = int32_bias(op, bias, channels, constants)
     size = 255 * np.abs(array.astype(np.int64) - zero).sum(axis=axes)
     need_int32(op, np.abs(total) + size)
     return (
         ("weights_zero_point", zero),
-        ("weights", Table("uint8_t", array)),
+        ("weights", Table(C_TYPES[kind], array)),
         ("bias", Table("int32_t", total.astype(np.int32))),
         *requantization(op, np.abs(total) + size, reals),
     )

@@ -96,6 +96,12 @@ class FullyConnectedOp(WeighingOp):
         self.require(bias == weights[0], f"a bias of {bias} for {weights[0]} columns")
 
     @property
+    def has_offset_weights(self) -> bool:
+        """Whether its weights are constant and have a zero point other than 0."""
+        known = is_constant_expression(self.weights, GENERIC)
+        return known and any(encoding_of(self.weights).zero_points)
+
+    @property
     def accumulates(self) -> bool:
         one_vector = elements_of(self.input) == shape_of(self.weights)[1]
         return rows_of(self.input) is not None and one_vector

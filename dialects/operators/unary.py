@@ -246,7 +246,9 @@ class SigmoidOp(FunctionOp):
         scale, zero_point = per_tensor(self, self.input)
         multiplier, left = quantize_multiplier(scale * (1 << 27))
         if not 0 <= left <= 62:
-            raise unknown(self, f"an input scale of {scale:g}, with which TFLM shifts by {left} bits")
+            raise unknown(
+                self, f"an input scale of {scale:g}, with which TFLM shifts by {left} bits"
+            )
         radius = input_radius(4, left)
 
         def of_one(x: int) -> int:

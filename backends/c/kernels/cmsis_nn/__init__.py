@@ -67,7 +67,8 @@ def _is_filtered(op: Filtered) -> bool:
 
 
 def _has_one_scale(op: FullyConnectedOp) -> bool:
-    return _is_whole(op) and len(encoding_of(op.weights).scales) == 1
+    one = len(encoding_of(op.weights).scales) == 1
+    return _is_whole(op) and one and not op.has_offset_weights
 
 
 def _is_even(op: AddOp) -> bool:

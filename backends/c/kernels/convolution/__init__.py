@@ -14,7 +14,7 @@ from memopt.backends.c.int8 import (
     int8_range,
     int8_weights,
     need_int32,
-    uint8_filters,
+    offset_filters,
     zero_points,
 )
 from memopt.backends.c.int16 import wide_sums
@@ -139,7 +139,7 @@ def conv_2d_u8(op: Conv2DOp | DepthwiseConv2DOp, constants: Constants) -> Kernel
             *window_fields(op),
             *zero_points(op, op.input, op.result),
             *int8_range(op, op.result),
-            *uint8_filters(op, op.weights, op.bias, channels, axes, reals, constants),
+            *offset_filters(op, op.weights, op.bias, channels, axes, reals, constants),
         ),
     )
 

@@ -14,7 +14,7 @@ from memopt.backends.c.int8 import (
     accumulation,
     int8_range,
     int8_weights,
-    uint8_filters,
+    offset_filters,
     zero_points,
 )
 from memopt.backends.c.int16 import wide_sums
@@ -34,6 +34,7 @@ from memopt.dialects.tensors import encoding_of, shape_of
     rounding=("tflm_double", "onnx_even"),
     isa=("mve", "c"),
     rows=summed_rows,
+    where=lambda op: not op.has_offset_weights,
 )
 def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     out_n, in_n = shape_of(op.weights)
@@ -59,21 +60,39 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
     )
 
 
+@kernel(
+    FullyConnectedOp,
+    "s8",
+    rounding="tflm_double",
+    rows=summed_rows,
+    where=lambda op: op.has_offset_weights,
+)
+def fully_connected_offset_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    return _offset_call(op, constants, "fully_connected_offset_s8")
+
+
 @kernel(FullyConnectedOp, "u8", rounding=("tflite_single", "tflm_double"), rows=summed_rows)
 def fully_connected_u8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
+    return _offset_call(op, constants, "fully_connected_u8", ("rounds_once", int(rounds_once(op))))
+
+
+def _offset_call(
+    op: FullyConnectedOp, constants: Constants, kernel: str, *more: tuple[str, int]
+) -> KernelCall:
+    """The call of a kernel that takes the zero point of weights off as it goes."""
     out_n, in_n = shape_of(op.weights)
     if 0 in (out_n, in_n):
         raise refuse(op, "a tensor without elements")
     reals = matrix_reals(op, op.input, encoding_of(op.weights).scales[:1])
     return KernelCall(
-        kernel="fully_connected_u8",
+        kernel=kernel,
         fields=(
             ("in_n", in_n),
             ("out_n", out_n),
             *zero_points(op, op.input, op.result),
             *int8_range(op, op.result),
-            ("rounds_once", int(rounds_once(op))),
-            *uint8_filters(op, op.weights, op.bias, out_n, (1,), reals, constants),
+            *more,
+            *offset_filters(op, op.weights, op.bias, out_n, (1,), reals, constants),
         ),
         operands=(op.input,),
         rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),

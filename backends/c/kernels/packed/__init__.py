@@ -201,7 +201,7 @@ def packed_columns(op: DepthwiseConv2DOp, constants: Constants, twos: int) -> Ke
 
 def _row_column(op: FullyConnectedOp) -> int:
     taps = shape_of(op.weights)[1]
-    return column_bytes(taps, 1) if pays(op, taps) else 0
+    return column_bytes(taps, 1) if pays(op, taps) and not op.has_offset_weights else 0
 
 
 @kernel(

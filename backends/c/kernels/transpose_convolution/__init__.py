@@ -8,8 +8,8 @@ from memopt.backends.c.int8 import (
     int8_weights,
     int32_bias,
     need_int32,
+    offset_filters,
     requantization,
-    uint8_filters,
     zero_points,
 )
 from memopt.backends.c.int16 import wide_sums
@@ -76,7 +76,7 @@ def transpose_conv_2d_u8(op: TransposeConv2DOp, constants: Constants) -> KernelC
             *transposed_fields(op),
             *zero_points(op, op.input, op.result),
             *int8_range(op, op.result),
-            *uint8_filters(op, op.weights, op.bias, channels, (1, 2, 3), reals, constants),
+            *offset_filters(op, op.weights, op.bias, channels, (1, 2, 3), reals, constants),
         ),
     )
 

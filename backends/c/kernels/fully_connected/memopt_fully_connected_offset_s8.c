@@ -1,0 +1,24 @@
+/* FULLY_CONNECTED, int8, weights with a zero point of their own. A row is one sample. */
+#include "memopt_fully_connected_offset.h"
+
+typedef struct {
+  int32_t in_n, out_n;
+  int32_t input_zero_point, output_zero_point;
+  int32_t act_min, act_max;
+  int32_t weights_zero_point;
+  const int8_t *weights;     /* [out_n][in_n] */
+  const int32_t *bias;       /* [out_n] */
+  const int32_t *multiplier; /* [1] */
+  const int8_t *shift;       /* [1], as memopt_requantize takes it */
+  int32_t parts;             /* see memopt_part: each is in_n / parts elements */
+} memopt_fully_connected_offset_s8_params;
+
+MEMOPT_FAST
+MEMOPT_KERNEL void memopt_fully_connected_offset_s8(const void *params, const memopt_rows *rows,
+                                                    const void *const *in, void *out,
+                                                    void *scratch) {
+  const memopt_fully_connected_offset_s8_params *p =
+      (const memopt_fully_connected_offset_s8_params *)params;
+  MEMOPT_FULLY_CONNECTED_OFFSET(int8_t, p,
+                                memopt_requantize(acc, p->multiplier[0], p->shift[0]));
+}

@@ -1,0 +1,100 @@
+"""Fully connected int8 weights with a zero point: C on the host and on boards, whole, in rows and
+rewritten, equal to TensorFlow Lite Micro."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from deep import deep_but
+from xdsl.context import Context
+
+from memopt.cli import main as memopt
+from memopt.passes.memgraph_expand_rows import MemgraphExpandRowsPass
+from memopt.passes.memgraph_kernels import MemgraphKernelsPass
+from memopt.passes.memgraph_model import MemgraphModelPass
+from memopt.passes.memgraph_place import MemgraphPlacePass
+from memopt.passes.memgraph_rewrite import MemgraphRewritePass
+from memopt.passes.memgraph_schedule import MemgraphSchedulePass
+
+FULL = 200  # networks
+
+
+def first_layer(lab: Any, rng: np.random.Generator) -> Any:
+    """A convolution of one or two images."""
+    forge = lab.forge.Forge(rng, True)
+    lab.forge.add_convolution(forge, False)
+    return forge
+
+
+def forged(lab: Any, seed: int, path: Path) -> Path:
+    """A convolution, all of its image to a fully connected layer, and layers of their own."""
+    rng = np.random.default_rng(seed)
+    forge = first_layer(lab, rng)
+    while forge.graph.tensors[forge.graph.inputs[0]].shape[0] != 1:
+        forge = first_layer(lab, rng)
+    for _ in range(3):
+        lab.forge.add_fully_connected(forge)
+    image = forge.graph.outputs[0]
+    shape = forge.graph.tensors[image].shape
+    wide, out = math.prod(shape[1:]), 5
+    schema = lab.forge.schema
+    weights = forge.weights([out, wide], out, 0, per_axis=False)
+    bias = forge.bias(image, weights, out, needed=True)
+    options = schema.FullyConnectedOptionsT()
+    result = forge.activation([shape[0], out])
+    code, kind = schema.BuiltinOperator.FULLY_CONNECTED, schema.BuiltinOptions
+    inputs = [image, weights, bias]
+    forge.operator(code, inputs, result, options, kind.FullyConnectedOptions)
+    for operator in forge.graph.operators[1:]:
+        quantized = forge.graph.tensors[operator.inputs[1]].quantization
+        if len(quantized.scale) == 1:
+            quantized.zeroPoint = [int(forge.rng.integers(-128, 128))]
+    saved = forge.save(path)
+    assert isinstance(saved, Path)
+    return saved
+
+
+def check(lab: Any, seed: int, target: str, how: str, work: Path) -> None:
+    """The outputs of a network, planned in one way."""
+    work.mkdir()
+    path, context = forged(lab, seed, work / "random.tflite"), Context()
+    module = lab.read_model(path)
+    inputs = lab.random_inputs(module, 2, seed)
+    tensors = [lab.source_tensor(v) for v in lab.main_of(module).body.block.last_op.operands]
+    want = lab.golden("tflm", path, inputs, tensors, work / "golden")
+    planned = [MemgraphSchedulePass("rpo"), MemgraphPlacePass("greedy-by-size")]
+    steps: list[Any] = [MemgraphModelPass(target=target)]
+    steps += [MemgraphRewritePass(("all",))] if how == "rewritten" else []
+    steps += [MemgraphExpandRowsPass(("all",))] if how == "rows" else []
+    for step in (*steps, *planned, MemgraphKernelsPass("speed"), *planned):
+        step.apply(context, module)
+    flags = lab.SANITIZE if target == "host" else None
+    ran = lab.run_project(lab.write(module, work / "c", "net", target), inputs, flags, trace=False)
+    assert ran.code == 0, ran.messages
+    each = b"".join(want[t][run].tobytes() for run in range(2) for t in tensors)
+    assert ran.output == each, (seed, target, how)
+
+
+@pytest.mark.parametrize("how", ["whole", "rows", "rewritten"])
+def test_random_ones_equal_tflm(how: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    for seed in range(max(2, int(FULL * fuzz))):
+        check(lab, seed, "host", how, tmp_path / str(seed))
+
+
+@pytest.mark.parametrize("how", ["whole", "rows"])
+@pytest.mark.parametrize(
+    "target",
+    deep_but("cortex-m4", ["cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55"]),
+)
+def test_boards_equal_tflm(target: str, how: str, tmp_path: Path, lab: Any) -> None:
+    """Kernels that pack weights leave these to one that does not."""
+    lab.need_tools(target)
+    check(lab, 3, target, how, tmp_path / target)
+
+
+def test_the_model_of_a_report_compiles(shared: Path, tmp_path: Path) -> None:
+    path = str(shared / "cases" / "kinds" / "fc_weight_zp.tflite")
+    assert memopt(["compile", path, "--target=cortex-m4", "-o", str(tmp_path / "out")]) == 0
