@@ -34,7 +34,6 @@ from memopt.dialects.tensors import encoding_of, shape_of
     rounding=("tflm_double", "onnx_even"),
     isa=("mve", "c"),
     rows=summed_rows,
-    where=lambda op: not op.has_offset_weights,
 )
 def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
     out_n, in_n = shape_of(op.weights)
@@ -42,6 +41,8 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
         raise refuse(op, "a tensor without elements")
     if constants(op.weights) is None:
         return matrix_call(op, constants)
+    if op.has_offset_weights:
+        return _offset_call(op, constants, "fully_connected_offset_s8")
     weights, scales = int8_weights(op, op.weights, out_n, constants)
     reals = matrix_reals(op, op.input, scales)
     return KernelCall(
@@ -58,17 +59,6 @@ def fully_connected_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall
         operands=(op.input,),
         rows=Rows.of(op, size_of(op.input) // in_n, in_n, out_n),
     )
-
-
-@kernel(
-    FullyConnectedOp,
-    "s8",
-    rounding="tflm_double",
-    rows=summed_rows,
-    where=lambda op: op.has_offset_weights,
-)
-def fully_connected_offset_s8(op: FullyConnectedOp, constants: Constants) -> KernelCall:
-    return _offset_call(op, constants, "fully_connected_offset_s8")
 
 
 @kernel(FullyConnectedOp, "u8", rounding=("tflite_single", "tflm_double"), rows=summed_rows)
