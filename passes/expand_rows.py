@@ -21,6 +21,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.attributes import SourceAttr
+from memopt.dialects.channel_attributes import CHANNELS, NARROWED, channels_of_result
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.foreign_operator import asked, is_view, operator_of
 from memopt.dialects.functions import body_of
@@ -134,6 +135,11 @@ def _with_rows(op: Operation, target: Target) -> Sequence[Operation]:
         for one, its in zip(made, tensors, strict=True):
             one.attributes["memgraph.source"] = SourceAttr(*place, its)
     for old, one in zip(op.results, made, strict=True):
+        one.location = op.location
+        if NARROWED in op.attributes:
+            one.attributes[NARROWED] = op.attributes[NARROWED]
+        if (claims := channels_of_result(old)) is not None:
+            one.attributes[CHANNELS] = ArrayAttr([claims])
         one.results[0].name_hint = old.name_hint
         if is_named(old):
             rename(one, {0: name_of(old)})

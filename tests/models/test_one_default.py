@@ -66,3 +66,10 @@ def test_of_every_kind_of_model(
     if words.get("target") == "tflm" and name.endswith(".onnx"):
         pytest.skip("TFLM runs no .onnx")
     check(shared / "models" / name, words, tmp_path / "out", capsys)
+
+
+def test_rows_of_what_stays_in_place_keep_what_is_said_of_channels(shared: Path) -> None:
+    """Of a depthwise convolution that `depthwise-in-place` chose; the verifier asks for it."""
+    model = shared / "models" / "mcunet_vww_int8.tflite"
+    rules = "constant-channels,depthwise-in-place"
+    assert memopt.plan(model, rewrite=rules, rows="all", place="greedy-by-size").family == "rows"
