@@ -181,9 +181,10 @@ def report_dict(
     after: Checked,
     target: dict[str, Any],
     whole: int | None = None,
+    advice: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return `report.json` of DESIGN.md, in bytes, the same for the same input; `whole` is the peak
-    of whole operators, where it is known beside that of rows."""
+    of whole operators, where it is known beside that of rows, `advice` what would save RAM."""
     func, memory = after.func, after.memory
     old, new = plan_facts(only_function(before)), plan_facts(func)
     work = function_work(func)
@@ -220,6 +221,7 @@ def report_dict(
         "memories": memories_dict(new),
         "rewrites": rewrites_list(func),
         "target": target,
+        "advice": list(advice),
     }
 
 

@@ -1,7 +1,7 @@
 """A model of the command line, read and planned for a target: what `memopt compile` then writes."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,10 +9,11 @@ from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
+from memopt.advice import Advice, Advised, advice_of, fitting_text
 from memopt.analysis.sliding import kept_bytes
 from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
-from memopt.before_after import check_choices, plan_both
+from memopt.before_after import Task, check_choices, plan_both
 from memopt.cli.planning_arguments import read_model, request_of
 from memopt.cli.texts import bytes_of_text, sizes
 from memopt.dialects.errors import MemoptError
@@ -63,6 +64,7 @@ class PlannedModel:
     again: Callable[[Choices], Planned]
     wished: Choices | None
     _whole: Callable[[Choices], int | None] = field(repr=False)
+    _advice: Callable[[int, int | None], tuple[Advice, ...]] = field(repr=False)
 
     def planned_again(self, choices: Choices) -> "PlannedModel":
         """The same model by these choices. Raises MemoptError."""
@@ -73,9 +75,17 @@ class PlannedModel:
         """Bytes of the peak of whole operators, beside a plan in rows."""
         return self._whole(self.choices) if self.known.plan.family.data == "rows" else None
 
-    def report(self, facts: dict[str, Any], whole: int | None) -> dict[str, Any]:
-        """report.json, with these `facts` of the target and the `whole_peak`."""
-        return report_dict(self.path.name, self.before, self.known, facts, whole)
+    def advice(self, facts: dict[str, Any]) -> tuple[Advice, ...]:
+        """Return the options that would save RAM, beside these `facts` of the target."""
+        return self._advice(self.known.plan.arena, facts["ram"])
+
+    def report(
+        self, facts: dict[str, Any], whole: int | None, advice: Sequence[Advice] = ()
+    ) -> dict[str, Any]:
+        """report.json, with these `facts` of the target, the `whole_peak` and `advice`."""
+        return report_dict(
+            self.path.name, self.before, self.known, facts, whole, [a.entry() for a in advice]
+        )
 
 
 def check_target(args: argparse.Namespace) -> None:
@@ -100,7 +110,8 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
     if args.target == "tflm" and not is_tflite(frontend) and path.suffix != IR:
         raise MemoptError("--target=tflm writes the imported .tflite again; this is another format")
     imported, ready = lowered(module, args.target, frontend)
-    choices = choices_of(request_of(args, args.target), ready, frontend)
+    request = request_of(args, args.target)
+    choices = choices_of(request, ready, frontend)
     less = Narrowed()
     if args.target == "tflm" and choices.rewrite != (NO_RULES,):
         found: list[Narrowed] = []
@@ -137,14 +148,32 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
         wished = replace(choices, rows=(AUTO,))
     if network is not None:
         before = as_it_was(context, imported, is_tflite(frontend))
-    if ram is not None:
-        check_ram(known, ram)
+    task = Task(imported, ready, args.target, choices, is_tflite(frontend))
+
+    def advice(arena: int, needed: int | None) -> tuple[Advice, ...]:
+        advised = Advised(context, module, frontend, request, task, arena, needed)
+        return advice_of(advised, seconds, ram)
+
+    if ram is not None and known.plan.arena > ram:
+        raise does_not_fit(known, ram, advice(known.plan.arena, None))
 
     def whole(choices: Choices) -> int | None:
         return whole_peak(context, ready, args.target, choices, seconds)
 
     return PlannedModel(
-        path, args.target, before, after, known, less, file, seconds, choices, plan, wished, whole
+        path,
+        args.target,
+        before,
+        after,
+        known,
+        less,
+        file,
+        seconds,
+        choices,
+        plan,
+        wished,
+        whole,
+        advice,
     )
 
 
@@ -181,17 +210,16 @@ def _sliding_within(
     return found
 
 
-def check_ram(known: Checked, ram: int) -> None:
-    """Raise MemoptError with operator, tensors and missing bytes if the arena exceeds `ram`."""
+def does_not_fit(known: Checked, ram: int, advice: Sequence[Advice]) -> MemoptError:
+    """Return the error for an arena that exceeds `ram`: operator, tensors and missing bytes, and of
+    `advice` what would fit."""
     arena = known.plan.arena
-    if arena <= ram:
-        return
     line = timeline_of(known.func, known)
     at, step = max(enumerate(line.steps), key=lambda s: s[1].bytes)
     tensors = sorted((line.buffers[i] for i in line.live_at(at)), key=lambda b: -b.bytes)
     named = ", ".join(f"{b.name} {b.bytes:,} B" for b in tensors[:6])
     more = f" and {len(tensors) - 6} more" if len(tensors) > 6 else ""
-    raise MemoptError(
+    return MemoptError(
         f"the arena of {sizes(arena)} does not fit into {sizes(ram)}: {arena - ram:,} B are "
-        f"missing; the peak is at {step.name} with {named}{more}"
+        f"missing; the peak is at {step.name} with {named}{more}" + fitting_text(advice, ram)
     )

@@ -59,7 +59,7 @@ def compile_several(args: argparse.Namespace, directory: Path) -> None:
         reports: list[dict[str, Any]] = []
         sources: list[Path] = []
         for model, project, its, whole in zip(models, projects, facts, wholes, strict=True):
-            reports.append(model.report(its, whole))
+            reports.append(model.report(its, whole, model.advice(its)))
             folder = staged / project.name
             sources += leave(model, reports[-1], folder, directory / project.name)
         report = _together(several, reports)

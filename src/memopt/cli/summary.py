@@ -1,5 +1,6 @@
 """`report.json` as lines for people."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from memopt.cli.target_facts import target_lines
@@ -39,8 +40,17 @@ def summary(report: dict[str, Any]) -> str:
         )
     lines += [rewrite_line(did) for did in report["rewrites"]]
     lines += object_lines(plan) + memory_lines(report["memories"], claimed)
-    lines += [work_line(report), *target_lines(report["target"])]
+    lines += [work_line(report), *target_lines(report["target"]), *advice_lines(report["advice"])]
     return "\n".join(map(printable, lines))
+
+
+def advice_lines(advice: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a line for people per entry of report.json's `advice`."""
+    return [
+        f"advice    {entry['option']} gives an arena of at most {sizes(entry['arena'])}"
+        + ("" if entry["ram"] is None else f", RAM of at most {sizes(entry['ram'])}")
+        for entry in advice
+    ]
 
 
 def persistent_lines(report: dict[str, Any]) -> list[str]:

@@ -136,9 +136,9 @@ def _caller_bytes(func: FuncOp) -> int:
     return sum(bytes_of(v.type) or 0 for v in (*block.args, *returned))
 
 
-def check_target_ram(facts: dict[str, Any], ram: int) -> None:
+def check_target_ram(facts: dict[str, Any], ram: int, helps: str = "") -> None:
     """Raise MemoptError unless what the device needs is known and no more than `ram` bytes. The
-    arena alone is looked at where a target has nothing else."""
+    arena alone is looked at where a target has nothing else. `helps` ends the message."""
     board = target_named(facts["name"])
     limited = board.has_memories or board.output == "tflite"
     need = facts["ram"] if limited else facts["arena"]
@@ -148,7 +148,7 @@ def check_target_ram(facts: dict[str, Any], ram: int) -> None:
         what = "TFLM's arena" if facts["name"] == "tflm" else "RAM"
         raise MemoptError(
             f"{what} of {sizes(need)} does not fit into {sizes(ram)}: {need - ram:,} B are "
-            f"missing; it is {ram_parts(facts)}"
+            f"missing; it is {ram_parts(facts)}{helps}"
         )
 
 

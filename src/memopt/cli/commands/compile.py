@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from memopt.advice import fitting_text
 from memopt.backends.c.layouts import MAKE, layout_names
 from memopt.backends.c.project import write_files
 from memopt.backends.tflm import is_safe, write_tflm
@@ -108,9 +109,11 @@ def _one(args: argparse.Namespace, path: Path, directory: Path) -> None:
     with staging(directory) as staged:
         emit = _emit_tflm if args.target == "tflm" else _emit_c
         model, facts = emit(model, staged, args)
+        advice = model.advice(facts)
         if args.ram is not None:
-            check_target_ram(facts, bytes_of_text(args.ram))
-        report = model.report(facts, model.whole_peak())
+            ram = bytes_of_text(args.ram)
+            check_target_ram(facts, ram, fitting_text(advice, ram))
+        report = model.report(facts, model.whole_peak(), advice)
         sources = leave(model, report, staged, directory)
         publish(staged, directory, args.force, sources)
     print(summary(report))

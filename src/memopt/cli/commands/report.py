@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from memopt.advice import Advice, Advised, advice_of
 from memopt.backends.checked import checked
 from memopt.backends.report import report_html, table_text, timeline_of
 from memopt.before_after import plan_task, task_of
@@ -62,20 +63,27 @@ def run(args: argparse.Namespace) -> None:
     path, seconds = Path(args.model), Seconds()
     context, module = read_model(args, path, seconds)
     func, frontend = only_function(module), frontend_of(path.suffix)
+    request = request_of(args, args.target)
     found = checked(func) if plan_of(func) is not None else None
-    whole: int | None = None
+    whole, task = None, None
     from_file = found is not None and found.plan.placed
     if args.certificate and not from_file:
         raise UsageError("--certificate goes with a plan that is read: an .mlir with offsets")
     if found is not None and from_file:
         before, after, known = as_it_was(context, module, False), module, found
     else:
-        task = task_of(context, module, request_of(args, args.target), frontend, seconds)
+        task = task_of(context, module, request, frontend, seconds)
         before, after, known = plan_task(context, task, seconds)
         if known.plan.family.data == "rows":
             whole = whole_peak(context, task.ready, task.target, task.choices, seconds)
     facts = facts_without_a_build(after, args.target, known.plan.arena)
-    report = report_dict(path.name, before, known, facts, whole)
+    advice: tuple[Advice, ...] = ()
+    if task is not None:
+        arena, ram = known.plan.arena, facts["ram"]
+        advised = Advised(context, module, frontend, request, task, arena, ram)
+        advice = advice_of(advised, seconds)
+    entries = [one.entry() for one in advice]
+    report = report_dict(path.name, before, known, facts, whole, entries)
     old, new = timeline_of(only_function(before)), timeline_of(known.func, known)
     off_chip = off_chip_claims(func)
     if off_chip is not None:

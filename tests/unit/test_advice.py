@@ -1,0 +1,122 @@
+"""Options that would save RAM: each is planned before it is named, and worth its line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memopt
+from memopt import advice as module
+from memopt.cli import main
+from memopt.solvers import clock
+
+BIG_INPUT = """
+!r = tensor<1x16x16x4xf32>
+!q = tensor<1x16x16x4xi8, #memgraph.encoding<nhwc, scale = [0.1], zero_point = [3]>>
+!s = tensor<1x4x4x4xi8, #memgraph.encoding<nhwc, scale = [0.1], zero_point = [3]>>
+func.func @main(%x: !r) -> !s {
+  %0 = memgraph.quantize %x : (!r) -> !q
+  %1 = memgraph.max_pool_2d %0 window<[2, 2], stride = [4, 4]> : (!q) -> !s
+  func.return %1 : !s
+}
+"""
+SMALL = """
+!t = tensor<1x8xi8, #memgraph.encoding<scale = [0.1], zero_point = [3]>>
+func.func @main(%x: !t) -> !t {
+  %0 = memgraph.opaque "anything"(%x) : (!t) -> !t
+  func.return %0 : !t
+}
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "big.mlir"
+    path.write_text(BIG_INPUT)
+    return path
+
+
+def advised(path: Path, capsys: Any, *flags: str) -> dict[str, Any]:
+    assert main(["report", str(path), "--json", *flags]) == 0
+    report = json.loads(capsys.readouterr().out)
+    return {entry["option"]: entry for entry in report["advice"]} | {"plan": report["plan"]}
+
+
+def test_what_an_option_gives_is_what_the_option_gives(model: Path, capsys: Any) -> None:
+    """At least: a plan with the option needs no more than is said, and much less than without."""
+    found = advised(model, capsys)
+    assert set(found) >= {"--int8-io", "--stream-input"}
+    without = found["plan"]["arena"]
+    given: dict[str, dict[str, Any]] = {
+        "--int8-io": {"int8_io": True},
+        "--stream-input": {"stream_input": True},
+    }
+    for option, words in given.items():
+        arena = memopt.plan(model, **words).arena
+        assert arena <= found[option]["arena"] <= (1 - module.WORTH) * without
+        assert option not in advised(model, capsys, option)
+
+
+def test_a_line_for_people_and_an_entry_in_the_report(
+    model: Path, tmp_path: Path, capsys: Any
+) -> None:
+    out = tmp_path / "out"
+    assert main(["compile", str(model), "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    entries = json.loads((out / "report.json").read_text())["advice"]
+    assert [list(entry) for entry in entries] == [["option", "ram", "arena"]] * len(entries)
+    for entry in entries:
+        assert f"advice    {entry['option']} gives an arena of at most {entry['arena']:,} B" in said
+    assert [e["arena"] for e in entries] == sorted(e["arena"] for e in entries)
+
+
+def test_nothing_is_said_where_nothing_is_won(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "small.mlir"
+    path.write_text(SMALL)
+    assert set(advised(path, capsys)) == {"plan"}
+
+
+def test_a_refusal_says_what_would_fit(model: Path, tmp_path: Path, capsys: Any) -> None:
+    fits = advised(model, capsys)["--stream-input"]["arena"]
+    command = ["compile", str(model), "-o", str(tmp_path / "out")]
+    assert main([*command, f"--ram={fits}"]) == 1
+    assert f"what would fit: --stream-input: {fits:,} B" in capsys.readouterr().err
+    assert main([*command, f"--ram={fits}", "--stream-input"]) == 0
+    assert main([*command, "--ram=8"]) == 1
+    assert "what would fit" not in capsys.readouterr().err
+
+
+def test_for_tflm_fewer_channels_and_c_are_named(shared: Path, tmp_path: Path, capsys: Any) -> None:
+    """What is said of the file that `--rewrite=safe` writes is what it needs."""
+    path = shared / "models" / "mobilenet_vww96_int8.tflite"
+    found = advised(path, capsys, "--target=tflm")
+    command = ["compile", str(path), "--target=tflm", "--rewrite=safe", "-o", str(tmp_path / "o")]
+    assert main(command) == 0
+    report = json.loads((tmp_path / "o" / "report.json").read_text())
+    assert found["--rewrite=safe"]["ram"] == report["target"]["ram"] == 68_720
+    assert found["--target=cortex-m4"]["ram"] < 68_720
+
+
+def test_options_that_search_are_planned_in_the_time_there_is(
+    model: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A third of the plan's: by a clock on which each reading takes as long as it is told."""
+    seconds, limits = [0.0], list[float]()
+    step = [1e-4]
+
+    def reading() -> float:
+        seconds[0] += step[0]
+        return seconds[0]
+
+    def rewritten(planned: module.Advised, deadline: float) -> None:
+        limits.append(deadline - seconds[0])
+
+    monkeypatch.setattr(module, "_rewritten", rewritten)
+    with clock.reading(reading):
+        advised(model, capsys)
+        assert limits and 0 < limits[0] <= module.LEAST_SECONDS
+        limits.clear()
+        step[0] = module.LEAST_SECONDS  # the options before have taken all of it
+        advised(model, capsys)
+        assert not limits
