@@ -22,7 +22,7 @@ from memopt.backends.c.call import Lower, element_kind, need_layout, need_roundi
 from memopt.backends.c.pulled_rows import can_make, row_scratch
 from memopt.backends.c.pulling import Pulling, pulling_of, pulls
 from memopt.backends.c.row_calls import RowForm
-from memopt.dialects.custom import is_declared, name_of_custom
+from memopt.dialects.custom import is_declared, name_of_custom, npu_of
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
@@ -238,12 +238,23 @@ def _computes_rows(op: Operation, isa: tuple[str, ...]) -> bool:
     return best is None or best.computes_rows_of(op)
 
 
+def need_no_npu(op: OpaqueOp) -> None:
+    """Raise MemoptError for a program of an NPU, or the memory that one works in."""
+    readers = [use.operation for result in op.results for use in result.uses]
+    for one in (op, *readers):
+        npu = npu_of(one.op_name.data) if isinstance(one, OpaqueOp) else ""
+        if npu:
+            text = f"the file was compiled for {npu}, which alone runs it; give what it was made of"
+            raise refuse(one, text)
+
+
 def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
     """The kernel for an operation that uses the best of the instruction sets `isa`, the best first.
     Raises MemoptError if there is none, and says what would match."""
-    if isinstance(op, OpaqueOp) and op.op_name.data == "UNINITIALIZED":
-        raise refuse(op, "a tensor that is read but never written")
     if isinstance(op, OpaqueOp) and not is_declared(op):
+        need_no_npu(op)
+        if op.op_name.data == "UNINITIALIZED":
+            raise refuse(op, "a tensor that is read but never written")
         types = ", ".join(element_kind(v) for v in op.operands if is_buffer(v.type))
         how = "; --custom=FILE.json declares one that you write" if name_of_custom(op) else ""
         raise refuse(op, f"no kernel for {op.op_name.data} on ({types}){how}")

@@ -9,6 +9,7 @@ from memopt.advice import fitting_text
 from memopt.backends.c.layouts import MAKE, layout_names
 from memopt.backends.c.project import write_files
 from memopt.backends.tflm import is_safe, write_tflm
+from memopt.backends.tflm.wrong import wrong_answers
 from memopt.cli.folder import check_folder, publish
 from memopt.cli.measured_model import measured_model
 from memopt.cli.planned_model import PlannedModel, check_target, plan_model
@@ -21,6 +22,7 @@ from memopt.cli.texts import bytes_of_text
 from memopt.cli.written_model import leave
 from memopt.diagnostics import write_file
 from memopt.driver import IR
+from memopt.formats.tflite import read_model
 from memopt.frontends.core.registry import listed
 from memopt.targets.core.registry import target_names
 from memopt.usage import UsageError, folder_text, path_text
@@ -135,6 +137,8 @@ def _emit_tflm(model: PlannedModel, directory: Path, args: argparse.Namespace) -
         safe = is_safe(model.known.func)
         data = write_tflm(model.after, model_path=given, at_run_time=not safe)
         write_file(directory / f"{model.path.stem}.tflite", data)
+        for line in wrong_answers(read_model(data, model.path.name), data):
+            print(f"{model.path}: warning: {line}", file=sys.stderr)
         found.update(tflm_facts(model.after, model.known.plan.arena, given))
 
     model.seconds.run("emit", emit)
