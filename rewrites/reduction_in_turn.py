@@ -1,6 +1,7 @@
 """A reduction over axes between which others lie is one over neighbours after the other.
 
-The largest group of neighbours goes first, so that what lies between both is small.
+The group of neighbours with the rows (dimension 1) goes last, so that these can be added up one by
+one; of others the largest goes first, so that what lies between both is small.
 
 Before:
     !x = tensor<2x3x4x5xf32>
@@ -85,6 +86,8 @@ from memopt.dialects.quick import numbers
 from memopt.dialects.tensors import AnyTensor, encoding_of, shape_of
 from memopt.rewrites import Applied, Exact, FunctionRule
 
+ROWS = 1  # the dimension of images along which they are cut
+
 
 class ReductionInTurn(FunctionRule):
     """The rule above."""
@@ -103,9 +106,10 @@ class ReductionInTurn(FunctionRule):
     def take(
         self, op: OverAxesOp, groups: Sequence[Sequence[int]], rewriter: PatternRewriter
     ) -> None:
-        """Let the operation read what is left of its operand along the largest of the groups."""
+        """Let the operation read what is left of its operand along one of the groups."""
         shape = shape_of(op.input)
-        axes = max(reversed(groups), key=lambda group: prod(shape[axis] for axis in group))
+        without_rows = [group for group in reversed(groups) if ROWS not in group]
+        axes = max(without_rows, key=lambda group: prod(shape[axis] for axis in group))
         sizes = [1 if d in axes else n for d, n in enumerate(shape)]
         before = cast("AnyTensor", op.input.type)
         type_ = TensorType(before.element_type, sizes, before.encoding)

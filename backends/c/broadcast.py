@@ -15,6 +15,9 @@ from memopt.dialects.tensors import shape_of
 
 DIMENSIONS = 6  # of memopt_broadcast_params
 
+Group = tuple[int, int, int]
+"""A size, whether the left operand has that dimension, and whether the right one has."""
+
 
 def broadcast_call(op: Operation, kernel: str, fields: Fields) -> KernelCall:
     """`kernel` as binary_call would call it for the last dimensions, once for each row of the
@@ -23,25 +26,35 @@ def broadcast_call(op: Operation, kernel: str, fields: Fields) -> KernelCall:
     shapes, out = [shape_of(v) for v in op.operands], shape_of(op.results[0])
     if not all(_reaches(shape, out) for shape in shapes):
         raise refuse(op, f"the broadcast {' with '.join(map(str, shapes))}")
-    groups = _groups(shapes, out)
-    *outer, (row_n, *has) = groups
-    if len(outer) > DIMENSIONS:
-        raise refuse(op, f"a broadcast in {len(groups)} dimensions")
+    *outer, (row_n, *has) = groups_of(shapes, out)
     steps = (("a_step", has[0]), ("b_step", has[1]), ("a_row_step", 0), ("b_row_step", 0))
     row = KernelCall(kernel, (("row_n", row_n), *fields, *steps), (), Rows(1, 0, 0))
-    sizes = [1] * (DIMENSIONS - len(outer)) + [g[0] for g in outer]
-    size = prod(shape_of(op.results[0])) * bytes_per_element(op, op.results[0])
+    widths = [bytes_per_element(op, v) for v in op.operands]
+    units = [width * (row_n if of_row else 1) for width, of_row in zip(widths, has, strict=True)]
+    return repeated_call(op, row, outer, units, row_n * bytes_per_element(op, op.results[0]))
+
+
+def repeated_call(
+    op: Operation, row: KernelCall, outer: Sequence[Group], units: Sequence[int], row_bytes: int
+) -> KernelCall:
+    """Return the call of `row` once for each index of the dimensions `outer`. It reads `units`
+    bytes of each operand and makes `row_bytes`. Refuses more dimensions than there are parameters
+    for."""
+    if len(outer) > DIMENSIONS:
+        raise refuse(op, f"a broadcast in {len(outer) + 1} dimensions")
+    sizes = [1] * (DIMENSIONS - len(outer)) + [group[0] for group in outer]
+    steps = [_braced(_steps(k, unit, outer)) for k, unit in enumerate(units)]
     return KernelCall(
         "broadcast",
         (
-            ("kernel", f"memopt_{kernel}"),
+            ("kernel", f"memopt_{row.kernel}"),
             ("row", row),
-            ("row_bytes", row_n * bytes_per_element(op, op.results[0])),
+            ("row_bytes", row_bytes),
             ("size", _braced(sizes)),
-            ("step", _braced([_braced(_steps(op, k, groups)) for k in range(2)])),
+            ("step", _braced(steps)),
         ),
         tuple(op.operands),
-        Rows(1, 0, size),
+        Rows(1, 0, prod(sizes) * row_bytes),
     )
 
 
@@ -49,9 +62,8 @@ def _reaches(shape: tuple[int, ...], out: tuple[int, ...]) -> bool:
     return all(n in (1, of) for n, of in zip(shape[::-1], out[::-1], strict=False))
 
 
-def _groups(shapes: Sequence[tuple[int, ...]], out: tuple[int, ...]) -> list[tuple[int, int, int]]:
-    """(size, whether the left operand has it, the right one) of neighbouring dimensions that each
-    operand has or has not."""
+def groups_of(shapes: Sequence[tuple[int, ...]], out: tuple[int, ...]) -> list[Group]:
+    """Return neighbouring dimensions that each operand has or has not as one."""
     wide = [(1,) * (len(out) - len(s)) + s for s in shapes]
     found = [
         (n, int(a == n), int(b == n)) for n, a, b in zip(out, *wide, strict=True) if n != 1
@@ -61,12 +73,12 @@ def _groups(shapes: Sequence[tuple[int, ...]], out: tuple[int, ...]) -> list[tup
     ]
 
 
-def _steps(op: Operation, operand: int, groups: Sequence[tuple[int, int, int]]) -> list[int]:
-    """Bytes of an operand to the next along each dimension but the last."""
-    width, found = bytes_per_element(op, op.operands[operand]), list[int]()
-    for i, (_, *has) in enumerate(groups[:-1]):
-        behind = prod(n for n, *those in groups[i + 1 :] if those[operand])
-        found.append(behind * width * has[operand])
+def _steps(operand: int, unit: int, outer: Sequence[Group]) -> list[int]:
+    """Return the bytes of an operand, of so many in a row, to the next along each dimension."""
+    found = list[int]()
+    for i, (_, *has) in enumerate(outer):
+        behind = prod(n for n, *those in outer[i + 1 :] if those[operand])
+        found.append(behind * unit * has[operand])
     return [0] * (DIMENSIONS - len(found)) + found
 
 

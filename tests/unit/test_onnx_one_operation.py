@@ -59,3 +59,13 @@ def test_a_comparison_of_bytes(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["Neg", "Abs"])
 def test_a_function_of_integers(kind: str) -> None:
     assert names(kind, [IMAGE], "i") == [kind.lower()]
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_a_softmax(axis: int) -> None:
+    assert names("Softmax", [IMAGE], axis=axis) == ["softmax"]
+
+
+def test_a_product_of_matrices_of_which_some_dimensions_broadcast() -> None:
+    assert names("MatMul", [(2, 1, 3, 4), (1, 5, 4, 6)]) == ["batch_matmul"]
+    assert names("MatMul", [(2, 5, 3, 4), (5, 4, 6)]) == ["batch_matmul"]

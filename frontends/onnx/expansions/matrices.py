@@ -33,21 +33,10 @@ def gemm(s: Scope) -> bool:
 
 @expands("MatMul")
 def matmul(s: Scope) -> bool:
-    """Of vectors, and of matrices of which some dimensions broadcast and others do not."""
+    """Of vectors, as of matrices of one row or one column."""
     a, b = s.shape(), s.shape(1)
-    if not s.is_float or 0 in s.out_shape():
+    if not s.is_float or 0 in s.out_shape() or (len(a) >= 2 and len(b) >= 2):
         return False
-    if len(a) >= 2 and len(b) >= 2:
-        batches = [prod(v[:-2]) for v in (s.out_shape(), a, b)]
-        if all(n in (1, batches[0]) for n in batches[1:]):
-            return False
-        wide = s.out_shape()[:-2]
-        names: list[str] = []
-        for name, shape in ((s.x, a), (s.input(1), b)):
-            full = (*wide, *shape[-2:])
-            spread = s.add("Expand", name, s.const(list(full), INT64))
-            names.append(name if shape == full else spread)
-        return s.done("MatMul", *names)
     left = s.reshaped(s.x, (1, *a)) if len(a) == 1 else s.x
     right = s.reshaped(s.input(1), (*b, 1)) if len(b) == 1 else s.input(1)
     return s.done("Reshape", s.add("MatMul", left, right), s.const(list(s.out_shape()), INT64))

@@ -77,7 +77,7 @@ def arg(s: Scope) -> bool:
 
 @expands("Softmax", "LogSoftmax")
 def softmax(s: Scope) -> bool:
-    """Over the last axis; before opset 13 over all from an axis on."""
+    """Before opset 13 over all from an axis on; the logarithm over any axis as over the last."""
     if not s.is_float or 0 in s.shape():
         return False
     kind, shape = s.node.op_type, s.shape()
@@ -89,7 +89,7 @@ def softmax(s: Scope) -> bool:
         flat = s.reshaped(s.x, (prod(shape[:axis]), prod(shape[axis:])))
         return s.done("Reshape", s.add(kind, flat, axis=-1), s.const(list(shape), INT64))
     axis = s.get("axis", -1) % rank
-    if axis == rank - 1:
+    if kind == "Softmax" or axis == rank - 1:
         return False
     order = [*(d for d in range(rank) if d != axis), axis]
     made = s.add(kind, s.transposed(s.x, order), axis=-1)

@@ -1,9 +1,11 @@
 """BATCH_MATMUL, and FULLY_CONNECTED of weights that are only known at run time."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.ir import Operation, SSAValue
 
+from memopt.backends.c.broadcast import groups_of, repeated_call
 from memopt.backends.c.call import (
     Constants,
     KernelCall,
@@ -28,10 +30,11 @@ from memopt.dialects.tensors import elements_of, encoding_of, shape_of
 def _call(
     op: BatchMatmulOp, constants: Constants, more: Fields = (), kernel: str = ""
 ) -> KernelCall:
+    rows, depth, columns = op.sizes
+    if 0 in (*shape_of(op.result), depth):
+        raise refuse(op, "matrices without elements")
     found = op.batches
-    if found is None or 0 in (*found, *op.sizes):
-        raise refuse(op, "matrices of which some dimensions broadcast, or without elements")
-    (count, left, right), (rows, depth, columns) = found, op.sizes
+    count, left, right = found or (1, 1, 1)
     a = (1, rows) if op.adj_x is not None else (depth, 1)
     b = (1, depth) if op.adj_y is not None else (columns, 1)
     if not kernel and element_kind(op.rhs) != element_kind(op.lhs):
@@ -42,9 +45,18 @@ def _call(
         *(("a_batch", rows * depth * (left > 1)), ("a_row", a[0]), ("a_depth", a[1])),
         *(("b_batch", depth * columns * (right > 1)), ("b_depth", b[0]), ("b_column", b[1])),
     )
-    size = elements_of(op.result) * bytes_per_element(op, op.result)
+    width = bytes_per_element(op, op.result)
+    size = elements_of(op.result) * width
     kernel = kernel or f"batch_matmul_{element_kind(op.lhs)}"
-    return KernelCall(kernel, (*fields, *more), operands, Rows(1, 0, size))
+    call = KernelCall(kernel, (*fields, *more), operands, Rows(1, 0, size))
+    if found is not None:
+        return call
+    batches = groups_of([shape_of(v)[:-2] for v in op.operands], shape_of(op.result)[:-2])
+    widths = [bytes_per_element(op, v) for v in op.operands]
+    units = [rows * depth * widths[0], depth * columns * widths[1]]
+    each = replace(call, operands=())
+    made = repeated_call(op, each, batches, units, rows * columns * width)
+    return replace(made, operands=operands)
 
 
 def matrix_call(op: FullyConnectedOp, constants: Constants) -> KernelCall:

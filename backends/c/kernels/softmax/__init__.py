@@ -1,4 +1,6 @@
-"""SOFTMAX over the last axis."""
+"""SOFTMAX over the last axis, of float32 over any."""
+
+from math import prod
 
 from memopt.backends.c.call import (
     Constants,
@@ -65,4 +67,11 @@ def softmax_s16(op: SoftmaxOp, constants: Constants) -> KernelCall:
 
 @kernel(SoftmaxOp, "f32", rows=own_rows)
 def softmax_f32(op: SoftmaxOp, constants: Constants) -> KernelCall:
-    return _softmax_call(op, "softmax_f32", (("beta", float(op.beta.value.data)),))
+    shape, axis, beta = shape_of(op.input), op.axis.value.data, float(op.beta.value.data)
+    if axis == len(shape) - 1 or 0 in shape:
+        return _softmax_call(op, "softmax_f32", (("beta", beta),))
+    inner = prod(shape[axis + 1 :])
+    fields = (("depth", shape[axis]), ("inner", inner), ("beta", beta))
+    size = shape[axis] * inner
+    rows = Rows.of(op, prod(shape[:axis]), size, size)
+    return KernelCall("softmax_along_f32", fields, (op.input,), rows)
