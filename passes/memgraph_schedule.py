@@ -57,6 +57,7 @@ from memopt.solvers.theory.fusion import Sides
 from memopt.solvers.theory.fusion_check import Known, is_contraction, is_safe_chain
 from memopt.solvers.theory.segments import linked
 
+CHANGED = "if the memory model changed since --fuse, put --model before it"
 PROGRAMS = ("ilp", "ilp-olla")  # methods that leave much open where time ends
 
 
@@ -209,12 +210,14 @@ def _flatten(extracted: Extracted, answer: Schedule, assume_pure: bool, moved: b
     for where, nodes in chains:
         first, *rest = [blocks[i] for i in nodes if blocks[i]] or [()]
         if not is_safe_chain(flat.graph, (first, *rest), sides, known):
-            raise MemoptError("a hyper-node that is not safe: running it in one go may cost", where)
+            text = "a hyper-node that is not safe: running it in one go may cost"
+            raise MemoptError(f"{text}; {CHANGED}", where)
     orders = [[v for i in nodes for v in blocks[i]] for _, nodes in chains]
     strict = linked(flat.graph, orders)
     fault = is_contraction(strict, blocks, extracted.graph, answer.order)
     if fault is not None:
-        raise MemoptError(f"a hyper-node that hides what it does: {fault}", chains[0][0])
+        text = f"a hyper-node that hides what it does: {fault}"
+        raise MemoptError(f"{text}; {CHANGED}", chains[0][0])
     flat.graph.profiled.update(strict.profiled)  # in fewer orders than are legal there, so this is
     return flat
 
@@ -234,7 +237,8 @@ def _facts_of(flat: Extracted, answer: Schedule) -> Profile:
     facts = profile(flat.graph, range(len(flat.graph)))
     if facts.peak != answer.peak:
         name = flat.func.sym_name.data
-        raise MemoptError(f"@{name}: {facts.peak} B flat but {answer.peak} B with hyper-nodes")
+        text = f"@{name}: {facts.peak} B flat but {answer.peak} B with hyper-nodes"
+        raise MemoptError(f"{text}; {CHANGED}")
     return facts
 
 
