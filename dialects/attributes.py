@@ -26,6 +26,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from memopt.dialects.errors import nearest
 from memopt.dialects.quick import fill, index, numbers
 
 Activation = Literal["relu", "relu6", "relu_n1_to_1", "tanh", "sign_bit"]
@@ -112,7 +113,8 @@ def parse_record(parser: AttrParser, readers: dict[str, Callable[[], Any]]) -> d
 
 def one_of(value: str, allowed: Sequence[str], what: str) -> None:
     if value not in allowed:
-        raise VerifyException(f"{what} {value!r} is not one of: {', '.join(allowed)}")
+        known = ", ".join(allowed)
+        raise VerifyException(f"{what} {value!r}{nearest(value, allowed)} is not one of: {known}")
 
 
 def need_counts(what: str, *numbers: int, least: int = 0) -> None:

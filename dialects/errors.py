@@ -1,9 +1,20 @@
 """The one error that users see: what is wrong, and where."""
 
+from collections.abc import Iterable
+
 
 def printable(text: str) -> str:
     """Return a text without what would move a terminal's cursor or break a line."""
     return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return ` (did you mean X?)` of the name X among `known` that is most like an unknown one; ""
+    if none is alike."""
+    from difflib import get_close_matches  # for who has made a mistake
+
+    found = get_close_matches(name[:200], list(known), n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
 class MemoptError(Exception):

@@ -22,7 +22,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.channel_attributes import CHANNELS, NARROWED, channels_of_result
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, nearest
 from memopt.dialects.foreign_operator import asked, is_view, operator_of
 from memopt.dialects.functions import body_of
 from memopt.dialects.interface import is_constant_value
@@ -60,7 +60,9 @@ def expand(func: FuncOp, names: frozenset[str] | None) -> None:
     wanted = [k for k, its in enumerate(made) if names is None or its & names]
     chosen = cut(func, wanted)
     for name in sorted((names or frozenset()).difference(*(made[k] for k in chosen))):
-        raise PassFailedException(f"memgraph-expand-rows: no operator with rows makes {name!r}")
+        close = nearest(name, sorted(set[str]().union(*made)))
+        text = f"memgraph-expand-rows: no operator with rows makes {name!r}{close}"
+        raise PassFailedException(text)
     why = None if chosen or names is not None else _why_none(func)
     if why is not None:
         place = f"@{func.sym_name.data}"

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, nearest
 from memopt.dialects.functions import body_of, functions
 from memopt.dialects.names import name_of
 from memopt.dialects.range_attribute import declare_range
@@ -76,7 +76,10 @@ def declare_ranges(module: ModuleOp, ranges: Ranges) -> None:
     for name, (low, high) in ranges.items():
         if name not in names:
             known = ", ".join(names) or "none"
-            raise MemoptError(f"--input-range names {name!r}, but the inputs are: {known}")
+            text = (
+                f"--input-range names {name!r}{nearest(name, names)}, but the inputs are: {known}"
+            )
+            raise MemoptError(text)
         for func, index, found in inputs:
             if found == name:
                 declare_range(func, index, low, high)

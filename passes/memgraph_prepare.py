@@ -40,6 +40,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
+from memopt.dialects.errors import nearest
 from memopt.dialects.functions import functions
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.by_name import VIEWS
@@ -69,7 +70,8 @@ class MemgraphPreparePass(ModulePass):
         for convention in self.conventions:
             if convention not in CONVENTIONS:
                 known = ", ".join(CONVENTIONS)
-                text = f"memgraph-prepare: {convention!r} is not one of: {known}"
+                close = nearest(convention, CONVENTIONS)
+                text = f"memgraph-prepare: {convention!r}{close} is not one of: {known}"
                 raise PassFailedException(text)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

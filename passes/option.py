@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from xdsl.passes import ModulePass
 
+from memopt.dialects.errors import nearest
 from memopt.solvers.registry import Option
 
 TEXT = "text"
@@ -70,4 +71,6 @@ def check_choices(made: ModulePass) -> None:
     """Raise ValueError, which is a wrong command line, for a value that there is not."""
     for name, known in choices(type(made)).items():
         if (value := getattr(made, name)) not in known:
-            raise ValueError(f"{name}={value}: one of {', '.join(known)}")
+            raise ValueError(
+                f"{name}={value}{nearest(str(value), known)}: one of {', '.join(known)}"
+            )

@@ -34,6 +34,7 @@ from xdsl.pattern_rewriter import (
     RewritePattern,
 )
 
+from memopt.dialects.errors import nearest
 from memopt.dialects.functions import functions
 from memopt.dialects.rewrite_attributes import CHANGED
 
@@ -185,8 +186,8 @@ def unknown_rule(wanted: Sequence[str]) -> str | None:
     """The first that is no rule, in words with those that there are; None if all are."""
     for rule in named_rules(wanted):
         if rule not in RULES:
-            known = ", ".join((*SETS, *RULES) if len(wanted) == 1 else RULES)
-            return f"{rule!r} is not one of: {known}"
+            known = (*SETS, *RULES) if len(wanted) == 1 else RULES
+            return f"{rule!r}{nearest(rule, known)} is not one of: {', '.join(known)}"
     return None
 
 

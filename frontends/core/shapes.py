@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, nearest
 from memopt.dialects.functions import functions
 from memopt.dialects.names import name_of
 from memopt.dialects.tensors import is_buffer, shape_of
@@ -19,7 +19,8 @@ def check_names(shapes: Shapes, names: Sequence[str], place: str = "") -> None:
     """Raise MemoptError for a shape of an input that there is not."""
     for given in shapes:
         if given not in names and given != BATCH:
-            text = f"--shape names {given!r}, but the inputs are: {', '.join(names) or 'none'}"
+            there = ", ".join(names) or "none"
+            text = f"--shape names {given!r}{nearest(given, names)}, but the inputs are: {there}"
             raise MemoptError(text, place)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from onnx import TensorProto, ValueInfoProto, helper
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, nearest
 from memopt.frontends.core.fixed import Fixed
 
 MOST: Final = 1024  # elements: more are no constant to write on a command line
@@ -37,7 +37,8 @@ def given_constants(
     for given, values in fixed.items():
         if given not in known:
             names = ", ".join(known) or "none"
-            raise MemoptError(f"--fix names {given!r}, but the inputs are: {names}", name)
+            text = f"--fix names {given!r}{nearest(given, known)}, but the inputs are: {names}"
+            raise MemoptError(text, name)
         tensor = known[given].type.tensor_type
         dims = [d.dim_value for d in tensor.shape.dim]
         found[given] = _constant(given, tensor.elem_type, dims, values, f"{name}: input {given!r}")

@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.checked import Checked, checked
 from memopt.backends.tflm import is_safe, make_safe
+from memopt.dialects.errors import nearest
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import plan_of
 from memopt.frontends.core.registry import Frontend
@@ -90,7 +91,7 @@ def check_choices(target: str, choices: Choices) -> None:
         (choices.place, PLACEMENTS, "--place"),
     ):
         if value not in known:
-            raise UsageError(f"{flag}={value}: one of {', '.join(known)}")
+            raise UsageError(f"{flag}={value}{nearest(value, known)}: one of {', '.join(known)}")
     if choices.memory is not None:
         check_memory(choices)
     if choices.slide is not None and target == "tflm":

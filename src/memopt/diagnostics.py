@@ -22,11 +22,17 @@ DEVICES = ("/dev", "/dev/fd", "/proc/self/fd")  # /dev/stdout is a link, not to 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One error: `place` is `file:line:col` or whatever a person can find; `line` if known."""
+    """One error: `place` is `file:line:col` or whatever a person can find; `line` if known. Of a
+    text that cannot be read `source` is the line with a mark under the place."""
 
     place: str
     text: str
     line: int | None = None
+    source: str = ""
+
+    def with_source(self) -> str:
+        """Return the error for people, with what is there and a mark under the place, if known."""
+        return f"{self}\n{self.source}" if self.source else str(self)
 
     def __str__(self) -> str:
         return (
@@ -39,6 +45,13 @@ def one_line(text: str, limit: int = 400) -> str:
     lines = [s for line in text.splitlines() if (s := line.strip())]
     cleaned = printable(lines[0]) if lines else ""
     return cleaned if len(cleaned) <= limit else cleaned[: limit - 3] + "..."
+
+
+def marked(text: str, at: int, width: int = 100) -> str:
+    """Return the line of a text around the character `at`, and a line with a caret under it."""
+    start = max(text.rfind("\n", 0, at) + 1, at - width // 2)
+    line = text[start : start + width].split("\n", 1)[0]
+    return f"  {printable(line.replace(chr(9), ' '))}\n  {' ' * (at - start)}^"
 
 
 def location_of(op: Operation) -> tuple[str, int | None]:
@@ -78,7 +91,8 @@ def diagnose(error: BaseException, file: str, line_offset: int = 0) -> Diagnosti
     if isinstance(error, ParseError):
         where = error.span.get_location()
         line = where.line + line_offset
-        return Diagnostic(f"{file}:{line}:{where.col}", one_line(error.msg), line)
+        source = marked(str(error.span.input.content), error.span.start)
+        return Diagnostic(f"{file}:{line}:{where.col}", one_line(error.msg), line, source)
     if isinstance(error, MemoptError):
         place = error.place
         if not place.startswith(file):

@@ -23,7 +23,7 @@ from memopt.analysis.work import function_work
 from memopt.backends.checked import Checked
 from memopt.diagnostics import verify_module
 from memopt.dialects.channel_attributes import left_out_of
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, nearest
 from memopt.dialects.functions import functions
 from memopt.dialects.off_chip_attributes import OffChipAttr
 from memopt.dialects.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
@@ -223,8 +223,9 @@ def build_pipeline(text: str) -> tuple[ModulePass, ...]:
     for spec in specs:
         factory = PASSES.get(spec.name) or extra_passes().get(spec.name)
         if factory is None:
-            known = ", ".join([*PASSES, *extra_passes()])
-            raise UsageError(f"unknown pass {spec.name!r}; there are: {known}")
+            known = [*PASSES, *extra_passes()]
+            text = f"unknown pass {spec.name!r}{nearest(spec.name, known)}"
+            raise UsageError(f"{text}; there are: {', '.join(known)}")
         _check_options(factory(), spec)
         try:
             passes.append(factory().from_spec(spec))
@@ -244,7 +245,8 @@ def _check_options(factory: type[ModulePass], spec: "ArgSpec") -> None:
     for name in given:
         if name not in known:
             there = ", ".join(map(spelled, known)) or "none"
-            text = f"{spec.name} has no option {spelled(name)!r}; there are: {there}"
+            close = nearest(spelled(name), map(spelled, known))
+            text = f"{spec.name} has no option {spelled(name)!r}{close}; there are: {there}"
             raise UsageError(text)
     for option in infos:
         if option.default_value is None and option.name not in given:

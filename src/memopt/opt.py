@@ -244,7 +244,7 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
     try:
         chunks = read_chunks(job, args.split_input_file)
     except Exception as error:
-        print(diagnose(error, name), file=sys.stderr)
+        print(diagnose(error, name).with_source(), file=sys.stderr)
         return 1
     for text, line_offset in chunks:
         found = None
@@ -259,7 +259,7 @@ def process(args: argparse.Namespace, passes: Sequence[object], options: Options
                 print(problem, file=sys.stderr)
                 failed = True
         elif found is not None:
-            print(found, file=sys.stderr)
+            print(found.with_source(), file=sys.stderr)
             failed = True
     if failed:
         return 1

@@ -6,7 +6,7 @@ from itertools import accumulate
 from math import lcm
 from typing import Any
 
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, nearest
 from memopt.formats.minimalloc import LARGEST, Row
 from memopt.solvers.placement import METHODS, prove
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
@@ -55,7 +55,8 @@ def solve(
     if strategy in SHARED:
         return _shared(problem, first, strategy, time_limit)
     if strategy not in METHODS:
-        raise UsageError(f"--strategy={strategy}: one of {', '.join(STRATEGIES)}")
+        close = nearest(strategy, STRATEGIES)
+        raise UsageError(f"--strategy={strategy}{close}: one of {', '.join(STRATEGIES)}")
     # nobody waits for a compiler here, so there is more work than --place=auto does
     more = {"nodes": exact_nodes()} if strategy == "auto" and time_limit is None else {}
     found = prove(problem, strategy, time_limit, capacity, **more)

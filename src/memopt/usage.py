@@ -4,15 +4,16 @@ import argparse
 import atexit
 import gc
 import os
+import re
 import signal
 import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, cast
 
-from memopt.dialects.errors import printable
+from memopt.dialects.errors import nearest, printable
 
 
 class UsageError(ValueError):
@@ -85,9 +86,31 @@ class Parser(argparse.ArgumentParser):
     """argparse with one line per error: the usage of a dozen options would hide it."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message}; see {self.prog} --help\n")
+        text = _CHOICE.sub(_with_nearest_choice, message)
+        if (wrong := _UNKNOWN.match(text)) is not None:
+            text = f"{wrong[0]}{nearest(wrong[1], self.option_names())}{text[wrong.end() :]}"
+        self.exit(2, f"{self.prog}: error: {text}; see {self.prog} --help\n")
+
+    def option_names(self) -> list[str]:
+        """Return the options of the parser and of its commands."""
+        found: list[str] = []
+        for action in self._actions:
+            found += action.option_strings
+            choices = cast("object", action.choices)
+            if isinstance(choices, dict):  # of commands
+                for parser in cast("dict[str, Parser]", choices).values():
+                    found += parser.option_names()
+        return found
 
 
+def _with_nearest_choice(found: re.Match[str]) -> str:
+    """Return argparse's words on a wrong choice with the nearest of those that there are."""
+    known = [name.strip("'\" ") for name in found[2].split(",")]
+    return f"invalid choice: '{found[1]}'{nearest(found[1], known)} (choose from {found[2]})"
+
+
+_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from ([^)]*)\)")
+_UNKNOWN = re.compile(r"unrecognized arguments: (-[^ =]+)\S*")
 STDOUT = "-"  # as the name of an output; as the name of an input it is stdin
 
 

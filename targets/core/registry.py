@@ -12,7 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from memopt import targets
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, nearest
 from memopt.targets.core.target import Target
 
 SHARED = "core"  # the one entry of targets/ that is no target
@@ -44,5 +44,6 @@ def target_named(name: str, *outputs: str) -> Target:
     """The target of that name, with one of these outputs if there are any. Raises MemoptError."""
     names = target_names(*outputs)
     if name not in names:
-        raise MemoptError(f"target {name!r} is not one of: {', '.join(names)}")
+        text = f"target {name!r}{nearest(name, names)} is not one of: {', '.join(names)}"
+        raise MemoptError(text)
     return all_targets()[name]

@@ -48,12 +48,18 @@ def attempt(arguments: list[str], capsys: Capture) -> tuple[int, str]:
     return code, capsys.readouterr().err
 
 
+def error_lines(printed: str) -> list[str]:
+    """The one line of an error, of a text that cannot be read with what is there and a caret."""
+    lines = printed.splitlines()
+    assert len(lines) == 1 or (len(lines) == 3 and lines[2].lstrip(" ") == "^"), printed
+    return lines
+
+
 def refused(arguments: list[str], capsys: Capture, place: str) -> str:
     """The one line of a run that must fail with exit code 1; it names `place`."""
     code, printed = attempt(arguments, capsys)
     assert code == 1, (code, printed)
-    lines = printed.splitlines()
-    assert len(lines) == 1, printed
+    lines = error_lines(printed)
     assert place in lines[0], lines[0]
     assert "error: " in lines[0], lines[0]
     assert "internal error" not in lines[0], lines[0]
@@ -70,8 +76,7 @@ def survives(path: Path, out: Path, capsys: Capture, *flags: str) -> bool:
         assert out.read_text() != "before"
         return True
     assert code == 1
-    lines = printed.splitlines()
-    assert len(lines) == 1, printed
+    lines = error_lines(printed)
     assert lines[0].startswith(str(path)) and ": error: " in lines[0], lines[0]
     assert "internal error" not in lines[0], lines[0]
     assert out.read_text() == "before", "something was written"

@@ -49,7 +49,7 @@ def test_an_old_plan_is_refused_and_planned_again(
         said, error = capsys.readouterr()
         found = re.fullmatch(
             rf"{re.escape(str(path))}:\d+:\d+: error: a plan in an old form \(.*\): "
-            r"plan the model again, such as (memopt-opt .*)\n",
+            r"plan the model again, such as (memopt-opt .*)\n(  .*\n +\^\n)?",
             error,
         )
         assert not said and found, error

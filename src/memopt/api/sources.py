@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from memopt.analysis.function_memory import function_memory
 from memopt.diagnostics import diagnose
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, nearest
 from memopt.dialects.functions import functions
 from memopt.dialects.names import name_of, operator_name
 from memopt.dialects.plan import model_of
@@ -203,7 +203,7 @@ def seconds(time_limit: float | None) -> float | None:
 def chosen(name: str, value: str, known: Sequence[str]) -> str:
     """`value`, if it is one of `known`. Raises ValueError that lists them."""
     if value not in known:
-        raise ValueError(f"{name}={value!r}: one of {', '.join(known)}")
+        raise ValueError(f"{name}={value!r}{nearest(value, known)}: one of {', '.join(known)}")
     return value
 
 

@@ -78,7 +78,7 @@ def _run(args: argparse.Namespace) -> int:
     except Exception as error:
         if os.environ.get("MEMOPT_DEBUG"):
             raise
-        print(diagnose(error, _at_hand(args)), file=sys.stderr)
+        print(diagnose(error, _at_hand(args)).with_source(), file=sys.stderr)
         return 1
 
 

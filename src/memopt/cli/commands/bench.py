@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memopt.arguments import add_time_limit
 from memopt.diagnostics import write_output
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, nearest
 from memopt.usage import STDOUT, UsageError, path_text
 
 if TYPE_CHECKING:
@@ -263,7 +263,8 @@ def _wanted(args: argparse.Namespace, known: list[str]) -> list[tuple[str, str]]
     """The tables asked for, each with what its progress begins with. Raises UsageError."""
     unknown = [t for t in args.tables if t not in known]
     if unknown:
-        raise UsageError(f"unknown table {unknown[0]!r}: one of {', '.join(known)}")
+        close = nearest(unknown[0], known)
+        raise UsageError(f"unknown table {unknown[0]!r}{close}: one of {', '.join(known)}")
     names = args.tables or known
     return [(n, f"[{i + 1}/{len(names)}] {n}: ") for i, n in enumerate(names)]
 

@@ -15,7 +15,7 @@ from typing import Any
 from memopt.arguments import add_time_limit
 from memopt.cli.texts import bytes_of_text, sizes
 from memopt.diagnostics import write_output
-from memopt.dialects.errors import MemoptError
+from memopt.dialects.errors import MemoptError, nearest
 from memopt.driver import progress
 from memopt.formats.minimalloc import Row, read_rows, write_rows
 from memopt.placing import STRATEGIES, Answer, placed
@@ -60,7 +60,8 @@ def add_arguments(commands: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Raises MemoptError where the capacity is not met; then nothing is written."""
     if args.strategy not in STRATEGIES:
-        raise UsageError(f"--strategy={args.strategy}: one of {', '.join(STRATEGIES)}")
+        close = nearest(args.strategy, STRATEGIES)
+        raise UsageError(f"--strategy={args.strategy}{close}: one of {', '.join(STRATEGIES)}")
     if args.json and args.output == STDOUT:
         raise UsageError("--json and -o - cannot both go to stdout")
     capacity = None if args.capacity is None else bytes_of_text(args.capacity)
