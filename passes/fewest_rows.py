@@ -17,13 +17,11 @@ from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.passes.expand_rows import computing, cut, reads_received
 from memopt.passes.extract import extract
-from memopt.passes.reorder import reorder
-from memopt.passes.row_numbers import carried, in_rows
+from memopt.passes.row_numbers import InRows, carried, in_rows
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import schedule
-from memopt.solvers.scheduling.methods import greedy, rpo
 from memopt.solvers.scheduling.wholes import Rows
 from memopt.solvers.scheduling.within import within
 
@@ -52,18 +50,6 @@ class Chosen:
         return len(self.order)
 
 
-def cut_fewest(func: FuncOp, time_limit: float | None = None) -> None:
-    """Cut as `fewest_rows` says. Where simple orders of what is left need more, its operators stand
-    in the order that was found: a search would have to find it again, for an hour or in vain."""
-    chosen = fewest_rows(func, time_limit)
-    cut(func, chosen.positions)
-    extracted = extract(func)
-    graph, order = extracted.graph, chosen.order
-    peak = profile(graph, order).peak
-    if all(profile(graph, simple(graph)).peak > peak for simple in (greedy.order, rpo.order)):
-        reorder(extracted.memory, order)
-
-
 def fewest_rows(func: FuncOp, time_limit: float | None = None, most: int | None = None) -> Chosen:
     """What to cut for a peak of `most` bytes, by default that of all in rows; `time_limit` in
     seconds, after which what is left stays cut. Raises DoesNotFitError if `most` is not reached.
@@ -76,17 +62,23 @@ def ever_fewer_rows(
 ) -> list[Chosen]:
     """As `fewest_rows`, and what was found before it, each with no more calls than the last."""
     deadline = clock.deadline(time_limit)
-    whole, running = extract(func), computing(func)
-    step = {op: k for k, op in enumerate(whole.memory.operations)}
-    rows = in_rows(func, range(len(running)))
-    able = rows.cut
-    order = None if most is None else _order(rows.graph, most, deadline)
+    rows = in_rows(func, range(len(computing(func))))
+    order = None if most is None else order_within(rows.graph, most, deadline)
     if order is None:
         least = schedule(rows.graph, "auto", clock.left(deadline), max_states=LEAST)
         order, most = least.order, least.peak if most is None else most
         if least.peak > most:
             raise DoesNotFitError(_too_much(least.peak, least.optimal, most))
     assert most is not None
+    return fewer_rows(func, rows, order, most, deadline)
+
+
+def fewer_rows(
+    func: FuncOp, rows: InRows, order: Sequence[int], most: int, deadline: float | None
+) -> list[Chosen]:
+    """The same, where `order` of all `rows` has a peak of at most `most` bytes."""
+    whole, running, able = extract(func), computing(func), rows.cut
+    step = {op: k for k, op in enumerate(whole.memory.operations)}
     needed = frozenset(
         k
         for k in able
@@ -96,17 +88,19 @@ def ever_fewer_rows(
         or (op in step and _alone(whole.graph, step[op]) > most)  # views are no step
     )
     if needed == able:
-        return [Chosen(able, order, True)]
-    few = _order(with_cut(func, needed), most, deadline)
+        return [Chosen(able, tuple(order), True)]
+    few = order_within(with_cut(func, needed), most, deadline)
     if few is not None:
         return [Chosen(needed, few, True)]
-    found = [Chosen(able, order, False)]
+    found = [Chosen(able, tuple(order), False)]
     numbers = rows.rows()
     left = _whole(numbers, order, most, sorted(able - needed), deadline)
     if left:
         some, cut_still = numbers.with_whole(left), in_rows(func, able - left)
         small, carried_on = cut_still.graph, carried(rows, order, some, cut_still)
-        fewer = carried_on if _keeps(small, carried_on, most) else _order(small, most, deadline)
+        fewer = (
+            carried_on if keeps(small, carried_on, most) else order_within(small, most, deadline)
+        )
         if fewer is not None:
             found.append(Chosen(able - left, fewer, False))
     seen = 0
@@ -117,7 +111,7 @@ def ever_fewer_rows(
         chosen = found[-1].positions.difference(group)
         small = with_cut(func, chosen)
         seen += len(small)
-        fewer = _order(small, most, deadline) if len(small) <= found[-1].calls else None
+        fewer = order_within(small, most, deadline) if len(small) <= found[-1].calls else None
         if fewer is not None:
             found.append(Chosen(chosen, fewer, False))
         else:
@@ -152,7 +146,7 @@ def with_cut(func: FuncOp, positions: Collection[int]) -> MemoryGraph:
     return extract(copy).graph
 
 
-def _keeps(graph: MemoryGraph, order: Sequence[int], most: int) -> bool:
+def keeps(graph: MemoryGraph, order: Sequence[int], most: int) -> bool:
     """Whether an order of rows, carried over, is one of this graph and its peak is at most that. A
     whole operator reads a tensor of which its rows read none, if their windows are padding."""
     try:
@@ -161,7 +155,7 @@ def _keeps(graph: MemoryGraph, order: Sequence[int], most: int) -> bool:
         return False
 
 
-def _order(graph: MemoryGraph, most: int, deadline: float | None) -> tuple[int, ...] | None:
+def order_within(graph: MemoryGraph, most: int, deadline: float | None) -> tuple[int, ...] | None:
     """An order whose peak is at most that, if one is found."""
     try:
         return within(graph, most, deadline, STATES)

@@ -35,7 +35,7 @@ def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> fro
                 raise
             text = f"the smallest arena found has {smallest:,} B, {smallest - fit:,} B too much"
             raise DoesNotFitError(f"{text}; for less than that {error.text}") from error
-        tried = [(with_cut(func, positions), positions) for positions in _worth_placing(found)]
+        tried = [(with_cut(func, positions), positions) for positions in worth_placing(found)]
         for graph, positions in sorted(tried, key=lambda t: len(t[0])):
             order = schedule(graph, "auto", clock.left(deadline))
             arena = _arena(graph, order, deadline)
@@ -45,7 +45,7 @@ def fitting_rows(func: FuncOp, fit: int, time_limit: float | None = None) -> fro
             most = min(most, order.peak - 1)
 
 
-def _worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:
+def worth_placing(found: Sequence[Chosen]) -> list[frozenset[int]]:
     """Of what may be cut, the choices of the fewest calls, and the best of them without holes."""
     able, best = found[0].positions, found[-1].positions
     between = frozenset(k for k in able if min(best) <= k <= max(best)) if best else best

@@ -35,8 +35,9 @@ def refuse_partition(extracted: Extracted) -> None:
 def find_order(
     planned: Planned, facts: Facts, time_limit: float | None, known: Placement | None = None
 ) -> tuple[Extracted, joint.Joint]:
-    """The order and offsets of the smallest arena found; the function loses its plan. `known`
-    places it as it is, for which rows wait for calm orders.
+    """The order and offsets of the smallest arena found, those by which rows were chosen if there
+    are any; the function loses its plan. `known` places it as it is, for which rows wait for calm
+    orders.
 
     Raises PassFailedException where a solver refuses.
     """
@@ -44,6 +45,8 @@ def find_order(
     order = range(len(planned.extracted.graph))
     chosen = first_choice(planned.extracted.graph, order)
     extracted = undecided(func, planned)
+    if (arranged := planned.arranged(extracted.graph)) is not None:
+        return extracted, arranged.joint
     usual = first_choice(extracted.graph, order)
     alike = [(c.operator, c.operand) for c in chosen] == [(c.operator, c.operand) for c in usual]
     try:

@@ -12,41 +12,41 @@ After:
     %z = memgraph.softmax %y : (!u) -> !u
 
 No multiplication is repeated and no bit changes. What needs a tensor as a whole, returned ones too,
-reads a `memgraph.join` of its rows. With `rows=auto` as few are cut as keep the peak that rows of
-all of them have, with `fit` as few as have an arena of so many bytes. With `stream-input` the input
-is not `memgraph.rows` but `memgraph.receive`.
+reads a `memgraph.join` of its rows. With `rows=auto` those are cut that have the least arena, and
+of such choices the fewest calls (`least_rows.py`), with `fit` as few as have an arena of so many
+bytes. With `stream-input` the input is not `memgraph.rows` but `memgraph.receive`.
 """
 
 from dataclasses import dataclass
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from memopt.dialects.functions import functions
+from memopt.dialects.plan import plan_of
 from memopt.passes.expand_rows import cut, expand
-from memopt.passes.fewest_rows import DoesNotFitError, cut_fewest
+from memopt.passes.fewest_rows import DoesNotFitError
 from memopt.passes.fit_hints import helping_text
 from memopt.passes.fitting_rows import fitting_rows
+from memopt.passes.least_rows import choose_rows, cut_chosen
 from memopt.passes.option import option
+from memopt.passes.planned import Planned, PlanningPass, undecided
 from memopt.passes.seconds import check_seconds
 from memopt.passes.stream_input import close_stream, receive_rows
 from memopt.solvers import clock
 
 ALL, NONE, AUTO = "all", "none", "auto"
+SEARCH = 0.8  # of the time for auto: the rest is for the proof of what was chosen
 
 
 @dataclass(frozen=True)
-class MemgraphExpandRowsPass(ModulePass):
+class MemgraphExpandRowsPass(PlanningPass):
     """Cut operators into rows."""
 
     name = "memgraph-expand-rows"
 
     rows: tuple[str, ...] | None = option(
         None,
-        "all (default), none, auto (what the peak of all needs), or names of tensors that are cut",
+        "all (default), none, auto (of the least arena), or names of tensors that are cut",
     )
     fit: int | None = option(None, "as few as have an arena of so many bytes, in place of rows")
     time_limit: int | float | None = option(None, "seconds, for auto and fit")
@@ -63,20 +63,34 @@ class MemgraphExpandRowsPass(ModulePass):
         if self.stream_input and self.rows == (NONE,):
             raise ValueError("stream-input needs operators in rows, not rows=none")
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rows = self.rows or (ALL,)
-        for func in functions(op):
-            before = func.clone() if self.fit is not None else func
-            if self.stream_input:
-                receive_rows(func)
-            if self.fit is not None:
-                cut(func, self._fitting(func, self.fit, before))
-            elif rows == (AUTO,):
-                cut_fewest(func, self.time_limit)
-            elif rows != (NONE,):
-                expand(func, None if rows == (ALL,) else frozenset(rows))
-            if self.stream_input:
-                close_stream(func)
+    def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
+        rows, deadline = self.rows or (ALL,), clock.deadline(self.time_limit)
+        before = func.clone() if self.fit is not None else func
+        if self.stream_input:
+            receive_rows(func)
+        if self.fit is None and rows == (AUTO,):
+            return self._cut_least(func, deadline)
+        if self.fit is not None:
+            cut(func, self._fitting(func, self.fit, before))
+        elif rows != (NONE,):
+            expand(func, None if rows == (ALL,) else frozenset(rows))
+        self._close(func)
+        return None
+
+    def _cut_least(self, func: FuncOp, deadline: float | None) -> Planned | None:
+        """Cut what has the least arena; a plan of whole operators stays where that is none."""
+        fresh, decided = func, plan_of(func) is not None
+        if decided:
+            fresh = func.clone()
+            undecided(fresh, None)
+        chosen = choose_rows(fresh, clock.deadline(clock.left(deadline, SEARCH)), self.stream_input)
+        if decided and not chosen.candidate.positions:
+            return None
+        return cut_chosen(func, chosen, clock.left(deadline), self._close)
+
+    def _close(self, func: FuncOp) -> None:
+        if self.stream_input:
+            close_stream(func)
 
     def _fitting(self, func: FuncOp, fit: int, before: FuncOp) -> frozenset[int]:
         """What is cut; a refusal says what helps a function that is as `before` its input came."""

@@ -137,16 +137,21 @@ def order_function(
         known = None
     extracted = undecided(func, known, assume_pure)
     parts = partition_of(extracted)
+    by_default = method == "auto" and not options and parts is None
+    arranged = known.arranged(extracted.graph) if known is not None and by_default else None
     # the order has to be written too, which takes as long as it took to read the function
     seconds = clock.left(clock.sooner(deadline, clock.now() - started))
     try:
-        if parts is None:
+        if arranged is not None:
+            answer = arranged.schedule
+        elif parts is None:
             answer = schedule(extracted.graph, method, seconds, **options)
         else:
             answer = partitioned.solve(extracted.graph, parts, method, seconds, **options)
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
-    return write_order(extracted, answer, assume_pure, clock.left(deadline))
+    planned, answer = write_order(extracted, answer, assume_pure, clock.left(deadline))
+    return replace(planned, arrangement=arranged), answer
 
 
 def write_order(

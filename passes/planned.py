@@ -22,21 +22,34 @@ from memopt.dialects.plan import MODEL, drop_plan, model_of, plan_of
 from memopt.dialects.write_plan import Facts, order_facts, write_plan
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.moves import drop_moves
-from memopt.solvers.problems.memory_graph import profile
+from memopt.solvers.joint import Joint
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, profile
 from memopt.verify.plan import check_form, verify_plan
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """A memory graph with an order, what is proven of its peak, and an order with its places, most
+    often the same one."""
+
+    graph: MemoryGraph
+    schedule: Schedule
+    joint: Joint
 
 
 @dataclass(frozen=True)
 class Planned:
     """A function as it stands: its memory graph, and what was decided of it, None if nothing was.
 
-    With facts, block order is the order of the plan. `fingerprint` is that of the function, if it
-    is known; `has_form`: it is one that plans can be true of (`check_form`); `is_verified`: its
-    plan was written and found true.
+    `arrangement` is what is known of its graph before anything is decided, from who chose the rows
+    by it. With facts, block order is the order of the plan. `fingerprint` is that of the function,
+    if it is known; `has_form`: it is one that plans can be true of (`check_form`); `is_verified`:
+    its plan was written and found true.
     """
 
     extracted: Extracted
     facts: Facts | None = None
+    arrangement: Arrangement | None = None
     is_written: bool = False
     fingerprint: str | None = None
     has_form: bool = False
@@ -59,6 +72,11 @@ class Planned:
         scratch = any(m.workspace for m in self.extracted.memory.memory)
         known = None if scratch else self.fingerprint
         return Planned(self.extracted, facts, fingerprint=known, has_form=self.has_form)
+
+    def arranged(self, graph: MemoryGraph) -> Arrangement | None:
+        """Return what is known of `graph`, this function's while nothing is decided."""
+        known = self.arrangement
+        return known if known is not None and known.graph == graph else None
 
 
 class PlanningPass(ModulePass):

@@ -1,7 +1,7 @@
 """The standard road from an imported module to a plan, and the figures of the file as it was."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,14 +22,16 @@ from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.rewrite_attributes import rewrites_list
 from memopt.driver import check_module, progress
 from memopt.in_time import in_budget
-from memopt.passes.memgraph_expand_rows import NONE, MemgraphExpandRowsPass
+from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE, MemgraphExpandRowsPass
+from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.pipelines import NO_RULES, Choices, Step, plan, rules_of, source
 from memopt.passes.planned import Planned, PlanningPass
 from memopt.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.solvers import clock
+from memopt.targets.core.kernels import may_be_fast
 from memopt.targets.core.planned_for import with_called
-from memopt.targets.core.registry import target_named
+from memopt.targets.core.registry import target_named, target_names
 
 STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")
 
@@ -98,12 +100,78 @@ def plan_module(
     context: Context, module: ModuleOp, target: str, choices: Choices, seconds: Seconds
 ) -> dict[FuncOp, Planned]:
     """Plan every function of `module` for `target`, verified at the end, and what is known of each
-    function then. A time limit counts since `seconds` began. Raises MemoptError."""
-    steps = plan(target, choices)
+    function then. A time limit counts since `seconds` began. Raises MemoptError.
+
+    With rows=auto neither whole operators nor all rows have a smaller arena: the pass that chooses
+    rows counts no scratch of fast kernels, and sees what the rules left that rows need.
+    """
+    rivals = _rivals(target, choices)
+    imported = module.clone() if rivals else module
     seconds.stages.setdefault("rewrite", 0.0)
-    known = _run(context, module, steps, seconds, seconds.deadline(choices.time_limit))
+    deadline = seconds.deadline(choices.time_limit)
+    known = _run(context, module, plan(target, choices), seconds, deadline)
+    for rival in rivals:
+        other = imported.clone()
+        found = _smaller(context, other, plan(target, rival), seconds, deadline, _cost(known))
+        if found is not None:
+            known = found
+            _take_over(module, other)
     check_module(module)
     return known
+
+
+def _rivals(target: str, choices: Choices) -> list[Choices]:
+    """Return the choices of rows beside rows=auto that may have a smaller arena: whole operators,
+    and all rows where fast kernels, chosen later, take scratch."""
+    if choices.rows != (AUTO,) or choices.fit is not None or choices.memory is not None:
+        return []
+    compiled = target in target_names("c")
+    grows = choices.optimize != RAM and compiled and may_be_fast(target_named(target))
+    rows = (ALL,) * grows + (NONE,) * (not choices.stream_input)
+    return [replace(choices, rows=(name,)) for name in rows]
+
+
+def _smaller(
+    context: Context,
+    module: ModuleOp,
+    steps: Sequence[Step],
+    seconds: Seconds,
+    deadline: float | None,
+    least: tuple[int, int],
+) -> dict[FuncOp, Planned] | None:
+    """Plan `module` if that costs less than `least`, and return what is known then; None if it does
+    not, most often as soon as the peak is bounded, or if no time is left."""
+    places = next(k for k, step in enumerate(steps) if step.stage == "place")
+    if clock.late(deadline):
+        return None
+    try:
+        _run(context, module, steps[:places], seconds, deadline)
+        bounds = [plan.lower_bound.data for f in functions(module) if (plan := plan_of(f))]
+        if sum(bounds) > least[0]:
+            return None
+        known = _run(context, module, steps[places:], seconds, deadline)
+    except MemoptError:  # no operator has rows
+        return None
+    return known if _cost(known) < least else None
+
+
+def _cost(known: Mapping[FuncOp, Planned]) -> tuple[int, int]:
+    """Bytes of all arenas, then calls."""
+    facts = [planned.facts for planned in known.values()]
+    calls = sum(len(planned.extracted.graph) for planned in known.values())
+    return sum(f.arena for f in facts if f is not None), calls
+
+
+def _take_over(module: ModuleOp, other: ModuleOp) -> None:
+    """Put the operations of another module in place of its own."""
+    for op in list(module.ops):
+        op.detach()
+        op.erase()
+    moved = list(other.ops)
+    for op in moved:
+        op.detach()
+    module.body.block.add_ops(moved)
+    module.attributes = dict(other.attributes)
 
 
 def _run(

@@ -11,11 +11,10 @@ from memopt.dialects.functions import only_function
 from memopt.driver import build_pipeline, new_context
 from memopt.passes.expand_rows import computing, cut
 from memopt.passes.extract import extract
-from memopt.passes.fewest_rows import cut_fewest, fewest_rows
+from memopt.passes.fewest_rows import fewest_rows
 from memopt.passes.row_numbers import carried, in_rows
 from memopt.solvers.problems.memory_graph import profile
 from memopt.solvers.scheduling import schedule
-from memopt.solvers.scheduling.methods import greedy, rpo
 
 
 def network(rng: random.Random, steps: int | None = None) -> FuncOp:
@@ -86,23 +85,6 @@ def test_no_choice_has_less_calls_where_that_is_said(fuzz: float) -> None:
             least += found.calls == best
     assert fewest >= count // 2, fewest
     assert least >= count, least
-
-
-def test_an_order_that_was_found_is_not_looked_for_again(fuzz: float) -> None:
-    """The operators stand in it where simple orders have a higher peak."""
-    rng, handed = random.Random(5), 0
-    for _ in range(max(20, round(1_000 * fuzz))):
-        func = network(rng, steps=10)
-        wanted = fewest_rows(func)
-        cut_fewest(func)
-        graph = extract(func).graph
-        assert len(graph) == wanted.calls
-        simple = min(profile(graph, found.order(graph)).peak for found in (greedy, rpo))
-        source = profile(graph, tuple(range(len(graph)))).peak
-        best = schedule(graph, "auto").peak
-        assert min(simple, source) == best
-        handed += simple > best
-    assert handed
 
 
 def test_what_is_left_whole_is_counted_as_it_is_extracted(fuzz: float) -> None:
