@@ -174,7 +174,7 @@ def network(seed: int, element: str) -> str:
     """Return the text of a function @main, of kind `seed` modulo ten; `element` is f32 or i8."""
     rng = random.Random(seed)
     net = Net(rng, element)
-    image = "%x", rng.choice((8, 12, 16)), rng.choice((1, 3, 4))
+    image = "%x", rng.choice((6, 8)), rng.choice((1, 3, 4))
     last = KINDS[seed % len(KINDS)](net, image)
     body = "".join(f"  {line}\n" for line in net.lines)
     made = net.type_of(last)
