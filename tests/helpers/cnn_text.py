@@ -110,7 +110,7 @@ def dense(net: Net, x: Image) -> Image:
 
 
 def inception(net: Net, x: Image) -> Image:
-    for _ in range(net.rng.randint(1, 3)):
+    for _ in range(net.rng.randint(1, 2)):
         parts = [net.convolved(x, net.width(), 1), net.convolved(x, net.width(), 3)]
         if net.rng.random() < 0.7:
             parts.append(net.convolved(net.convolved(x, net.width(), 1), net.width(), 5))
@@ -174,7 +174,7 @@ def network(seed: int, element: str) -> str:
     """Return the text of a function @main, of kind `seed` modulo ten; `element` is f32 or i8."""
     rng = random.Random(seed)
     net = Net(rng, element)
-    image = "%x", rng.choice((6, 8)), rng.choice((1, 3, 4))
+    image = "%x", rng.choice((4, 8, 12)), rng.choice((1, 3, 4))
     last = KINDS[seed % len(KINDS)](net, image)
     body = "".join(f"  {line}\n" for line in net.lines)
     made = net.type_of(last)
