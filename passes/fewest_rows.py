@@ -164,8 +164,11 @@ def order_within(graph: MemoryGraph, most: int, deadline: float | None) -> tuple
 
 
 def _too_much(least: int, proven: bool, most: int) -> str:
-    how = "is proven to be the least" if proven else "is the least that was found"
-    return f"all rows need {least:,} B, which {how}: {least - most:,} B more than {most:,} B"
+    if proven:
+        needed = f"need {least:,} B, and no order of these rows needs less"
+    else:
+        needed = f"need {least:,} B in the best order that was found"
+    return f"{most:,} B are {least - most:,} B too few: all operators in rows {needed}"
 
 
 def _halves(group: list[int]) -> list[list[int]]:

@@ -1,6 +1,6 @@
 """What would help where no rows fit, solved and not guessed: the text for the refusal.
 
-; with stream-input they need 13,440 B; with int8-io they need 20,880 B
+; with --stream-input they need 13,440 B; with --int8-io they need 20,880 B
 """
 
 from xdsl.dialects.func import FuncOp
@@ -13,7 +13,8 @@ from memopt.passes.stream_input import close_stream, receive_rows
 from memopt.solvers import clock
 from memopt.solvers.scheduling import schedule
 
-BOTH = "stream-input and int8-io"
+STREAM, STORED = "--stream-input", "--int8-io"
+BOTH = f"{STREAM} and {STORED}"
 
 
 def helping_text(func: FuncOp, streamed: bool, time_limit: float | None = None) -> str:
@@ -23,18 +24,18 @@ def helping_text(func: FuncOp, streamed: bool, time_limit: float | None = None) 
     deadline = clock.deadline(time_limit)
     found: dict[str, int] = {}
     for name, stream, stored in (
-        ("stream-input", True, False),
-        ("int8-io", streamed, True),
+        (STREAM, True, False),
+        (STORED, streamed, True),
         (BOTH, True, True),
     ):
-        if (streamed and name != "int8-io") or (name == BOTH and len(found) < 2):
+        if (streamed and name != STORED) or (name == BOTH and len(found) < 2):
             continue
         if clock.late(deadline):
             break
         peak = _peak(func, stream, stored, clock.left(deadline))
         if peak is not None:
             found[name] = peak
-    if BOTH in found and found[BOTH] >= min(found["stream-input"], found["int8-io"]):
+    if BOTH in found and found[BOTH] >= min(found[STREAM], found[STORED]):
         del found[BOTH]
     return "".join(f"; with {name} they need {peak:,} B" for name, peak in found.items())
 

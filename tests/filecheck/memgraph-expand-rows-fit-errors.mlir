@@ -2,8 +2,8 @@
 // RUN: not memopt-opt --split-input-file -p "memgraph-model{alignment=1 inplace=on},memgraph-expand-rows{fit=64 stream-input=true}" %s 2>&1 | filecheck %s --check-prefix=STREAM
 // What would help is solved: another border, as far as there is one.
 
-// CHECK: all rows need 768 B, which is proven to be the least: 704 B more than 64 B; with stream-input they need 224 B; with int8-io they need 256 B; with stream-input and int8-io they need 160 B
-// STREAM: all rows need 224 B, which is proven to be the least: 160 B more than 64 B; with int8-io they need 160 B
+// CHECK: 64 B are 704 B too few: all operators in rows need 768 B, and no order of these rows needs less; with --stream-input they need 224 B; with --int8-io they need 256 B; with --stream-input and --int8-io they need 160 B
+// STREAM: 64 B are 160 B too few: all operators in rows need 224 B, and no order of these rows needs less; with --int8-io they need 160 B
 !f = tensor<1x6x8x4xf32>
 !t = tensor<1x6x8x4xi8, #memgraph.encoding<nhwc, scale = [0.5], zero_point = [3]>>
 !u = tensor<1x1x8x4xi8, #memgraph.encoding<nhwc, scale = [0.5], zero_point = [3]>>
@@ -15,7 +15,7 @@ func.func @real(%x: !f) -> !u {
 }
 
 // -----
-// CHECK: with stream-input they need 160 B
+// CHECK: with --stream-input they need 160 B
 // CHECK-NOT: int8-io
 !t = tensor<1x6x8x4xi8, #memgraph.encoding<nhwc, scale = [0.5], zero_point = [3]>>
 !u = tensor<1x1x8x4xi8, #memgraph.encoding<nhwc, scale = [0.5], zero_point = [3]>>

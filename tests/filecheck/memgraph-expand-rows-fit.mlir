@@ -10,7 +10,7 @@
 // RUN: not memopt-opt --fit=much %s 2>&1 | filecheck %s --check-prefix=SIZE
 
 // Whole operators where they fit; else rows of the first pool; and what is impossible is refused.
-// LESS: error: all rows need 256 B, which is proven to be the least: 56 B more than 200 B
+// LESS: error: 200 B are 56 B too few: all operators in rows need 256 B, and no order of these rows needs less
 // BOTH: error: memgraph-expand-rows: fit chooses the rows; leave out rows
 // NONE: error: memgraph-expand-rows: fit=0: no arena is smaller
 // ZERO: error: --fit=0: no arena has no bytes

@@ -184,8 +184,8 @@ def test_whole_operators_where_they_fit_and_less_than_all_rows_need_is_refused(
     plan = compiled(model, tmp_path / "out", "--fit=48K")["plan"]
     assert (plan["family"], plan["arena"]) == ("order", 49_152)
     error = refusal(model, tmp_path / "no", capsys, "--fit=8K")
-    assert "10,304 B, which is proven to be the least: 2,112 B more than 8,192 B" in error
-    assert "with stream-input they need 9,152 B" in error
+    assert "8,192 B are 2,112 B too few: all operators in rows need 10,304 B, and no order" in error
+    assert "with --stream-input they need 9,152 B" in error
 
 
 @pytest.mark.deep

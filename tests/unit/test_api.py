@@ -122,7 +122,7 @@ def test_rows_are_planned_and_each_is_its_operators() -> None:
     assert streamed.peak < cut.peak and sorted(streamed.indices) == sorted(cut.indices)
     fitted = memopt.plan(ROWS, fit=cut.arena)
     assert fitted.arena <= cut.arena and "run_rows" in str(fitted.emit("c"))
-    with pytest.raises(memopt.MemoptError, match="all rows need"):
+    with pytest.raises(memopt.MemoptError, match="all operators in rows need"):
         memopt.plan(ROWS, fit=8)
 
 
