@@ -14,7 +14,8 @@ from memopt.dialects.plan_attributes import Family, PlanAttr, ProofKind
 @dataclass(frozen=True)
 class Facts:
     """What was decided for a function, as `PlanAttr` has it: bytes, -1 for what is open. Without
-    memories its buffers have no places yet."""
+    memories its buffers have no places yet. The bound and proof of a plan that was read are only
+    `claimed`."""
 
     peak: int
     lower_bound: int
@@ -24,6 +25,7 @@ class Facts:
     arena_lower_bound: int = -1
     memories_lower_bound: int = -1
     traffic: TrafficAttr | None = None
+    claimed: bool = False
 
     @property
     def arena(self) -> int:
@@ -52,10 +54,10 @@ class Facts:
 
 
 def order_facts(plan: PlanAttr) -> Facts:
-    """What a plan says of the order; nothing of places."""
+    """Return what a plan that was read says of the order; nothing of places."""
     proof: ProofKind = plan.proof.data  # type: ignore[assignment]
     family: Family = plan.family.data  # type: ignore[assignment]
-    return Facts(plan.peak.data, plan.lower_bound.data, proof, family)
+    return Facts(plan.peak.data, plan.lower_bound.data, proof, family, claimed=True)
 
 
 def write_plan(func: FuncOp, facts: Facts, known: str | None = None) -> PlanAttr:

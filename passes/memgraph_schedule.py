@@ -29,10 +29,10 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions
 from memopt.dialects.interface import OperatorMemory
 from memopt.dialects.names import place_of
-from memopt.dialects.plan import CHOSEN, set_order
+from memopt.dialects.plan import CHOSEN, plan_of, set_order
 from memopt.dialects.rows import family_of
 from memopt.dialects.structure import HyperNode
-from memopt.dialects.write_plan import Facts
+from memopt.dialects.write_plan import Facts, order_facts
 from memopt.passes.certify import write_certificate
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.inplace import Chosen, decline, only_chosen, write_inplace
@@ -133,8 +133,12 @@ def order_function(
     Raises PassFailedException if a solver refuses.
     """
     started, deadline = clock.now(), clock.deadline(time_limit)
+    plan = plan_of(func)
     if drop_moves(func) or assume_pure:  # of a plan over several memories, which this one is not
         known = None
+    stood = known.facts if known is not None else None
+    if stood is None and plan is not None:
+        stood = order_facts(plan)
     extracted = undecided(func, known, assume_pure)
     parts = partition_of(extracted)
     by_default = method == "auto" and not options and parts is None
@@ -151,7 +155,25 @@ def order_function(
     except ProblemError as error:
         raise PassFailedException(f"memgraph-schedule: @{func.sym_name.data}: {error}") from error
     planned, answer = write_order(extracted, answer, assume_pure, clock.left(deadline))
-    return replace(planned, arrangement=arranged), answer
+    planned = replace(planned, arrangement=arranged)
+    return (planned, answer) if stood is None else _with_bound(planned, answer, stood)
+
+
+def _with_bound(planned: Planned, answer: Schedule, stood: Facts) -> tuple[Planned, Schedule]:
+    """Keep the bound and proof that `stood` on a function before it was ordered again, if they say
+    more: no order is below them. What is only claimed of them goes, and a note says so."""
+    proven = stood.proof != "none" and stood.lower_bound <= answer.peak
+    more = stood.lower_bound > answer.lower_bound or answer.proof == "none"
+    if not (proven and more and stood.lower_bound >= answer.lower_bound):
+        return planned, answer
+    if stood.claimed:
+        said = f"lower_bound = {stood.lower_bound}, proof = {stood.proof}"
+        note(planned.func, f"memgraph-schedule drops {said}, which was read and is not shown here")
+        return planned, answer
+    answer = replace(answer, lower_bound=stood.lower_bound, proof=stood.proof)
+    assert planned.facts is not None
+    facts = replace(planned.facts, lower_bound=stood.lower_bound, proof=stood.proof)
+    return replace(planned, facts=facts), answer
 
 
 def write_order(

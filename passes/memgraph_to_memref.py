@@ -32,7 +32,7 @@ writes these functions, which know the plan. Other dialects say what theirs beco
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import cast
+from typing import ClassVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects import memref
@@ -87,6 +87,7 @@ class MemgraphToMemrefPass(ModulePass):
     """Lower planned functions of destination-passing operations to one arena."""
 
     name = "memgraph-to-memref"
+    lowers: ClassVar[bool] = True  # the plan becomes addresses, so nothing of it is lost
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for number, func in enumerate(list(functions(op))):

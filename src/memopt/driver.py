@@ -28,6 +28,7 @@ from memopt.dialects.functions import functions
 from memopt.dialects.off_chip_attributes import OffChipAttr
 from memopt.dialects.plan import OFF_CHIP, PLAN, model_of, plan_of, said_optimal
 from memopt.dialects.rewrite_attributes import rewrites_list
+from memopt.dropped import Decisions
 from memopt.frontends.core.fixed import Fixed
 from memopt.frontends.core.registry import frontend_of, listed
 from memopt.frontends.core.shapes import Shapes
@@ -272,7 +273,7 @@ def run_pipeline(
     if options.verify:
         check_module(module)
     passes = in_time(passes, clock.now() - started)
-    claimed = _planned(module)
+    claimed, decisions = _planned(module), Decisions(module)
     for step in passes:
         if options.print_before:
             print(f"// IR before {step.name}\n{module_text(module)}", file=sys.stderr)
@@ -280,6 +281,8 @@ def run_pipeline(
         with progress(step.name):
             run_pass(context, module, step, known)
         seconds = time.perf_counter() - start
+        if not getattr(step, "lowers", False):  # there the plan has become addresses
+            decisions.follow(step.name, module)
         options.runs.append(PassRun(step.name, seconds))
         if options.verify:
             check_module(module)
@@ -291,6 +294,7 @@ def run_pipeline(
                 print(line, file=sys.stderr)
         if options.print_after:
             print(f"// IR after {step.name}\n{module_text(module)}", file=sys.stderr)
+    decisions.note_dropped()
     return claimed
 
 

@@ -1,0 +1,48 @@
+"""What a pass takes away of a plan, and no later one makes again: a line on stderr per function.
+
+decisions = Decisions(module)
+decisions.follow("memgraph-fuse", module)  # after that pass
+decisions.note_dropped()                   # note: @main: memgraph-fuse drops the plan
+"""
+
+import sys
+
+from xdsl.dialects.builtin import ModuleOp
+
+from memopt.dialects.functions import functions
+from memopt.dialects.plan import PLAN
+from memopt.dialects.plan_attributes import PlanAttr
+
+
+class Decisions:
+    """What the functions of a module carry of a plan, and which passes took it away."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._present = _present(module)
+        self._dropped: dict[tuple[str, str], str] = {}  # (function, what) -> pass
+
+    def follow(self, name: str, module: ModuleOp) -> None:
+        """Note what pass `name`, which has just run, took away or made again."""
+        present = _present(module)
+        for key in self._present - present:
+            self._dropped[key] = name
+        self._present = present
+        self._dropped = {key: by for key, by in self._dropped.items() if key not in present}
+
+    def note_dropped(self) -> None:
+        """Print a line for each function that has lost its plan, or the places of it."""
+        for (func, what), name in self._dropped.items():
+            if what == "plan" or (func, "plan") not in self._dropped:
+                print(f"note: @{func}: {name} drops the {what}", file=sys.stderr)
+
+
+def _present(module: ModuleOp) -> set[tuple[str, str]]:
+    """Return (function, "plan") and (function, "places") for what is there."""
+    found: set[tuple[str, str]] = set()
+    for func in functions(module):
+        plan = func.attributes.get(PLAN)
+        if isinstance(plan, PlanAttr):
+            found.add((func.sym_name.data, "plan"))
+            if plan.placed:
+                found.add((func.sym_name.data, "places"))
+    return found
