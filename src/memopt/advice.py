@@ -40,6 +40,7 @@ from memopt.targets.core.registry import target_names
 WORTH = 0.05  # of the RAM: an option that saves less is not named
 SHARE = 1 / 3  # of the time that the plan took, for all options together
 LEAST_SECONDS = 1.0  # for all options together
+MOST_SECONDS = 5.0  # for one that takes little, on a machine that is busy
 DEVICE = "cortex-m4"  # the C target that is named to who plans for TFLM
 HEURISTIC = "greedy-by-size"
 PLACES = ("auto", Choices.place)  # other plans than of the least arena are asked for on purpose
@@ -78,14 +79,15 @@ def advice_of(planned: Advised, seconds: Seconds, limit: int | None = None) -> t
     does not; the most first. `seconds` are those of the plan, of which a third is spent."""
     spent = clock.now() - seconds.began
     deadline = clock.now() + max(LEAST_SECONDS, SHARE * spent)
-    if (limited := seconds.deadline(planned.request.time_limit)) is not None:
+    limited = seconds.deadline(planned.request.time_limit)
+    if limited is not None:
         deadline = min(deadline, limited)
     found: list[Advice] = []
     for option in _options(planned):
         if option.searches and clock.late(deadline):
             continue
         with suppress(MemoptError):
-            solved = option.plan(deadline)
+            solved = option.plan(deadline if option.searches else _while_busy(deadline, limited))
             if solved is not None and not (option.searches and clock.late(deadline)):
                 found.append(replace(solved, option=option.name))
     worth = [advice for advice in found if _is_worth(advice, planned, limit)]
@@ -97,6 +99,12 @@ def fitting_text(advice: Sequence[Advice], limit: int) -> str:
     fitting = [a for a in advice if (a.arena if a.ram is None else a.ram) <= limit]
     named = (f"{a.option}: {a.arena if a.ram is None else a.ram:,} B" for a in fitting)
     return f"; what would fit: {', '.join(named)}" if fitting else ""
+
+
+def _while_busy(deadline: float, limited: float | None) -> float:
+    """Return until when an option that takes little is planned, at the latest."""
+    latest = max(deadline, clock.now() + MOST_SECONDS)
+    return latest if limited is None else min(latest, limited)
 
 
 def _is_worth(advice: Advice, planned: Advised, limit: int | None) -> bool:

@@ -22,7 +22,7 @@ func.func @main(%x: !r) -> !s {
 }
 """
 SMALL = """
-!t = tensor<1x8xi8, #memgraph.encoding<scale = [0.1], zero_point = [3]>>
+!t = tensor<1x16xi8, #memgraph.encoding<scale = [0.1], zero_point = [3]>>
 func.func @main(%x: !t) -> !t {
   %0 = memgraph.opaque "anything"(%x) : (!t) -> !t
   func.return %0 : !t
