@@ -231,3 +231,31 @@ def test_a_file_with_variables_is_planned(tmp_path: Path) -> None:
     need = interpreter_arena(func, read_model(data, "m"), WHEEL)
     assert (need.head, need.tail) == (after.head, after.tail)
     assert sum(len(g.tensors) for g in model.subgraphs) == 20
+
+
+def branching(name: str) -> bytes:
+    """An IF, or a WHILE that ends at once, of two subgraphs."""
+    sides = ("then", "else") if name == "IF" else ("cond", "body")
+    options = {f"{side}SubgraphIndex": i for i, side in enumerate(sides, 1)}
+    condition = T("c", [1], "BOOL", np.array([0], np.bool_))
+    first = [0] if name == "IF" else []
+    main = Graph(
+        [condition, flat("x"), flat("y")],
+        [Op(name, [*first, 1], [2], (name.title(), options))],
+        [1],
+        [2],
+    )
+    exp = Graph([flat("a"), flat("b")], [Op("EXP", [0], [1])], [0], [1], "exp")
+    ends = Graph([flat("a"), condition], [], [0], [1], "ends")
+    return build(main, exp if name == "IF" else ends, exp)
+
+
+@pytest.mark.parametrize("name", ["IF", "WHILE"])
+def test_the_tail_of_several_subgraphs_is_known(name: str, tmp_path: Path) -> None:
+    """Their head is not, so that such files are not planned yet."""
+    data = branching(name)
+    (answer,) = run([Job("tflm", data, random_inputs(data, 1, 0))], tmp_path)
+    assert answer.error == ""
+    _, func = import_for_tflm(data)
+    need = interpreter_arena(func, read_model(data, name), WHEEL, planned=False)
+    assert need.tail == answer.tail
