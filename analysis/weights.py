@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import (
+    BFloat16Type,
     BytesAttr,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
@@ -127,13 +128,18 @@ class Weights:
             except MemoptError as error:
                 raise MemoptError(error.text, place_of(op)) from None
         raw = self._raw(value)
-        dtype, bits = numpy_dtype(type_.element_type)
+        if isinstance(type_.element_type, BFloat16Type):  # exact as float32
+            dtype, bits = np.dtype(np.float32), 16
+            if isinstance(raw, bytes):
+                raw = (np.frombuffer(raw, np.uint16).astype(np.uint32) << 16).view(dtype)
+        else:
+            dtype, bits = numpy_dtype(type_.element_type)
         if isinstance(raw, bytes):
             flat = unpack(raw, bits, type_.element_type) if bits < 8 else np.frombuffer(raw, dtype)
         elif raw.ndim == 0:  # a scalar, or what a ConstantOfShape repeats: never materialised
-            return np.broadcast_to(raw, type_.get_shape())
+            return np.broadcast_to(raw.astype(dtype), type_.get_shape())
         else:
-            flat = raw.reshape(-1)
+            flat = raw.reshape(-1).astype(dtype, copy=False)
         shape = type_.get_shape()
         count = 1
         for d in shape:

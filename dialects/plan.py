@@ -35,6 +35,7 @@ WIDE, NARROW = FORMS = ("wide", "narrow")  # of fast kernels, the fastest first;
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
 
 
+IN_FLOAT32 = "memgraph.in_float32"  # real types of the file that are computed in float32
 PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
 
 
@@ -87,6 +88,14 @@ def fast_form(op: Operation) -> str | None:
 def mark_fast(op: Operation, form: str) -> None:
     """Mark an operation with a form of its fast kernel; its scratch is the caller's."""
     op.attributes[FAST] = UnitAttr() if form == WIDE else StringAttr(form)
+
+
+def in_float32(func: FuncOp) -> list[str]:
+    """Return the names of the real types of a file that are computed in float32, which they are
+    not."""
+    names = func.attributes.get(IN_FLOAT32)
+    values = names.data if isinstance(names, ArrayAttr) else ()
+    return [v.data for v in values if isinstance(v, StringAttr)]
 
 
 def order_of(op: Operation) -> int | None:

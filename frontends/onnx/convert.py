@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from onnx import NodeProto, TensorProto
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
     IntegerAttr,
+    StringAttr,
     TensorType,
     i64,
 )
@@ -20,6 +22,8 @@ from memopt.dialects.operators.base import is_constant_expression
 from memopt.dialects.operators.comparison import ChooseOp
 from memopt.dialects.operators.constants import DividedOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
+from memopt.dialects.operators.quantization import CastOp
+from memopt.dialects.plan import IN_FLOAT32
 from memopt.dialects.quick import numbers
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import bytes_of
@@ -33,6 +37,7 @@ from memopt.frontends.core.types import ELEMENTS, tensor_type
 from memopt.frontends.onnx.annotations import Annotations, quantization_of, stored_side
 from memopt.frontends.onnx.attributes import read_attributes, readable_form
 from memopt.frontends.onnx.checks import DEFAULT_DOMAINS, byte_count, is_unregistered
+from memopt.frontends.onnx.float32 import REALS
 from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.loading import Graph, kind_of
 from memopt.frontends.onnx.node import Node
@@ -73,7 +78,11 @@ class Importer:
         self.draft.take(graph.inputs, graph.inputs, types)
         for index, node in self.known.nodes:
             self._node(index, node)
-        return self.draft.function("main", [self.value(n) for n in graph.outputs])
+        func = self.draft.function("main", [self.value(n) for n in graph.outputs])
+        if graph.others:
+            names = [StringAttr(name) for name in sorted(graph.others)]
+            func.attributes[IN_FLOAT32] = ArrayAttr(names)
+        return func
 
     def type(self, name: str, place: str) -> TensorType[Attribute]:
         """The IR's type of a tensor. Raises MemoptError for one that it has no words for."""
@@ -98,7 +107,10 @@ class Importer:
         if found is not None:
             return found
         type_ = self.type(name, f"{self.graph.name}: constant {name!r}")
-        found = self._elements(name, type_)
+        element = self._other_real(name)
+        found = self._elements(name, type_, element)
+        if found is None and element is not None:
+            return self._converted(name, type_, element)
         if found is not None:
             return self.draft.constant(name, name, found, type_)
         array = self.known.array(name)
@@ -159,7 +171,7 @@ class Importer:
         return self.draft.constant(key, key, found, type_)
 
     def _elements(
-        self, name: str, type_: TensorType[Attribute]
+        self, name: str, type_: TensorType[Attribute], other: Attribute | None
     ) -> WeightsAttr | DenseIntOrFPElementsAttr[Any] | None:
         tensor = self.graph.constants.get(name)
         few = tensor is None or (
@@ -168,8 +180,26 @@ class Importer:
         )
         array = self.known.array(name) if few else None
         stands = tensor is not None or name in self.known.fills
+        stands = stands and other is None
         reference = WeightsAttr(self.graph.sha256, name) if stands else None
         return elements(type_, None if array is None else raw_bytes(array), reference)
+
+    def _other_real(self, name: str) -> Attribute | None:
+        """The type that the file keeps a constant in, if that is another real type than float32."""
+        tensor = self.graph.constants.get(name)
+        if tensor is None and name in self.known.fills:
+            return None  # its element was converted
+        if tensor is None or tensor.data_type not in REALS:
+            return None
+        return ELEMENTS[NAMES[tensor.data_type]]
+
+    def _converted(self, name: str, type_: TensorType[Attribute], element: Attribute) -> SSAValue:
+        """A constant of the file, converted to float32 before run time."""
+        source = f"{name}/{element}"
+        given = TensorType(element, type_.get_shape(), type_.encoding)
+        kept = self.draft.constant(source, source, WeightsAttr(self.graph.sha256, name), given)
+        op = CastOp.create(operands=[kept], result_types=[type_])
+        return self.draft.origin(op, name, name)
 
     def transposed(self, name: str) -> SSAValue:
         """A matrix known before run time with its dimensions exchanged: a constant expression."""

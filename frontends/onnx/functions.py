@@ -8,7 +8,6 @@ import onnx
 import onnx.defs
 from onnx import AttributeProto, FunctionProto, NodeProto, TypeProto
 
-from memopt.formats.onnx_weights import array_of
 from memopt.frontends.onnx.checks import DEFAULT_DOMAINS
 from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.ordering import subgraphs
@@ -92,7 +91,7 @@ def branch(known: Known, node: NodeProto) -> list[NodeProto] | None:
         return None
     names = {t.name: known.fresh(node.output[0]) for t in graph.initializer}
     for tensor in graph.initializer:
-        known.made_constant(array_of(tensor, ""), names[tensor.name])
+        known.made_constant(known.elements(tensor, tensor.name), names[tensor.name])
     nodes = _renamed(known, list(graph.node), names, node.output[0])
     for value, result in zip(graph.output, node.output, strict=True):
         if result:

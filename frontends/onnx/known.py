@@ -10,6 +10,7 @@ from onnx import NodeProto, TensorProto, helper
 from memopt.dialects.errors import MemoptError
 from memopt.formats.onnx_weights import array_of
 from memopt.frontends.onnx.checks import message
+from memopt.frontends.onnx.float32 import real_array
 from memopt.frontends.onnx.loading import Graph, ValueType
 from memopt.frontends.onnx.ordering import captured
 
@@ -55,7 +56,7 @@ class Known:
 
     def elements(self, tensor: TensorProto, name: str) -> "Array":
         try:
-            return array_of(tensor, self.graph.folder)
+            return real_array(array_of(tensor, self.graph.folder), tensor.data_type)
         except Exception as error:
             raise MemoptError(message(error), f"{self.graph.name}: constant {name!r}") from None
 

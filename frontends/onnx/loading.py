@@ -4,7 +4,7 @@ Everything that is wrong with a file ends here, or in `folding`, as one MemoptEr
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +35,7 @@ from memopt.frontends.onnx.checks import (
     is_unregistered,
     message,
 )
+from memopt.frontends.onnx.float32 import compute_in_float32, converted, element_read
 from memopt.frontends.onnx.given import given_constants
 from memopt.frontends.onnx.ordering import Numbered, in_order, sort_subgraphs
 from memopt.frontends.onnx.qlinear import expanded
@@ -67,7 +68,8 @@ class Graph:
     """A checked main graph. `nodes` are (index in the file, node) without `Constant` nodes, whose
     tensors are in `constants`, as the initializers are; `types` are what onnx infers, `declared`
     what the file says of results, which counts where nothing can be inferred; `given` are inputs
-    that are constants in use; `folder` has the files that constants lie in."""
+    that are constants in use; `folder` has the files that constants lie in.
+    `others` are the real types of the file that are computed in float32."""
 
     name: str
     sha256: str
@@ -80,6 +82,7 @@ class Graph:
     declared: Mapping[str, ValueType]
     given: Mapping[str, TensorProto]
     folder: str = ""
+    others: frozenset[str] = frozenset()
 
     def place(self, index: int, node: NodeProto) -> str:
         """Where a node stands, for messages."""
@@ -133,6 +136,7 @@ def load(
         except Exception as error:
             raise MemoptError(message(error), name) from None
         nodes = in_order(model.graph.node, name)
+    others = compute_in_float32(model.graph)
     folder = str(path.parent) if path is not None else ""
     for tensor in model.graph.initializer:
         check_constant(tensor, name, path)
@@ -141,7 +145,8 @@ def load(
     _fix_shapes(inputs, shapes, name)
     given = given_constants(inputs, fixed, name)
     inputs = [v for v in inputs if v.name not in given]
-    return _infer(model, nodes, constants, given, inputs, opsets, name, sha256, folder)
+    graph = _infer(model, nodes, constants, given, inputs, opsets, name, sha256, folder)
+    return replace(graph, others=others)
 
 
 def _converted(model: ModelProto, name: str) -> ModelProto:
@@ -256,10 +261,10 @@ def _infer(
     for tensor in known:
         local = tensor.data_location != TensorProto.EXTERNAL
         if local and prod(tensor.dims) <= INFERRED:
-            inner.initializer.append(tensor)
+            inner.initializer.append(converted(tensor))
         else:
             value = inner.input.add(name=tensor.name)
-            value.type.tensor_type.elem_type = tensor.data_type
+            value.type.tensor_type.elem_type = element_read(tensor.data_type)
             for d in tensor.dims:
                 value.type.tensor_type.shape.dim.add().dim_value = d
             if not tensor.dims:
@@ -272,7 +277,7 @@ def _infer(
     )
     types = _inferred(skeleton)
     for tensor in known:
-        types[tensor.name] = ValueType(tensor.data_type, tuple(tensor.dims))
+        types[tensor.name] = ValueType(element_read(tensor.data_type), tuple(tensor.dims))
     return Graph(
         name,
         sha256,

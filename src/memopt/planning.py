@@ -17,7 +17,7 @@ from memopt.backends.checked import Checked
 from memopt.backends.tflm.hidden import unknown_scratch
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import functions, only_function
-from memopt.dialects.plan import SCHEDULES_TRIED, model_of, plan_of
+from memopt.dialects.plan import SCHEDULES_TRIED, in_float32, model_of, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.rewrite_attributes import rewrites_list
 from memopt.driver import check_module, progress
@@ -267,6 +267,7 @@ def report_dict(
         "macs": work.macs,
         "macs_unknown": list(work.unknown),  # kinds of operators that are not among `macs`
         "weights": work.weights,
+        "in_float32": in_float32(func),  # real types of the file that are computed so
         "persistent": variable_bytes(func.body.ops),  # beside the arena, from run to run
         "source": {"peak": old.peak.data, "arena": old.arena},
         "plan": {
