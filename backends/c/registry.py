@@ -248,6 +248,28 @@ def need_no_npu(op: OpaqueOp) -> None:
             raise refuse(one, text)
 
 
+def _no_match(op: Operation, known: Iterable[Kernel], isa: tuple[str, ...]) -> str:
+    """Return which type of an operation has no kernel, and which types would have one: of those
+    that convert, the results of this operand, or else the operands."""
+    sums = sum_of(op) is not None
+    types, how = _types(op), ", added up in place," if sums else ""
+    text = f"no kernel for {op.name}{how} on {types}"
+    kernels = [k for k in known if k.sums is sums]
+    here = {k.types for k in kernels if k.isa in isa}
+    elsewhere = {str(k) for k in kernels if k.types not in here}
+    before, _, after = types.partition(" to ")
+    ends = {k.types.partition(" to ")[0]: set[str]() for k in kernels if " to " in k.types}
+    if not ends or " to " not in types:
+        there = ", ".join(sorted(here | elsewhere))
+        return f"{text}, only on {there}" if there else text
+    for k in kernels:
+        first, _, last = k.types.partition(" to ")
+        ends.setdefault(first, set()).add(last or first)
+    if before in ends:
+        return f"{text}: from {before} only to {', '.join(sorted(ends[before]))}, not {after}"
+    return f"{text}: only from {', '.join(sorted(ends))}, not {before}"
+
+
 def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
     """The kernel for an operation that uses the best of the instruction sets `isa`, the best first.
     Raises MemoptError if there is none, and says what would match."""
@@ -263,10 +285,7 @@ def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
         raise refuse(op, f"no kernel for {op.name}")
     best = _best(op, known, isa)
     if best is None:
-        sums = sum_of(op) is not None
-        there = ", ".join(sorted({str(k) for k in known if k.sums is sums})) or "nothing"
-        how = ", added up in place," if sums else ""
-        raise refuse(op, f"no kernel for {op.name}{how} on {_types(op)}, only on {there}")
+        raise refuse(op, _no_match(op, known, isa))
     need_rounding(op, best.roundings)
     if best.layout:
         need_layout(op, op.operands[0], best.layout)

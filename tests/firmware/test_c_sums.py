@@ -303,7 +303,7 @@ PLAIN = " : (!h, !h) -> !h"
         (
             "depthwise_conv_2d %a, %d window<[1, 1]> groups 4 : (!h, !d) -> !h",
             PLAIN,
-            "no kernel for memgraph.depthwise_conv_2d, added up in place, on f32, only on nothing",
+            "no kernel for memgraph.depthwise_conv_2d, added up in place, on f32",
         ),
         (
             "conv_2d %a, %g window<[1, 1]> groups 2 : (!h, !g) -> !h",

@@ -26,11 +26,11 @@ from memopt.driver import load_text, new_context
 from memopt.frontends.onnx.operators import OPERATORS
 
 
-def operation(kind: str, element: str) -> Operation:
-    tensor = f"tensor<4x16x{element}>"
+def operation(kind: str, element: str, after: str = "") -> Operation:
+    tensor, result = (f"tensor<4x16x{e}>" for e in (element, after or element))
     text = (
-        f"func.func @main(%x: {tensor}) -> {tensor} {{\n"
-        f"  %0 = memgraph.{kind} %x : ({tensor}) -> {tensor}\n  func.return %0 : {tensor}\n}}\n"
+        f"func.func @main(%x: {tensor}) -> {result} {{\n"
+        f"  %0 = memgraph.{kind} %x : ({tensor}) -> {result}\n  func.return %0 : {result}\n}}\n"
     )
     first = only_function(load_text(new_context(True), text, "in")).body.block.first_op
     assert first is not None
@@ -57,6 +57,22 @@ def test_the_best_instruction_set_wins() -> None:
     assert matching(relu, ("c",)).isa == "c"
     assert matching(relu, ("dsp", "c")).isa == "dsp"
     assert matching(relu, ("mve", "dsp", "c")).isa == "mve"
+
+
+def test_no_match_of_a_conversion_says_which_end_has_none() -> None:
+    """One line, not every pair of types."""
+    cast = operation("cast", "f32", "f16")
+    with pytest.raises(MemoptError) as refused:
+        matching(cast, ("c",))
+    text = "on f32 to f16: from f32 only to bool, f32, i32, i64, s16, s8, u8, not f16"
+    assert str(refused.value).endswith(text)
+    with pytest.raises(MemoptError) as refused:
+        matching(operation("cast", "f16", "f32"), ("c",))
+    text = "on f16 to f32: only from bool, f32, i32, i64, s16, s8, u8, ui32, not f16"
+    assert str(refused.value).endswith(text)
+    with pytest.raises(MemoptError) as refused:
+        matching(operation("relu", "f64"), ("cmsis-nn", "dsp", "c"))
+    assert "(" not in str(refused.value).partition("only on")[2]
 
 
 @pytest.mark.usefixtures("registered")
