@@ -37,6 +37,7 @@ FORMS: Mapping[tuple[str, str], Form] = {
     (MICROSOFT, "QLinearAdd"): Form("Add", TWO, (6, 7)),
     (MICROSOFT, "QLinearMul"): Form("Mul", TWO, (6, 7)),
     (MICROSOFT, "QLinearSigmoid"): Form("Sigmoid", TWO[:1], (3, 4)),
+    (MICROSOFT, "QLinearLeakyRelu"): Form("LeakyRelu", TWO[:1], (3, 4)),
     (MICROSOFT, "QLinearAveragePool"): Form("AveragePool", TWO[:1], (3, 4)),
     (MICROSOFT, "QLinearGlobalAveragePool"): Form("GlobalAveragePool", TWO[:1], (3, 4)),
 }

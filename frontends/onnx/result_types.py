@@ -22,6 +22,7 @@ from memopt.frontends.onnx.ordering import captured, subgraphs
 from memopt.frontends.onnx.types import NAMES
 
 Opsets = Mapping[str, int]
+LIKE_OPERAND = ("GroupNormalization",)  # their result is, though onnx does not infer it
 
 
 def drop_unread(known: Known, node: NodeProto, opsets: Opsets) -> None:
@@ -77,6 +78,8 @@ def _infer(known: Known, node: NodeProto, opsets: Opsets, missing: list[str], pl
         found = _infer_node(known, node, opsets)
     except Exception as error:
         raise MemoptError(message(error), place) from None
+    if node.op_type in LIKE_OPERAND:
+        found[node.output[0]] = known.graph.types[node.input[0]]
     for name in missing:
         type_ = _completed(found.get(name), known.graph.declared.get(name))
         if type_ is not None:

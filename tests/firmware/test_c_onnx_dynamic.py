@@ -13,6 +13,7 @@ from onnx import helper, numpy_helper
 from memopt.cli import main
 
 ort = pytest.importorskip("onnxruntime")
+OPSETS = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
 RNG = np.random.default_rng(3)
 
 
@@ -73,7 +74,7 @@ def saved(path: Path, nodes: Sequence[Any], constants: dict[str, Any], x: Sequen
     tensors = [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()]
     value, result = (helper.make_tensor_value_info(*v) for v in (("x", 1, x), ("y", 1, None)))
     graph = helper.make_graph(list(nodes), "g", [value], [result], tensors)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    onnx.save(helper.make_model(graph, opset_imports=OPSETS), path)
     model = onnx.load(path)
     model.ir_version = 8
     onnx.save(onnx.shape_inference.infer_shapes(model), path)
@@ -104,3 +105,37 @@ def test_results_are_those_of_onnxruntime(name: str, tmp_path: Path, lab: Any) -
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
         else:
             np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("opset", [12, 13])
+@pytest.mark.parametrize("dtype", ["i1", "u1"])
+@pytest.mark.parametrize("count", [3, 10, 1000])
+def test_qlinear_softmax_has_onnxruntimes_bytes(
+    count: int, dtype: str, opset: int, tmp_path: Path, lab: Any
+) -> None:
+    """Between a quantization and back, of scores near and far from each other."""
+    lab.need_tools("host")
+    make, low = helper.make_node, np.iinfo(dtype).min
+    nodes = [
+        make("QuantizeLinear", ["x", "xs", "xz"], ["q"]),
+        make(
+            *("QLinearSoftmax", ["q", "xs", "xz", "ys", "yz"], ["p"]),
+            domain="com.microsoft",
+            opset=opset,
+            axis=1,
+        ),
+        make("DequantizeLinear", ["p", "ys", "yz"], ["y"]),
+    ]
+    kind = np.dtype(dtype).type
+    constants = {"xs": np.float32(0.1), "xz": kind(3), "ys": np.float32(1 / 256), "yz": kind(low)}
+    shape = (4, count) if opset == 13 else (4, count, 1)
+    path = saved(tmp_path / "m.onnx", nodes, constants, shape)
+    folder = tmp_path / "c"
+    assert main(["compile", str(path), "--target=host", "-o", str(folder)]) == 0
+    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    for spread in (0.1, 3, 12):
+        x = (spread * RNG.normal(size=shape)).astype("f4")
+        (want,) = session.run(None, {"x": x})
+        run = lab.run_project(folder, [x[None]], lab.SANITIZE, trace=False)
+        assert run.code == 0, run.messages
+        np.testing.assert_array_equal(np.frombuffer(run.output, "f4"), want.reshape(-1))

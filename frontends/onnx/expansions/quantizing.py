@@ -2,13 +2,19 @@
 integers, as onnxruntime computes them."""
 
 from collections.abc import Sequence
-from typing import Final
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
 
 from onnx import TensorProto
 
 from memopt.frontends.onnx.annotations import quantization_of
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, RefusedError, Scope
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 LIMITS: Final[
     dict[int, tuple[int, int]]
@@ -163,3 +169,42 @@ def dynamic_quantize_matmul(s: Scope) -> bool:
 def _real(s: Scope, total: str, scale: str, bias: int) -> bool:
     real = s.add("Mul", s.add("Cast", total, to=FLOAT), scale)
     return s.done("Add", real, s.input(bias)) if s.has(bias) else s.done("Identity", real)
+
+
+@expands("com.microsoft.QLinearSoftmax")
+def qlinear_softmax(s: Scope) -> bool:
+    """By onnxruntime's table of exponentials of the distance to the largest element, scaled so that
+    their sum just fits a float32; the quotients are counted in steps of 1 / floor(1 / scale)."""
+    import numpy as np
+
+    scales = [s.array(i) for i in (1, 3)]
+    if s.element() not in BYTES or any(v is None or v.size != 1 for v in scales):
+        return False
+    step, result_step = (np.float32(v.reshape(-1)[0]) for v in scales if v is not None)
+    if not (step > 0 and result_step > 0):
+        raise RefusedError(f"the scale {s.input(1 if step <= 0 else 3)!r} is not above 0")
+    shape, flat = s.shape(), s.get("opset", 13) < 13
+    axis: int = s.get("axis", 1 if flat else -1) % len(shape)
+    count: int = prod(shape[axis:]) if flat else shape[axis]
+    zero = [s.input(2)] if s.has(2) else []
+    real = s.add("DequantizeLinear", s.x, s.input(1), *zero)
+    steps = s.add("Round", s.add("Div", real, s.const(step)))
+    if flat:
+        steps, axis = s.reshaped(steps, (prod(shape[:axis]), count)), 1
+    below = s.add("Sub", steps, s.add("ReduceMax", steps, s.const([axis], INT64), keepdims=1))
+    at = s.add("Cast", s.add("Add", below, s.const(255)), to=INT32)
+    each = s.add("Gather", s.const(_exponentials(float(step), count)), at, axis=0)
+    total = s.add("ReduceSum", each, s.const([axis], INT64), keepdims=1)
+    whole = s.add("Mul", each, s.const(np.floor(np.float32(1) / result_step)))
+    counted = s.add("Mul", s.add("Round", s.add("Div", whole, total)), s.const(result_step))
+    zero = [s.input(4)] if s.has(4) else []
+    found = s.reshaped(counted, shape) if flat else counted
+    return s.done("QuantizeLinear", found, s.input(3), *zero)
+
+
+def _exponentials(step: float, count: int) -> "Array":
+    """Return the exponentials of 255 to 0 steps below the largest of so many."""
+    import numpy as np
+
+    room = np.log(float(np.finfo(np.float32).max / np.float32(count))) - 5
+    return np.exp((np.arange(256) - 255 + max(0.0, room) / step) * step).astype(np.float32)
