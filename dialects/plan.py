@@ -94,7 +94,9 @@ def in_float32(func: FuncOp) -> list[str]:
     """Return the names of the real types of a file that are computed in float32, which they are
     not."""
     names = func.attributes.get(IN_FLOAT32)
-    values = names.data if isinstance(names, ArrayAttr) else ()
+    if not isinstance(names, ArrayAttr):
+        return []
+    values = cast("ArrayAttr[Attribute]", names).data
     return [v.data for v in values if isinstance(v, StringAttr)]
 
 
