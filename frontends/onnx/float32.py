@@ -4,7 +4,7 @@ A file of float16, bfloat16 or float64 is read as if it said float32 wherever it
 Constants are converted: those of 16 bits exactly, those of float64 to the nearest float32. What a
 runtime of 16 bits would round between operators is not rounded, so results differ from its by what
 it rounds: a relative 2^-11 (float16) or 2^-8 (bfloat16) for each operator; from those of float64 by
-what float32 rounds, 2^-24. Onnxruntime's own CPU kernels compute most float16 operators so, too.
+what float32 rounds, 2^-24. On a CPU onnxruntime computes most float16 operators so, too.
 
 Microcontrollers have no arithmetic of these types, and the plan counts what the C keeps: 4 bytes.
 """
