@@ -34,7 +34,7 @@
 // RUN: not memopt-opt -p "memgraph-schedule{method=ilp kill-moves=true}" %s 2>&1 | filecheck %s --check-prefix=METHOD
 // RUN: not memopt-opt -p "memgraph-traffic" %s 2>&1 | filecheck %s --check-prefix=NEEDED
 // RUN: not memopt-opt -p "func.func(cse)" %s 2>&1 | filecheck %s --check-prefix=NESTED
-// UNKNOWN: memopt-opt: error: memgraph-place has no option 'time-limt'; there are: method, time-limit, solver
+// UNKNOWN: memopt-opt: error: memgraph-place has no option 'time-limt' (did you mean time-limit?); there are: method, time-limit, solver
 // METHOD: error: memgraph-schedule: @main: method 'ilp' has no option 'kill-moves'
 // NEEDED: memopt-opt: error: memgraph-traffic requires the option 'on-chip'
 // NESTED: memopt-opt: error: cannot read the pipeline 'func.func(cse)'

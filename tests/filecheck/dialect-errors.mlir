@@ -334,7 +334,7 @@ func.func @fused_chain(%x: tensor<4xi8>) {
 }
 // -----
 // Attributes.
-// expected-error@+1 {{activation 'gelu' is not one of: relu, relu6, relu_n1_to_1, tanh, sign_bit}}
+// expected-error@+1 {{activation 'gelu' (did you mean relu?) is not one of: relu, relu6, relu_n1_to_1, tanh, sign_bit}}
 func.func @activation() attributes {a = #memgraph.activation<gelu>}
 // -----
 // expected-error@+1 {{rounding 'up' is not one of: tflm_double, tflite_single, onnx_even}}

@@ -2,7 +2,7 @@
 // RUN: memopt-opt -p "memgraph-prepare{conventions=frelu}" --split-input-file %s | filecheck %s
 // RUN: memopt-opt --prepare=frelu,view --split-input-file %s | filecheck %s --check-prefix=VIEW
 // RUN: not memopt-opt --prepare=relu %s 2>&1 | filecheck %s --check-prefix=WRONG
-// WRONG: memgraph-prepare: 'relu' is not one of: frelu, view
+// WRONG: memgraph-prepare: 'relu' (did you mean frelu?) is not one of: frelu, view
 
 // A typed operation takes the ReLU as its activation, an opaque one says what it lost.
 // CHECK-LABEL: @merged
