@@ -60,7 +60,7 @@ def add_planning_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rows",
         metavar="all|auto|none|NAMES",
-        help="cut operators into rows: all, those of the least arena (auto), or those that make the "
+        help="cut operators into rows: all, of the least arena (auto), or those that make the "
         "named tensors (C targets; default: auto; "
         "none, whole operators, beside --memory or a --schedule or --place other than auto)",
     )
