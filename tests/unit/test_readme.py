@@ -109,7 +109,7 @@ def test_the_pictures_of_rows_are_of_these_plans(shared: Path) -> None:
         assert arena and f"[arena over time, {arena[1]}](docs/pictures/{name}.svg)" in TEXT
 
 
-ROWS = r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| [^|]*\|$"
+ROWS = r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| [^|]*\|$"
 
 
 def test_the_table_of_rows_has_its_rows() -> None:
@@ -119,7 +119,7 @@ def test_the_table_of_rows_has_its_rows() -> None:
 @pytest.mark.deep
 @pytest.mark.parametrize(
     ("name", "figures"),
-    [(found[0], found[1:]) for found in re.findall(ROWS, TEXT, re.MULTILINE)],
+    [(name, (a, b, c)) for name, a, b, _, c in re.findall(ROWS, TEXT, re.MULTILINE)],
 )
 def test_the_bytes_of_rows_are_proven(
     name: str, figures: tuple[str, ...], shared: Path, tmp_path: Path
@@ -134,6 +134,19 @@ def test_the_bytes_of_rows_are_proven(
         assert memopt_opt(arguments) == 0
         least = figure.replace(",", "")
         assert re.search(f"peak = {least}, lower_bound = {least}, ", plan.read_text())
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("name", "figure"), [found[::3] for found in re.findall(ROWS, TEXT, re.MULTILINE)]
+)
+def test_the_default_is_what_the_command_below_the_table_prints(
+    name: str, figure: str, shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The plan of `compile` is that of `report` (tests/models/test_one_default.py)."""
+    model = shared / "models" / f"{name}.tflite"
+    assert main(["report", str(model), "--target=cortex-m4"]) == 0
+    assert re.search(rf"^arena .* -> {figure} B \(", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_links_lead_somewhere() -> None:
