@@ -58,6 +58,21 @@ def levels(
 def peak_of(memory: BlockMemory, model: ModelAttr) -> int:
     """The peak of a block's order in bytes. Raises MemoptError for a result that cannot take the
     place of its operand."""
+    start, load = _loads(memory, model)
+    return max(start, *load)
+
+
+def peak_scratch(memory: BlockMemory, model: ModelAttr) -> int:
+    """Bytes by which scratch of kernels raises the peak of a block's order. Raises as `peak_of`."""
+    start, load = _loads(memory, model)
+    without = list(load)
+    for t, m in enumerate(memory.memory):
+        without[t] -= sum(rounded(w, model.alignment.data) for w in m.workspace)
+    return max(start, *load) - max(start, *without)
+
+
+def _loads(memory: BlockMemory, model: ModelAttr) -> tuple[int, list[int]]:
+    """Bytes in memory at the start, and in each step."""
     alignment, lives = model.alignment.data, live_ranges(memory)
     sizes = [g.taken if g.in_arena else 0 for g in memory.groups]
     for t, result, operand in memory.overwrites:
@@ -73,7 +88,7 @@ def peak_of(memory: BlockMemory, model: ModelAttr) -> int:
             written = {memory.of_value[r][0] for r in results if r in memory.of_value}
             load[t] += m.hill - sum(sizes[g] for g in written)
     start = sum(size for size, g in zip(sizes, memory.groups, strict=True) if g.is_input)
-    return max(start, *load)
+    return start, load
 
 
 def rounded(size: int, alignment: int) -> int:

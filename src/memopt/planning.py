@@ -10,6 +10,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
+from memopt.analysis.function_memory import function_memory
+from memopt.analysis.liveness import peak_scratch
 from memopt.analysis.variables import variable_bytes
 from memopt.analysis.work import function_work
 from memopt.backends.c.lowering import check_kernels
@@ -254,7 +256,9 @@ def report_dict(
     """Return `report.json` of DESIGN.md, in bytes, the same for the same input; `whole` is the peak
     of whole operators, where it is known beside that of rows, `advice` what would save RAM."""
     func, memory = after.func, after.memory
-    old, new = plan_facts(only_function(before)), plan_facts(func)
+    as_was = only_function(before)
+    model = model_of(as_was)
+    old, new = plan_facts(as_was), plan_facts(func)
     work = function_work(func)
     tried = func.attributes.get(SCHEDULES_TRIED)  # only where `arena_optimal` stays open
     hidden = unknown_scratch(func) if model_of(func).target.data == "tflm" else []
@@ -269,9 +273,17 @@ def report_dict(
         "weights": work.weights,
         "in_float32": in_float32(func),  # real types of the file that are computed so
         "persistent": variable_bytes(func.body.ops),  # beside the arena, from run to run
-        "source": {"peak": old.peak.data, "arena": old.arena},
+        "source": {
+            "peak": old.peak.data,
+            "arena": old.arena,
+            "scratch": peak_scratch(function_memory(as_was, model), model),
+            "alignment": model.alignment.data,
+            "io": model.io.data,
+        },
         "plan": {
             "peak": new.peak.data,
+            "scratch": peak_scratch(memory, model_of(func)),  # by which kernels raise the peak
+            "io": model_of(func).io.data,
             "lower_bound": new.lower_bound.data,
             "proof": new.proof.data,
             "optimal": new.optimal and not hidden,

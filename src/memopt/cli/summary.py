@@ -28,9 +28,11 @@ def summary(report: dict[str, Any]) -> str:
     lines = [
         f"model     {report['model']}: {report['operators']} operators, "
         f"{report['tensors']} tensors",
-        f"peak      {sizes(source['peak'])} -> {sizes(plan['peak'])}, {verdict}",
-        f"arena     {sizes(source['arena'])} -> {sizes(plan['arena'])}{size}",
+        f"peak      {before_and_after(report, 'peak')}, {verdict}",
+        f"arena     {before_and_after(report, 'arena')}{size}",
     ]
+    if "claimed" not in plan:
+        lines += counted_line(source, plan)
     lines += float32_lines(report) + persistent_lines(report)
     lines += rows_line(plan, report["operators"]) + sliding_lines(plan)
     if hidden := plan["unknown_scratch"]:
@@ -64,6 +66,23 @@ def float32_lines(report: dict[str, Any]) -> list[str]:
         "is another for each operator"
         for name in report["in_float32"]
     ]
+
+
+def before_and_after(report: dict[str, Any], figure: str) -> str:
+    """Bytes of the file's own order and of the plan, for people, and those of them by which scratch
+    of kernels raises the peak; of a plan that was read its own alone."""
+    texts: list[str] = []
+    for side in ("plan",) if "claimed" in report["plan"] else ("source", "plan"):
+        scratch = report[side]["scratch"] if figure == "peak" else 0
+        of_it = f", of it scratch {scratch:,} B" if scratch else ""
+        texts.append(f"{sizes(report[side][figure])}{of_it}")
+    return " -> ".join(texts)
+
+
+def counted_line(source: dict[str, Any], plan: dict[str, Any]) -> list[str]:
+    """The rules by which bytes are counted, for people, where they differ."""
+    rules = [f"alignment {side['alignment']}, io {side['io']}" for side in (source, plan)]
+    return [] if rules[0] == rules[1] else [f"counted   before: {rules[0]}; now: {rules[1]}"]
 
 
 def persistent_lines(report: dict[str, Any]) -> list[str]:
