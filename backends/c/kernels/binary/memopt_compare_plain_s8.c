@@ -10,7 +10,7 @@ typedef struct {
 
 MEMOPT_KERNEL void memopt_compare_plain_s8(const void *params, const memopt_rows *rows,
                                       const void *const *in, void *out, void *scratch) {
-  const memopt_compare_plain_s8_params *p = params;
+  const memopt_compare_plain_s8_params *p = (const memopt_compare_plain_s8_params *)params;
   (void)scratch;
   MEMOPT_BINARY_TO(int8_t, uint8_t, p, MEMOPT_COMPARED(p, x, y));
 }

@@ -11,13 +11,13 @@ typedef struct {
 /* `output` may be `input`. */
 MEMOPT_KERNEL void memopt_softmax_along_f32(const void *params, const memopt_rows *rows,
                                             const void *const *in, void *out, void *scratch) {
-  const memopt_softmax_along_f32_params *p = params;
+  const memopt_softmax_along_f32_params *p = (const memopt_softmax_along_f32_params *)params;
   const int32_t size = p->depth * p->inner;
   int32_t row;
   (void)scratch;
   for (row = rows->out_begin; row < rows->out_end; ++row) {
-    const float *input = memopt_in_row(rows, in, 0, row);
-    float *output = memopt_out_row(rows, out, row);
+    const float *input = (const float *)memopt_in_row(rows, in, 0, row);
+    float *output = (float *)memopt_out_row(rows, out, row);
     int32_t first;
     for (first = 0; first < p->inner; ++first) {
       float max = input[first];
