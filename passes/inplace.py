@@ -27,10 +27,14 @@ def chosen_by(extracted: Extracted, choices: Sequence[InPlace]) -> Chosen:
 
 
 def operand_of(extracted: Extracted, choice: InPlace) -> int:
-    """The operand that is overwritten."""
+    """Return the operand that is overwritten: of several that lie there, as a tensor and its
+    reshaped form do, the first that the operation offers."""
     memory, group = extracted.memory, extracted.group_of.index(choice.operand)
     operands = memory.operations[choice.operator].operands
-    return [memory.of_value.get(v) for v in operands].index((group, choice.inside))
+    offered = {operand for _, operand in memory.memory[choice.operator].inplace}
+    there = (group, choice.inside)
+    found = [k for k, v in enumerate(operands) if memory.of_value.get(v) == there]
+    return next((k for k in found if k in offered), found[0])
 
 
 def only_chosen(extracted: Extracted, chosen: Chosen) -> Extracted:

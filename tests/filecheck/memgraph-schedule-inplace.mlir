@@ -69,3 +69,14 @@ func.func @inside(%x: tensor<1xi8>) -> tensor<4xi8> attributes {memgraph.model =
   %r = memgraph.relu %s : (tensor<4xi8>) -> tensor<4xi8>
   func.return %r : tensor<4xi8>
 }
+
+// -----
+// A tensor and its reshaped form lie in one place: the operand of the result's shape is overwritten.
+// CHECK-LABEL: @reshaped
+// CHECK: memgraph.mul %v, %y {memgraph.alias = {{\[\[}}#memgraph.alias<operand = 1, kind = inplace>]], memgraph.chosen_inplace
+func.func @reshaped(%x: tensor<1x3xf32>) -> tensor<1x3xf32> attributes {memgraph.model = #memgraph.model<alignment = 1, inplace = on>} {
+  %y = memgraph.opaque "makes"(%x) : (tensor<1x3xf32>) -> tensor<1x3xf32>
+  %v = memgraph.reshape %y : (tensor<1x3xf32>) -> tensor<3xf32>
+  %r = memgraph.mul %v, %y : (tensor<3xf32>, tensor<1x3xf32>) -> tensor<1x3xf32>
+  func.return %r : tensor<1x3xf32>
+}
