@@ -51,10 +51,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Placed:
-    """A candidate with an order of its graph, most often that in which it stands, and places."""
+    """A candidate with an order of its graph, most often that in which it stands, and places;
+    `ordered` is what a search for that order has shown, None where none was made."""
 
     candidate: Candidate
     joint: Joint
+    ordered: Schedule | None = None
 
     @property
     def arena(self) -> int:
@@ -111,7 +113,9 @@ def cut_chosen(
     if graph != candidate.graph:
         return Planned(extracted)
     own = profile(graph, range(len(graph))).peak
-    answer = schedule(graph, "auto", time_limit)
+    answer = chosen.ordered
+    if answer is None:
+        answer = schedule(graph, "auto", time_limit)
     if answer.peak < own:  # of no known arena
         better = nearest(graph, [answer.order], chosen.arena - 1)
         if better is None or better.placement.arena >= chosen.arena:
@@ -180,7 +184,8 @@ def _solved(
     candidate = _candidate(func, positions, known.order)
     graph, order, left = candidate.graph, range(len(candidate.graph)), clock.left(deadline)
     calm_first = bool(positions)
-    return Placed(candidate, solve(graph, order, known.lower_bound, left, calm_first=calm_first))
+    joint = solve(graph, order, known.lower_bound, left, calm_first=calm_first)
+    return Placed(candidate, joint, replace(known, order=tuple(order)))
 
 
 def _own_order(candidate: Candidate, deadline: float | None) -> Iterable[Sequence[int]]:

@@ -40,7 +40,7 @@ from memopt.targets.core.registry import target_names
 WORTH = 0.05  # of the RAM: an option that saves less is not named
 SHARE = 1 / 3  # of the time that the plan took, for all options together
 LEAST_SECONDS = 1.0  # for all options together
-MOST_SECONDS = 5.0  # for one that takes little, on a machine that is busy
+MOST_SECONDS = 5.0  # for all options that search, and for one that takes little
 DEVICE = "cortex-m4"  # the C target that is named to who plans for TFLM
 HEURISTIC = "greedy-by-size"
 PLACES = ("auto", Choices.place)  # other plans than of the least arena are asked for on purpose
@@ -78,7 +78,7 @@ def advice_of(planned: Advised, seconds: Seconds, limit: int | None = None) -> t
     """Return the options that save at least a twentieth of the RAM, or fit into `limit` bytes what
     does not; the most first. `seconds` are those of the plan, of which a third is spent."""
     spent = clock.now() - seconds.began
-    deadline = clock.now() + max(LEAST_SECONDS, SHARE * spent)
+    deadline = clock.now() + min(MOST_SECONDS, max(LEAST_SECONDS, SHARE * spent))
     limited = seconds.deadline(planned.request.time_limit)
     if limited is not None:
         deadline = min(deadline, limited)

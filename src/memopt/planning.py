@@ -35,6 +35,7 @@ from memopt.targets.core.kernels import may_be_fast
 from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.registry import target_named, target_names
 
+WHOLE_ALIGNMENT = 16  # bytes, of plans of whole operators by default
 STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")
 
 
@@ -113,6 +114,8 @@ def plan_module(
     deadline = seconds.deadline(choices.time_limit)
     known = _run(context, module, plan(target, choices), seconds, deadline)
     for rival in rivals:
+        if rival.rows == (NONE,) and _are_whole(known):
+            continue
         other = imported.clone()
         found = _smaller(context, other, plan(target, rival), seconds, deadline, _cost(known))
         if found is not None:
@@ -155,6 +158,18 @@ def _smaller(
     except MemoptError:  # no operator has rows
         return None
     return known if _cost(known) < least else None
+
+
+def _are_whole(known: Mapping[FuncOp, Planned]) -> bool:
+    """Return whether no operator is in rows, and all buffers have the bytes that they have in a plan
+    of whole operators, whose alignment is coarser: that plan would be the same."""
+    return all(
+        planned.facts is not None
+        and planned.facts.family == "order"
+        and all(g.size % WHOLE_ALIGNMENT == 0 for g in planned.extracted.graph.groups)
+        and all(size % WHOLE_ALIGNMENT == 0 for size in planned.extracted.graph.workspace)
+        for planned in known.values()
+    )
 
 
 def _cost(known: Mapping[FuncOp, Planned]) -> tuple[int, int]:
