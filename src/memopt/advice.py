@@ -80,6 +80,8 @@ def advice_of(planned: Advised, seconds: Seconds, limit: int | None = None) -> t
     spent = clock.now() - seconds.began
     deadline = clock.now() + min(MOST_SECONDS, max(LEAST_SECONDS, SHARE * spent))
     limited = seconds.deadline(planned.request.time_limit)
+    if clock.late(limited):
+        return ()
     if limited is not None:
         deadline = min(deadline, limited)
     found: list[Advice] = []

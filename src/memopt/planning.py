@@ -161,8 +161,8 @@ def _smaller(
 
 
 def _are_whole(known: Mapping[FuncOp, Planned]) -> bool:
-    """Return whether no operator is in rows, and all buffers have the bytes that they have in a plan
-    of whole operators, whose alignment is coarser: that plan would be the same."""
+    """Return whether no operator is in rows, and all buffers have the bytes that a plan of whole
+    operators gives them, whose alignment is coarser: that plan would be the same."""
     return all(
         planned.facts is not None
         and planned.facts.family == "order"

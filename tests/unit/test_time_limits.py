@@ -11,7 +11,8 @@ from xdsl.dialects.func import FuncOp
 
 from memopt import chunks, cli, driver, opt
 from memopt.api import plans
-from memopt.cli import planning_arguments
+from memopt.cli import planned_model, planning_arguments
+from memopt.cli.commands import report
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_memory import MemgraphMemoryPass
 from memopt.passes.memgraph_place import MemgraphPlacePass
@@ -167,7 +168,7 @@ def test_the_limit_of_a_command_is_for_all_its_searches(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Reading takes three seconds of the clock here, each pass one."""
+    """Reading takes three seconds of the clock here, each pass one. Advice has what is left."""
     path = tmp_path / "net.mlir"
     path.write_text(NET)
     seconds, limits = [0.0], list[float | None]()
@@ -188,6 +189,11 @@ def test_the_limit_of_a_command_is_for_all_its_searches(
 
         return run
 
+    def no_advice(*given: object) -> tuple[()]:
+        return ()
+
+    for user in (planned_model, report):
+        monkeypatch.setattr(user, "advice_of", no_advice)
     monkeypatch.setattr(planning_arguments, "load_text", slow(planning_arguments.load_text, 3.0))
     for made in (MemgraphFusePass, MemgraphSchedulePass, MemgraphPlacePass):
         monkeypatch.setattr(made, "plan", limited(made.plan))
