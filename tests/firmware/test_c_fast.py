@@ -262,7 +262,7 @@ def check_blocks(project: Path) -> None:
     strips = re.findall(r"depthwise_strips_s8_params [^;]*\.kinds = (\w+),", text)
     tables = [re.findall(rf"\b{name}\[.*?}};", text, re.DOTALL)[0] for name in strips]
     rare = {
-        "OTHER_BLOCKS": re.search(r"\.packed\.kinds = [^N]", text),
+        "OTHER_BLOCKS": re.search(r"\.packed = {[^}]*\.kinds = [^N]", text),
         "WIDE_BLOCKS": re.search(r"blocks_s8_params [^;]*\.wide = [^N]", text),
         "WIDE_STRIPS": any(re.search(r"\b2\b", table.partition("=")[2]) for table in tables),
     }

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from xdsl.ir import Operation
 
-from memopt.backends.c import registry
+from memopt.backends.c import kernels, registry
 from memopt.backends.c.call import Constants, KernelCall, Table
 from memopt.backends.c.kernels import (
     DIRECTORY,
@@ -208,3 +209,17 @@ def test_every_declared_field_has_its_place() -> None:
             declared = found[1].count(";") + found[1].count(",")
             assert declared == sum("." not in name for name in field_order(kernel)), file
     assert "step" in field_order("choose")
+
+
+def test_the_fields_of_a_kernel_that_replaces_another_are_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where those of the other were asked for before, and after it is gone."""
+    theirs = field_order("maximum_s8")
+    source = tmp_path / "memopt_maximum_s8.c"
+    source.write_text("typedef struct {\n  int32_t n, bytes;\n} memopt_maximum_s8_params;\n")
+    files = {**kernel_files(), source.name: source}
+    with monkeypatch.context() as patched:
+        patched.setattr(kernels, "kernel_files", lambda: files)
+        assert field_order("maximum_s8") == {"n": 0, "bytes": 1}
+    assert field_order("maximum_s8") == theirs != {"n": 0, "bytes": 1}

@@ -122,7 +122,6 @@ def parameters_of(kernel: str) -> str:
     return text[text.index("typedef struct {\n") : text.index(end)] + end
 
 
-@cache
 def field_order(kernel: str) -> dict[str, int]:
     """Place of each field of a kernel's parameters as declared; "packed.taps" are those of a field
     that is a struct. C++ takes initialisers in this order alone."""
