@@ -17,6 +17,7 @@ in every step. `size` is what a tensor takes up, `moved` what a transfer of it c
 Who decides what is kept is a rule: one file each in `rules/`.
 """
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -154,23 +155,39 @@ def least_traffic(
     return answer
 
 
+def _crowded(problem: TrafficProblem) -> list[int]:
+    """Return the steps, ascending, in which not all that is live fits on the chip."""
+    change = [0] * (problem.steps + 1)
+    for tensor, gaps in zip(problem.tensors, problem.gaps, strict=True):
+        reached = 0
+        for g in sorted(gaps, key=lambda g: g.first):
+            start, stop = max(g.first, reached), min(g.last + 1, problem.steps)
+            if start < stop:
+                change[start] += tensor.size
+                change[stop] -= tensor.size
+                reached = stop
+    sums = zip(accumulate(change), problem.workspace, strict=False)
+    return [t for t, (live, workspace) in enumerate(sums) if live + workspace > problem.on_chip]
+
+
 def least_moved(problem: TrafficProblem) -> int:
     """Bytes that every rule moves, found in no time: what exceeds the chip in one step, if all is
     kept, is given up there by the byte and at the cheapest rate. Raises ProblemError."""
     problem.check()
-    live: list[list[tuple[int, int]]] = [[] for _ in range(problem.steps)]  # (moved, size)
+    crowded = _crowded(problem)
+    live: dict[int, list[tuple[int, int]]] = {t: [] for t in crowded}  # (moved, size)
     for tensor, gaps in zip(problem.tensors, problem.gaps, strict=True):
         cost: dict[int, int] = {}
         for g in gaps:  # an input that nobody reads again has its copy outside
             moved = tensor.moved if g.read or tensor.born >= 0 else 0
-            for t in range(max(g.first, 0), min(g.last + 1, problem.steps)):
+            for t in crowded[bisect_left(crowded, g.first) : bisect_right(crowded, g.last)]:
                 cost[t] = max(cost.get(t, 0), moved)
         for t, moved in cost.items():
             if tensor.size:
                 live[t].append((moved, tensor.size))
     most = 0
-    for entries, workspace in zip(live, problem.workspace, strict=True):
-        over = sum(size for _, size in entries) + workspace - problem.on_chip
+    for t, entries in live.items():
+        over = sum(size for _, size in entries) + problem.workspace[t] - problem.on_chip
         least = 0
         for moved, size in sorted(entries, key=lambda e: Fraction(*e)):
             if over <= 0:

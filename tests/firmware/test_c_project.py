@@ -282,7 +282,7 @@ def test_nothing_half_written(planned: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("kept")
     with pytest.raises(MemoptError):
         write_project(module, tmp_path / "file" / "project", "net", "host")
-    with pytest.raises(MemoptError, match="target 'cortex-m0' is not one of"):
+    with pytest.raises(MemoptError, match=r"target 'cortex-m0' .* is not one of"):
         write_project(module, tmp_path / "project", "net", "cortex-m0")
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
     write_project(module, tmp_path / "project", "net", "host")

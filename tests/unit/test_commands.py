@@ -51,7 +51,8 @@ def test_report_json_has_the_keys_of_the_contract(
     assert main(["report", str(figure1), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert list(report) == [
-        *("model", "operators", "tensors", "macs", "macs_unknown", "weights", "persistent"),
+        *("model", "operators", "tensors", "macs", "macs_unknown", "weights", "in_float32"),
+        "persistent",
         *("source", "plan", "memories", "rewrites", "target", "advice"),
     ]
     assert report["operators"] == 7

@@ -44,7 +44,7 @@ def test_system_tools_are_those_that_the_script_installs() -> None:
     installed = set(" ".join(re.findall(r"missing\+=\(([^)]+)\)", script)).split()) - {"libc6-dev"}
     assert installed == {
         name
-        for row in re.findall(r"^\| [^|]+ \| ([a-z0-9, -]+) \| ", page, re.MULTILINE)
+        for row in re.findall(r"^\| [^|]+ \| ([a-z0-9+, -]+) \| ", page, re.MULTILINE)
         for name in row.split(", ")
         if name.strip("-")
     }
