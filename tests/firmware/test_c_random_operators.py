@@ -8,12 +8,14 @@ import pytest
 from deep import deep_but
 from forge_int16 import add_int16
 from forge_truth import add_stored_quotients
+from xdsl.dialects.builtin import ModuleOp
 
 from memopt.analysis.evaluation import evaluate
 from memopt.analysis.weights import Weights
 from memopt.dialects.attributes import RoundingAttr
 from memopt.dialects.functions import body_of, only_function
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
+from memopt.driver import load_text, new_context
 
 OPERATORS = 40  # per model
 
@@ -199,16 +201,43 @@ def test_row_by_row_equals_the_whole_tensor(
         work = tmp_path / str(seed)
         work.mkdir()
         path = forged(lab, 84 + seed, quantized, work / "random.tflite", all_types=True)
-        module = lab.plan(lab.read_model(path), schedule="source")
-        inputs = lab.random_inputs(module, 1, 4)
-        directory = lab.write(module, work / "c", "net", "host")
-        whole = lab.run_project(directory, inputs)
-        assert whole.code == 0, whole.messages
-        ran |= set(lab.scatter.scatter(module, directory / "net.c", "host"))
-        rows = lab.run_project(directory, inputs, lab.SANITIZE, build="rows")
-        assert rows.code == 0, rows.messages
-        assert rows.trace == whole.trace, f"seed {seed}"
+        ran |= checked_row_by_row(lab.read_model(path), work, lab)
     assert ran == every
+
+
+def checked_row_by_row(module: ModuleOp, work: Path, lab: Any) -> set[str]:
+    """Run a network whole and row by row, to the same tensors; return the kernels that ran so."""
+    lab.plan(module, schedule="source")
+    inputs = lab.random_inputs(module, 1, 4)
+    directory = lab.write(module, work / "c", "net", "host")
+    whole = lab.run_project(directory, inputs)
+    assert whole.code == 0, whole.messages
+    ran = set(lab.scatter.scatter(module, directory / "net.c", "host"))
+    rows = lab.run_project(directory, inputs, lab.SANITIZE, build="rows")
+    assert rows.code == 0, rows.messages
+    assert rows.trace == whole.trace, work
+    return ran
+
+
+NO_TFLITE = """
+!w = tensor<1x5x4x3xi16>
+!b = tensor<1x5x4x3xi8>
+!r = tensor<1x5x4x3xf32>
+!t = tensor<1x5x4x3xi1>
+func.func @main(%v: !w, %w: !w, %a: !b, %b: !b, %x: !r) -> (!t, !t, !r) {
+  %0 = memgraph.less %v, %w : (!w, !w) -> !t
+  %1 = memgraph.less %a, %b : (!b, !b) -> !t
+  %2 = memgraph.softmax %x axis 2 beta 1.0 : (!r) -> !r
+  func.return %0, %1, %2 : !t, !t, !r
+}
+"""
+
+
+def test_rows_of_what_no_tflite_has(tmp_path: Path, lab: Any) -> None:
+    """The same of kernels that only other formats reach."""
+    lab.need_tools("host")
+    module = load_text(new_context(), NO_TFLITE, "net.mlir")
+    assert checked_row_by_row(module, tmp_path, lab) == lab.NO_TFLITE_KERNELS
 
 
 @pytest.mark.long
