@@ -19,7 +19,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.backends.checked import Checked
-from memopt.before_after import Task, plan_task, task_of
+from memopt.before_after import Task, plan_alone, plan_task, task_of
 from memopt.cli.target_facts import facts_without_a_build, tflm_facts
 from memopt.diagnostics import write_file
 from memopt.dialects.errors import MemoptError
@@ -217,5 +217,4 @@ def _quickly(context: Context, task: Task, deadline: float) -> tuple[ModuleOp, C
         place=HEURISTIC,
         time_limit=_left(deadline),
     )
-    _, after, known = plan_task(context, replace(task, choices=choices), Seconds())
-    return after, known
+    return plan_alone(context, replace(task, choices=choices), Seconds())

@@ -49,39 +49,30 @@ def task_of(
 
 
 def plan_task(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp, ModuleOp, Checked]:
-    """Return the task's network as it was, planned, and what is known of its function."""
-    how = task.target, task.choices, task.is_tflite, seconds
-    return plan_both(context, task.ready, *how, task.imported)
+    """Return the task's network as it was, planned, and what is known of its function.
 
-
-def plan_both(
-    context: Context,
-    module: ModuleOp,
-    target: str,
-    choices: Choices,
-    is_tflite: bool,
-    seconds: Seconds,
-    imported: ModuleOp | None = None,
-) -> tuple[ModuleOp, ModuleOp, Checked]:
-    """(as it was, planned, what is known of its function). `imported` is what was read, if rules
-    have been applied to `module` since.
-
-    For TFLM the file's own order stays where ours would need more."""
-    check_choices(target, choices)
-    only_function(module)
-    before = as_it_was(context, imported or module, is_tflite)
-    after = module.clone()
-    known = plan_module(context, after, target, choices, seconds)
-    func = only_function(after)
-    old, new = plan_facts(only_function(before)), plan_facts(func)
-    if target == "tflm":
-        needs_more = is_tflite and new.arena > old.arena
+    For TFLM the file's own order stays where ours would need more. Raises MemoptError."""
+    only_function(task.ready)
+    before = as_it_was(context, task.imported, task.is_tflite)
+    after, known = plan_alone(context, task, seconds)
+    old, new, func = plan_facts(only_function(before)), known.plan, known.func
+    if task.target == "tflm":
+        needs_more = task.is_tflite and new.arena > old.arena
         if needs_more or not (is_safe(func) or make_safe(func)):
             after = before.clone()
         now = only_function(after)
         if now is not func or plan_of(now) != new:
             return before, after, checked(now)
-    return before, after, Checked(func, new, known[func].extracted.memory)
+    return before, after, known
+
+
+def plan_alone(context: Context, task: Task, seconds: Seconds) -> tuple[ModuleOp, Checked]:
+    """Return the task's network planned, compared with nothing, and what is known of its function.
+    Raises MemoptError."""
+    after = task.ready.clone()
+    known = plan_module(context, after, task.target, task.choices, seconds)
+    func = only_function(after)
+    return after, Checked(func, plan_facts(func), known[func].extracted.memory)
 
 
 def check_choices(target: str, choices: Choices) -> None:

@@ -13,7 +13,7 @@ from memopt.advice import Advice, Advised, advice_of, fitting_text
 from memopt.analysis.sliding import kept_bytes
 from memopt.backends.checked import Checked
 from memopt.backends.report import timeline_of
-from memopt.before_after import Task, check_choices, plan_both
+from memopt.before_after import Task, check_choices, plan_task
 from memopt.cli.planning_arguments import read_model, request_of
 from memopt.cli.texts import bytes_of_text, sizes
 from memopt.dialects.errors import MemoptError
@@ -127,10 +127,12 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
         ready, choices = rewritten(context, ready, choices, seconds)
         check_kernels_first(context, ready, args.target, choices)
 
+    # a narrower network is a file of its own, whose order stays where ours would need more
+    own = imported if network is None else ready
+    task = Task(own, ready, args.target, choices, is_tflite(frontend))
+
     def plan(choices: Choices) -> Planned:
-        return plan_both(
-            context, ready, args.target, choices, is_tflite(frontend), seconds, imported
-        )
+        return plan_task(context, replace(task, choices=choices), seconds)
 
     given = args.rows is not None or args.fit is not None
     wished: Choices | None = None
@@ -148,7 +150,6 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
         wished = replace(choices, rows=(AUTO,))
     if network is not None:
         before = as_it_was(context, imported, is_tflite(frontend))
-    task = Task(imported, ready, args.target, choices, is_tflite(frontend))
 
     def advice(arena: int, needed: int | None) -> tuple[Advice, ...]:
         advised = Advised(context, module, frontend, request, task, arena, needed)
@@ -161,19 +162,19 @@ def plan_model(args: argparse.Namespace, path: Path, directory: Path) -> Planned
         return whole_peak(context, ready, args.target, choices, seconds)
 
     return PlannedModel(
-        path,
-        args.target,
-        before,
-        after,
-        known,
-        less,
-        file,
-        seconds,
-        choices,
-        plan,
-        wished,
-        whole,
-        advice,
+        path=path,
+        target=args.target,
+        before=before,
+        after=after,
+        known=known,
+        less=less,
+        file=file,
+        seconds=seconds,
+        choices=choices,
+        again=plan,
+        wished=wished,
+        _whole=whole,
+        _advice=advice,
     )
 
 
