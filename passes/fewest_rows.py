@@ -76,7 +76,7 @@ def ever_fewer_rows(
 def fewer_rows(
     func: FuncOp, rows: InRows, order: Sequence[int], most: int, deadline: float | None
 ) -> list[Chosen]:
-    """The same, where `order` of all `rows` has a peak of at most `most` bytes."""
+    """Return ever fewer rows, where `order` of all `rows` has a peak of at most `most` bytes."""
     whole, running, able = extract(func), computing(func), rows.cut
     step = {op: k for k, op in enumerate(whole.memory.operations)}
     needed = frozenset(

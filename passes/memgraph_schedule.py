@@ -89,7 +89,7 @@ class MemgraphSchedulePass(PlanningPass):
         if self.method in PROGRAMS and not answer.optimal and not in_parts:
             sizes = f"{answer.peak:,} B, and at least {answer.lower_bound:,} B are needed"
             better = "--schedule=auto or --partition=auto may do better"
-            note(func, f"{self.method} ended open with {sizes}; {better}")
+            note(func.sym_name.data, f"{self.method} ended open with {sizes}; {better}")
         return planned
 
     def plan_all(self, module: ModuleOp, known: dict[FuncOp, Planned]) -> None:
@@ -168,7 +168,8 @@ def _with_bound(planned: Planned, answer: Schedule, stood: Facts) -> tuple[Plann
         return planned, answer
     if stood.claimed:
         said = f"lower_bound = {stood.lower_bound}, proof = {stood.proof}"
-        note(planned.func, f"memgraph-schedule drops {said}, which was read and is not shown here")
+        name = planned.func.sym_name.data
+        note(name, f"memgraph-schedule drops {said}, which was read and is not shown here")
         return planned, answer
     answer = replace(answer, lower_bound=stood.lower_bound, proof=stood.proof)
     assert planned.facts is not None

@@ -2,9 +2,7 @@
 
 import sys
 
-from xdsl.dialects.func import FuncOp
 
-
-def note(func: FuncOp, text: str) -> None:
-    """Print `note: @main: text` on stderr."""
-    print(f"note: @{func.sym_name.data}: {text}", file=sys.stderr)
+def note(function: str, text: str) -> None:
+    """Print `note: @main: text` on stderr, of the function of that name."""
+    print(f"note: @{function}: {text}", file=sys.stderr)

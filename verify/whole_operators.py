@@ -22,7 +22,7 @@ from memopt.verify.kept import tensor_of
 from memopt.verify.rows import Walk, check_rows
 
 CUTS = (RowsOp, ReceiveOp, JoinOp, RowOp, StateOp, RecallOp, RetainOp, SlideOp)
-"""What only takes rows of tensors, or makes tensors of rows."""
+"""Operations that only take rows of tensors, or make tensors of rows."""
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def _infer(known: Known, node: NodeProto, opsets: Opsets, missing: list[str], pl
 
 
 def _completed(found: ValueType | None, declared: ValueType | None) -> ValueType | None:
-    """What is inferred, with the dimensions that only the file says, unless these contradict."""
+    """Return the inferred type, with dimensions that only the file says unless they contradict."""
     if found is None or not found.element or declared is None or declared.shape is None:
         return declared if found is None or not found.element else found
     if found.shape is None:

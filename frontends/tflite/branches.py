@@ -183,8 +183,8 @@ class _Inliner:
         return constant.results[0]
 
     def _known(self, op: OpaqueOp, before: Operation) -> Operation:
-        """What the operator is of what is known. Its results are as large as its operands say now:
-        in a loop that may be another size in each turn, which the file cannot say."""
+        """Return the operator that this is of known operands. Its results are as large as these say
+        now: in a loop that may be another size in each turn, which the file cannot say."""
         shapes = inferred_shapes(op, self.weights)
         if shapes is None and op.op_name.data in SIZED:
             raise UndecidedError

@@ -35,8 +35,8 @@ def activation(node: Node) -> ActivationAttr | None:
 
 
 def rounding(node: Node) -> RoundingAttr | None:
-    """What a quantized result is computed with: as TFLM does, and LiteRT's reference also of
-    uint8, but for `matrix_rounding`."""
+    """Return how a quantized result is rounded: as TFLM does, and LiteRT's reference also of uint8,
+    but for `matrix_rounding`."""
     return RoundingAttr.new((StringAttr("tflm_double"),)) if is_quantized(node.result) else None
 
 

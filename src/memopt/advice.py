@@ -62,8 +62,8 @@ class Advice:
 
 @dataclass(frozen=True)
 class Advised:
-    """What advice is about: a module that `frontend` read, the request, the task made of it, the
-    bytes of its arena, and of all RAM, None where they are not known."""
+    """A plan to advise on: a module that `frontend` read, its request, the task made of it, bytes
+    of its arena, and of all RAM, None where they are not known."""
 
     context: Context
     module: ModuleOp

@@ -1,21 +1,20 @@
-"""What a pass takes away of a plan, and no later one makes again: a line on stderr per function.
+"""Plans that a pass takes away and no later one makes again: a line on stderr per function.
 
 decisions = Decisions(module)
 decisions.follow("memgraph-fuse", module)  # after that pass
 decisions.note_dropped()                   # note: @main: memgraph-fuse drops the plan
 """
 
-import sys
-
 from xdsl.dialects.builtin import ModuleOp
 
 from memopt.dialects.functions import functions
 from memopt.dialects.plan import PLAN
 from memopt.dialects.plan_attributes import PlanAttr
+from memopt.passes.notes import note
 
 
 class Decisions:
-    """What the functions of a module carry of a plan, and which passes took it away."""
+    """Plans and places that the functions of a module carry, and the passes that took them away."""
 
     def __init__(self, module: ModuleOp) -> None:
         self._present = _present(module)
@@ -33,7 +32,7 @@ class Decisions:
         """Print a line for each function that has lost its plan, or the places of it."""
         for (func, what), name in self._dropped.items():
             if what == "plan" or (func, "plan") not in self._dropped:
-                print(f"note: @{func}: {name} drops the {what}", file=sys.stderr)
+                note(func, f"{name} drops the {what}")
 
 
 def _present(module: ModuleOp) -> set[tuple[str, str]]:

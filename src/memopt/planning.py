@@ -35,7 +35,6 @@ from memopt.targets.core.kernels import may_be_fast
 from memopt.targets.core.planned_for import with_called
 from memopt.targets.core.registry import target_named, target_names
 
-WHOLE_ALIGNMENT = 16  # bytes, of plans of whole operators by default
 STAGES = ("import", "rewrite", "fuse", "schedule", "place", "emit")
 
 
@@ -114,7 +113,7 @@ def plan_module(
     deadline = seconds.deadline(choices.time_limit)
     known = _run(context, module, plan(target, choices), seconds, deadline)
     for rival in rivals:
-        if rival.rows == (NONE,) and _are_whole(known):
+        if rival.rows == (NONE,) and _are_whole(known, imported):
             continue
         other = imported.clone()
         found = _smaller(context, other, plan(target, rival), seconds, deadline, _cost(known))
@@ -160,14 +159,15 @@ def _smaller(
     return known if _cost(known) < least else None
 
 
-def _are_whole(known: Mapping[FuncOp, Planned]) -> bool:
+def _are_whole(known: Mapping[FuncOp, Planned], imported: ModuleOp) -> bool:
     """Return whether no operator is in rows, and all buffers have the bytes that a plan of whole
-    operators gives them, whose alignment is coarser: that plan would be the same."""
+    operators gives them, whose alignment is that of `imported`: that plan would be the same."""
+    alignment = max(model_of(func).alignment.data for func in functions(imported))
     return all(
         planned.facts is not None
         and planned.facts.family == "order"
-        and all(g.size % WHOLE_ALIGNMENT == 0 for g in planned.extracted.graph.groups)
-        and all(size % WHOLE_ALIGNMENT == 0 for size in planned.extracted.graph.workspace)
+        and all(g.size % alignment == 0 for g in planned.extracted.graph.groups)
+        and all(size % alignment == 0 for size in planned.extracted.graph.workspace)
         for planned in known.values()
     )
 

@@ -31,8 +31,8 @@ class Terminated(KeyboardInterrupt):
 
 
 def exit_code(program: str, run: Callable[[], int]) -> int:
-    """What `run` gives back; 2 for wrong usage, 130 for Ctrl-C, 143 for SIGTERM, each with its line
-    on stderr, and 1 for a reader that went away."""
+    """Return what `run` gives back; 2 for wrong usage, 130 for Ctrl-C, 143 for SIGTERM, each with
+    its line on stderr, and 1 for a reader that went away."""
     try:
         with _terminable():
             return run()

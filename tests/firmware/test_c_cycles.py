@@ -90,7 +90,7 @@ def test_where_no_table_is_known_it_says_so(shared: Path, tmp_path: Path, lab: A
 def test_cycles_are_those_of_the_instructions_beside_them(
     options: list[str], shared: Path, tmp_path: Path, lab: Any
 ) -> None:
-    """Of the last window where one slides, without those that fill it; of all rows of a stream."""
+    """Run the last window where one slides, without those that fill it; of all rows of a stream."""
     lab.need_tools("cortex-m4")
     model = str(shared / "models" / "streaming_wakeword_int8.tflite")
     target = ["--target=cortex-m4", "-o", str(tmp_path / "out")]

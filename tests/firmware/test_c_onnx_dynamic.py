@@ -22,7 +22,7 @@ def ints(low: int, high: int, *shape: int, dtype: Any = np.int8) -> Any:
 
 
 def dynamic(weights: Any, zero: Any, *, rows: int = 3) -> tuple[list[Any], dict[str, Any]]:
-    """What quantize_dynamic makes of a product with a matrix."""
+    """Return what quantize_dynamic makes of a product with a matrix."""
     make = helper.make_node
     nodes = [
         make("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),

@@ -53,7 +53,7 @@ static int one_@name@(void) {
 
 @dataclass(frozen=True)
 class Case:
-    """What a form of a network is given, and what it must make of it."""
+    """Inputs that a form of a network is given, and what it must make of it."""
 
     seed: int
     given: Array

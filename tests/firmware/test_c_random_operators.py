@@ -234,7 +234,7 @@ func.func @main(%v: !w, %w: !w, %a: !b, %b: !b, %x: !r) -> (!t, !t, !r) {
 
 
 def test_rows_of_what_no_tflite_has(tmp_path: Path, lab: Any) -> None:
-    """The same of kernels that only other formats reach."""
+    """Rows equal whole tensors of kernels that only other formats reach."""
     lab.need_tools("host")
     module = load_text(new_context(), NO_TFLITE, "net.mlir")
     assert checked_row_by_row(module, tmp_path, lab) == lab.NO_TFLITE_KERNELS

@@ -55,7 +55,7 @@ class Exported:
 
 
 def compiled(lab: Any, data: bytes, given: Any, tmp_path: Path, rows: str) -> Any:
-    """What the C printed for inputs [runs, ...]."""
+    """Return what the C printed for inputs [runs, ...]."""
     path, out = tmp_path / "net.onnx", tmp_path / "c"
     path.write_bytes(data)
     assert main(["compile", str(path), "--target=host", f"--rows={rows}", "-o", str(out)]) == 0

@@ -1,4 +1,4 @@
-"""The same words give the same plan: `memopt.plan`, `memopt compile` and `memopt report`."""
+"""Equal words give equal plans: `memopt.plan`, `memopt compile` and `memopt report`."""
 
 import json
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_of_every_kind_of_model(
 
 
 def test_rows_of_what_stays_in_place_keep_what_is_said_of_channels(shared: Path) -> None:
-    """Of a depthwise convolution that `depthwise-in-place` chose; the verifier asks for it."""
+    """Rows of a depthwise convolution that `depthwise-in-place` chose; the verifier asks for it."""
     model = shared / "models" / "mcunet_vww_int8.tflite"
     rules = "constant-channels,depthwise-in-place"
     assert memopt.plan(model, rewrite=rules, rows="all", place="greedy-by-size").family == "rows"

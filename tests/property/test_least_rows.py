@@ -30,7 +30,7 @@ def arena(text: str, rows: str, target: str = "generic", time_limit: float | Non
 
 
 def test_auto_is_never_above_whole_operators_or_all_rows(fuzz: float) -> None:
-    """Of ten kinds of networks, float and int8 in turn; the first kinds are placed quickly."""
+    """Ten kinds of networks, float and int8 in turn; the first kinds are placed quickly."""
     smaller = 0
     for seed in range(max(QUICK, round(FULL * fuzz))):
         element = "i8" if seed // len(KINDS) % 2 else "f32"
@@ -66,7 +66,7 @@ def test_what_is_chosen_is_placed_as_it_says() -> None:
 
 @pytest.mark.parametrize("seconds", [0.001, 0.5])
 def test_a_deadline_leaves_whole_operators_at_the_most(seconds: float) -> None:
-    """What is known by then is handed over; the first that is known are whole operators."""
+    """The best known by then is handed over; the first that is known are whole operators."""
     text = network(4, "f32")
     whole = arena(text, "none")
     assert arena(text, "auto", time_limit=seconds) <= whole

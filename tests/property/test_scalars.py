@@ -34,7 +34,7 @@ def result_of(func: FuncOp, given: Array) -> Array:
 
 @pytest.mark.parametrize("quantized", [False, True])
 def test_rewrites_channels_and_plans_of_scalars(quantized: bool, fuzz: float) -> None:
-    """As they are printed, in a declared range, by all rules, in rows; channels are verified."""
+    """Functions are printed, in a declared range, by all rules, in rows; channels are verified."""
     planned, scalars = 0, 0
     for seed in range(max(30, int(FULL * fuzz))):
         rng = np.random.default_rng([5, seed])

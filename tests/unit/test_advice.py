@@ -88,7 +88,7 @@ def test_a_refusal_says_what_would_fit(model: Path, tmp_path: Path, capsys: Any)
 
 
 def test_for_tflm_fewer_channels_and_c_are_named(shared: Path, tmp_path: Path, capsys: Any) -> None:
-    """What is said of the file that `--rewrite=safe` writes is what it needs."""
+    """The file that `--rewrite=safe` writes needs what is said of it."""
     path = shared / "models" / "mobilenet_vww96_int8.tflite"
     found = advised(path, capsys, "--target=tflm")
     command = ["compile", str(path), "--target=tflm", "--rewrite=safe", "-o", str(tmp_path / "o")]

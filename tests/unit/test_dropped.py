@@ -1,4 +1,4 @@
-"""What passes take away of a plan is said on stderr; a proof that stood is not forgotten."""
+"""Passes say on stderr that they take away a plan; a proof that stood is not forgotten."""
 
 from pathlib import Path
 

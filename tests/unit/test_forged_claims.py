@@ -40,7 +40,7 @@ def signed(text: str) -> str:
 
 
 def refusals(plan: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
-    """What each command and form says of a plan, all of which end with exit code 1."""
+    """Return what each command and form says of a plan, all of which end with exit code 1."""
     name, out = str(plan), str(folder / "out")
     runs = {
         "verify": lambda: main(["verify", name]),

@@ -199,7 +199,7 @@ def test_a_table_is_what_the_operation_evaluates_to(function: type[FunctionOp]) 
 
 
 def test_every_declared_field_has_its_place() -> None:
-    """Of several dimensions, too: steps along each axis of each operand."""
+    """Fields of several dimensions, too: steps along each axis of each operand."""
     comment = re.compile(r"/\*.*?\*/", re.DOTALL)
     for file, path in kernel_files().items():
         kernel = file.removeprefix("memopt_").removesuffix(".c")

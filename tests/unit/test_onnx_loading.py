@@ -320,7 +320,7 @@ def test_what_only_the_file_says_is_taken() -> None:
 
 
 def test_nodes_out_of_order() -> None:
-    """As editors of graphs leave them, also in a branch; places are those of the file."""
+    """Nodes as editors of graphs leave them, also in a branch; places are those of the file."""
     nodes = [node("Relu", ("a",)), node("Exp", ("b",), "a"), node("Neg", out="b")]
     model = make(nodes, y=(1, 4))
     assert executing(load(model)) == ["neg", "exp", "relu"]
@@ -334,7 +334,7 @@ def test_nodes_out_of_order() -> None:
 
 
 def test_operators_of_nobody_are_planned_where_the_file_says_all_types() -> None:
-    """As quantizers for one chip write them: names that ONNX does not have, or integers where it
+    """Graphs as quantizers for one chip write them: names that ONNX has not, or integers where it
     has reals."""
     nodes = [
         node("Cast", out="q", to=TensorProto.INT8),

@@ -23,7 +23,7 @@ def test_a_scale_of_0_is_refused_by_name() -> None:
 
 
 def test_empty_regions_and_scales_of_a_resize() -> None:
-    """As some exporters write what is left out."""
+    """Resize as some exporters write what is left out."""
     nodes = [node("Resize", ("x", "none", "none", "sizes"), mode="linear")]
     constants = {"none": np.zeros(0, np.float32), "sizes": ints(1, 2, 8, 8)}
     found = executing(load(make(nodes, (1, 2, 4, 4), constants)))

@@ -1,4 +1,4 @@
-"""What a killed run leaves of its files is removed by the next, and nothing else is."""
+"""Files that a killed run leaves are removed by the next, and nothing else is."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_the_run_after_a_killed_one(kind: str, model: Path, tmp_path: Path) -> N
 
 
 def leftover(folder: Path, **other: object) -> Path:
-    """What a killed run leaves in a folder."""
+    """Make what a killed run leaves in a folder."""
     path = folder / ".memopt-abcd_123"
     (path / "out/kernels").mkdir(parents=True)
     (path / "out/kernels/memopt_copy.c").write_text("made")

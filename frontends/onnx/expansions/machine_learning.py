@@ -1,4 +1,4 @@
-"""What scikit-learn's exporters write (`ai.onnx.ml`), of float32, as ONNX's own operators."""
+"""Operators of scikit-learn's exporters (`ai.onnx.ml`), of float32, as ONNX's own operators."""
 
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.reductions import over

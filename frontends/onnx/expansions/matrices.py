@@ -33,7 +33,7 @@ def gemm(s: Scope) -> bool:
 
 @expands("MatMul")
 def matmul(s: Scope) -> bool:
-    """Of vectors, as of matrices of one row or one column."""
+    """Multiply vectors as matrices of one row or one column."""
     a, b = s.shape(), s.shape(1)
     if not s.is_float or 0 in s.out_shape() or (len(a) >= 2 and len(b) >= 2):
         return False

@@ -55,7 +55,7 @@ def quantized(s: Scope, name: str, scale: str, zero: str, stored: int) -> str:
 
 @expands("DequantizeLinear")
 def dequantize(s: Scope) -> bool:
-    """Of integers that no type describes."""
+    """Read integers that no type describes."""
     if quantization_of(s.known, s.node) or s.element() not in (*LIMITS, INT32):
         return False
     if s.out_element() != FLOAT or s.element(1) != FLOAT:
@@ -142,7 +142,7 @@ def _zero(s: Scope, name: str, k: int) -> str:
 
 
 def _sums(s: Scope, name: str, axis: int) -> str:
-    """Of the rows or columns, kept as 1; of constants, constants."""
+    """Add up rows or columns, whose dimension stays as 1; constants to constants."""
     array = s.known.array(name)
     if array is not None:
         return s.const(array.astype("int64").sum(axis=axis, keepdims=True), INT32)
@@ -160,7 +160,7 @@ def matmul_integer_to_float(s: Scope) -> bool:
 
 @expands("com.microsoft.DynamicQuantizeMatMul")
 def dynamic_quantize_matmul(s: Scope) -> bool:
-    """The same of what DynamicQuantizeLinear makes of the first operand."""
+    """Multiply what DynamicQuantizeLinear makes of the first operand."""
     a, scale, zero = s.several("DynamicQuantizeLinear", 3, s.x)
     total = product(s, [a, s.input(1), zero, s.input(3) if s.has(3) else ""])
     return _real(s, total, s.add("Mul", scale, s.input(2)), 4)

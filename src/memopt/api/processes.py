@@ -17,7 +17,7 @@ class Processes(ProcessPoolExecutor):
     """What `submit` starts is known to `end`, whenever Ctrl-C comes."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """As in the class above; Ctrl-C and SIGTERM take effect at its end."""
+        """Start a call; Ctrl-C and SIGTERM take effect at its end."""
         with _uninterrupted():
             return super().submit(fn, *args, **kwargs)
 
