@@ -17,7 +17,8 @@ from memopt.dialects.functions import has_kind, read_values
 from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
-from memopt.dialects.rows import ReceiveOp, RowOp, alignment_of, is_received
+from memopt.dialects.row_alignment import alignment_of
+from memopt.dialects.rows import ReceiveOp, RowOp, is_received
 from memopt.dialects.state import RecallOp, lies_in_state
 from memopt.dialects.structure import HyperNode
 from memopt.dialects.tensors import MAX_BYTES, bytes_of

@@ -30,12 +30,11 @@ The operator is a value and no symbol: whoever has a row finds it without a tabl
 """
 
 from collections.abc import Iterable, Sequence
-from math import gcd
 from typing import cast
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -71,37 +70,8 @@ from memopt.dialects.plan import alias_lists
 from memopt.dialects.plan_attributes import Family
 from memopt.dialects.row_steps import activations, row_type, row_types, rows_in_place, steps_of
 from memopt.dialects.row_text import parse_index, parse_tail, print_tail
-from memopt.dialects.structure import HyperNode, NamesRows, Yielding, YieldOp
-from memopt.dialects.tensors import AnyTensor, bytes_of, element_bits, rows_of, shape_of
-
-
-def alignment_of(value: SSAValue, model: ModelAttr) -> int:
-    """Bytes of which the offset of a tensor is a multiple, and to which its buffer is rounded up:
-    the model's, but for a row that lies alone what its elements ask."""
-    aligned = model.alignment.data
-    if not _is_lone_row(value):
-        return aligned
-    element = cast("AnyTensor", value.type).element_type
-    return gcd(aligned, max(1, element_bits(element) // 8))
-
-
-def _is_lone_row(value: SSAValue) -> bool:
-    owner = value.owner
-    if isinstance(owner, RowOp | ReceiveOp) and isinstance(value, OpResult):
-        joined = any(isinstance(use.operation, JoinOp) for use in value.uses)
-        return not joined and value.type != _whole_type(owner, value.index)
-    node = owner.parent_op() if isinstance(owner, Block) else owner
-    if not isinstance(node, HyperNode):
-        return False
-    last = node.body.block.last_op
-    if isinstance(value, OpResult):
-        return isinstance(last, YieldOp) and _is_lone_row(last.values[value.index])
-    return isinstance(value, BlockArgument) and _is_lone_row(node.inputs[value.index])
-
-
-def _whole_type(row: "RowOp | ReceiveOp", result: int) -> Attribute:
-    """The type of the tensor of which a result is a row; its own of a sum that is finished."""
-    return row.input.type if isinstance(row, ReceiveOp) else row.operation.results[result].type
+from memopt.dialects.structure import NamesRows, Yielding, YieldOp
+from memopt.dialects.tensors import AnyTensor, bytes_of, rows_of, shape_of
 
 
 def family_of(operations: Iterable[Operation]) -> Family:

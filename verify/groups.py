@@ -19,7 +19,8 @@ from memopt.dialects.functions import body_of, has_kind, read_values
 from memopt.dialects.interface import Alias, OperatorMemory
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.names import name_of, place_of
-from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, alignment_of
+from memopt.dialects.row_alignment import alignment_of
+from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp
 from memopt.dialects.state import RecallOp, StateOp
 from memopt.dialects.tensors import MAX_BYTES, bytes_of
 
