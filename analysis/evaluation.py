@@ -25,7 +25,7 @@ from memopt.dialects.row_steps import row_type
 from memopt.dialects.rows import JoinOp, ReceiveOp, RowOp, RowOpOp, RowsOp
 from memopt.dialects.state import RecallOp, RetainOp, SlideOp, StateOp
 from memopt.dialects.stored import Array, dtype_of
-from memopt.dialects.structure import AssignVariableOp, VariableOp
+from memopt.dialects.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.dialects.tensors import shape_of
 
 State = dict[SSAValue, dict[int, Array]]
@@ -80,7 +80,8 @@ def evaluate(
             results = op.evaluate([values[v] for v in op.operands])
             values.update(zip(op.results, results, strict=True))
         elif not op.has_trait(IsTerminator) and not isinstance(op, RowOpOp):
-            raise MemoptError(f"{operator_name(op)} cannot be evaluated", place_of(op))
+            why = f": {op.reason}" if isinstance(op, OpaqueOp) and op.reason else ""
+            raise MemoptError(f"{operator_name(op)} cannot be evaluated{why}", place_of(op))
     return values
 
 

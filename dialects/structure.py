@@ -161,12 +161,17 @@ def same_elements(one: SSAValue, other: SSAValue) -> bool:
     return _shape(one) == _shape(other) and types[0].element_type == types[1].element_type
 
 
+REASON = "memgraph.reason"
+REASON_LENGTH = 200
+
+
 @irdl_op_definition
 class OpaqueOp(IRDLOperation, MemoryInterface):
     """Any operator without a typed operation: scheduled, placed, written back unchanged.
 
     `stateful`: nothing is known of its effects, so all stateful operators keep their mutual order.
-    `options` are the source's, for people.
+    `options` are the source's, for people, as is the attribute `memgraph.reason`: what of the
+    operator has no typed operation.
     """
 
     name = "memgraph.opaque"
@@ -186,6 +191,7 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
         result_types: Sequence[Attribute],
         stateful: bool = False,
         options: DictionaryAttr | None = None,
+        reason: str = "",
     ):
         properties: dict[str, Attribute] = {"op_name": word(op_name)}
         if stateful:
@@ -194,6 +200,15 @@ class OpaqueOp(IRDLOperation, MemoryInterface):
             properties["options"] = options
         # one group of operands and one of results: nothing for IRDL to sort, which takes long
         Operation.__init__(self, operands=inputs, result_types=result_types, properties=properties)
+        if reason:  # ASCII, because xDSL's text reads any other literal back as bytes
+            text = reason[:REASON_LENGTH].encode("ascii", "backslashreplace").decode()
+            self.attributes[REASON] = StringAttr(text)
+
+    @property
+    def reason(self) -> str:
+        """What stopped the frontend from reading a typed operation; empty if it does not say."""
+        found = self.attributes.get(REASON)
+        return found.data if isinstance(found, StringAttr) else ""
 
     # by hand, for xDSL takes twice as long to follow an `assembly_format`, and large models consist
     # of these

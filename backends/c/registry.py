@@ -279,7 +279,8 @@ def matching(op: Operation, isa: tuple[str, ...]) -> Kernel:
             raise refuse(op, "a tensor that is read but never written")
         types = ", ".join(element_kind(v) for v in op.operands if is_buffer(v.type))
         how = "; --custom=FILE.json declares one that you write" if name_of_custom(op) else ""
-        raise refuse(op, f"no kernel for {op.op_name.data} on ({types}){how}")
+        why = f": {op.reason}" if op.reason else ""
+        raise refuse(op, f"no kernel for {op.op_name.data} on ({types}){why}{how}")
     known = kernels_of(type(op))
     if not known:
         raise refuse(op, f"no kernel for {op.name}")

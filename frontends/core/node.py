@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -12,6 +12,8 @@ from memopt.dialects.errors import MemoptError
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.stateful import StatefulOp
 from memopt.frontends.core.typed import NotTyped, need
+
+NO_OPERATION: Final = "no operation of memopt computes it"
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Node:
     def type(self, index: int) -> TensorType[Attribute]:
         found = self.types[index] if index < len(self.types) else None
         if found is None:
-            raise NotTyped
+            raise NotTyped(f"operand {index} is left out")
         return found
 
     def shape(self, index: int) -> tuple[int, ...]:
@@ -41,7 +43,7 @@ class Node:
         return self.type(index).element_type
 
     def operand(self, index: int) -> SSAValue:
-        need(self.has(index))
+        need(self.has(index), f"operand {index} is left out")
         return self.value(index)
 
     def optional(self, index: int) -> SSAValue | None:
@@ -55,7 +57,7 @@ class Node:
     @property
     def result(self) -> TensorType[Attribute]:
         """The only one."""
-        need(len(self.results) == 1)
+        need(len(self.results) == 1, f"{len(self.results)} results (one has one)")
         return self.results[0]
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -80,14 +82,16 @@ class Entry:
         return next((k.WEIGHTS[layout] for k in self.kinds if layout in k.WEIGHTS), None)
 
 
-def typed(table: Mapping[str, Entry], node: Node) -> Operation | None:
-    """The typed operation that means the same, by a format's table, or None."""
+def typed(table: Mapping[str, Entry], node: Node) -> Operation | str:
+    """Return the typed operation that means the same, by a format's table, or why there is none."""
     entry = table.get(node.kind)
     if entry is None:
-        return None
+        return NO_OPERATION
     try:
         op = entry.build(node, *entry.kinds)
         op.verify_()
-    except (NotTyped, VerifyException, MemoptError, KeyError):
-        return None  # KeyError: the file gives no options, or a newer schema's
+    except (NotTyped, VerifyException, MemoptError) as reason:
+        return " ".join(str(reason).split())
+    except KeyError as missing:  # the file gives no options, or a newer schema's
+        return f"the file does not say {missing.args[0]}"
     return op

@@ -1,6 +1,6 @@
 """What all frontends need to build a typed operation, or to see that none fits.
 
-need(axis is not None)          # NotTyped: the operator stays opaque
+need(alpha == 1, "alpha = 2 (1 has one)")     # NotTyped: the operator stays opaque, and why
 build(ops.SoftmaxOp, [x], [type_], {"axis": number(3), "beta": real(1.0)})
 """
 
@@ -19,12 +19,13 @@ from memopt.dialects.quick import number
 
 
 class NotTyped(Exception):  # noqa: N818 - not an error: the operator stays opaque
-    """The operator does more, or other, than the typed operation of its name."""
+    """The operator does more, or other, than the typed operation of its name; the text says what
+    stops it and, in brackets, what would do."""
 
 
-def need(condition: bool) -> None:
+def need(condition: bool, why: str) -> None:
     if not condition:
-        raise NotTyped
+        raise NotTyped(why)
 
 
 def real(value: float) -> FloatAttr[Any]:
@@ -33,7 +34,7 @@ def real(value: float) -> FloatAttr[Any]:
 
 def axis_of(value: int, rank: int) -> int:
     """A dimension counted from the front; negative ones count from the end."""
-    need(-rank <= value < rank)
+    need(-rank <= value < rank, f"axis = {value} of {rank} dimensions")
     return value % rank
 
 

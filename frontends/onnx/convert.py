@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
 from memopt.dialects.errors import MemoptError
@@ -30,7 +30,7 @@ from memopt.dialects.tensors import bytes_of
 from memopt.formats.onnx_weights import raw_bytes
 from memopt.frontends.core.constants import INLINE_BYTES, elements
 from memopt.frontends.core.function import Draft
-from memopt.frontends.core.node import typed
+from memopt.frontends.core.node import NO_OPERATION, typed
 from memopt.frontends.core.options import readable_options
 from memopt.frontends.core.typed import NotTyped
 from memopt.frontends.core.types import ELEMENTS, tensor_type
@@ -221,11 +221,14 @@ class Importer:
         outputs = [o for o in node.output if o]
         results = [self.type(o, place) for o in outputs]
         attributes = read_attributes(node)
-        op = None
-        if node.domain in DEFAULT_DOMAINS and not self.known.is_stated(node):
+        op: Operation | str = NO_OPERATION
+        if self.known.is_stated(node):
+            op = "ONNX has no such operator on these operands, the file alone says its types"
+        elif node.domain in DEFAULT_DOMAINS:
             op = typed(OPERATORS, self._described(node, attributes, results, place))
-        if op is None:
-            op = self._opaque(node, attributes, results)
+        if isinstance(op, str):
+            why = self.known.reasons.get(outputs[0], op) if outputs and op == NO_OPERATION else op
+            op = self._opaque(node, attributes, results, why)
         early = bool(outputs) and all(is_constant_expression(v, GENERIC) for v in op.results)
         self.draft.add(op, outputs, outputs, SourceAttr(0, index, ()), node.name, early)
 
@@ -246,7 +249,7 @@ class Importer:
         def transpose(i: int) -> SSAValue:
             if is_constant(i):
                 return self.transposed(inputs[i])
-            raise NotTyped
+            raise NotTyped(f"operand {i} is computed at run time (a constant has one)")
 
         if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
             # The type can say one meaning only: does it say this node's?
@@ -268,7 +271,11 @@ class Importer:
         )
 
     def _opaque(
-        self, node: NodeProto, attributes: dict[str, Any], results: list[TensorType[Attribute]]
+        self,
+        node: NodeProto,
+        attributes: dict[str, Any],
+        results: list[TensorType[Attribute]],
+        reason: str,
     ) -> OpaqueOp:
         """Any other operator. One with subgraphs reads what these capture."""
         names = [i for i in node.input if i]
@@ -279,7 +286,8 @@ class Importer:
             stateful = True
         entries = {k: readable_form(v) for k, v in attributes.items()}
         inputs = [self.value(n) for n in names]
-        return OpaqueOp(kind_of(node), inputs, results, stateful, readable_options(entries, absent))
+        options = readable_options(entries, absent)
+        return OpaqueOp(kind_of(node), inputs, results, stateful, options, reason)
 
     def _is_outer(self, name: str) -> bool:
         return name in self.draft.values or self.known.is_constant(name)

@@ -30,24 +30,26 @@ class Node(core.Node):
 
     def constant(self, index: int) -> "Array":
         """The elements of operand `index`. Raises NotTyped if they are not known."""
-        need(self.has(index))
+        need(self.has(index), f"operand {index} is left out")
         array = self.elements(index)
         if array is None:
-            raise NotTyped
+            raise NotTyped(f"operand {index} is computed at run time (a constant has one)")
         return array
 
     def integers(self, index: int) -> list[int]:
         array = self.constant(index)
-        need(array.dtype.kind in "iu" and array.ndim <= 1)
+        need(
+            array.dtype.kind in "iu" and array.ndim <= 1, f"operand {index} is no list of integers"
+        )
         return [int(v) for v in array.reshape(-1)]
 
     @property
     def result(self) -> TensorType[Attribute]:
-        need(self.outputs[0])
+        need(self.outputs[0], "its first result is left out")
         return super().result
 
 
 def plain(node: Node) -> None:
     """Nothing here is quantized. Raises NotTyped."""
     types = [t for t in (*node.types, *node.results) if t is not None]
-    need(all(quantization(t) is None for t in types))
+    need(all(quantization(t) is None for t in types), "integers with a scale (reals have one)")

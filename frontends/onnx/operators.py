@@ -96,31 +96,34 @@ def same_meaning(node: Node, indices: Sequence[int]) -> None:
     """Operands `indices` and all results stand for the same numbers. Raises NotTyped."""
     first = quantization(node.type(indices[0]))
     types = [*(node.type(i) for i in indices), *node.results]
-    need(all(quantization(t) == first for t in types))
-    need(first is None or first.axis.data < 0)
-    need(not any(isinstance(t.element_type, RuntimeType) for t in types))
+    need(all(quantization(t) == first for t in types), "operands and results of different scales")
+    need(first is None or first.axis.data < 0, "a scale for each channel (one for all has one)")
+    strings = any(isinstance(t.element_type, RuntimeType) for t in types)
+    need(not strings, "elements whose bytes only a runtime knows")
 
 
 def floating(node: Node) -> None:
     plain(node)
-    need(isinstance(node.type(0).element_type, AnyFloat))
+    need(isinstance(node.element(0), AnyFloat), f"on {node.element(0)} (f32 has one)")
 
 
 WHOLE = (IntegerType(32), IntegerType(64))  # that are divided
+SCALES = "a scale or zero point that is no constant, or another than the tensor has elsewhere"
 
 # -- element-wise -------------------------------------------------------------------------------
 
 
 def binary(node: Node, kind: Kind) -> Operation:
     plain(node)
-    need(len(node.types) == 2)
+    need(len(node.types) == 2, f"{len(node.types)} operands")
     return build(kind, (node.operand(0), node.operand(1)), (node.result,), {})
 
 
 def quotient(node: Node, kind: Kind) -> Operation:
     """Div of reals, and of integers without what is behind the point."""
     plain(node)
-    need(isinstance(node.element(0), AnyFloat) or node.element(0) in WHOLE)
+    known = isinstance(node.element(0), AnyFloat) or node.element(0) in WHOLE
+    need(known, f"on {node.element(0)} (f32, i32 and i64 have one)")
     return binary(node, kind)
 
 
@@ -131,14 +134,14 @@ def unary(node: Node, kind: Kind) -> Operation:
 
 def elu(node: Node, kind: Kind) -> Operation:
     """Elu, where it goes to -1."""
-    need(node.get("alpha", 1.0) == 1.0)
+    need(node.get("alpha", 1.0) == 1.0, f"alpha = {node.get('alpha')} (1 has one)")
     return unary(node, kind)
 
 
 def leaky_relu(node: Node, kind: Kind) -> Operation:
     plain(node)
     alpha = node.get("alpha", 0.01)
-    need(0 <= alpha < math.inf)
+    need(0 <= alpha < math.inf, f"alpha = {alpha}")
     return build(kind, (node.operand(0),), (node.result,), {"alpha": real(alpha)})
 
 
@@ -147,7 +150,7 @@ def clip(node: Node, relu: Kind, relu6: Kind) -> Operation:
     plain(node)
     low = float(node.constant(1).reshape(-1)[0]) if node.has(1) else -math.inf
     high = float(node.constant(2).reshape(-1)[0]) if node.has(2) else math.inf
-    need(low == 0 and high in (6, math.inf))
+    need(low == 0 and high in (6, math.inf), f"from {low} to {high} on {node.element(0)}")
     return build(relu6 if high == 6 else relu, (node.operand(0),), (node.result,), {})
 
 
@@ -158,20 +161,21 @@ def choose(node: Node, kind: Kind) -> Operation:
 
 def power(node: Node, kind: Kind) -> Operation:
     floating(node)
-    need(node.element(0) == node.element(1))
+    need(node.element(0) == node.element(1), f"on {node.element(0)} and {node.element(1)}")
     return binary(node, kind)
 
 
 def modulo(node: Node, kind: Kind) -> Operation:
     """Mod with the divisor's sign."""
-    need(not node.get("fmod", 0) and node.element(0) in WHOLE)
+    need(not node.get("fmod", 0), "fmod = 1 (0 has one)")
+    need(node.element(0) in WHOLE, f"on {node.element(0)} (i32 and i64 have one)")
     return binary(node, kind)
 
 
 def gelu(node: Node, kind: Kind) -> Operation:
     floating(node)
     way = node.get("approximate", "none")
-    need(way in ("none", "tanh"))
+    need(way in ("none", "tanh"), f"approximate = {way} (none and tanh have one)")
     properties = {"approximate": UnitAttr() if way == "tanh" else None}
     return build(kind, (node.operand(0),), (node.result,), properties)
 
@@ -187,22 +191,29 @@ def cast(node: Node, kind: Kind) -> Operation:
     plain(node)
     elements = (node.type(0).element_type, node.result.element_type)
     numbers = (IntegerType, AnyFloat)
-    need(all(isinstance(e, numbers) for e in elements))
-    need(not any(isinstance(e, AnyFloat) and e.bitwidth < 16 for e in elements))  # may saturate
+    between = f"{elements[0]} to {elements[1]}"
+    need(all(isinstance(e, numbers) for e in elements), between)
+    # may saturate
+    need(not any(isinstance(e, AnyFloat) and e.bitwidth < 16 for e in elements), between)
     return build(kind, (node.operand(0),), (node.result,), {})
 
 
 def quantize(node: Node, kind: Kind) -> Operation:
     """float32 to integers; the annotation of the result says how. Raises NotTyped."""
-    need(isinstance(node.type(0).element_type, Float32Type))
-    need(quantization(node.result) is not None and node.get("stated") == "result")
+    need(isinstance(node.element(0), Float32Type), f"on {node.element(0)} (f32 has one)")
+    need(isinstance(node.result.element_type, IntegerType), f"to {node.result.element_type}")
+    stated = quantization(node.result) is not None and node.get("stated") == "result"
+    need(stated, SCALES)
     properties = {"rounding": RoundingAttr("onnx_even")}
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
 def dequantize(node: Node, kind: Kind) -> Operation:
-    need(isinstance(node.result.element_type, Float32Type))
-    need(quantization(node.type(0)) is not None and node.get("stated") == "operand")
+    made = node.result.element_type
+    need(isinstance(made, Float32Type), f"to {made} (f32 has one)")
+    need(isinstance(node.element(0), IntegerType), f"on {node.element(0)}")
+    stated = quantization(node.type(0)) is not None and node.get("stated") == "operand"
+    need(stated, SCALES)
     return build(kind, (node.operand(0),), (node.result,), {})
 
 
@@ -221,7 +232,8 @@ def log_softmax(node: Node, kind: Kind) -> Operation:
     """LogSoftmax over the last axis."""
     floating(node)
     rank = len(node.shape(0))
-    need(axis_of(node.get("axis", -1), rank) == rank - 1)
+    axis = axis_of(node.get("axis", -1), rank)
+    need(axis == rank - 1, f"axis = {axis} (the last has one)")
     return build(kind, (node.operand(0),), (node.result,), {})
 
 
@@ -231,9 +243,9 @@ def reduction(node: Node, kind: Kind) -> Operation:
     rank = len(node.shape(0))
     axes = node.integers(1) if node.has(1) else list(node.get("axes") or [])
     axes = [axis_of(a, rank) for a in axes]
-    need(len(set(axes)) == len(axes))
+    need(len(set(axes)) == len(axes), f"axes = {axes}")
     if not axes:
-        need(not node.get("noop_with_empty_axes"))
+        need(not node.get("noop_with_empty_axes"), "noop_with_empty_axes = 1")
         axes = list(range(rank))
     keep = UnitAttr() if node.get("keepdims", 1) else None
     properties = {"axes": numbers(sorted(axes)), "keep_dims": keep}
@@ -243,10 +255,11 @@ def reduction(node: Node, kind: Kind) -> Operation:
 def gemm(node: Node, kind: Kind) -> Operation:
     """Gemm without scaling, as fully connected; B is transposed if it does not come so."""
     floating(node)
-    need(not node.get("transA") and node.get("alpha", 1.0) == 1.0)
-    need(not node.has(2) or (node.get("beta", 1.0) == 1.0))
+    need(not node.get("transA"), "transA = 1")
+    for name in ("alpha", *(("beta",) if node.has(2) else ())):
+        need(node.get(name, 1.0) == 1.0, f"{name} = {node.get(name)} (1 has one)")
     columns = node.result.get_shape()[1]
-    need(not node.has(2) or node.shape(2) == (columns,))
+    need(not node.has(2) or node.shape(2) == (columns,), f"a bias of other than {columns} numbers")
     weights = node.operand(1) if node.get("transB") else node.transpose(1)
     operands = (node.operand(0), weights, node.optional(2))
     return build(kind, operands, (node.result,), {})
@@ -258,8 +271,8 @@ def matmul(node: Node, kind: Kind, batches: Kind) -> Operation:
     a, b = node.shape(0), node.shape(1)
     if len(b) != 2 or not node.is_constant(1):
         return build(batches, (node.operand(0), node.operand(1)), (node.result,), {})
-    need(len(a) >= 2)
-    need(node.result.get_shape() == (*a[:-1], b[1]))
+    need(len(a) >= 2, "a vector as its first operand")
+    need(node.result.get_shape() == (*a[:-1], b[1]), "a result of another shape")
     keep = UnitAttr() if len(a) > 2 else None
     operands = (node.operand(0), node.transpose(1))
     return build(kind, operands, (node.result,), {"keep_dims": keep})
@@ -268,15 +281,19 @@ def matmul(node: Node, kind: Kind, batches: Kind) -> Operation:
 def matmul_integer(node: Node, kind: Kind) -> Operation:
     """A product of integers of 8 bits without zero points."""
     plain(node)
-    need(len(node.types) == 2 and min(len(node.shape(0)), len(node.shape(1))) >= 2)
+    need(len(node.types) == 2, "zero points of other types than 8 bits")
+    need(min(len(node.shape(0)), len(node.shape(1))) >= 2, "a vector as operand")
     return build(kind, (node.operand(0), node.operand(1)), (node.result,), {})
 
 
 def batch_normalization(node: Node, kind: Kind) -> Operation:
     """BatchNormalization of float32 with the statistics that are given: outside training."""
     plain(node)
-    need(not node.get("training_mode") and len(node.types) == 5)
-    need(all(isinstance(node.element(i), Float32Type) for i in range(5)))
+    need(not node.get("training_mode"), "training_mode = 1")
+    need(len(node.types) == 5, f"{len(node.types)} operands (5 have one)")
+    need(node.get("spatial", 1) == 1, "spatial = 0 (1 has one)")
+    reals = all(isinstance(node.element(i), Float32Type) for i in range(5))
+    need(reals, "other types than float32")
     properties = {"epsilon": real(node.get("epsilon", 1e-5))}
     return build(kind, node.operands, (node.result,), properties)
 
@@ -289,7 +306,8 @@ def mean(node: Node, kind: Kind) -> Operation:
 def arg(node: Node, kind: Kind) -> Operation:
     """Without the axis, the first of equal ones."""
     plain(node)
-    need(not node.get("keepdims", 1) and not node.get("select_last_index", 0))
+    need(not node.get("keepdims", 1), f"keepdims = 1 on {node.element(0)}")
+    need(not node.get("select_last_index", 0), f"select_last_index = 1 on {node.element(0)}")
     axis = axis_of(node.get("axis", 0), len(node.shape(0)))
     return build(kind, (node.operand(0),), (node.result,), {"axis": number(axis)})
 
@@ -306,7 +324,8 @@ def reshape(node: Node, kind: Kind) -> Operation:
 def dropout(node: Node, kind: Kind) -> Operation:
     """Nothing, outside training."""
     training = node.has(2) and bool(node.constant(2).reshape(-1)[0])
-    need(not training and len(node.results) == 1)
+    need(not training, "training_mode")
+    need(len(node.results) == 1, "its mask is read")
     return reshape(node, kind)
 
 
@@ -322,15 +341,18 @@ def transpose(node: Node, kind: Kind) -> Operation:
 def gather(node: Node, kind: Kind) -> Operation:
     """Of indices from zero on, known ones or int32."""
     same_meaning(node, (0,))
-    need(node.is_constant(1) or node.element(1) == IntegerType(32))
+    int32 = node.element(1) == IntegerType(32)
+    need(node.is_constant(1) or int32, f"indices of {node.element(1)} that are computed (i32)")
     axis = axis_of(node.get("axis", 0), len(node.shape(0)))
     return build(kind, (node.operand(0), node.operand(1)), node.results, {"axis": number(axis)})
 
 
 def gather_nd(node: Node, kind: Kind) -> Operation:
     same_meaning(node, (0,))
-    need(not node.get("batch_dims", 0))
-    need(node.is_constant(1) or node.element(1) == IntegerType(32))
+    batch_dims = node.get("batch_dims", 0)
+    need(not batch_dims, f"batch_dims = {batch_dims} (0 has one)")
+    int32 = node.element(1) == IntegerType(32)
+    need(node.is_constant(1) or int32, f"indices of {node.element(1)} that are computed (i32)")
     return build(kind, (node.operand(0), node.operand(1)), node.results, {})
 
 
@@ -347,7 +369,7 @@ def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
 
 def expand(node: Node, kind: Kind) -> Operation:
     """As far as the result's type says."""
-    need(node.is_constant(1))
+    need(node.is_constant(1), "its shape is computed at run time (a constant has one)")
     return walked(node, kind, walks.broadcast(node.shape(0), node.result.get_shape()))
 
 
@@ -357,7 +379,9 @@ def tile(node: Node, kind: Kind) -> Operation:
 
 def depth_to_space(node: Node, kind: Kind) -> Operation:
     same_meaning(node, (0,))
-    need(len(node.shape(0)) == 4 and node.get("mode", "DCR") in ("DCR", "CRD"))
+    need(len(node.shape(0)) == 4, f"{len(node.shape(0))} dimensions (4 have one)")
+    mode = node.get("mode", "DCR")
+    need(mode in ("DCR", "CRD"), f"mode = {mode} (DCR and CRD have one)")
     properties = {
         "block": number(node.get("blocksize", 0)),
         "by_channel": UnitAttr() if node.get("mode", "DCR") == "CRD" else None,
@@ -375,7 +399,9 @@ def concat(node: Node, kind: Kind) -> Operation:
 
 def split(node: Node, kind: Kind) -> Operation:
     same_meaning(node, (0,))
-    need(all(node.outputs) and (not node.has(1) or node.is_constant(1)))
+    need(all(node.outputs), "a result is left out")
+    known = not node.has(1) or node.is_constant(1)
+    need(known, "its sizes are computed at run time (constants have one)")
     axis = axis_of(node.get("axis", 0), len(node.shape(0)))
     return build(kind, (node.operand(0),), node.results, {"axis": number(axis)})
 
@@ -386,9 +412,11 @@ def slice_(node: Node, kind: Kind) -> Operation:
     starts, ends = node.integers(1), node.integers(2)
     axes = node.integers(3) if node.has(3) else list(range(len(starts)))
     steps = node.integers(4) if node.has(4) else [1] * len(starts)
-    need(len(starts) == len(ends) == len(axes) == len(steps))
+    counts = [len(starts), len(ends), len(axes), len(steps)]
+    need(len(set(counts)) == 1, f"starts, ends, axes and steps: {counts} numbers")
     axes = [axis_of(a, len(shape)) for a in axes]
-    need(len(set(axes)) == len(axes) and 0 not in steps)
+    need(len(set(axes)) == len(axes), f"axes = {axes}")
+    need(0 not in steps, f"steps = {steps}")
     begin, strides = [0] * len(shape), [1] * len(shape)
     for start, axis, step in zip(starts, axes, steps, strict=True):
         n = shape[axis]
@@ -400,13 +428,16 @@ def slice_(node: Node, kind: Kind) -> Operation:
 
 def pad(node: Node, kind: Kind) -> Operation:
     plain(node)
-    need(node.get("mode", "constant") == "constant")
+    mode = node.get("mode", "constant")
+    need(mode == "constant", f"mode = {mode} (constant has one)")
     rank = len(node.shape(0))
     pads = node.integers(1)
     axes = [axis_of(a, rank) for a in node.integers(3)] if node.has(3) else list(range(rank))
-    need(len(pads) == 2 * len(axes) and len(set(axes)) == len(axes))
+    need(len(pads) == 2 * len(axes), f"{len(pads)} pads of {len(axes)} axes")
+    need(len(set(axes)) == len(axes), f"axes = {axes}")
     value = float(node.constant(2).reshape(-1)[0]) if node.has(2) else 0.0
-    need(math.isfinite(value) and real(value).value.data == value)
+    exact = math.isfinite(value) and real(value).value.data == value
+    need(exact, f"a value of {value} (what float32 has)")
     before, after = [0] * rank, [0] * rank
     for i, axis in enumerate(axes):
         before[axis], after[axis] = pads[i], pads[i + len(axes)]

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from onnx import NodeProto, TensorProto, helper
 
 from memopt.frontends.onnx.attributes import read_attributes
 from memopt.frontends.onnx.known import Known as Known
+from memopt.frontends.onnx.types import NAMES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,12 +28,14 @@ class RefusedError(Exception):
 @dataclass
 class Scope:
     """A node, and the nodes made in its place. `opset` is the one by which the node is read; made
-    ones are read by the newest."""
+    ones are read by the newest. `reason` is what stops an expansion, for people: the last thing
+    that was asked for in vain."""
 
     known: Known
     node: NodeProto
     opset: int
     made: list[NodeProto] = field(default_factory=list[NodeProto])
+    reason: str = ""
 
     def __post_init__(self) -> None:
         self.attributes = read_attributes(self.node)
@@ -61,7 +64,14 @@ class Scope:
     @property
     def is_float(self) -> bool:
         """Whether the first operand is of float32."""
-        return self.element() == FLOAT
+        if self.element() == FLOAT:
+            return True
+        return self.lacks(f"on {NAMES.get(self.element(), 'no tensor')} (float32 has one)")
+
+    def lacks(self, why: str) -> Literal[False]:
+        """Note what stops an expansion, and what would do; return False."""
+        self.reason = why
+        return False
 
     def out_shape(self, index: int = 0) -> tuple[int, ...]:
         return self.known.graph.types[self.node.output[index]].fixed or ()
@@ -86,7 +96,10 @@ class Scope:
 
     def array(self, index: int) -> "Array | None":
         """Return the elements of an operand, None if they are not known."""
-        return self.known.array(self.node.input[index]) if self.has(index) else None
+        found = self.known.array(self.node.input[index]) if self.has(index) else None
+        if found is None and self.has(index):
+            self.lacks(f"operand {index} is computed at run time (a constant has one)")
+        return found
 
     def ints(self, index: int, attribute: str = "") -> list[int] | None:
         """Integers that are an operand, or, in older opsets, an attribute; None if not known."""

@@ -15,7 +15,7 @@ from memopt.dialects.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Operator, Subgraph, Tensor
 from memopt.frontends.core.constants import elements
 from memopt.frontends.core.function import Draft
-from memopt.frontends.core.node import typed
+from memopt.frontends.core.node import NO_OPERATION, typed
 from memopt.frontends.core.options import readable_options
 from memopt.frontends.core.typed import NotTyped
 from memopt.frontends.tflite.node import Node
@@ -147,7 +147,7 @@ class Importer:
         tensor = self.graph.tensors[index] if index >= 0 else None
         codes = {"INT8": "b", "INT16": "h", "INT32": "i", "INT64": "q"}
         if tensor is None or not tensor.is_constant or tensor.type not in codes or tensor.sparsity:
-            raise NotTyped
+            raise NotTyped("integers that are computed at run time (constants have one)")
         raw, code = self._bytes(tensor), codes[tensor.type]
         return list(struct.unpack(f"<{len(raw) // struct.calcsize(code)}{code}", raw))
 
@@ -164,14 +164,17 @@ class Importer:
         outputs = [i for i in operator.outputs if i >= 0]
         results = [self.type(i) for i in outputs]
         stateful = is_stateful(operator.name) or number in self.ordered
-        may_be_typed = operator.name in OPERATORS or not stateful
-        may_be_typed = may_be_typed and number not in self.ordered
-        op = self._typed(operator, results, options) if results and may_be_typed else None
-        if op is None:
+        if number in self.ordered:
+            op: Operation | str = "a control dependency names it"
+        elif not results or (stateful and operator.name not in OPERATORS):
+            op = NO_OPERATION
+        else:
+            op = self._typed(operator, results, options)
+        if isinstance(op, str):
             absent = tuple(i for i, t in enumerate(operator.inputs) if t < 0)
             inputs = [self.value(i) for i in operator.inputs if i >= 0]
             attribute = readable_options(options, absent)
-            op = OpaqueOp(operator.name, inputs, results, stateful, attribute)
+            op = OpaqueOp(operator.name, inputs, results, stateful, attribute, op)
         elif operator.name.startswith(PREFIX):
             op.attributes[IN_FILE] = StringAttr(operator.name)
         names = [self.name(i) for i in outputs]
@@ -214,11 +217,14 @@ class Importer:
 
     def _typed(
         self, operator: Operator, results: Sequence[TensorType[Attribute]], options: dict[str, Any]
-    ) -> Operation | None:
+    ) -> Operation | str:
         inputs, entry = operator.inputs, OPERATORS.get(operator.name)
         keeps = entry is not None and entry.keeps_state
-        if not all(self._is_plain(i, keeps) for i in (*inputs, *operator.outputs) if i >= 0):
-            return None
+        for i in (*inputs, *operator.outputs):
+            if i >= 0 and not self._is_plain(i, keeps):
+                return (
+                    f"the numbers of tensor {self.name(i)!r} are those of a variable or no scale's"
+                )
         node = Node(
             operator.name,
             options,

@@ -14,21 +14,22 @@ def unary(node: Node, kind: Kind) -> Operation:
 
 def leaky_relu(node: Node, kind: Kind) -> Operation:
     alpha = node.options["alpha"]
-    need(0 <= alpha < float("inf"))
+    need(0 <= alpha < float("inf"), f"alpha = {alpha}")
     properties = {"alpha": real(alpha), "rounding": rounding(node)}
     return build(kind, (node.operand(0),), node.results, properties)
 
 
 def real_function(node: Node, kind: Kind) -> Operation:
     """Of float32 alone."""
-    need(isinstance(node.element(0), Float32Type))
+    need(isinstance(node.element(0), Float32Type), f"on {node.element(0)} (f32 has one)")
     return unary(node, kind)
 
 
 def function(node: Node, kind: Kind) -> Operation:
     """Of float32, or of int8 with a quantization."""
     stored = node.element(0) == ELEMENTS["int8"] and is_quantized(node.type(0))
-    need(isinstance(node.element(0), Float32Type) or (stored and is_quantized(node.result)))
+    known = isinstance(node.element(0), Float32Type) or (stored and is_quantized(node.result))
+    need(known, f"on {node.element(0)} (f32, and i8 with a scale)")
     return unary(node, kind)
 
 
@@ -56,7 +57,7 @@ def reciprocal_root(node: Node, kind: Kind) -> Operation:
 
 def negation(node: Node, kind: Kind) -> Operation:
     """Of no stored integers."""
-    need(not is_quantized(node.type(0)))
+    need(not is_quantized(node.type(0)), "integers with a scale (f32 has one)")
     return sign(node, kind)
 
 

@@ -148,20 +148,21 @@ def typed_if_known(op: OpaqueOp, weights: Weights) -> Operation | None:
     def value(index: int) -> SSAValue:
         found = operands[index]
         if found is None:
-            raise NotTyped
+            raise NotTyped(f"operand {index} is left out")
         return found
 
     def constant(index: int) -> list[int]:
         found = known_value(operands[index], weights) if index < len(operands) else None
         if found is None or found.dtype.kind not in "iu":
-            raise NotTyped
+            raise NotTyped(f"operand {index} is computed at run time (a constant has one)")
         return [int(v) for v in found.reshape(-1)]
 
     types: list[Any] = [None if v is None else v.type for v in operands]
     results: list[Any] = [r.type for r in op.results]
     if not all(isinstance(t, TensorType) for t in (*filter(None, types), *results)):
         return None
-    return typed(OPERATORS, Node(op.op_name.data, options, types, results, value, constant))
+    made = typed(OPERATORS, Node(op.op_name.data, options, types, results, value, constant))
+    return None if isinstance(made, str) else made
 
 
 def _plain(value: Attribute) -> Any:

@@ -14,8 +14,14 @@ from memopt.frontends.tflite import picks
 from memopt.frontends.tflite.node import Builder, Kind, Node, activation, rounding
 
 
+def same_shape(node: Node, index: int) -> None:
+    """Operand `index` is the result's shape. Raises NotTyped."""
+    shape = node.constant(index)
+    need(tuple(shape) == node.result.get_shape(), f"a shape of {shape}, which its result has not")
+
+
 def reshape(node: Node, kind: Kind) -> Operation:
-    need(node.element(0) == node.result.element_type)
+    need(node.element(0) == node.result.element_type, "another type than its operand")
     if node.kind != "SQUEEZE" and len(node.types) > 1:
         node.constant(1)  # a shape that is computed makes it another operator
     return build(kind, (node.operand(0),), node.results, {})
@@ -23,7 +29,7 @@ def reshape(node: Node, kind: Kind) -> Operation:
 
 def concat(node: Node, plain: Kind, requantized: Kind) -> Operation:
     """Of different quantizations, of uint8 alone, requantized."""
-    need(bool(node.types))
+    need(bool(node.types), "no operands")
     types = [*(node.type(i) for i in range(len(node.types))), node.result]
     encodings = {t.encoding for t in types}
     is_bytes = all(t.element_type == ELEMENTS["uint8"] and is_quantized(t) for t in types)
@@ -40,7 +46,7 @@ def concat(node: Node, plain: Kind, requantized: Kind) -> Operation:
 def split(data: int, axis: int) -> Builder:
     def builder(node: Node, kind: Kind) -> Operation:
         values = node.constant(axis)
-        need(len(values) == 1)
+        need(len(values) == 1, f"{len(values)} axes (1 has one)")
         properties = {"axis": number(axis_of(values[0], len(node.shape(data))))}
         return build(kind, (node.operand(data),), node.results, properties)
 
@@ -56,9 +62,10 @@ def slice_(node: Node, kind: Kind) -> Operation:
 
 def strided_slice(node: Node, kind: Kind, other: Kind) -> Operation:
     o, shape = node.options, node.shape(0)
-    need(not o.get("offset"))
+    need(not o.get("offset"), "offset = true (false has one)")
     begin, end, strides = node.constant(1), node.constant(2), node.constant(3)
-    need(len(begin) == len(end) == len(strides))
+    counts = [len(begin), len(end), len(strides)]
+    need(len(set(counts)) == 1, f"begin, end and strides: {counts} numbers")
     plain = not (o["ellipsisMask"] or o["newAxisMask"] or o["shrinkAxisMask"])
     if not plain or len(begin) != len(shape) or min(strides) < 0:
         spec = list(zip(begin, end, strides, strict=True))
@@ -84,8 +91,8 @@ def walked(node: Node, kind: Kind, walk: walks.Walk, as_stored: bool = False) ->
 
 def fill(node: Node, kind: Kind) -> Operation:
     """The one element of operand 1 everywhere."""
-    need(tuple(node.constant(0)) == node.result.get_shape())
-    need(node.type(1).element_type == node.result.element_type)
+    same_shape(node, 0)
+    need(node.element(1) == node.result.element_type, "another type than its operand")
     sizes = node.result.get_shape()
     properties = {
         "start": number(0),
@@ -100,7 +107,7 @@ def tile(node: Node, kind: Kind) -> Operation:
 
 
 def broadcast_to(node: Node, kind: Kind) -> Operation:
-    need(tuple(node.constant(1)) == node.result.get_shape())
+    same_shape(node, 1)
     return walked(node, kind, walks.broadcast(node.shape(0), node.result.get_shape()))
 
 
@@ -133,7 +140,8 @@ def stack(node: Node, kind: Kind) -> Operation:
 
 
 def gather(node: Node, kind: Kind) -> Operation:
-    need(node.element(1) in (IntegerType(32), IntegerType(64)))
+    known = node.element(1) in (IntegerType(32), IntegerType(64))
+    need(known, f"indices of {node.element(1)} (i32 and i64 have one)")
     own = node.options.get("batchDims", 0)
     own += len(node.shape(1)) if own < 0 else 0
     properties = {
@@ -145,7 +153,8 @@ def gather(node: Node, kind: Kind) -> Operation:
 
 def embedding_lookup(node: Node, kind: Kind) -> Operation:
     """Of a table of the result's type."""
-    need(node.element(0) == IntegerType(32) and node.element(1) == node.result.element_type)
+    need(node.element(0) == IntegerType(32), f"indices of {node.element(0)} (i32 has one)")
+    need(node.element(1) == node.result.element_type, "another type than its table")
     operands = (node.operand(1), node.operand(0))
     return build(kind, operands, node.results, {"axis": number(0)})
 
@@ -156,7 +165,7 @@ def pad(node: Node, plain: Kind, picked: Kind) -> Operation:
     is_plain = isinstance(element, IntegerType) and not is_quantized(node.type(0))
     if is_plain or len(node.shape(0)) > 4:
         return picks.pad(node, picked)
-    need(len(node.types) == 2)
+    need(len(node.types) == 2, "a value other than 0 around more than integers or 4 dimensions")
     properties = {
         "before": numbers(flat[0::2]),
         "after": numbers(flat[1::2]),
@@ -174,7 +183,8 @@ def transpose(node: Node, kind: Kind) -> Operation:
 
 def resize(node: Node, kind: Kind) -> Operation:
     size = node.constant(1)
-    need(len(node.shape(0)) == 4 and tuple(size) == node.result.get_shape()[1:3])
+    need(len(node.shape(0)) == 4, f"{len(node.shape(0))} dimensions (4 have one)")
+    need(tuple(size) == node.result.get_shape()[1:3], f"a size of {size}")
     properties = {
         "align_corners": UnitAttr() if node.options["alignCorners"] else None,
         "half_pixel_centers": UnitAttr() if node.options["halfPixelCenters"] else None,

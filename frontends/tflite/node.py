@@ -30,7 +30,7 @@ def activation(node: Node) -> ActivationAttr | None:
     kind = node.options.get("fusedActivationFunction", 0)
     if kind == 0:
         return None
-    need(kind in ACTIVATIONS)
+    need(kind in ACTIVATIONS, f"activation {kind}")
     return ActivationAttr.new((StringAttr(ACTIVATIONS[kind]),))
 
 
@@ -51,7 +51,8 @@ def same_arithmetic(node: Node, *indices: int) -> None:
     """Operands and result are all float, or all quantized integers: no hybrid arithmetic."""
     elements = [node.element(i) for i in indices]
     integer = [isinstance(e, IntegerType) for e in (*elements, node.result.element_type)]
-    need(all(integer) or not any(integer))
+    kinds = " and ".join(str(e) for e in (*elements, node.result.element_type))
+    need(all(integer) or not any(integer), f"on {kinds} (all real, or all integers)")
     if all(integer):
         for type_ in (node.result, *(node.type(i) for i in indices)):
-            need(is_quantized(type_))
+            need(is_quantized(type_), "integers without a scale")

@@ -129,12 +129,14 @@ def window_of(node: Node, kernel: Sequence[int]) -> WindowAttr:
     o = node.options
     stride = (o["strideH"], o["strideW"])
     dilation = (o.get("dilationHFactor", 1), o.get("dilationWFactor", 1))
-    need(all(v >= 1 for v in (*stride, *dilation, *kernel)))
+    sizes = (*stride, *dilation, *kernel)
+    need(all(v >= 1 for v in sizes), "a window, stride or dilation below 1")
     source, out = node.shape(0)[1:3], node.result.get_shape()[1:3]
     before, after = [0, 0], [0, 0]
     if o["padding"] == 0:  # SAME
         for i in range(2):
-            need(out[i] == -(-source[i] // stride[i]))  # else no runtime pads as much
+            whole = out[i] == -(-source[i] // stride[i])  # else no runtime pads as much
+            need(whole, f"SAME padding of {source[i]} to {out[i]} by strides of {stride[i]}")
             sizes = source[i], out[i], kernel[i], stride[i], dilation[i]
             before[i], after[i] = same_padding(*sizes)
     return WindowAttr(kernel, stride, dilation, (*before, *after))
@@ -152,13 +154,16 @@ def convolution(depthwise: bool) -> Callable[[Node, Kind, Kind], Operation]:
         if kind is plain:
             same_arithmetic(node, 0, 1)
         source, weights = node.shape(0), node.shape(1)
-        need(len(source) == len(weights) == 4 and len(node.types) <= 3)
+        need(len(source) == len(weights) == 4, f"{len(source)} dimensions (4 have one)")
+        need(len(node.types) <= 3, f"{len(node.types)} operands (up to 3 have one)")
         channels, inner, outer = source[3], weights[3], node.result.get_shape()[3]
         if depthwise:
-            need(weights[0] == 1 and inner == outer and channels > 0 and outer % channels == 0)
+            fits = weights[0] == 1 and inner == outer and channels > 0 and outer % channels == 0
+            need(fits, f"weights of {list(weights)} for {channels} channels")
             groups = channels
         else:
-            need(inner > 0 and channels % inner == 0 and weights[0] == outer)
+            fits = inner > 0 and channels % inner == 0 and weights[0] == outer
+            need(fits, f"weights of {list(weights)} for {channels} channels")
             groups = channels // inner
         return build(
             kind,
@@ -177,12 +182,12 @@ def convolution(depthwise: bool) -> Callable[[Node, Kind, Kind], Operation]:
 
 def densified(node: Node, kind: Kind) -> Operation:
     """A sparse constant is read with all its elements, so what is left is a copy of it."""
-    need(node.type(0) == node.result)
+    need(node.type(0) == node.result, "another type than its operand")
     return build(kind, (node.operand(0),), node.results, {})
 
 
 def pool(node: Node, kind: Kind) -> Operation:
-    need(len(node.shape(0)) == 4)
+    need(len(node.shape(0)) == 4, f"{len(node.shape(0))} dimensions (4 have one)")
     kernel = (node.options["filterHeight"], node.options["filterWidth"])
     properties = {"window": window_of(node, kernel), "activation": activation(node)}
     return build(kind, (node.operand(0),), node.results, properties)
@@ -190,7 +195,8 @@ def pool(node: Node, kind: Kind) -> Operation:
 
 def fully_connected(node: Node, plain: Kind, hybrid: Kind) -> Operation:
     o, kind = node.options, hybrid if is_hybrid(node) else plain
-    need(o["weightsFormat"] == 0 and len(node.types) <= 3)
+    need(o["weightsFormat"] == 0, f"weightsFormat = {o['weightsFormat']} (0 has one)")
+    need(len(node.types) <= 3, f"{len(node.types)} operands (up to 3 have one)")
     if kind is plain:
         same_arithmetic(node, 0, 1)
     is_asymmetric = kind is hybrid and o.get("asymmetricQuantizeInputs")
@@ -210,9 +216,16 @@ def fully_connected(node: Node, plain: Kind, hybrid: Kind) -> Operation:
 # -- element-wise -------------------------------------------------------------------------------
 
 
+def one_type(node: Node) -> None:
+    """Both operands and the result are of one type. Raises NotTyped."""
+    types = node.element(0), node.element(1), node.result.element_type
+    need(len(set(types)) == 1, f"on {types[0]} and {types[1]} to {types[2]} (one type has one)")
+
+
 def binary(node: Node, kind: Kind) -> Operation:
-    need(node.element(0) == node.element(1) == node.result.element_type)
-    need(node.result.element_type != IntegerType(16) or not node.options.get("potScaleInt16"))
+    one_type(node)
+    short = node.result.element_type == IntegerType(16) and node.options.get("potScaleInt16")
+    need(not short, "potScaleInt16 = true (false has one)")
     properties = {"activation": activation(node), "rounding": rounding(node)}
     return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
 
@@ -220,7 +233,8 @@ def binary(node: Node, kind: Kind) -> Operation:
 def whole_quotient(node: Node, kind: Kind) -> Operation:
     """Of float32, and of int32 that stand for themselves."""
     plain = node.result.element_type == IntegerType(32) and not is_quantized(node.result)
-    need(plain or isinstance(node.result.element_type, Float32Type))
+    known = plain or isinstance(node.result.element_type, Float32Type)
+    need(known, f"on {node.result.element_type} (f32 has one)")
     return binary(node, kind)
 
 
@@ -232,13 +246,14 @@ def quotient(node: Node, kind: Kind) -> Operation:
 
 def power(node: Node, kind: Kind) -> Operation:
     """Of float32 alone."""
-    need(isinstance(node.result.element_type, Float32Type))
+    element = node.result.element_type
+    need(isinstance(element, Float32Type), f"on {element} (f32 has one)")
     return binary(node, kind)
 
 
 def truth(node: Node, kind: Kind) -> Operation:
     """Of two of one type; stored integers are rounded as runtimes do."""
-    need(node.element(0) == node.element(1))
+    need(node.element(0) == node.element(1), f"on {node.element(0)} and {node.element(1)}")
     stored = any(is_quantized(node.type(i)) for i in (0, 1))
     rule = RoundingAttr.new((StringAttr("tflm_double"),)) if stored else None
     return build(kind, (node.operand(0), node.operand(1)), node.results, {"rounding": rule})
@@ -251,15 +266,17 @@ def plain(node: Node, kind: Kind) -> Operation:
 
 def choice(node: Node, kind: Kind) -> Operation:
     """SELECT of a vector of conditions takes the first dimension, which is no broadcast."""
-    need(node.shape(1) == node.shape(2) == node.result.get_shape())
+    same = node.shape(1) == node.shape(2) == node.result.get_shape()
+    need(same, "operands of different shapes")
     rows = node.shape(0) == node.shape(1)[:1] != node.shape(1)
-    need(rows or node.shape(0) == node.shape(1) or not node.shape(0))
+    fits = rows or node.shape(0) == node.shape(1) or not node.shape(0)
+    need(fits, f"a condition of shape {list(node.shape(0))}")
     properties = {"of_rows": UnitAttr() if rows else None}
     return build(kind, node.operands, node.results, properties)
 
 
 def batch_matmul(node: Node, kind: Kind) -> Operation:
-    need(node.element(0) == node.element(1) == node.result.element_type)
+    one_type(node)
     properties = {
         "adj_x": UnitAttr() if node.options["adjX"] else None,
         "adj_y": UnitAttr() if node.options["adjY"] else None,
@@ -270,15 +287,19 @@ def batch_matmul(node: Node, kind: Kind) -> Operation:
 
 def vectors(node: Node, kind: Kind) -> Operation:
     """Along the last axis, without an activation."""
-    need(node.options.get("fusedActivationFunction", 0) == 0 and bool(node.shape(0)))
-    need(node.element(0) == node.result.element_type)
+    kind_of = node.options.get("fusedActivationFunction", 0)
+    need(kind_of == 0, f"activation {kind_of} (none has one)")
+    need(bool(node.shape(0)), "no dimensions")
+    need(node.element(0) == node.result.element_type, "another type than its operand")
     return build(kind, (node.operand(0),), node.results, {})
 
 
 def arg(node: Node, kind: Kind) -> Operation:
     """Indices of int32 or int64 along an axis that is known."""
     axes = node.constant(1)
-    need(len(axes) == 1 and node.result.element_type in (IntegerType(32), IntegerType(64)))
+    need(len(axes) == 1, f"{len(axes)} axes (1 has one)")
+    known = node.result.element_type in (IntegerType(32), IntegerType(64))
+    need(known, f"indices of {node.result.element_type} (i32 and i64 have one)")
     properties = {"axis": number(axis_of(axes[0], len(node.shape(0))))}
     return build(kind, (node.operand(0),), node.results, properties)
 
@@ -286,16 +307,16 @@ def arg(node: Node, kind: Kind) -> Operation:
 def softmax(node: Node, kind: Kind) -> Operation:
     axis = axis_of(-1, len(node.shape(0)))
     beta = node.options["beta"]
-    need(abs(beta) < float("inf"))
+    need(abs(beta) < float("inf"), f"beta = {beta}")
     properties = {"axis": number(axis), "beta": real(beta)}
     return build(kind, (node.operand(0),), node.results, properties)
 
 
 def over_axes(node: Node, kind: Kind) -> Operation:
-    need(node.element(0) == node.result.element_type)
+    need(node.element(0) == node.result.element_type, "another type than its operand")
     rank = len(node.shape(0))
     axes = [axis_of(a, rank) for a in node.constant(1)]
-    need(len(set(axes)) == len(axes))
+    need(len(set(axes)) == len(axes), f"axes = {axes}")
     properties = {
         "axes": numbers(axes),
         "keep_dims": UnitAttr() if node.options["keepDims"] else None,
@@ -312,13 +333,17 @@ def transpose_convolution(node: Node, plain: Kind, hybrid: Kind) -> Operation:
     kind = hybrid if reals and node.element(1) == ELEMENTS["int8"] else plain
     if kind is plain:
         same_arithmetic(node, 1, 2)
-    need(reals or wide or source in (ELEMENTS["int8"], ELEMENTS["uint8"]))
-    need(len(node.types) <= 4)
-    need(not (wide and node.has(3)) or node.element(3) == ELEMENTS["int64"])
-    need(tuple(node.constant(0)) == node.result.get_shape() and len(node.shape(1)) == 4)
+    known = reals or wide or source in (ELEMENTS["int8"], ELEMENTS["uint8"])
+    need(known, f"on {source} (f32, i8, ui8 and i16 have one)")
+    need(len(node.types) <= 4, f"{len(node.types)} operands (up to 4 have one)")
+    fits = not (wide and node.has(3)) or node.element(3) == ELEMENTS["int64"]
+    need(fits, "a bias of int16 that is not of 64 bits")
+    shape = node.constant(0)
+    need(tuple(shape) == node.result.get_shape(), f"a shape of {shape}, which its result has not")
+    need(len(node.shape(1)) == 4, f"weights of {len(node.shape(1))} dimensions (4 have one)")
     o, kernel = node.options, node.shape(1)[1:3]
     stride, pad = (o["strideH"], o["strideW"]), [(0, 0), (0, 0)]
-    need(min(stride) >= 1)
+    need(min(stride) >= 1, f"strides of {list(stride)}")
     if o["padding"] == 0:  # SAME
         sizes = zip(node.result.get_shape()[1:3], kernel, stride, strict=True)
         pad = [same_padding(out, -(-out // s), k, s, 1) for out, k, s in sizes]
@@ -337,7 +362,8 @@ def transpose_convolution(node: Node, plain: Kind, hybrid: Kind) -> Operation:
 
 
 def space_to_depth(node: Node, kind: Kind) -> Operation:
-    need(len(node.shape(0)) == 4 and node.options["blockSize"] > 0)
+    block = node.options["blockSize"]
+    need(len(node.shape(0)) == 4 and block > 0, f"blockSize = {block} of {node.shape(0)}")
     properties = {"block": number(node.options["blockSize"])}
     return build(kind, (node.operand(0),), node.results, properties)
 

@@ -16,7 +16,8 @@ def picked(
     node: Node, kind: Kind, shape: Sequence[int], sizes: Sequence[int], terms: Sequence[Term]
 ) -> Operation:
     """A way each for the indices of the result's stretches; those of the operand are `shape`."""
-    need(prod(node.shape(0)) > 0 and len(node.shape(0)) <= 6)
+    need(prod(node.shape(0)) > 0, "no elements")
+    need(len(node.shape(0)) <= 6, f"{len(node.shape(0))} dimensions (up to 6 have one)")
     properties = {
         "shape": numbers(shape),
         "sizes": numbers(sizes),
@@ -31,7 +32,8 @@ def along(node: Node, kind: Kind, numbers: Sequence[Sequence[int]]) -> Operation
     """Of each dimension, the indices of the operand that the result has. The last dimensions, as
     far as they stay as they are, are one stretch."""
     shape = list(node.shape(0))
-    need([len(v) for v in numbers] == list(node.result.get_shape()))
+    sizes = [len(v) for v in numbers]
+    need(sizes == list(node.result.get_shape()), f"a result of another shape than {sizes}")
     kept = len(shape)
     while kept and list(numbers[kept - 1]) == list(range(shape[kept - 1])):
         kept -= 1
@@ -41,7 +43,8 @@ def along(node: Node, kind: Kind, numbers: Sequence[Sequence[int]]) -> Operation
 
 def _pairs(values: Sequence[int], count: int) -> list[tuple[int, int]]:
     """Before and after of each dimension."""
-    need(len(values) == 2 * count and min(values, default=0) >= 0)
+    need(len(values) == 2 * count, f"{len(values)} numbers for {count} dimensions")
+    need(min(values, default=0) >= 0, f"numbers below 0: {list(values)}")
     return list(zip(values[0::2], values[1::2], strict=True))
 
 
@@ -55,7 +58,7 @@ def mirror_pad(node: Node, kind: Kind) -> Operation:
     """What is outside is reflected, with `SYMMETRIC` (1) at the edge, else at its last element."""
     edge, shape, numbers = int(node.options["mode"] == 1), node.shape(0), list[list[int]]()
     for (before, after), size in zip(_pairs(node.constant(1), len(shape)), shape, strict=True):
-        need(max(before, after) <= size - 1 + edge)
+        need(max(before, after) <= size - 1 + edge, f"paddings of {size} beyond it")
         first = range(before - edge, -edge, -1)
         last = range(size - 2 + edge, size - 2 + edge - after, -1)
         numbers.append([*first, *range(size), *last])
@@ -65,7 +68,7 @@ def mirror_pad(node: Node, kind: Kind) -> Operation:
 def _blocks(node: Node) -> tuple[list[int], list[tuple[int, int]], int]:
     """Sizes of a block, what is padded or cut off, and elements behind its dimensions."""
     blocks, shape = node.constant(1), node.shape(0)
-    need(0 < len(blocks) < len(shape) and min(blocks) > 0)
+    need(0 < len(blocks) < len(shape) and min(blocks) > 0, f"blocks of {blocks}")
     return blocks, _pairs(node.constant(2), len(blocks)), prod(shape[1 + len(blocks) :])
 
 
@@ -73,7 +76,8 @@ def space_to_batch(node: Node, kind: Kind) -> Operation:
     """Ways: the place in a block, the image, the block; with padding."""
     (blocks, pairs, _), shape, m = _blocks(node), node.shape(0), len(node.constant(1))
     wide = [n + b + a for n, (b, a) in zip(shape[1:], pairs, strict=False)]
-    need(not any(n % block for n, block in zip(wide, blocks, strict=True)))
+    whole = not any(n % block for n, block in zip(wide, blocks, strict=True))
+    need(whole, f"blocks of {blocks} in {wide}")
     counts = [n // block for n, block in zip(wide, blocks, strict=True)]
     terms = [Term(m, 0, tuple(range(shape[0])))]
     for i, (block, (before, _), count) in enumerate(zip(blocks, pairs, counts, strict=True)):
@@ -86,12 +90,12 @@ def batch_to_space(node: Node, kind: Kind) -> Operation:
     """Ways: the image, each index of the result; dimensions: the place in a block, the image, the
     block. What is cut off has no way."""
     (blocks, pairs, _), shape, m = _blocks(node), node.shape(0), len(node.constant(1))
-    need(shape[0] % prod(blocks) == 0)
+    need(shape[0] % prod(blocks) == 0, f"blocks of {blocks} in {shape[0]} images")
     images = shape[0] // prod(blocks)
     sizes, terms = [images], [Term(0, m, tuple(range(images)))]
     for i, (block, (before, after)) in enumerate(zip(blocks, pairs, strict=True)):
         kept = range(before, shape[1 + i] * block - after)
-        need(len(kept) > 0)
+        need(len(kept) > 0, "all is cut off")
         terms.append(Term(i + 1, i, tuple(at % block for at in kept)))
         terms.append(Term(i + 1, m + 1 + i, tuple(at // block for at in kept)))
         sizes.append(len(kept))
@@ -100,5 +104,5 @@ def batch_to_space(node: Node, kind: Kind) -> Operation:
 
 def zeros(node: Node, kind: Kind) -> Operation:
     """One stretch, which is nowhere; of what is not quantized, where zero is another number."""
-    need(not is_quantized(node.result))
+    need(not is_quantized(node.result), "integers with a scale (plain ones have one)")
     return picked(node, kind, [1], [1], [Term(0, 0, (-1,))])

@@ -16,7 +16,8 @@ from memopt.frontends.tflite.node import Kind, Node, activation, rounding
 
 def need_variables(*values: SSAValue) -> None:
     """What stays from one run to the next does so in a variable."""
-    need(all(isinstance(v.owner, VariableOp) for v in values))
+    variables = all(isinstance(v.owner, VariableOp) for v in values)
+    need(variables, "a state that is no variable")
 
 
 def svdf(node: Node, kind: Kind) -> Operation:
@@ -26,14 +27,19 @@ def svdf(node: Node, kind: Kind) -> Operation:
     source, feature, time, state = map(element_of, values)
     stored, made = is_stored(values[0]), node.result.element_type
     if stored:
-        need(source == feature == made == ELEMENTS["int8"] and is_quantized(node.result))
-        need(time == state in (ELEMENTS["int8"], ELEMENTS["int16"]))
-        need(node.options["fusedActivationFunction"] in (0, 1))
-        need(all(len(encoding_of(v).scales) == 1 for v in values))
+        bytes_ = source == feature == made == ELEMENTS["int8"] and is_quantized(node.result)
+        need(bytes_, f"on {source}, weights of {feature} (i8 and f32 have one)")
+        known = time == state in (ELEMENTS["int8"], ELEMENTS["int16"])
+        need(known, f"a state of {state} with weights of {time} (both i8, or i16)")
+        kind_of = node.options["fusedActivationFunction"]
+        need(kind_of in (0, 1), f"activation {kind_of} (none and RELU have one)")
+        one = all(len(encoding_of(v).scales) == 1 for v in values)
+        need(one, "a scale for each channel (one for all has one)")
         needs_none = values[1:3] if time == ELEMENTS["int8"] else values[1:]
-        need(not any(encoding_of(v).zero_points[0] for v in needs_none))
+        need(not any(encoding_of(v).zero_points[0] for v in needs_none), ZERO_POINT)
     else:
-        need(all(isinstance(e, Float32Type) for e in (source, feature, time, state, made)))
+        reals = all(isinstance(e, Float32Type) for e in (source, feature, time, state, made))
+        need(reals, f"on {source}, weights of {feature} (all f32, or stored integers)")
     need_variables(values[3])
     properties = {
         "rank": number(node.options["rank"]),
@@ -44,6 +50,8 @@ def svdf(node: Node, kind: Kind) -> Operation:
     return build(kind, operands, node.results, properties)
 
 
+PEEPHOLES, PROJECTION, NORMALIZATION = range(9, 12), (16, 17), range(20, 24)
+ZERO_POINT = "weights or a state with a zero point (0 has one)"
 SEQUENCE = (*range(1, 9), *range(12, 16))
 """Weights of the input, weights of what is hidden, biases: each of four gates."""
 
@@ -51,26 +59,35 @@ SEQUENCE = (*range(1, 9), *range(12, 16))
 def lstm(node: Node, kind: Kind) -> Operation:
     """Of float32, or of int8 or int16 with int8 weights and a cell of int16: without peepholes,
     projection, normalization and weights shared by gates, as TFLM has it."""
-    need(len(node.types) == 24 and node.options["fusedActivationFunction"] == 4)
-    others = {*range(24)} - {0, *SEQUENCE, 18, 19}
-    need(all(node.optional(i) is None for i in others))
-    need(not node.options["projClip"] and isfinite(node.options["cellClip"]))
-    need(node.options["cellClip"] >= 0)
+    need(len(node.types) == 24, f"{len(node.types)} operands (24 have one)")
+    kind_of = node.options["fusedActivationFunction"]
+    need(kind_of == 4, f"activation {kind_of} (TANH has one)")
+    need(node.has(1), "gates that share weights")
+    for name, operands in (("peepholes", PEEPHOLES), ("a projection", PROJECTION)):
+        need(not any(node.has(i) for i in operands), name)
+    need(not any(node.has(i) for i in NORMALIZATION), "normalized gates")
+    need(not node.options["projClip"], f"projClip = {node.options['projClip']} (0 has one)")
+    clip = node.options["cellClip"]
+    need(isfinite(clip) and clip >= 0, f"cellClip = {clip}")
     values = [node.operand(i) for i in (0, *SEQUENCE, 18, 19)]
     source, *gates, hidden, cell = map(element_of, values)
     made = node.result.element_type
     if is_stored(values[0]):
         wide = source == ELEMENTS["int16"]
-        need(source == hidden == made and (wide or source == ELEMENTS["int8"]))
-        need(cell == ELEMENTS["int16"] and is_quantized(node.result))
-        need(all(e == ELEMENTS["int8"] for e in gates[:8]))
-        need(all(e == ELEMENTS["int64" if wide else "int32"] for e in gates[8:]))
+        known = source == hidden == made and (wide or source == ELEMENTS["int8"])
+        need(known, f"on {source} to {made} (i8, i16 and f32 have one)")
+        need(cell == ELEMENTS["int16"] and is_quantized(node.result), f"a cell of {cell} (i16)")
+        need(all(e == ELEMENTS["int8"] for e in gates[:8]), "weights that are not int8")
+        biases = ELEMENTS["int64" if wide else "int32"]
+        need(all(e == biases for e in gates[8:]), f"biases that are not {biases}")
         stored = (values[0], *values[1:9], *values[13:])
-        need(all(is_stored(v) and len(encoding_of(v).scales) == 1 for v in stored))
+        one = all(is_stored(v) and len(encoding_of(v).scales) == 1 for v in stored)
+        need(one, "a scale for each channel (one for all has one)")
         without = (*values[1:9], values[14], *((values[0], values[13]) if wide else ()))
-        need(not any(encoding_of(v).zero_points[0] for v in without))
+        need(not any(encoding_of(v).zero_points[0] for v in without), ZERO_POINT)
     else:
-        need(all(isinstance(e, Float32Type) for e in (source, *gates, hidden, cell, made)))
+        reals = all(isinstance(e, Float32Type) for e in (source, *gates, hidden, cell, made))
+        need(reals, f"on {source}, weights of {gates[0]} (all f32, or stored integers)")
     need_variables(*values[13:])
     properties = {
         "clip": real(node.options["cellClip"]),

@@ -50,7 +50,11 @@ def expanded(known: Known, kind: str, node: NodeProto, opset: int) -> list[NodeP
     if function is None:
         return None
     scope = Scope(known, node, opset)
-    return scope.made if function(scope) else None
+    if function(scope):
+        return scope.made
+    if scope.reason and len(node.output):
+        known.reasons[node.output[0]] = scope.reason
+    return None
 
 
 def is_expanded(kind: str) -> bool:

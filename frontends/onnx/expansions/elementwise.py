@@ -2,6 +2,7 @@
 
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import BOOL, FLOAT, INT32, INT64, Scope
+from memopt.frontends.onnx.types import NAMES
 
 
 @expands("Pow", "PRelu", "Mod", "Xor")
@@ -74,7 +75,7 @@ def cast(s: Scope) -> bool:
 def sign(s: Scope) -> bool:
     """Whether above zero, less whether below."""
     if s.element() not in (FLOAT, INT32, INT64):
-        return False
+        return s.lacks(f"on {NAMES[s.element()]} (float32, int32 and int64 have one)")
     zero = s.like(0)
     above, below = (s.add(kind, s.x, zero) for kind in ("Greater", "Less"))
     sides = [s.add("Cast", name, to=s.element()) for name in (above, below)]
@@ -118,7 +119,7 @@ def clip(s: Scope) -> bool:
     if s.is_float and _is_relu(s, low, high):
         return s.opset < 11 and s.done("Clip", s.x, low, high)
     if s.element() not in (FLOAT, INT32, INT64, 2, 3):
-        return False
+        return s.lacks(f"on {NAMES[s.element()]} (float32, 8, 32 and 64 bits have one)")
     name = s.x
     if low:
         name = s.add("Max", name, low)

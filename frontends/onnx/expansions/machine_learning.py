@@ -9,8 +9,10 @@ from memopt.frontends.onnx.scope import INT64, Scope
 def scaler(s: Scope) -> bool:
     """Less one number, times another, of each column or for all."""
     offset, scale = s.get("offset"), s.get("scale")
-    if not s.is_float or not offset or not scale:
+    if not s.is_float:
         return False
+    if not offset or not scale:
+        return s.lacks("no offset or no scale")
     return s.done("Mul", s.add("Sub", s.x, s.const(offset)), s.const(scale))
 
 
@@ -19,8 +21,10 @@ def normalizer(s: Scope) -> bool:
     """Rows divided by the sum of absolute values (L1) or the root of that of squares (L2); a row of
     zeros stays."""
     kind = {"L1": "ReduceL1", "L2": "ReduceL2"}.get(s.get("norm", "MAX"))
-    if not s.is_float or kind is None:
+    if not s.is_float:
         return False
+    if kind is None:
+        return s.lacks(f"norm = {s.get('norm', 'MAX')} (L1 and L2 have one)")
     size = over(s, kind, s.x, [len(s.shape()) - 1])
     zero = s.add("Equal", size, s.const(0))
     return s.done("Div", s.x, s.add("Where", zero, s.const(1), size))
@@ -30,11 +34,13 @@ def normalizer(s: Scope) -> bool:
 def linear_regressor(s: Scope) -> bool:
     """A product with a matrix, a row of it for each target."""
     targets, weights = s.get("targets", 1), s.get("coefficients", [])
-    if not s.is_float or s.get("post_transform", "NONE") != "NONE" or len(s.shape()) > 2:
+    if not s.is_float:
         return False
+    if s.get("post_transform", "NONE") != "NONE" or len(s.shape()) > 2:
+        return s.lacks(f"post_transform = {s.get('post_transform')} (NONE has one)")
     depth = s.shape()[-1]
     if len(weights) != targets * depth:
-        return False
+        return s.lacks(f"{len(weights)} coefficients for {targets} targets of {depth} numbers")
     matrix = s.const([weights[k::depth] for k in range(depth)])
     rows = s.add("Reshape", s.x, s.const([-1, depth], INT64))
     product = s.add("MatMul", rows, matrix)

@@ -46,14 +46,16 @@ def matmul(s: Scope) -> bool:
 def einsum(s: Scope) -> bool:
     """Of one or two operands without dots or diagonals, as one product of matrices."""
     text = str(s.get("equation", "")).replace(" ", "")
-    if not s.is_float or "." in text or len(s.node.input) > 2:
+    if not s.is_float:
         return False
+    if "." in text or len(s.node.input) > 2:
+        return s.lacks(f"equation = {text} (one or two operands without dots have one)")
     left, _, out = text.partition("->")
     terms = left.split(",")
     if not _:
         out = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
     if any(len(set(t)) != len(t) for t in (*terms, out)) or len(terms) != len(s.node.input):
-        return False
+        return s.lacks(f"equation = {text} (without diagonals it has one)")
     sizes = {c: n for i, t in enumerate(terms) for c, n in zip(t, s.shape(i), strict=True)}
     names = [_summed(s, s.input(i), terms, i, out) for i in range(len(terms))]
     kept = [[c for c in t if c in out or any(c in o for o in terms if o is not t)] for t in terms]

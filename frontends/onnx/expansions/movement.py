@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, RefusedError, Scope
+from memopt.frontends.onnx.types import NAMES
 
 if TYPE_CHECKING:
     from memopt.frontends.onnx.scope import Array
@@ -201,18 +202,19 @@ def scatter_elements(s: Scope) -> bool:
     import numpy as np
 
     shape, places = s.shape(), s.known.array(s.input(1))
-    if places is None or not places.size or s.get("reduction", "none") != "none":
-        return False
+    if places is None or not places.size:
+        return s.lacks("its places are computed at run time (constants have one)")
+    if s.get("reduction", "none") != "none":
+        return s.lacks(f"reduction = {s.get('reduction')} (none has one)")
     axis = int(s.get("axis", 0)) % max(1, len(shape))
-    if places.ndim != len(shape) or s.shape(2) != places.shape:
-        return False
-    if any(places.shape[k] > size for k, size in enumerate(shape) if k != axis):
-        return False
+    beyond = any(places.shape[k] > size for k, size in enumerate(shape) if k != axis)
+    if places.ndim != len(shape) or s.shape(2) != places.shape or beyond:
+        return s.lacks("places of another shape than the operand's")
     where = [grid.reshape(-1) for grid in np.indices(places.shape)]
     flat = places.reshape(-1).astype(np.int64)
     where[axis] = np.where(flat < 0, flat + shape[axis], flat)
     if not ((where[axis] >= 0) & (where[axis] < shape[axis])).all():
-        return False
+        return s.lacks(f"a place outside of the {shape[axis]} elements")
     at = np.arange(prod(shape))
     for new, old in enumerate(np.ravel_multi_index(where, shape)):
         at[old] = prod(shape) + new
@@ -224,8 +226,10 @@ def scatter_elements(s: Scope) -> bool:
 def one_hot(s: Scope) -> bool:
     """Whether the index is that of the place."""
     depth = s.ints(1)
-    if depth is None or s.element() not in (FLOAT, INT32, INT64):
+    if depth is None:
         return False
+    if s.element() not in (FLOAT, INT32, INT64):
+        return s.lacks(f"on {NAMES[s.element()]} (float32, int32 and int64 have one)")
     at = s.x
     if s.element() != INT32:
         at = s.add("Cast", at, to=INT32)
@@ -250,8 +254,10 @@ def trilu(s: Scope) -> bool:
     import numpy as np
 
     k = s.ints(1) if s.has(1) else [0]
-    if k is None or 0 in s.shape():
+    if k is None:
         return False
+    if 0 in s.shape():
+        return s.lacks("no elements")
     shape = s.shape()
     mask = np.tri(*shape[-2:], k=k[0] - 1 if s.get("upper", 1) else k[0], dtype=np.bool_)
     kept = ~mask if s.get("upper", 1) else mask

@@ -23,7 +23,7 @@ def inverse(s: Scope, variance: str, epsilon: float) -> str:
 @expands("LayerNormalization", "com.microsoft.LayerNormalization")
 def layer_normalization(s: Scope) -> bool:
     """Over all dimensions from `axis` on."""
-    if not s.is_float or s.get("stash_type", 1) != 1:
+    if not s.is_float or _is_stashed_otherwise(s):
         return False
     axes = range(s.get("axis", -1) % len(s.shape()), len(s.shape()))
     mean, rest, variance = centred(s, s.x, axes)
@@ -33,6 +33,12 @@ def layer_normalization(s: Scope) -> bool:
         if s.returns(index):
             s.done("Identity", name, result=index)
     return True
+
+
+def _is_stashed_otherwise(s: Scope) -> bool:
+    """Whether it computes in another type than float32."""
+    kind = s.get("stash_type", 1)
+    return kind != 1 and not s.lacks(f"stash_type = {kind} (1 has one)")
 
 
 def _scaled(s: Scope, name: str, scale: int, shift: int) -> bool:
@@ -50,8 +56,10 @@ def skip_layer_normalization(s: Scope) -> bool:
     bias = 3 if simple else 4
     if s.has(bias):
         total = s.add("Add", total, s.input(bias))
-    if not s.is_float or s.returns(1) or s.returns(2):
+    if not s.is_float:
         return False
+    if s.returns(1) or s.returns(2):
+        return s.lacks("mean or inverse deviation are read")
     axis = [len(s.shape()) - 1]
     if simple:
         rest, variance = total, over(s, "ReduceMean", s.add("Mul", total, total), axis)
@@ -65,7 +73,7 @@ def skip_layer_normalization(s: Scope) -> bool:
 @expands("RMSNormalization", "SimplifiedLayerNormalization")
 def rms_normalization(s: Scope) -> bool:
     """The same around zero, not around the mean."""
-    if not s.is_float or s.get("stash_type", 1) != 1:
+    if not s.is_float or _is_stashed_otherwise(s):
         return False
     axes = range(s.get("axis", -1) % len(s.shape()), len(s.shape()))
     mean = over(s, "ReduceMean", s.add("Mul", s.x, s.x), axes)
@@ -92,7 +100,9 @@ def instance_normalization(s: Scope) -> bool:
 @expands("GroupNormalization", "com.microsoft.GroupNorm")
 def group_normalization(s: Scope) -> bool:
     """Of groups of channels; before opset 21 with a number for each group."""
-    if not s.is_float or s.node.domain == "com.microsoft":
+    if s.node.domain == "com.microsoft":
+        return s.lacks("images of channels last")
+    if not s.is_float:
         return False
     shape, groups = s.shape(), s.get("num_groups", 1)
     parts = s.reshaped(s.x, (shape[0], groups, -1))
@@ -151,8 +161,10 @@ def local_response(s: Scope) -> bool:
     """x / (bias + alpha / size * sum of squares of neighbouring channels) ** beta."""
     import numpy as np
 
-    if not s.is_float or len(s.shape()) < 3:
+    if not s.is_float:
         return False
+    if len(s.shape()) < 3:
+        return s.lacks(f"{len(s.shape())} dimensions (3 and more have one)")
     shape, size = s.shape(), s.get("size", 1)
     count = shape[1]
     before, after = (size - 1) // 2, size // 2

@@ -179,7 +179,7 @@ def qlinear_softmax(s: Scope) -> bool:
 
     scales = [s.array(i) for i in (1, 3)]
     if s.element() not in BYTES or any(v is None or v.size != 1 for v in scales):
-        return False
+        return s.lacks("other types than 8 bits, or scales that are computed")
     step, result_step = (np.float32(v.reshape(-1)[0]) for v in scales if v is not None)
     if not (step > 0 and result_step > 0):
         raise RefusedError(f"the scale {s.input(1 if step <= 0 else 3)!r} is not above 0")

@@ -73,8 +73,12 @@ def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] 
     kinds = [str(k) for k in s.get("activations", [*defaults] * count)]
     known = {"relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid", "softsign": "Softsign"}
     if s.get("activation_alpha") or s.get("activation_beta") or len(kinds) != count * len(defaults):
+        s.lacks("activation_alpha or activation_beta (activations without numbers have one)")
         return None
-    if not s.is_float or any(k.lower() not in known for k in kinds):
+    if not s.is_float:
+        return None
+    if unknown := [k for k in kinds if k.lower() not in known]:
+        s.lacks(f"activation {unknown[0]} ({', '.join(known)} have one)")
         return None
     kinds = [known[k.lower()] for k in kinds]
     n = len(defaults)
@@ -84,9 +88,15 @@ def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] 
     ]
     if s.has(4):
         lengths = s.ints(4)
-        if lengths is None or any(n != found[0].steps for n in lengths):
+        if lengths is None:
             return None
-    return found if 0 < found[0].steps <= STEPS else None
+        if any(n != found[0].steps for n in lengths):
+            s.lacks(f"sequence_lens = {lengths} (all {found[0].steps} steps have one)")
+            return None
+    if 0 < found[0].steps <= STEPS:
+        return found
+    s.lacks(f"{found[0].steps} steps (1 to {STEPS} have one)")
+    return None
 
 
 def written(s: Scope, ways: Sequence[Unrolled], states: Sequence[Sequence[str]]) -> None:

@@ -34,8 +34,10 @@ def reduction(s: Scope) -> bool:
 def of_functions(s: Scope) -> bool:
     """A sum of functions of the numbers, and a function of the sum."""
     axes, kind = axes_of(s), s.node.op_type
-    if axes is None or not s.is_float or 0 in s.shape():
+    if axes is None or not s.is_float:
         return False
+    if 0 in s.shape():
+        return s.lacks("no elements")
     x, largest = s.x, ""
     if kind == "ReduceL1":
         x = s.add("Abs", x)
@@ -131,8 +133,10 @@ def running_sum(s: Scope) -> bool:
     import numpy as np
 
     axis = s.ints(1)
-    if not s.is_float or axis is None or not s.shape():
+    if not s.is_float or axis is None:
         return False
+    if not s.shape():
+        return s.lacks("no dimensions")
     rank = len(s.shape())
     at = axis[0] % rank
     ones = np.triu(np.ones((s.shape()[at],) * 2), 1 if s.get("exclusive", 0) else 0)

@@ -32,7 +32,7 @@ def _activated(s: Scope, name: str) -> bool:
         case "Clip" if len(numbers) == 2:
             return s.done(kind, name, s.const(numbers[0]), s.const(numbers[1]))
         case _:
-            return False
+            return s.lacks(f"activation {kind} with {len(numbers)} numbers")
 
 
 @expands("com.microsoft.FusedGemm")
@@ -46,7 +46,7 @@ def fused_gemm(s: Scope) -> bool:
 def fused_matmul(s: Scope) -> bool:
     """A product of matrices of which some are transposed, times a number."""
     if s.get("transBatchA", 0) or s.get("transBatchB", 0):
-        return False
+        return s.lacks("transBatchA or transBatchB = 1 (0 has one)")
     names: list[str] = []
     for index, letter in enumerate("AB"):
         rank = len(s.shape(index))

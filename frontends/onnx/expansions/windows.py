@@ -230,7 +230,7 @@ def whole(s: Scope) -> bool:
         kind, f"ReduceL{p}"
     )
     if name not in ("ReduceMean", "ReduceMax", "ReduceL1", "ReduceL2"):
-        return False
+        return s.lacks(f"p = {p} (1 and 2 have one)")
     return s.done("Identity", over(s, name, s.x, range(2, rank)))
 
 
@@ -238,8 +238,12 @@ def whole(s: Scope) -> bool:
 def lp_pool(s: Scope) -> bool:
     """Of the mean of powers with padding that counts, which is zero."""
     p, kernel = s.get("p", 2), s.get("kernel_shape", [])
-    if not s.is_float or p not in (1, 2) or len(kernel) not in (1, 2):
+    if not s.is_float:
         return False
+    if p not in (1, 2):
+        return s.lacks(f"p = {p} (1 and 2 have one)")
+    if len(kernel) not in (1, 2):
+        return s.lacks(f"a window of {len(kernel)} dimensions (1 and 2 have one)")
     powers = s.add("Abs", s.x) if p == 1 else s.add("Mul", s.x, s.x)
     n = len(kernel)
     strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
