@@ -6,7 +6,7 @@ stand for. What only moves elements is the same in both.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from xdsl.dialects.builtin import (
@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation
 
-from memopt.dialects.attributes import RoundingAttr, RuntimeType
+from memopt.dialects.attributes import RoundingAttr
 from memopt.dialects.operators.activations import GeluOp
 from memopt.dialects.operators.batch_products import BatchMatmulOp
 from memopt.dialects.operators.binary import AddOp, DivOp, MaximumOp, MinimumOp, MulOp, SubOp
@@ -81,25 +81,13 @@ from memopt.dialects.operators.unary import (
 )
 from memopt.dialects.operators.unit_length import LogSoftmaxOp
 from memopt.dialects.quick import number, numbers
-from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, need, real
 from memopt.frontends.core.types import quantization
-from memopt.frontends.core.windows import start_of
-from memopt.frontends.onnx import windows
+from memopt.frontends.onnx import movement, windows
 from memopt.frontends.onnx.node import Node, plain
 
 Kind = type[Operation]
-
-
-def same_meaning(node: Node, indices: Sequence[int]) -> None:
-    """Operands `indices` and all results stand for the same numbers. Raises NotTyped."""
-    first = quantization(node.type(indices[0]))
-    types = [*(node.type(i) for i in indices), *node.results]
-    need(all(quantization(t) == first for t in types), "operands and results of different scales")
-    need(first is None or first.axis.data < 0, "a scale for each channel (one for all has one)")
-    strings = any(isinstance(t.element_type, RuntimeType) for t in types)
-    need(not strings, "elements whose bytes only a runtime knows")
 
 
 def floating(node: Node) -> None:
@@ -312,143 +300,6 @@ def arg(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), {"axis": number(axis)})
 
 
-# -- data movement ------------------------------------------------------------------------------
-
-
-def reshape(node: Node, kind: Kind) -> Operation:
-    """Whatever leaves the elements in their order; the type of the result has the shape."""
-    same_meaning(node, (0,))
-    return build(kind, (node.operand(0),), (node.result,), {})
-
-
-def dropout(node: Node, kind: Kind) -> Operation:
-    """Nothing, outside training."""
-    training = node.has(2) and bool(node.constant(2).reshape(-1)[0])
-    need(not training, "training_mode")
-    need(len(node.results) == 1, "its mask is read")
-    return reshape(node, kind)
-
-
-def transpose(node: Node, kind: Kind) -> Operation:
-    """Transpose; without `perm` it reverses the dimensions."""
-    same_meaning(node, (0,))
-    rank = len(node.shape(0))
-    order = node.get("perm")
-    properties = {"permutation": numbers(list(range(rank))[::-1] if order is None else order)}
-    return build(kind, (node.operand(0),), (node.result,), properties)
-
-
-def gather(node: Node, kind: Kind) -> Operation:
-    """Of indices from zero on, known ones or int32."""
-    same_meaning(node, (0,))
-    int32 = node.element(1) == IntegerType(32)
-    need(node.is_constant(1) or int32, f"indices of {node.element(1)} that are computed (i32)")
-    axis = axis_of(node.get("axis", 0), len(node.shape(0)))
-    return build(kind, (node.operand(0), node.operand(1)), node.results, {"axis": number(axis)})
-
-
-def gather_nd(node: Node, kind: Kind) -> Operation:
-    same_meaning(node, (0,))
-    batch_dims = node.get("batch_dims", 0)
-    need(not batch_dims, f"batch_dims = {batch_dims} (0 has one)")
-    int32 = node.element(1) == IntegerType(32)
-    need(node.is_constant(1) or int32, f"indices of {node.element(1)} that are computed (i32)")
-    return build(kind, (node.operand(0), node.operand(1)), node.results, {})
-
-
-def walked(node: Node, kind: Kind, walk: walks.Walk) -> Operation:
-    same_meaning(node, (0,))
-    start, sizes, steps = walk
-    properties = {
-        "start": number(start),
-        "sizes": numbers(sizes),
-        "steps": numbers(steps),
-    }
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
-def expand(node: Node, kind: Kind) -> Operation:
-    """As far as the result's type says."""
-    need(node.is_constant(1), "its shape is computed at run time (a constant has one)")
-    return walked(node, kind, walks.broadcast(node.shape(0), node.result.get_shape()))
-
-
-def tile(node: Node, kind: Kind) -> Operation:
-    return walked(node, kind, walks.tile(node.shape(0), node.integers(1)))
-
-
-def depth_to_space(node: Node, kind: Kind) -> Operation:
-    same_meaning(node, (0,))
-    need(len(node.shape(0)) == 4, f"{len(node.shape(0))} dimensions (4 have one)")
-    mode = node.get("mode", "DCR")
-    need(mode in ("DCR", "CRD"), f"mode = {mode} (DCR and CRD have one)")
-    properties = {
-        "block": number(node.get("blocksize", 0)),
-        "by_channel": UnitAttr() if node.get("mode", "DCR") == "CRD" else None,
-    }
-    return build(kind, (node.operand(0),), node.results, properties)
-
-
-def concat(node: Node, kind: Kind) -> Operation:
-    indices = range(len(node.types))
-    same_meaning(node, indices)
-    axis = axis_of(node.get("axis"), len(node.result.get_shape()))
-    operands = [node.operand(i) for i in indices]
-    return build(kind, operands, (node.result,), {"axis": number(axis)})
-
-
-def split(node: Node, kind: Kind) -> Operation:
-    same_meaning(node, (0,))
-    need(all(node.outputs), "a result is left out")
-    known = not node.has(1) or node.is_constant(1)
-    need(known, "its sizes are computed at run time (constants have one)")
-    axis = axis_of(node.get("axis", 0), len(node.shape(0)))
-    return build(kind, (node.operand(0),), node.results, {"axis": number(axis)})
-
-
-def slice_(node: Node, kind: Kind) -> Operation:
-    same_meaning(node, (0,))
-    shape = node.shape(0)
-    starts, ends = node.integers(1), node.integers(2)
-    axes = node.integers(3) if node.has(3) else list(range(len(starts)))
-    steps = node.integers(4) if node.has(4) else [1] * len(starts)
-    counts = [len(starts), len(ends), len(axes), len(steps)]
-    need(len(set(counts)) == 1, f"starts, ends, axes and steps: {counts} numbers")
-    axes = [axis_of(a, len(shape)) for a in axes]
-    need(len(set(axes)) == len(axes), f"axes = {axes}")
-    need(0 not in steps, f"steps = {steps}")
-    begin, strides = [0] * len(shape), [1] * len(shape)
-    for start, axis, step in zip(starts, axes, steps, strict=True):
-        n = shape[axis]
-        begin[axis] = start_of(start, n, step)
-        strides[axis] = step
-    properties = {"starts": numbers(begin), "strides": numbers(strides)}
-    return build(kind, (node.operand(0),), (node.result,), properties)
-
-
-def pad(node: Node, kind: Kind) -> Operation:
-    plain(node)
-    mode = node.get("mode", "constant")
-    need(mode == "constant", f"mode = {mode} (constant has one)")
-    rank = len(node.shape(0))
-    pads = node.integers(1)
-    axes = [axis_of(a, rank) for a in node.integers(3)] if node.has(3) else list(range(rank))
-    need(len(pads) == 2 * len(axes), f"{len(pads)} pads of {len(axes)} axes")
-    need(len(set(axes)) == len(axes), f"axes = {axes}")
-    value = float(node.constant(2).reshape(-1)[0]) if node.has(2) else 0.0
-    exact = math.isfinite(value) and real(value).value.data == value
-    need(exact, f"a value of {value} (what float32 has)")
-    before, after = [0] * rank, [0] * rank
-    for i, axis in enumerate(axes):
-        before[axis], after[axis] = pads[i], pads[i + len(axes)]
-    properties = {
-        "before": numbers(before),
-        "after": numbers(after),
-        "value": real(value),
-    }
-    return build(kind, (node.operand(0),), (node.result,), properties)
-
-
 OPERATORS: Final[Mapping[str, Entry]] = {
     "Abs": Entry(unary, AbsOp),
     "Add": Entry(binary, AddOp),
@@ -461,23 +312,23 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Cast": Entry(cast, CastOp),
     "Ceil": Entry(unary, CeilOp),
     "Clip": Entry(clip, ReluOp, Relu6Op),
-    "Concat": Entry(concat, ConcatOp),
+    "Concat": Entry(movement.concat, ConcatOp),
     "Conv": Entry(windows.convolution, Conv2DOp, DepthwiseConv2DOp),
     "ConvTranspose": Entry(windows.transpose_convolution, TransposeConv2DOp),
     "Cos": Entry(of_reals, CosOp),
-    "DepthToSpace": Entry(depth_to_space, DepthToSpaceOp),
+    "DepthToSpace": Entry(movement.depth_to_space, DepthToSpaceOp),
     "DequantizeLinear": Entry(dequantize, DequantizeOp),
     "Div": Entry(quotient, DivOp),
-    "Dropout": Entry(dropout, ReshapeOp),
+    "Dropout": Entry(movement.dropout, ReshapeOp),
     "Elu": Entry(elu, EluOp),
     "Equal": Entry(binary, EqualOp),
     "Erf": Entry(of_reals, ErfOp),
     "Exp": Entry(unary, ExpOp),
-    "Expand": Entry(expand, StridedOp),
-    "Flatten": Entry(reshape, ReshapeOp),
+    "Expand": Entry(movement.expand, StridedOp),
+    "Flatten": Entry(movement.reshape, ReshapeOp),
     "Floor": Entry(unary, FloorOp),
-    "Gather": Entry(gather, GatherAlongOp),
-    "GatherND": Entry(gather_nd, GatherNdOp),
+    "Gather": Entry(movement.gather, GatherAlongOp),
+    "GatherND": Entry(movement.gather_nd, GatherNdOp),
     "Gelu": Entry(gelu, GeluOp),
     "Gemm": Entry(gemm, FullyConnectedOp),
     "GlobalAveragePool": Entry(windows.global_average_pool, AveragePool2DOp),
@@ -485,7 +336,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Greater": Entry(binary, GreaterOp),
     "GreaterOrEqual": Entry(binary, GreaterEqualOp),
     "HardSwish": Entry(unary, HardSwishOp),
-    "Identity": Entry(reshape, ReshapeOp),
+    "Identity": Entry(movement.reshape, ReshapeOp),
     "LeakyRelu": Entry(leaky_relu, LeakyReluOp),
     "Less": Entry(binary, LessOp),
     "LessOrEqual": Entry(binary, LessEqualOp),
@@ -502,7 +353,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Not": Entry(unary, LogicalNotOp),
     "Or": Entry(binary, LogicalOrOp),
     "PRelu": Entry(quotient, PreluOp),
-    "Pad": Entry(pad, PadOp),
+    "Pad": Entry(movement.pad, PadOp),
     "Pow": Entry(power, PowOp),
     "QuantizeLinear": Entry(quantize, QuantizeOp),
     "ReduceMax": Entry(reduction, ReduceMaxOp),
@@ -511,21 +362,21 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "ReduceProd": Entry(reduction, ReduceProdOp),
     "ReduceSum": Entry(reduction, ReduceSumOp),
     "Relu": Entry(unary, ReluOp),
-    "Reshape": Entry(reshape, ReshapeOp),
+    "Reshape": Entry(movement.reshape, ReshapeOp),
     "Resize": Entry(windows.resize, ResizeBilinearOp, ResizeNearestOp),
     "Round": Entry(unary, RoundOp),
     "Sigmoid": Entry(unary, LogisticOp),
     "Sin": Entry(of_reals, SinOp),
-    "Slice": Entry(slice_, SliceOp),
+    "Slice": Entry(movement.slice_, SliceOp),
     "Softmax": Entry(softmax, SoftmaxOp),
-    "Split": Entry(split, SplitOp),
+    "Split": Entry(movement.split, SplitOp),
     "Sqrt": Entry(unary, SqrtOp),
-    "Squeeze": Entry(reshape, ReshapeOp),
+    "Squeeze": Entry(movement.reshape, ReshapeOp),
     "Sub": Entry(binary, SubOp),
     "Tanh": Entry(unary, TanhOp),
-    "Tile": Entry(tile, StridedOp),
-    "Transpose": Entry(transpose, TransposeOp),
-    "Unsqueeze": Entry(reshape, ReshapeOp),
+    "Tile": Entry(movement.tile, StridedOp),
+    "Transpose": Entry(movement.transpose, TransposeOp),
+    "Unsqueeze": Entry(movement.reshape, ReshapeOp),
     "Where": Entry(choose, ChooseOp),
 }
 """ONNX's operator -> what it becomes."""

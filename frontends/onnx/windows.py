@@ -22,7 +22,8 @@ def window_of(node: Node, kernel: Sequence[int]) -> WindowAttr:
     dilations = list(node.get("dilations") or [1, 1])
     pads = list(node.get("pads") or [0, 0, 0, 0])
     auto = node.get("auto_pad", "NOTSET")
-    need(len(kernel) == 2, f"a window of {len(kernel)} dimensions (1 and 2 have one)")
+    count = len(kernel)
+    need(count == 2, f"a window of {count} dimensions (1 and 2 have one)")
     need(len(strides) == len(dilations) == 2 and len(pads) == 4, "strides, dilations or pads")
     need(min(*kernel, *strides, *dilations) >= 1, "a window, stride or dilation below 1")
     if auto in ("SAME_UPPER", "SAME_LOWER"):

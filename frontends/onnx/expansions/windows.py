@@ -242,8 +242,8 @@ def lp_pool(s: Scope) -> bool:
         return False
     if p not in (1, 2):
         return s.lacks(f"p = {p} (1 and 2 have one)")
-    if len(kernel) not in (1, 2):
-        return s.lacks(f"a window of {len(kernel)} dimensions (1 and 2 have one)")
+    if (count := len(kernel)) not in (1, 2):
+        return s.lacks(f"a window of {count} dimensions (1 and 2 have one)")
     powers = s.add("Abs", s.x) if p == 1 else s.add("Mul", s.x, s.x)
     n = len(kernel)
     strides, dilations = s.get("strides", [1] * n), s.get("dilations", [1] * n)
