@@ -27,7 +27,7 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py local_search.py \
 	memories.py mutants_channels.py place_parts.py real_channels.py repair.py \
 	rewrite_search.py tosa_rows.py) \
-	$(addprefix tests/firmware/test_c_, branches.py cmsis_nn.py computed_shapes.py custom.py fast.py hybrid.py int16.py \
+	$(addprefix tests/firmware/test_c_, branches.py cmsis_nn.py computed_shapes.py custom.py detection.py fast.py hybrid.py int16.py \
 	integers.py layouts.py memories.py one_pixel_rows.py onnx.py onnx_dynamic.py picked.py pulled_rows.py \
 	random_operators.py \
 	rare.py rows_command.py scoreboard.py scratch.py sliding.py state.py sum_of_many.py sums.py truth.py use.py) \

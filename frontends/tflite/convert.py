@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.attributes import SourceAttr, WeightsAttr
-from memopt.dialects.custom import IN_FILE, OPTIONS, PREFIX
+from memopt.dialects.custom import IN_FILE, PREFIX
 from memopt.dialects.operators.stateful import ReadVariableOp
 from memopt.dialects.structure import AssignVariableOp, OpaqueOp, VariableOp
 from memopt.formats.tflite import Model, Operator, Subgraph, Tensor
@@ -158,9 +158,6 @@ class Importer:
         if self.first and operator.name in USERS:
             self._use_variable(number, operator, options)
             return
-        begin, end = operator.custom_options
-        if operator.name.startswith(PREFIX) and end > begin:
-            options[OPTIONS] = self.data[begin:end].hex()
         outputs = [i for i in operator.outputs if i >= 0]
         results = [self.type(i) for i in outputs]
         stateful = is_stateful(operator.name) or number in self.ordered

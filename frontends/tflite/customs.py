@@ -1,15 +1,22 @@
-"""Custom operators that many files have and whose source is public: those of MediaPipe."""
+"""Custom operators that many files have and whose source is public: those of MediaPipe, and what
+detectors end with."""
 
+from collections.abc import Mapping
+from importlib import import_module
+from math import isfinite
 from struct import unpack
+from typing import Any, Final
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation
 
 from memopt.dialects.attributes import WindowAttr
 from memopt.dialects.custom import OPTIONS
 from memopt.dialects.quick import number
-from memopt.frontends.core.typed import build, need
+from memopt.frontends.core.typed import NotTyped, build, need, real
 from memopt.frontends.core.types import ELEMENTS
 from memopt.frontends.tflite.node import Kind, Node
+from memopt.frontends.tflite.shape_rules import Known, Rule, Shape, UnknownShapeError
 
 
 def transpose_convolution(node: Node, kind: Kind) -> Operation:
@@ -38,3 +45,51 @@ def transpose_convolution(node: Node, kind: Kind) -> Operation:
     return build(
         kind, (node.operand(0), node.operand(1), node.operand(2)), node.results, properties
     )
+
+
+def flexible_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a custom operator that are a flexbuffer's map. Raises NotTyped for
+    anything else."""
+    try:
+        found: Any = import_module("flatbuffers.flexbuffers").Loads(bytes.fromhex(options[OPTIONS]))
+    except Exception as error:
+        # bytes that a library reads unchecked
+        raise NotTyped("options that are no flexbuffer") from error
+    need(isinstance(found, dict), "options that are no map")
+    return found
+
+
+def detection_postprocess(node: Node, kind: Kind) -> Operation:
+    """TFLite_Detection_PostProcess: operands are offsets, scores and anchors. Of several classes of
+    one box without suppression per class, runtimes write where there is nothing."""
+    o = flexible_options(node.options)
+    names = {"y": "y_scale", "x": "x_scale", "h": "h_scale", "w": "w_scale"}
+    names |= {"score": "nms_score_threshold", "overlap": "nms_iou_threshold"}
+    need(len(node.types) == 3 and len(node.results) == 4, "other operands, or results")
+    reals = [o[name] for name in names.values()]
+    need(all(isinstance(v, int | float) and isfinite(v) for v in reals), f"options {reals}")
+    each = o["max_classes_per_detection"], o["max_detections"], o["num_classes"]
+    need(all(isinstance(v, int) for v in each), f"options {each}")
+    need(each[0] == 1, f"max_classes_per_detection = {each[0]} (1 has one)")
+    need(each[1] == node.results[1].get_shape()[-1], f"a result of another size than {each[1]}")
+    without = node.shape(1)[-1] - each[2]
+    need(without in (0, 1), f"scores of {node.shape(1)[-1]} classes, of which {each[2]} count")
+    per_class = o.get("detections_per_class", 100) if o.get("use_regular_nms") else None
+    properties = {
+        **{name: real(float(o[said])) for name, said in names.items()},
+        "label_offset": UnitAttr() if without else None,
+        "per_class": None if per_class is None else number(per_class),
+    }
+    return build(kind, node.operands, node.results, properties)
+
+
+def _detections(op: Known) -> list[Shape]:
+    try:
+        most = int(flexible_options(op.options)["max_detections"])
+    except NotTyped:
+        raise UnknownShapeError from None
+    return [(1, most, 4), (1, most), (1, most), (1,)]
+
+
+CUSTOMS: Final[dict[str, Rule]] = {"CUSTOM:TFLite_Detection_PostProcess": _detections}
+"""How large results of custom operators are, of which converters know nothing."""

@@ -24,6 +24,7 @@ from memopt.formats.tflite import (
     elements_of,
 )
 from memopt.frontends.core.shapes import BATCH, Shapes, check_names
+from memopt.frontends.tflite.customs import CUSTOMS
 from memopt.frontends.tflite.options import read_options
 from memopt.frontends.tflite.shape_rules import RULES, UNKNOWN, Known, Shape
 from memopt.frontends.tflite.shape_values import VALUES
@@ -43,6 +44,7 @@ def with_shapes(data: bytes, model: Model, shapes: Shapes, name: str) -> Model:
     check_names(shapes, names, name)
     given = [_input_shape(*pair, shapes, name) for pair in zip(tensors, names, strict=True)]
     is_open = any(_is_open(t) for graph in model.subgraphs for t in graph.tensors)
+    is_open |= any(operator.name in CUSTOMS for operator in main.operators)
     if not is_open and all(t.shape == s for t, s in zip(tensors, given, strict=True)):
         return model
     walk = _Walk(data, model, name)
@@ -129,7 +131,9 @@ class _Walk:
         outputs = [i for i in operator.outputs if i >= 0]
         inputs = [i for i in operator.inputs if i >= 0]
         follows = any(self._shape(index, i) != graph.tensors[i].shape for i in inputs)
-        follows |= any(_is_open(graph.tensors[i]) for i in (*inputs, *outputs))
+        follows |= operator.name in CUSTOMS or any(
+            _is_open(graph.tensors[i]) for i in (*inputs, *outputs)
+        )
         op = Known(
             options,
             [self._shape(index, i) if i >= 0 else None for i in operator.inputs],
@@ -159,7 +163,7 @@ class _Walk:
         try:
             if operator.name in CALLS:
                 return self._call(operator.name, op, options)
-            return RULES[operator.name](op)
+            return {**CUSTOMS, **RULES}[operator.name](op)
         except UNKNOWN:
             return None
 

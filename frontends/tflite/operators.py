@@ -34,6 +34,7 @@ from memopt.dialects.operators.comparison import (
 )
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
+from memopt.dialects.operators.detection import DetectionPostprocessOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp, ScatterNdOp
 from memopt.dialects.operators.hybrid import (
@@ -387,6 +388,9 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "COS": Entry(real_function, CosOp),
     "CUMSUM": Entry(indices.cumulative_sum, CumulativeSumOp),
     "CUSTOM:Convolution2DTransposeBias": Entry(customs.transpose_convolution, TransposeConv2DOp),
+    "CUSTOM:TFLite_Detection_PostProcess": Entry(
+        customs.detection_postprocess, DetectionPostprocessOp
+    ),
     "DENSIFY": Entry(densified, CopyOp),
     "DEPTHWISE_CONV_2D": Entry(
         convolution(depthwise=True), DepthwiseConv2DOp, HybridDepthwiseConv2DOp

@@ -4,6 +4,7 @@ import struct
 from functools import lru_cache
 from typing import Any, cast
 
+from memopt.dialects.custom import OPTIONS, PREFIX
 from memopt.dialects.errors import MemoptError
 from memopt.formats.tflite import Operator, litert_schema
 
@@ -24,6 +25,7 @@ def _unions() -> tuple[dict[int, str], dict[int, str]]:
 
 def read_options(data: bytes, operator: Operator, place: str) -> dict[str, Any]:
     """Field name -> value of the operator's options; empty if it has none, or of a newer schema.
+    Those of a custom operator are bytes, in hex.
 
     Raises MemoptError if they do not fit the file.
     """
@@ -41,4 +43,7 @@ def read_options(data: bytes, operator: Operator, place: str) -> dict[str, Any]:
             text = f"malformed {name}: {type(error).__name__}"
             raise MemoptError(text, place) from None
         result |= cast("dict[str, Any]", found.__dict__)
+    begin, end = operator.custom_options
+    if operator.name.startswith(PREFIX) and end > begin:
+        result[OPTIONS] = data[begin:end].hex()
     return result

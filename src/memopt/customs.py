@@ -1,6 +1,6 @@
 """`--custom=FILE.json`: what the user's own kernels of custom operators need.
 
-    {"TFLite_Detection_PostProcess": {"scratch": 4096, "state": 0}}
+    {"AudioSpectrogram": {"scratch": 4096, "state": 0}}
 
 Bytes of scratch and of state, 0 where a key is left out. What is declared is called as a function
 of the C project, which the user writes (docs/c-backend.md); what is not is refused by name.
@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ModuleOp, TensorType, i64
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, i64
 
-from memopt.dialects.custom import CUSTOM, declared, name_of_custom
+from memopt.dialects.custom import CUSTOM, IN_FILE, PREFIX, declared, name_of_custom
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.structure import OpaqueOp, VariableOp
 
@@ -49,6 +49,11 @@ def declare_customs(module: ModuleOp, needs: Mapping[str, Mapping[str, int]]) ->
     name that the module does not have."""
     found = [op for op in module.walk() if isinstance(op, OpaqueOp) and name_of_custom(op)]
     names = {name_of_custom(op) for op in found}
+    known = {
+        v.data for op in module.walk() if isinstance(v := op.attributes.get(IN_FILE), StringAttr)
+    }
+    if double := sorted(set(needs) & {name.removeprefix(PREFIX) for name in known}):
+        raise MemoptError(f"{double[0]} has a kernel here: declare those that have none")
     if missing := sorted(set(needs) - names):
         there = ", ".join(sorted(names)) or "none"
         raise MemoptError(f"no custom operator {missing[0]} in the model, which has {there}")

@@ -168,6 +168,21 @@ class Forge:
         self.graph.operators.append(operator)
         self.graph.outputs.extend(outputs)
 
+    def custom(
+        self, name: str, inputs: Sequence[int], outputs: Sequence[int], options: bytes = b""
+    ) -> None:
+        """A custom operator, a code of its own each time."""
+        entry: Any = schema.OperatorCodeT()
+        entry.builtinCode = entry.deprecatedBuiltinCode = schema.BuiltinOperator.CUSTOM
+        entry.customCode, entry.version = name, 1
+        operator: Any = schema.OperatorT()
+        operator.opcodeIndex = len(self.model.operatorCodes)
+        self.model.operatorCodes.append(entry)
+        operator.inputs, operator.outputs = list(inputs), list(outputs)
+        operator.customOptions = np.frombuffer(options, np.uint8)
+        self.graph.operators.append(operator)
+        self.graph.outputs.extend(outputs)
+
     def save(self, path: Path) -> Path:
         flatbuffer_utils.write_model(self.model, str(path))
         return path

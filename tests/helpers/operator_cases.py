@@ -389,6 +389,16 @@ def cumulative(name: str, rng: Rng) -> Any:
     return made(name, [value(shape)], [tensor(shape)], axis=axis, **properties)
 
 
+def detections(name: str, rng: Rng) -> Any:
+    count, classes, most = (int(v) for v in rng.integers(1, 6, 3))
+    operands = [value((1, count, 4), ""), value((1, count, classes + 1), ""), value((count, 4), "")]
+    results = [tensor(shape, "") for shape in ((1, most, 4), (1, most), (1, most), (1,))]
+    names = ("y", "x", "h", "w", "score", "overlap")
+    properties = {key: real(float(rng.uniform(0.1, 1))) for key in names}
+    per_class = number(2) if rng.random() < 0.5 else None
+    return made(name, operands, results, per_class=per_class, label_offset=UnitAttr(), **properties)
+
+
 def many(name: str, rng: Rng) -> Any:
     shape = image(rng)
     return made(name, [value(shape) for _ in range(int(rng.integers(1, 5)))], [tensor(shape)])
@@ -449,6 +459,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "scatter_nd": scattered,
     "one_hot": one_hot,
     "top_k": top_k,
+    "detection_postprocess": detections,
     "cumulative_sum": cumulative,
     "add_n": many,
     **dict.fromkeys(("l2_normalization", "log_softmax"), vectors),

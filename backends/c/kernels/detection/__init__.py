@@ -1,0 +1,54 @@
+"""Detections: a call finds the objects and leaves a list of them in scratch, one for each result
+writes what it says."""
+
+from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse
+from memopt.backends.c.registry import kernel
+from memopt.backends.c.rowwise import moved
+from memopt.dialects.operators.detection import DetectionPostprocessOp
+from memopt.dialects.stored import is_stored, per_tensor
+from memopt.dialects.tensors import shape_of
+
+HEAD, ENTRY, BOX = 4, 12, 20  # bytes: how many objects, one of them, a box with its score
+
+
+def _list_and_boxes(op: DetectionPostprocessOp) -> int:
+    return HEAD + ENTRY * op.most + BOX * shape_of(op.offsets)[1]
+
+
+@kernel(DetectionPostprocessOp, "f32", workspace=_list_and_boxes)
+@kernel(DetectionPostprocessOp, "u8 to f32", workspace=_list_and_boxes)
+def detection_postprocess(op: DetectionPostprocessOp, constants: Constants) -> list[KernelCall]:
+    """Of operands that are float32 or uint8, each with numbers of its own."""
+    import numpy as np
+
+    anchors = constants(op.anchors)
+    if anchors is None:
+        raise refuse(op, "anchors that are only known at run time")
+    scale, zero = per_tensor(op, op.anchors) if is_stored(op.anchors) else (1.0, 0)
+    reals = (anchors.astype(np.float32) - np.float32(zero)) * np.float32(scale)
+    numbers: list[tuple[str, int | float]] = []
+    for name, value in (("offset", op.offsets), ("score", op.scores)):
+        stored = is_stored(value)
+        one, nothing = per_tensor(op, value) if stored else (1.0, 0)
+        numbers += [(f"{name}_stored", int(stored)), (f"{name}_zero", nothing)]
+        numbers.append((f"{name}_unit", one))
+    fields = (
+        *(("boxes", shape_of(op.offsets)[1]), ("offset_n", shape_of(op.offsets)[2])),
+        *(("classes", op.class_count), ("score_n", shape_of(op.scores)[2]), ("most", op.most)),
+        *(("limit", op.limit), ("each_class", int(op.per_class is not None))),
+        *((name, getattr(op, name).value.data) for name in ("y", "x", "h", "w")),
+        *(("least", op.score.value.data), ("overlap", op.overlap.value.data)),
+        *(*numbers, ("anchors", Table("float", reals))),
+    )
+    return [
+        moved(
+            KernelCall(
+                "detection_postprocess",
+                (("part", part), *fields),
+                (op.offsets, op.scores),
+                Rows(1, 0, 0),
+            ),
+            *(0, 0, part),
+        )
+        for part in range(4)
+    ]

@@ -1,0 +1,169 @@
+"""What a detector's head gives as a list of objects: boxes that overlap little."""
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, UnitAttr
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, is_stored, per_tensor, unknown
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+Real = FloatAttr[Float32Type]
+Found = tuple[float, int, int]
+"""Score, number of the box, class."""
+
+
+@irdl_op_definition
+class DetectionPostprocessOp(ComputeOp):
+    """Boxes, classes and scores of at most as many objects as there are results, and how many these
+    are, of offsets to `anchors` and of a score for each anchor and class. Offsets y, x, h, w are
+    divided by the scales of these names; an object counts from `score` on, and what overlaps a
+    better one by more than `overlap` (area in both by area in either) does not, of the same class
+    alone with `per_class`, of which each class has at most so many objects. Elements of results
+    behind the last object are 0"""
+
+    name = "memgraph.detection_postprocess"
+    WHOLE: ClassVar[bool] = True
+    offsets = operand_def(AnyTensor)
+    scores = operand_def(AnyTensor)
+    anchors = operand_def(AnyTensor)
+    boxes = result_def(AnyTensor)
+    classes = result_def(AnyTensor)
+    kept_scores = result_def(AnyTensor)
+    count = result_def(AnyTensor)
+    y = prop_def(Real)
+    x = prop_def(Real)
+    h = prop_def(Real)
+    w = prop_def(Real)
+    score = prop_def(Real)
+    overlap = prop_def(Real)
+    label_offset = opt_prop_def(UnitAttr)
+    per_class = opt_prop_def(IntegerAttr[I64])
+    traits = traits_def(Pure())
+    assembly_format = (
+        "$offsets `,` $scores `,` $anchors `y` $y `x` $x `h` $h `w` $w `score` $score"
+        " `overlap` $overlap (`label_offset` $label_offset^)? (`per_class` $per_class^)? " + TYPES
+    )
+
+    def verify_(self) -> None:
+        offsets, scores = shape_of(self.offsets), shape_of(self.scores)
+        ranks = [len(shape_of(v)) for v in (*self.operands, self.boxes)]
+        self.require(ranks == [3, 3, 2, 3], "three dimensions, anchors of two")
+        self.require(offsets[0] == 1 and offsets[2] >= 4, "four offsets of one image's boxes")
+        self.require(scores[:2] == offsets[:2], "as many scores as boxes")
+        self.require(self.class_count > 0, "no classes")
+        self.require(shape_of(self.anchors) == (offsets[1], 4), "an anchor for each box")
+        most = self.most
+        self.require(most > 0 and shape_of(self.boxes) == (1, most, 4), "boxes of four numbers")
+        others = [shape_of(v) for v in (self.classes, self.kept_scores)]
+        self.require(others == [(1, most)] * 2, "a class and a score for each box")
+        self.require(shape_of(self.count) == (1,), "one number of objects")
+        scales = (self.y, self.x, self.h, self.w)
+        self.require(all(v.value.data for v in scales), "a scale of 0")
+        self.require(0 < self.overlap.value.data <= 1, "an overlap is above 0 and at most 1")
+        self.require(self.per_class is None or self.limit > 0, "no objects of a class")
+
+    @property
+    def most(self) -> int:
+        """How many objects there may be."""
+        return shape_of(self.boxes)[1]
+
+    @property
+    def limit(self) -> int:
+        """How many objects of a class there may be, or of all where classes do not count."""
+        return self.most if self.per_class is None else self.per_class.value.data
+
+    @property
+    def class_count(self) -> int:
+        """Number of classes, without the first score if that says that there is nothing."""
+        return shape_of(self.scores)[2] - int(self.label_offset is not None)
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        """detection_postprocess.cc; of equal scores the first is first, as TensorFlow Lite Micro
+        sorts them."""
+        import numpy as np
+
+        if any(is_stored(v) for v in self.results):
+            raise unknown(self, "stored results")
+        boxes = self._decoded(self._real(0, operands[0])[0], self._real(2, operands[2]))
+        scores = self._real(1, operands[1])[0][:, -self.class_count :]
+        found = sorted(self._objects(boxes, scores), key=lambda f: -f[0])[: self.most]
+        results = [np.zeros(shape_of(v), np.float32) for v in self.results]
+        for i, (value, box, label) in enumerate(found):
+            results[0][0, i], results[1][0, i], results[2][0, i] = boxes[box], label, value
+        results[3][0] = len(found)
+        return results
+
+    def _real(self, index: int, values: Array) -> Array:
+        import numpy as np
+
+        value = self.operands[index]
+        if not is_stored(value):
+            if str(values.dtype) != "float32":
+                raise unknown(self, f"operands of {values.dtype}")
+            return values
+        if str(values.dtype) != "uint8":
+            raise unknown(self, f"stored operands of {values.dtype}")
+        scale, zero = per_tensor(self, value)
+        return (values.astype(np.float32) - np.float32(zero)) * np.float32(scale)
+
+    def _decoded(self, offsets: Array, anchors: Array) -> Array:
+        """Least y and x, greatest y and x of each box."""
+        import numpy as np
+
+        at, wide = offsets[:, :4].astype(np.float64), anchors.astype(np.float64)
+        scales: Array = np.array([v.value.data for v in (self.y, self.x, self.h, self.w)])
+        with np.errstate(over="ignore"):
+            middle: Array = at[:, :2] / scales[:2] * wide[:, 2:] + wide[:, :2]
+            half: Array = 0.5 * np.exp(at[:, 2:] / scales[2:]) * wide[:, 2:]
+        at_middle: Array = middle.astype(np.float32)
+        to_end: Array = half.astype(np.float32)
+        return np.concatenate([at_middle - to_end, at_middle + to_end], 1)
+
+    def _objects(self, boxes: Array, scores: Array) -> Iterable[Found]:
+        if self.per_class is None:
+            labels = scores.argmax(1)
+            yield from self._apart(boxes, scores.max(1), labels)
+            return
+        for label in range(self.class_count):
+            yield from self._apart(boxes, scores[:, label], [label] * len(boxes))
+
+    def _apart(self, boxes: Array, scores: Array, labels: Sequence[int]) -> list[Found]:
+        """The best boxes that are apart from better ones."""
+        import numpy as np
+
+        left = np.flatnonzero(scores >= np.float32(self.score.value.data))
+        order: list[int] = left[np.argsort(-scores[left], kind="stable")].tolist()
+        found: list[Found] = []
+        while order and len(found) < self.limit:
+            best = order.pop(0)
+            found.append((float(scores[best]), best, int(labels[best])))
+            shared = overlaps(boxes[best], boxes[order])
+            limit: Array = np.float32(self.overlap.value.data)
+            order = [i for i, o in zip(order, shared, strict=True) if not o > limit]
+        return found
+
+
+def overlaps(one: Array, others: Array) -> Array:
+    """Return the area in both boxes by the area in either; 0 of a box without area."""
+    import numpy as np
+
+    least, most = np.maximum(one[:2], others[:, :2]), np.minimum(one[2:], others[:, 2:])
+    inner: Array = (most - least).clip(np.float32(0))
+    sizes: Array = others[:, 2:] - others[:, :2]
+    area, areas = (one[2] - one[0]) * (one[3] - one[1]), sizes[:, 0] * sizes[:, 1]
+    both = inner[:, 0] * inner[:, 1]
+    with np.errstate(all="ignore"):
+        shared: Array = both / (area + areas - both)
+    shared[(areas <= 0) | (area <= 0)] = 0
+    return shared

@@ -1,0 +1,73 @@
+"""What detectors end with as C, against LiteRT."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from against_runtime import compared
+from forge_detection import POSTPROCESS, add_detection
+from forge_model import Forge
+
+from memopt.cli import main as memopt
+
+
+@pytest.mark.parametrize("quantized", [False, True])
+def test_objects_are_those_of_litert(
+    quantized: bool, fuzz: float, tmp_path: Path, lab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LiteRT leaves what it likes behind the last object, where zeros stand here. Files need not
+    say how large results are."""
+    lab.need_tools("host")
+    golden = lab.golden
+
+    def without_rest(*arguments: Any) -> dict[int, Any]:
+        found = golden(*arguments)
+        for boxes in (t for t, a in found.items() if a.ndim == 4):
+            for run, count in enumerate(found[boxes + 3].reshape(-1).astype(int)):
+                assert 0 <= count <= found[boxes].shape[2]
+                for tensor in range(boxes, boxes + 3):
+                    found[tensor][run, 0, count:] = 0
+        return found
+
+    monkeypatch.setattr(lab, "golden", without_rest)
+    objects = 0.0
+    for seed in range(max(2, int(60 * fuzz))):
+        forge = Forge(np.random.default_rng(seed), quantized)
+        for number in range(10):
+            add_detection(forge, says_shapes=number % 3 > 0)
+        found = compared(lab, forge, seed, tmp_path)
+        objects += sum(float(a.sum()) for a in found.values() if a.shape[1:] == (1,))
+    assert objects > 50
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"max_classes_per_detection": 2},
+        {"nms_iou_threshold": 0.0},
+        {"y_scale": 0.0},
+        {"num_classes": 9},
+        {"max_detections": "many"},
+    ],
+)
+def test_what_runtimes_do_not_say_is_refused(
+    changed: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forge = Forge(np.random.default_rng(1), False)
+    add_detection(forge, **changed)
+    path = forge.save(tmp_path / "net.tflite")
+    assert memopt(["compile", str(path), "--target=host", "-o", str(tmp_path / "c")]) == 1
+    assert "no kernel for CUSTOM:TFLite_Detection_PostProcess" in capsys.readouterr().err
+
+
+def test_a_custom_operator_that_is_known_is_not_declared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forge = Forge(np.random.default_rng(1), False)
+    add_detection(forge)
+    path, needs = forge.save(tmp_path / "net.tflite"), tmp_path / "needs.json"
+    needs.write_text(f'{{"{POSTPROCESS}": {{}}}}')
+    command = ["compile", str(path), "--target=host", f"--custom={needs}"]
+    assert memopt([*command, "-o", str(tmp_path / "c")]) == 1
+    assert f"{POSTPROCESS} has a kernel here" in capsys.readouterr().err
