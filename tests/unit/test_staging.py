@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from processes import HANG
 from memopt.cli import main
 from memopt.cli.folder import MANIFEST
 from memopt.cli.staging import OWNER, remove_leftovers, staging
+from memopt.dialects.errors import MemoptError
 
 BETWEEN = """
 import sys, time
@@ -92,6 +95,34 @@ def test_it_goes(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     remove_leftovers(tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_empty_folder_may_be_gone_before_its_owner_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run beside this one takes it for a leftover, or removes the folder that both go into."""
+    made: list[Path] = []
+    make = tempfile.mkdtemp
+
+    def raced(**how: Any) -> str:
+        made.append(Path(make(**how)))
+        if len(made) == 1:
+            remove_leftovers(made[0].parent)
+        elif len(made) == 2:
+            made[1].rmdir()
+            made[1].parent.rmdir()
+        return str(made[-1])
+
+    monkeypatch.setattr(tempfile, "mkdtemp", raced)
+    goal = tmp_path / "new/out"
+    with staging(goal) as staged:
+        assert staged.parent == made[2] and len(made) == 3
+    assert [p.name for p in tmp_path.rglob("*")] == ["new"]
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MemoptError, match="No such file"), staging(Path("/proc/none/out")):
+        pass
 
 
 def no_owner(path: Path) -> None:

@@ -26,7 +26,7 @@ from memopt.backends.c.text import file_name
 from memopt.cli.folder import publish
 from memopt.cli.planned_model import PlannedModel, plan_model
 from memopt.cli.staging import staging
-from memopt.cli.summary import summary
+from memopt.cli.summary import summary, with_scratch
 from memopt.cli.target_facts import check_target_ram, facts_together, target_lines
 from memopt.cli.texts import bytes_of_text, sizes, stem_of
 from memopt.cli.written_model import facts_of, leave, project_of
@@ -115,8 +115,10 @@ def _together(several: Several, reports: Sequence[dict[str, Any]]) -> dict[str, 
         least = max(plan["arena_lower_bound"] for plan in plans)
         largest = [plan for plan in plans if plan["arena"] == several.arena]
         is_least = any(plan["arena_optimal"] for plan in largest)
+        scratch = min(plan["scratch"] for plan in largest)
     else:
         least = sum(plan["arena_lower_bound"] for plan in plans)
+        scratch = sum(plan["scratch"] for plan in plans)
         is_least = all(plan["arena_optimal"] for plan in plans)
     board = several.projects[0].target
     with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
@@ -127,6 +129,7 @@ def _together(several: Several, reports: Sequence[dict[str, Any]]) -> dict[str, 
         "shared_arena": several.shares_arena,
         "shared_kernels": several.shares_kernels,
         "arena": several.arena,
+        "scratch": scratch,
         "arena_lower_bound": least,
         "arena_optimal": is_least,
         "target": facts_together(board, several.arena, [r["target"] for r in reports], measured),
@@ -136,7 +139,7 @@ def _together(several: Several, reports: Sequence[dict[str, Any]]) -> dict[str, 
 def _line(project: Project, report: dict[str, Any]) -> dict[str, Any]:
     """A model in DIR/report.json; all of it is in DIR/<name>/report.json."""
     plan = report["plan"]
-    keys = ("arena", "arena_lower_bound", "arena_optimal")
+    keys = ("arena", "scratch", "arena_lower_bound", "arena_optimal")
     return {"name": project.name, "model": report["model"], **{key: plan[key] for key in keys}}
 
 
@@ -148,6 +151,6 @@ def _summary(report: dict[str, Any]) -> str:
     names = ", ".join(model["name"] for model in report["models"])
     lines = [
         f"models    {len(report['models'])}: {names}",
-        f"arena     {sizes(report['arena'])}, {how}, {verdict}",
+        f"arena     {with_scratch(report['arena'], report['scratch'])}, {how}, {verdict}",
     ]
     return "\n".join([*lines, *target_lines(report["target"])])

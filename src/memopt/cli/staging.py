@@ -27,6 +27,7 @@ except ImportError:  # no POSIX: nothing is ever taken for the rest of a killed 
 
 OWNER = "owner.json"
 FORMAT = 1
+TRIES = 20  # to make a folder that no other run takes for a leftover
 _NAME = re.compile(r"\.memopt-[a-z0-9_]{8}")
 _INSIDE = re.compile(r"out|owner\.json|memopt-manifest\.json|\.(out|memopt-manifest\.json)\..*")
 
@@ -44,14 +45,11 @@ def staging(directory: Path) -> Generator[Path]:
     done = False
     try:
         try:
-            parent.mkdir(parents=True, exist_ok=True)
-            inside = directory if directory.is_dir() else parent
-            remove_leftovers(inside)
-            temporary = Path(tempfile.mkdtemp(dir=inside, prefix=".memopt-"))
+            temporary, owner = _claim(directory, parent)
         except OSError as error:
             raise MemoptError(error.strerror or "cannot be written", str(directory)) from None
         try:
-            with (temporary / OWNER).open("w") as owner:
+            with owner:
                 _lock(owner)
                 inode = temporary.stat().st_ino
                 owner.write(json.dumps({"format": FORMAT, "name": temporary.name, "inode": inode}))
@@ -67,6 +65,24 @@ def staging(directory: Path) -> Generator[Path]:
             with suppress(OSError):
                 for folder in missing:
                     folder.rmdir()
+
+
+def _claim(directory: Path, parent: Path) -> tuple[Path, IO[str]]:
+    """Return a new folder and its open owner.json. A run beside this one may remove an empty
+    folder, be it this one or `parent`, before the file is in it: then another is made. Raises
+    OSError."""
+    for _ in range(TRIES):
+        with suppress(FileNotFoundError):
+            return _new_folder(directory, parent)
+    return _new_folder(directory, parent)
+
+
+def _new_folder(directory: Path, parent: Path) -> tuple[Path, IO[str]]:
+    parent.mkdir(parents=True, exist_ok=True)
+    inside = directory if directory.is_dir() else parent
+    remove_leftovers(inside)
+    temporary = Path(tempfile.mkdtemp(dir=inside, prefix=".memopt-"))
+    return temporary, (temporary / OWNER).open("w")
 
 
 def _lock(file: IO[str]) -> bool:

@@ -69,14 +69,17 @@ def float32_lines(report: dict[str, Any]) -> list[str]:
 
 
 def before_and_after(report: dict[str, Any], figure: str) -> str:
-    """Bytes of the file's own order and of the plan, for people, and those of them by which scratch
-    of kernels raises the peak; of a plan that was read its own alone."""
-    texts: list[str] = []
-    for side in ("plan",) if "claimed" in report["plan"] else ("source", "plan"):
-        scratch = report[side]["scratch"] if figure == "peak" else 0
-        of_it = f", of it scratch {scratch:,} B" if scratch else ""
-        texts.append(f"{sizes(report[side][figure])}{of_it}")
-    return " -> ".join(texts)
+    """Return the bytes of the file's own order and of the plan, for people, with the scratch of
+    kernels among them; of a plan that was read its own alone."""
+    sides = ("plan",) if "claimed" in report["plan"] else ("source", "plan")
+    return " -> ".join(
+        with_scratch(report[side][figure], report[side]["scratch"]) for side in sides
+    )
+
+
+def with_scratch(size: int, scratch: int) -> str:
+    """Return a size for people, and how many of its bytes are scratch of kernels, if any are."""
+    return sizes(size) + (f", of it scratch {scratch:,} B" if scratch else "")
 
 
 def counted_line(source: dict[str, Any], plan: dict[str, Any]) -> list[str]:
