@@ -1,4 +1,8 @@
-"""Equal words give equal plans: `memopt.plan`, `memopt compile` and `memopt report`."""
+"""Equal words give equal plans: `memopt.plan`, `memopt compile` and `memopt report`.
+
+A plan is a function of the network, the target and the choices that `plan_module` is given, of
+which all models are held to the same; some are planned each way, all at full count.
+"""
 
 import json
 from pathlib import Path
@@ -7,7 +11,9 @@ from typing import Any
 import pytest
 
 import memopt
+from memopt import before_after
 from memopt.cli import main
+from memopt.dialects.errors import MemoptError
 
 WORDS: list[dict[str, Any]] = [
     {},
@@ -15,6 +21,15 @@ WORDS: list[dict[str, Any]] = [
     {"rows": "all", "optimize": "ram"},
     {"target": "cortex-m4", "rewrite": "none", "rows": "none"},
     {"target": "tflm"},
+]
+MORE_WORDS: list[dict[str, Any]] = [
+    {"target": "cortex-m7", "memory": "dtcm:64K,sram:2M"},
+    {"target": "cortex-m55", "optimize": "speed"},
+    {"target": "cortex-m4", "int8_io": True, "nhwc_io": True},
+    {"target": "cortex-m0plus", "stream_input": True, "fit": 65536},
+    {"target": "cortex-m4", "cmsis_nn": True},
+    {"rewrite": "all", "io": "caller", "inplace": "off"},
+    {"schedule": "source", "place": "greedy-by-size"},
 ]
 MODELS = [
     "resnet8_int8.tflite",
@@ -24,8 +39,19 @@ MODELS = [
 ]
 
 
+LARGE = 90_000  # bytes of files of which a plan may take more than a second
+
+
+def all_models(shared: Path) -> list[Path]:
+    """Return the shared models, .tflite first."""
+    folder = shared / "models"
+    return sorted(folder.glob("*.tflite")) + sorted(folder.glob("families/*.onnx"))
+
+
 def flags(words: dict[str, Any]) -> list[str]:
-    return [f"--{name}={value}" for name, value in words.items()]
+    """Return the arguments of `memopt.plan` as the command line's options."""
+    named = {name.replace("_", "-"): value for name, value in words.items()}
+    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in named.items()]
 
 
 def figures(plan: memopt.Plan) -> tuple[Any, ...]:
@@ -66,6 +92,68 @@ def test_of_every_kind_of_model(
     if name.endswith(".onnx") and (words.get("target") == "tflm" or "rewrite" in words):
         pytest.skip("TFLM runs no .onnx, and C none without rewriting")
     check(shared / "models" / name, words, tmp_path / "out", capsys)
+
+
+class Asked(list[tuple[str, str, Any]]):
+    """Target, network and choices of each plan that was asked for; none is made."""
+
+    def plan_module(self, context: Any, module: Any, target: str, choices: Any, times: Any) -> Any:
+        self.append((target, str(module), choices))
+        raise MemoptError("asked")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    found = Asked()
+    monkeypatch.setattr(before_after, "plan_module", found.plan_module)
+    monkeypatch.setattr(before_after, "as_it_was", lambda context, module, is_tflite: module)
+    return found
+
+
+def check_asked(model: Path, words: dict[str, Any], folder: Path, asked: Asked) -> int:
+    """Hold what Python asks for against what the commands do; how many asked for a plan. The
+    `compile` of what no kernel computes does not."""
+    asked.clear()
+    for command in ("report", "compile"):
+        output = ["-o", str(folder)] if command == "compile" else []
+        assert main([command, str(model), *output, *flags(words)]) in (1, 2)
+    commands = list(asked)
+    asked.clear()
+    with pytest.raises((MemoptError, ValueError)):
+        memopt.plan(model, **words)
+    assert all(one == asked[0] for one in commands)
+    assert bool(commands) == bool(asked)
+    return len(commands)
+
+
+def test_a_plan_of_the_same_is_asked_for(shared: Path, tmp_path: Path, asked: Asked) -> None:
+    different: list[Any] = []
+    for words in (*WORDS, *MORE_WORDS):
+        assert check_asked(shared / "models" / MODELS[2], words, tmp_path / "out", asked) == 2
+        assert asked[0] not in different
+        different.append(asked[0])
+
+
+@pytest.mark.deep
+def test_a_plan_of_the_same_is_asked_for_of_all_models(
+    shared: Path, tmp_path: Path, asked: Asked, fuzz: float
+) -> None:
+    """By default of each model without words, and of every third with some in turn."""
+    words, count = WORDS[1:] + MORE_WORDS, 0
+    for i, model in enumerate(all_models(shared)):
+        some = words if fuzz >= 1 else words[i // 3 :: len(words)][: i % 3 == 0]
+        for own in ({}, *some):
+            count += check_asked(model, own, tmp_path / "out", asked)
+    assert count > len(all_models(shared))
+
+
+@pytest.mark.deep
+def test_all_models_are_planned_alike(shared: Path, capsys: Any, fuzz: float) -> None:
+    """By default small ones."""
+    models = [m for m in all_models(shared) if fuzz >= 1 or m.stat().st_size < LARGE]
+    for model in models:
+        assert main(["report", str(model), "--json"]) == 0
+        assert figures(memopt.plan(model)) == reported(json.loads(capsys.readouterr().out)), model
 
 
 def test_rows_of_what_stays_in_place_keep_what_is_said_of_channels(shared: Path) -> None:
