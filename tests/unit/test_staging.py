@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ def test_an_empty_folder_may_be_gone_before_its_owner_is_written(
 ) -> None:
     """A run beside this one takes it for a leftover, or removes the folder that both go into."""
     made: list[Path] = []
-    make = tempfile.mkdtemp
+    make: Callable[..., str] = tempfile.mkdtemp
 
     def raced(**how: Any) -> str:
         made.append(Path(make(**how)))
