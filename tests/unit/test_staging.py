@@ -6,9 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -103,10 +101,10 @@ def test_an_empty_folder_may_be_gone_before_its_owner_is_written(
 ) -> None:
     """A run beside this one takes it for a leftover, or removes the folder that both go into."""
     made: list[Path] = []
-    make: Callable[..., str] = tempfile.mkdtemp
+    make = tempfile.mkdtemp
 
-    def raced(**how: Any) -> str:
-        made.append(Path(make(**how)))
+    def raced(*, dir: Path, prefix: str) -> str:
+        made.append(Path(make(dir=dir, prefix=prefix)))
         if len(made) == 1:
             remove_leftovers(made[0].parent)
         elif len(made) == 2:
