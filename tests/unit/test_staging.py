@@ -103,8 +103,8 @@ def test_an_empty_folder_may_be_gone_before_its_owner_is_written(
     made: list[Path] = []
     make = tempfile.mkdtemp
 
-    def raced(*, dir: Path, prefix: str) -> str:
-        made.append(Path(make(dir=dir, prefix=prefix)))
+    def raced(**where: Path) -> str:
+        made.append(Path(make(dir=where["dir"], prefix=".memopt-")))
         if len(made) == 1:
             remove_leftovers(made[0].parent)
         elif len(made) == 2:
