@@ -1,13 +1,17 @@
 """Functions of a module: which there are, their body, their arguments."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
+from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.errors import MemoptError
+
+SUBGRAPH = "SubgraphIndex"  # ends the options that name what an operator runs: thenSubgraphIndex
 
 
 def read_values(op: Operation) -> list[SSAValue]:
@@ -49,12 +53,51 @@ def functions(module: Operation) -> Iterator[FuncOp]:
 
 
 def only_function(module: Operation) -> FuncOp:
-    """The function of a module of one. Raises MemoptError otherwise, with the names."""
+    """Return the function of a module of one, or the one whose operators run all others (IF and
+    WHILE of a .tflite). Raises MemoptError otherwise, with the names."""
     found = list(functions(module))
-    if len(found) != 1:
+    if len(found) == 1:
+        return found[0]
+    run = {func for caller in found for op in caller.walk() for func in run_by(op)}
+    roots = [func for func in found if func not in run]
+    if len(roots) != 1:
         names = ", ".join("@" + f.sym_name.data for f in found) or "none"
         raise MemoptError(f"a model of one function is needed, this one has: {names}")
-    return found[0]
+    return roots[0]
+
+
+def run_by(op: Operation) -> tuple[FuncOp, ...]:
+    """Return the functions that an operator runs: those of the subgraphs that its options name."""
+    options = op.properties.get("options")
+    if not isinstance(options, DictionaryAttr):
+        return ()
+    numbers = [
+        cast("IntegerAttr[Any]", value).value.data
+        for key, value in options.data.items()
+        if key.endswith(SUBGRAPH)
+    ]
+    if not numbers:
+        return ()
+    module: Operation | None = op
+    while module is not None and not isinstance(module, ModuleOp):
+        module = module.parent_op()
+    by_number = {} if module is None else {subgraph_of(f): f for f in functions(module)}
+    return tuple(by_number[number] for number in dict.fromkeys(numbers) if number in by_number)
+
+
+def depth_of(func: FuncOp, callers: tuple[FuncOp, ...] = ()) -> int:
+    """Return how deep the functions are nested that operators run: 0 for one that runs none. Raises
+    MemoptError for one that runs itself."""
+    if func in callers:
+        raise MemoptError("runs itself", f"@{func.sym_name.data}")
+    inner = (f for op in func.body.walk() for f in run_by(op))
+    return max((1 + depth_of(f, (*callers, func)) for f in inner), default=0)
+
+
+def subgraph_of(func: FuncOp) -> int:
+    """Return the number of the subgraph that a function was in its file, -1 if it was none."""
+    source = func.attributes.get("memgraph.source")
+    return source.subgraph.data if isinstance(source, SourceAttr) else -1
 
 
 def argument_attributes(func: FuncOp) -> list[dict[str, Attribute]]:

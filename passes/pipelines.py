@@ -5,7 +5,7 @@
 rules belong to reading a format its frontend says. `memopt-opt --list-passes` prints all of it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -21,6 +21,7 @@ from xdsl.passes import ModulePass
 from memopt.dialects.model_attributes import CALLED
 from memopt.dialects.structure import ConstantOp
 from memopt.dialects.tensors import AnyTensor
+from memopt.passes.memgraph_branches import MemgraphBranchesPass
 from memopt.passes.memgraph_expand_rows import AUTO, NONE, MemgraphExpandRowsPass
 from memopt.passes.memgraph_fuse import MemgraphFusePass
 from memopt.passes.memgraph_int8_io import MemgraphInt8IoPass
@@ -166,6 +167,19 @@ def _fast_kernels(chosen: Choices, order: Step, places: Step) -> tuple[Step, ...
     fast = Step("place", kernels, "after the places, between which there is room for scratch")
     again = () if chosen.optimize == RAM else (order, places)
     return (fast, *(replace(step, again=True) for step in again))
+
+
+def with_branches(steps: Sequence[Step], depth: int) -> tuple[Step, ...]:
+    """Return `steps` for a module whose operators run functions that run others, `depth` deep: what
+    a function needs is known when those that it runs are placed."""
+    at = next((i for i, step in enumerate(steps) if isinstance(step.run, MemgraphPlacePass)), None)
+    if not depth or at is None:
+        return tuple(steps)
+    order = next(step for step in steps if isinstance(step.run, MemgraphSchedulePass))
+    places, end = steps[at], at + 1
+    counted = replace(places, run=MemgraphBranchesPass(), why="once what operators run has places")
+    again = (counted, replace(order, again=True), replace(places, again=True))
+    return (*steps[:end], *again * depth, *steps[end:])
 
 
 def rules_of(chosen: Choices) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

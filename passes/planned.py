@@ -84,10 +84,11 @@ class PlanningPass(ModulePass):
 
     One that `proves` drops the plan that was there and bounds the peak itself; after any other the
     bound and the proof of a plan that was read are still what its file says. One that `verifies`
-    looks at all of the function itself.
+    looks at all of the function itself; one that `reads_others`, at the written plans of others.
     """
 
     proves: ClassVar[bool] = False
+    reads_others: ClassVar[bool] = False
     verifies: ClassVar[bool] = False
 
     @abstractmethod

@@ -26,6 +26,7 @@ from memopt.dialects.plan import (
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.rows import family_of
 from memopt.dialects.structure import HyperNode
+from memopt.verify.branches import check_branches
 from memopt.verify.groups import Reading, read_function
 from memopt.verify.memories import check_memories, check_turns
 from memopt.verify.paper import run_on_paper
@@ -81,6 +82,7 @@ def verify_plan(func: FuncOp, placed: bool = False) -> Verified:
         return Verified(plan, peak, None)
     if model.target.data == "tflm" and plan.kind != "arena":
         raise MemoptError("the plan has several memories, but TFLM has one arena", place)
+    check_branches(func)
     where = check_places(func, block, memory, model, plan)
     check_turns(plan, memory, where)
     ends = run_on_paper(block, memory, where, model, plan)

@@ -9,6 +9,7 @@ nothing of a plan, so everything is checked here, and the result is read back be
 
 import struct
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,16 @@ from memopt.analysis.weights import Weights, files_of
 from memopt.backends.tflm.check import check_function, check_written
 from memopt.backends.tflm.extent import has_bytes_behind, newer_field, trailing_bytes
 from memopt.backends.tflm.hidden import make_safe, never_needs_more, unknown_scratch
-from memopt.backends.tflm.order import sets_variables_only, written_order
+from memopt.backends.tflm.order import functions_of, written_order
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
 from memopt.backends.tflm.shapes import with_shapes_of, write_shapes
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
+from memopt.dialects.functions import run_by, subgraph_of
 from memopt.dialects.place_attributes import SlotAttr
 from memopt.dialects.plan import Place, argument_offsets, bytes_offset, offsets_of
 from memopt.formats import tflite_control
 from memopt.formats.tflite import Model, litert_schema, read_model
-from memopt.targets.tflm.arena import is_unread, tensor_indices, tflm_arena
+from memopt.targets.tflm.arena import base_of, is_unread, tensor_indices, tflm_arena
 
 __all__ = ["check_hidden", "is_safe", "make_safe", "source_of", "unknown_scratch", "write_tflm"]
 
@@ -47,24 +48,28 @@ def write_tflm(
 
     `source` is the imported file; by default it is found as the module says (see Weights). With
     `at_run_time` the operators stay in the file's order and every offset is left to TFLM; a plan
-    that the file has stays. Raises MemoptError: no or a stale plan, another target, control flow
-    between subgraphs, operators that are not the file's, a newer schema, and a plan with which TFLM
-    would need more than without; whether it might, because of scratch that is not known, is asked
-    of `check_hidden`.
+    that the file has stays. Raises MemoptError: no or a stale plan, another target, subgraphs that
+    no operator of the module runs, operators that are not the file's, a newer schema, and a plan
+    with which TFLM would need more than without; whether it might, because of scratch that is not
+    known, is asked of `check_hidden`.
     """
     data, model, name = source_of(module, folder, model_path, source)
-    func = only_function(module, model)
-    check_function(func, model, Weights.holding(data))
-    order, shaped = written_order(func, model), with_shapes_of(func, model)
+    planned, shaped = functions_of(module, model), model
+    func, weights = planned[0], Weights.holding(data)
+    orders = [list(range(len(graph.operators))) for graph in model.subgraphs]
+    for number, each in planned.items():
+        check_function(each, model, number, weights)
+        orders[number] = written_order(each, model)
+        shaped = with_shapes_of(each, shaped, number)
     tensors = sum(len(graph.tensors) for graph in model.subgraphs)
     if at_run_time:
         own = [data[slice(*model.buffers[b])] for key, b in model.metadata if key == PLAN_NAME]
         if own and not has_bytes_behind(data) and shaped == model:
             return data
-        order, plan = sorted(order), own[0] if own else _plan([-1] * tensors)
+        orders, plan = list(map(sorted, orders)), own[0] if own else _plan([-1] * tensors)
     else:
         check_gain(func)
-        plan = _plan(tensor_offsets(func, tensors))
+        plan = _plan(tensor_offsets(func, model))
 
     if newer := newer_field(data):
         raise MemoptError(
@@ -73,14 +78,14 @@ def write_tflm(
     objects = unpack(data)
     options = (op.custom_options for graph in model.subgraphs for op in graph.operators)
     trailing = trailing_bytes(data, [*model.buffers, *options])
-    graph = objects.subgraphs[0]
     write_shapes(objects, shaped)
-    if graph.operators:
-        graph.operators = [graph.operators[i] for i in order]
+    for graph, order in zip(objects.subgraphs, orders, strict=True):
+        if graph.operators:
+            graph.operators = [graph.operators[i] for i in order]
     _set_metadata(objects, PLAN_NAME, plan)
-    _move_control_dependencies(objects, model, data, order, name)
+    _move_control_dependencies(objects, model, data, orders, name)
     result = pack(objects, trailing)
-    check_written(data, shaped, result, order, plan, name)
+    check_written(data, shaped, result, orders, plan, name)
     return result
 
 
@@ -104,22 +109,6 @@ def source_of(
     (sha256, name), *_ = files.items()
     data = Weights(files, folder, model_path).data(sha256) if source is None else source
     return data, read_model(data, name), name
-
-
-def only_function(module: ModuleOp, model: Model) -> FuncOp:
-    """The module's function. Raises MemoptError if there are several, or subgraphs that do more
-    than set variables once, by the name of the operator that runs one, if there is one."""
-    found = list(functions(module))
-    if len(found) == 1 and sets_variables_only(model):
-        return found[0]
-    callers = ("CALL", "CALL_ONCE", "IF", "WHILE")
-    for g, graph in enumerate(model.subgraphs):
-        for i, op in enumerate(graph.operators):
-            if op.name in callers or op.name.startswith(("STABLEHLO_WHILE", "STABLEHLO_C")):
-                text = f"{op.name} runs another subgraph; such models cannot be written yet"
-                raise MemoptError(text, f"subgraph {g} operator {i} ({op.name})")
-    text = f"the model has {len(model.subgraphs)} subgraphs, the module {len(found)} functions"
-    raise MemoptError(f"{text}; only one of each can be written")
 
 
 def check_gain(func: FuncOp) -> None:
@@ -151,14 +140,22 @@ def check_hidden(func: FuncOp) -> None:
         )
 
 
-def tensor_offsets(func: FuncOp, count: int) -> list[int]:
-    """Bytes from the start of the head per tensor of all subgraphs; -1 where TFLM shall find a
-    place.
+def tensor_offsets(func: FuncOp, model: Model) -> list[int]:
+    """Return bytes from the start of the head per tensor of all subgraphs; -1 where TFLM shall find
+    a place.
 
     So for an input that nobody reads: TFLM gives its bytes away sooner than a plan may; and for
-    tensors of other subgraphs, which need no bytes (see `only_function`).
+    tensors of subgraphs that only say what variables begin with, which need no bytes. Those of
+    subgraphs that an operator runs lie in what it works in, all of them.
     """
-    offsets = [-1] * count
+    starts = list(accumulate((len(g.tensors) for g in model.subgraphs), initial=0))
+    offsets = [-1] * starts[-1]
+    _fill_offsets(func, 0, starts, offsets)
+    return offsets
+
+
+def _fill_offsets(func: FuncOp, base: int, starts: Sequence[int], offsets: list[int]) -> None:
+    number = max(0, subgraph_of(func))
     places: dict[SSAValue, Place | None] = {}
     places.update(zip(func.body.block.args, argument_offsets(func), strict=True))
     for op in func.body.block.ops:
@@ -170,8 +167,13 @@ def tensor_offsets(func: FuncOp, count: int) -> list[int]:
                 f"TFLM has one arena, tensor {index} is placed in {place.memory.data}"
             )
         offset = bytes_offset(place)
-        offsets[index] = -1 if offset is None or is_unread(value) else offset
-    return offsets
+        if offset is not None and (number or not is_unread(value)):
+            offsets[starts[number] + index] = base + offset
+    for op in func.body.block.ops:
+        inside = base_of(op)
+        if inside is not None:
+            for callee in run_by(op):
+                _fill_offsets(callee, base + inside, starts, offsets)
 
 
 def _set_metadata(objects: Any, name: str, data: bytes) -> None:
@@ -198,16 +200,14 @@ def text_of(name: Any) -> str:
 
 
 def _move_control_dependencies(
-    objects: Any, model: Model, data: bytes, order: list[int], name: str
+    objects: Any, model: Model, data: bytes, orders: Sequence[list[int]], name: str
 ) -> None:
-    positions = [0] * len(order)
-    for new, old in enumerate(order):
-        positions[old] = new
+    positions = [sorted(range(len(order)), key=order.__getitem__) for order in orders]
     for key, buffer in model.metadata:
         if key != tflite_control.KEY:
             continue
         try:
-            moved = tflite_control.remap(data[slice(*model.buffers[buffer])], [positions])
+            moved = tflite_control.remap(data[slice(*model.buffers[buffer])], positions)
         except ValueError as error:
             raise MemoptError(str(error), f"{name}: metadata {key}") from None
         _set_metadata(objects, key, moved)

@@ -1,5 +1,6 @@
 """What must hold of a function before it is written, and of the file before it is returned."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects.func import FuncOp
@@ -25,8 +26,9 @@ from memopt.verify.plan import verify_plan
 BOUND_TO_PLAN = ("CUSTOM:ethos-u",)
 
 
-def check_function(func: FuncOp, model: Model, weights: Weights) -> None:
-    """Raise MemoptError unless `func` is planned for TFLM and is the file's subgraph, reordered."""
+def check_function(func: FuncOp, model: Model, number: int, weights: Weights) -> None:
+    """Raise MemoptError unless `func` is planned for TFLM and is subgraph `number` of the file,
+    reordered."""
     place = f"@{func.sym_name.data}"
     verify_plan(func, placed=True)
     check_channels(func, weights.array)
@@ -44,12 +46,12 @@ def check_function(func: FuncOp, model: Model, weights: Weights) -> None:
     if memory.io.data == "kept" and any(sizes != () for sizes in asked):
         text = "inputs cannot be kept: TFLM lays scratch over an input once it has been read"
         raise MemoptError(text, place)
-    graph = model.subgraphs[0]
+    graph = model.subgraphs[number]
     for index, operator in enumerate(graph.operators):
         if operator.name in BOUND_TO_PLAN:
             raise MemoptError(
                 "was compiled for the plan that is in the file, another one would break it",
-                f"subgraph 0 operator {index} ({operator.name})",
+                f"subgraph {number} operator {index} ({operator.name})",
             )
     _check_operators(func, graph)
 
@@ -120,9 +122,14 @@ def constant(graph: Subgraph, index: int) -> bool:
 
 
 def check_written(
-    data: bytes, model: Model, result: bytes, order: list[int], plan: bytes, name: str
+    data: bytes,
+    model: Model,
+    result: bytes,
+    orders: Sequence[Sequence[int]],
+    plan: bytes,
+    name: str,
 ) -> None:
-    """Read the written file again: the same model, in the new order, with exactly this plan.
+    """Read the written file again: the same model, in the new orders, with exactly this plan.
 
     Raises MemoptError otherwise: that would be a bug of ours, and nothing must be written then.
     """
@@ -131,13 +138,12 @@ def check_written(
     def fail(what: str) -> None:
         raise MemoptError(f"internal error: the written file differs in {what}", name)
 
-    def bare(graph: Subgraph) -> Subgraph:
+    def bare(graph: Subgraph, order: Sequence[int]) -> Subgraph:
         plain = [replace(o, options=(), custom_options=(0, 0)) for o in graph.operators]
-        return replace(graph, operators=tuple(plain))
+        return replace(graph, operators=tuple(plain[i] for i in order))
 
-    first, *rest = map(bare, model.subgraphs)
-    moved = replace(first, operators=tuple(first.operators[i] for i in order))
-    if (moved, *rest) != tuple(map(bare, again.subgraphs)):
+    same = [range(len(graph.operators)) for graph in again.subgraphs]
+    if [*map(bare, model.subgraphs, orders)] != [*map(bare, again.subgraphs, same)]:
         fail("its subgraphs")
     replaced = {b for key, b in model.metadata if key in (KEY, "OfflineMemoryAllocation")}
     for index, (old, new) in enumerate(zip(model.buffers, again.buffers, strict=False)):
@@ -151,11 +157,13 @@ def check_written(
         fail("where its bytes lie")
     if len(plans) != 1 or result[slice(*again.buffers[plans[0]])] != plan:
         fail("its plan")
-    for new, old in enumerate(order):
-        a, b = model.subgraphs[0].operators[old], again.subgraphs[0].operators[new]
-        if data[slice(*a.custom_options)] != result[slice(*b.custom_options)]:
-            fail(f"the custom options of operator {new}")
-        kinds = [[kind for _, kind in op.options] for op in (a, b)]
-        if kinds[0] != kinds[1]:
-            text = f"its options (type {max(kinds[0])}) are of a newer schema and would be lost"
-            raise MemoptError(text, f"{name}: subgraph 0 operator {old} ({a.name})")
+    for number, order in enumerate(orders):
+        before, after = (m.subgraphs[number].operators for m in (model, again))
+        for new, old in enumerate(order):
+            a, b = before[old], after[new]
+            if data[slice(*a.custom_options)] != result[slice(*b.custom_options)]:
+                fail(f"the custom options of operator {new}")
+            kinds = [[kind for _, kind in op.options] for op in (a, b)]
+            if kinds[0] != kinds[1]:
+                text = f"its options (type {max(kinds[0])}) are of a newer schema and would be lost"
+                raise MemoptError(text, f"{name}: subgraph {number} operator {old} ({a.name})")

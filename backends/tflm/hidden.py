@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.custom import IN_FILE
-from memopt.dialects.functions import body_of
+from memopt.dialects.functions import body_of, run_by
 from memopt.dialects.place_attributes import UnplacedAttr
 from memopt.dialects.plan import argument_offsets, model_of, offsets_of, plan_of, set_places
 from memopt.dialects.structure import OpaqueOp
@@ -38,7 +38,17 @@ from memopt.targets.tflm.arena import (
 
 def unknown_scratch(func: FuncOp) -> list[str]:
     """Names of the operators whose scratch in TFLM is not known: for these nothing is promised."""
-    return sorted({_name(op) for op in _hidden(func)})
+    return sorted({_name(op) for op in (*_hidden(func), *_inside(func))})
+
+
+def _inside(func: FuncOp) -> list[Operation]:
+    """Return the operators that ask for scratch in functions that operators run: TFLM lays it
+    around all tensors, and it is no part of what is counted for such a function."""
+    found: list[Operation] = []
+    for callee in (f for op in body_of(func).ops for f in run_by(op)):
+        asked = [op for op, _ in file_operators(callee) if requested(op, model_of(func)) != ()]
+        found += [*asked, *_inside(callee)]
+    return found
 
 
 def _hidden(func: FuncOp) -> dict[Operation, int]:
@@ -59,7 +69,7 @@ def never_needs_more(func: FuncOp) -> bool:
     """Whether TFLM's head is, with the plan in the IR, proven to be no larger than with the file as
     it is, whatever the operators of unknown scratch ask for."""
     ours = tflm_requests(func, planned=True, source_order=False, hold_unread=False)
-    return _is_safe(func, ours, _alive_before(func))
+    return not _inside(func) and _is_safe(func, ours, _alive_before(func))
 
 
 def make_safe(func: FuncOp) -> bool:
@@ -70,7 +80,8 @@ def make_safe(func: FuncOp) -> bool:
     around it, first fit, in several orders.
     """
     plan, model = plan_of(func), model_of(func)
-    if plan is None or model.has_views or model.has_inplace:
+    runs_others = any(run_by(op) for op in body_of(func).ops)
+    if plan is None or model.has_views or model.has_inplace or runs_others:
         return False
     before = _alive_before(func)
     tensors = tensor_requests(func, planned=False, source_order=False, hold_unread=False)

@@ -14,10 +14,11 @@ reference kernels; CMSIS-NN's ask for scratch besides.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from memopt.backends.tflm.order import written_order
+from memopt.backends.tflm.order import functions_of, written_order
 from memopt.backends.tflm.structs import DEVICE, EVAL_TENSOR, KERNELS, Build, Kernel, Site, Struct
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.cmsis_nn_scratch import requested
@@ -110,11 +111,14 @@ def interpreter_arena(
     if unknown:
         text = f"what TFLM needs for {', '.join(unknown)} is not known"
         raise MemoptError(f"{text}: its arena is not bounded", f"@{func.sym_name.data}")
-    order = written_order(func, model) if planned else range(len(model.subgraphs[0].operators))
+    module = func.parent_op()
+    orders: dict[int, Sequence[int]] = {}
+    if planned and isinstance(module, ModuleOp):
+        orders = {g: written_order(f, model) for g, f in functions_of(module, model).items()}
     operations = _operations(func)
     steps: list[_Step] = []
     for g, graph in enumerate(model.subgraphs):
-        for index in order if g == 0 else range(len(graph.operators)):
+        for index in orders.get(g, range(len(graph.operators))):
             op = operations.get((g, index))
             scratches = () if op is None else requested(op, model_of(func)) or ()
             site = Site(graph.operators[index], graph.tensors, op)

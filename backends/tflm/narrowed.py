@@ -22,7 +22,8 @@ from xdsl.traits import IsTerminator
 
 from memopt.analysis.constants import Constants, constants_of
 from memopt.analysis.weights import Weights, files_of
-from memopt.backends.tflm import only_function, source_of, text_of
+from memopt.backends.tflm import source_of, text_of
+from memopt.backends.tflm.order import functions_of
 from memopt.backends.tflm.repack import AlignedBuffer, pack, unpack
 from memopt.dialects.attributes import ActivationAttr, SourceAttr, WindowAttr
 from memopt.dialects.channel_attributes import NARROWED, is_narrowed
@@ -85,9 +86,9 @@ def write_narrowed(
     """The file of a module that rules left less of, without a plan. Raises MemoptError for
     operators that are not the file's, OtherSizesError for those that a file cannot say."""
     data, model, name = source_of(module, folder, model_path)
-    func = only_function(module, model)
+    func = functions_of(module, model)[0]
     if any(model.subgraphs[1:]):
-        raise OtherSizesError("variables that another subgraph sets are not written narrower", name)
+        raise OtherSizesError("a file of several subgraphs is not written narrower", name)
     objects = unpack(data)
     weights = Weights(files_of(module), folder, model_path)
     check_channels(func, weights.array)

@@ -13,11 +13,11 @@ from memopt.formats.tflite import Model, Tensor
 from memopt.targets.tflm.arena import tensor_indices
 
 
-def with_shapes_of(func: FuncOp, model: Model) -> Model:
-    """Return the file with the shapes that a function has, where the file leaves dimensions open.
-    Raises MemoptError for another shape than the file says."""
-    graph, *others = model.subgraphs
-    tensors = list(graph.tensors)
+def with_shapes_of(func: FuncOp, model: Model, number: int) -> Model:
+    """Return the file with the shapes that a function has, its subgraph `number`, where the file
+    leaves dimensions open. Raises MemoptError for another shape than the file says."""
+    graphs = list(model.subgraphs)
+    tensors = list(graphs[number].tensors)
     for value, index in tensor_indices(func).items():
         if isinstance(value, OpResult) and isinstance(value.op, VariableOp):
             continue
@@ -30,7 +30,8 @@ def with_shapes_of(func: FuncOp, model: Model) -> Model:
             )
             raise MemoptError(text, f"@{func.sym_name.data}")
         tensors[index] = replace(tensor, shape=shape, size=bytes_of(value.type))
-    return replace(model, subgraphs=(replace(graph, tensors=tuple(tensors)), *others))
+    graphs[number] = replace(graphs[number], tensors=tuple(tensors))
+    return replace(model, subgraphs=tuple(graphs))
 
 
 def _fits(shape: tuple[int, ...], tensor: Tensor) -> bool:
@@ -42,10 +43,10 @@ def _fits(shape: tuple[int, ...], tensor: Tensor) -> bool:
 
 
 def write_shapes(objects: Any, model: Model) -> None:
-    """Give the tensors of the first subgraph the shapes of a model."""
+    """Give the tensors of every subgraph the shapes of a model."""
     import numpy as np
 
-    graph = objects.subgraphs[0]
-    for entry, tensor in zip(graph.tensors, model.subgraphs[0].tensors, strict=True):
-        if tensor.signature:
-            entry.shape = np.array(tensor.shape, np.int32)
+    for graph, subgraph in zip(objects.subgraphs, model.subgraphs, strict=True):
+        for entry, tensor in zip(graph.tensors or (), subgraph.tensors, strict=True):
+            if tensor.signature:
+                entry.shape = np.array(tensor.shape, np.int32)

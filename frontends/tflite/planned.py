@@ -5,20 +5,30 @@ leaves open lies where TFLM's planner will put it.
 """
 
 import struct
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, OpResult, SSAValue
 
 from memopt.analysis.function_memory import function_memory
 from memopt.analysis.liveness import peak_of
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions
+from memopt.dialects.functions import (
+    body_of,
+    depth_of,
+    functions,
+    only_function,
+    run_by,
+    subgraph_of,
+)
 from memopt.dialects.model_attributes import ModelAttr
 from memopt.dialects.operators.base import is_constant_expression
-from memopt.dialects.place_attributes import UnplacedAttr
-from memopt.dialects.plan import MODEL, set_order, set_places
-from memopt.dialects.tensors import is_buffer
+from memopt.dialects.place_attributes import ScratchAttr, UnplacedAttr
+from memopt.dialects.plan import MODEL, SCRATCH, plan_of, set_order, set_places
+from memopt.dialects.structure import ConstantOp, VariableOp
+from memopt.dialects.tensors import bytes_of, is_buffer
 from memopt.dialects.write_plan import Facts, write_plan
 from memopt.formats.tflite import read_model
 from memopt.frontends.tflite.read import read
@@ -30,6 +40,7 @@ from memopt.targets.tflm.arena import (
     write_scratch,
 )
 
+RULES = ModelAttr("tflm", 16, "arena", views=False, inplace=False, scratch="tflm")
 PLAN_NAME = "OfflineMemoryAllocation"
 
 
@@ -40,23 +51,64 @@ def read_planned(data: bytes, name: str) -> ModuleOp:
     plan or one that does not fit its tensors.
     """
     module = read(data, name)
-    found = list(functions(module))
-    if len(found) != 1:
-        raise MemoptError(f"{len(found)} subgraphs; a plan is read for one", name)
     offsets = _plan_in(data, name)
-    func = found[0]
-    model = ModelAttr("tflm", 16, "arena", views=False, inplace=False, scratch="tflm")
-    func.attributes[MODEL] = model
-    _write(func, offsets, name)
-    head = write_scratch(func)
-    memory = function_memory(func, model)
-    set_order(memory.operations)
-    peak = peak_of(memory, model)
-    write_plan(func, Facts(peak, 0, "none").in_one_arena(head, 0))
+    main = only_function(module)
+    depth_of(main)
+    for func in functions(module):
+        func.attributes[MODEL] = RULES
+    _plan(main, offsets, name)
     return module
 
 
-def _plan_in(data: bytes, name: str) -> tuple[int, ...]:
+def _plan(func: FuncOp, offsets: Sequence[Sequence[int]], name: str) -> None:
+    """Give a function the offsets of its subgraph, and before that those that its operators run
+    theirs, from where the operator works on."""
+    for op in body_of(func).ops:
+        inner = run_by(op)
+        numbers = [at for f in inner for at in _held(f, offsets, name)]
+        base = min(numbers, default=0)
+        for callee in inner:
+            moved = list(offsets)
+            for each in (callee, *_inside(callee)):
+                number = subgraph_of(each)
+                moved[number] = [max(-1, at - base) for at in offsets[number]]
+            _plan(callee, moved, name)
+        if inner:
+            size = max(plan.arena for f in inner if (plan := plan_of(f)) is not None)
+            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(size, base)])
+    _write(func, offsets[max(0, subgraph_of(func))], name)
+    head = write_scratch(func)
+    memory = function_memory(func, RULES)
+    set_order(memory.operations)
+    peak = peak_of(memory, RULES)
+    write_plan(func, Facts(peak, 0, "none").in_one_arena(head, 0))
+
+
+def _inside(func: FuncOp) -> Iterator[FuncOp]:
+    """Yield the functions that run while a function runs."""
+    for op in func.body.walk():
+        for callee in run_by(op):
+            yield callee
+            yield from _inside(callee)
+
+
+def _held(func: FuncOp, offsets: Sequence[Sequence[int]], name: str) -> list[int]:
+    """Return the offsets of all that a function that an operator runs has in the arena, and of what
+    it runs. Raises MemoptError if the plan leaves one open."""
+    found = [at for inner in _inside(func) for at in _held(inner, offsets, name)]
+    own = offsets[subgraph_of(func)]
+    for value, index in tensor_indices(func).items():
+        maker = value.op if isinstance(value, OpResult) else None
+        if bytes_of(value.type) and not isinstance(maker, ConstantOp | VariableOp):
+            if own[index] < 0:
+                text = f"the plan leaves tensor {index} of @{func.sym_name.data} to TFLM"
+                raise MemoptError(f"{text}, which an operator runs", name)
+            found.append(own[index])
+    return found
+
+
+def _plan_in(data: bytes, name: str) -> list[Sequence[int]]:
+    """Return the offsets of each subgraph."""
     model = read_model(data, name)
     buffers = [buffer for key, buffer in model.metadata if key == PLAN_NAME]
     if len(buffers) != 1:
@@ -69,10 +121,11 @@ def _plan_in(data: bytes, name: str) -> tuple[int, ...]:
         len(graph.tensors) for graph in model.subgraphs
     ):
         raise MemoptError(f"metadata {PLAN_NAME} has {values[2]} offsets for other tensors", name)
-    return values[3:]
+    starts = list(accumulate((len(graph.tensors) for graph in model.subgraphs), initial=3))
+    return [values[start:end] for start, end in pairwise(starts)]
 
 
-def _write(func: FuncOp, offsets: tuple[int, ...], name: str) -> None:
+def _write(func: FuncOp, offsets: Sequence[int], name: str) -> None:
     model = func.attributes[MODEL]
     assert isinstance(model, ModelAttr)
     memory = function_memory(func, model)

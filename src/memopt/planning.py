@@ -18,7 +18,7 @@ from memopt.backends.c.lowering import check_kernels
 from memopt.backends.checked import Checked
 from memopt.backends.tflm.hidden import unknown_scratch
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import functions, only_function
+from memopt.dialects.functions import depth_of, functions, only_function
 from memopt.dialects.plan import SCHEDULES_TRIED, in_float32, model_of, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.rewrite_attributes import rewrites_list
@@ -27,7 +27,7 @@ from memopt.in_time import in_budget
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE, MemgraphExpandRowsPass
 from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
-from memopt.passes.pipelines import NO_RULES, Choices, Step, plan, rules_of, source
+from memopt.passes.pipelines import NO_RULES, Choices, Step, plan, rules_of, source, with_branches
 from memopt.passes.planned import Planned, PlanningPass
 from memopt.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.solvers import clock
@@ -207,6 +207,8 @@ def _run(
             step.apply(context, module)
             known.clear()
             return
+        if step.reads_others:
+            known.update({f: planned and planned.write() for f, planned in known.items()})
         for func in functions(module):
             if not again or func in dropped:
                 known[func] = step.plan(func, known.get(func))
@@ -214,6 +216,7 @@ def _run(
             dropped.clear()
             dropped.update(func for func, planned in known.items() if planned is None)
 
+    steps = with_branches(steps, max(map(depth_of, functions(module)), default=0))
     passes = [step.run for step in steps]
     for i, step in enumerate(steps):
         limited = in_budget(passes[i:], deadline)

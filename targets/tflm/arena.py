@@ -4,6 +4,9 @@
     arena.head                       # bytes that TFLM will need besides its persistent tail
     tflm_arena(func, planned=False)  # the same order, everything left to TFLM's own planner
 
+Subgraphs that an operator runs (IF, WHILE) have their steps inside of its own; their tensors lie in
+what the operator works in.
+
 TFLM lays tensors with an offset first and packs the rest around them: first fit by falling size,
 later requests first among equals; scratch comes after all tensors. Source: tensorflow/tflite-micro,
 micro/memory_planner/greedy_memory_planner.cc (CalculateOffsetsIfNeeded) and
@@ -11,7 +14,7 @@ micro/micro_allocation_info.cc (MarkAllocationLifetimes). Shares no code with th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.dialects.func import FuncOp
@@ -22,10 +25,17 @@ from memopt.analysis.liveness import live_range
 from memopt.dialects.attributes import SourceAttr
 from memopt.dialects.cmsis_nn_scratch import requested
 from memopt.dialects.errors import MemoptError
-from memopt.dialects.functions import body_of
+from memopt.dialects.functions import body_of, run_by, subgraph_of
 from memopt.dialects.names import place_of
 from memopt.dialects.place_attributes import ScratchAttr
-from memopt.dialects.plan import SCRATCH, argument_offsets, bytes_offset, model_of, offsets_of
+from memopt.dialects.plan import (
+    SCRATCH,
+    argument_offsets,
+    bytes_offset,
+    model_of,
+    offsets_of,
+    scratch_list,
+)
 from memopt.dialects.structure import ConstantOp, VariableOp
 from memopt.dialects.tensors import bytes_of
 
@@ -147,31 +157,84 @@ def write_scratch(func: FuncOp) -> int:
 def tflm_requests(
     func: FuncOp, planned: bool, source_order: bool, hold_unread: bool
 ) -> list[Request]:
-    """The requests behind `tflm_arena`: tensors by index, then scratch by operator."""
-    operators = _steps(func, source_order)
+    """Return the requests behind `tflm_arena`: tensors by subgraph and index, of the functions that
+    operators run too, then scratch by operator of `func`."""
+    scopes = _Scopes.of(func, source_order)
     requests = [r for _, r in tensor_requests(func, planned, source_order, hold_unread)]
-    for op, step in operators.items():
-        requests += [Request(size, step, step) for size in requested(op, model_of(func)) or ()]
+    for op in scopes.operators[func]:
+        start, end = scopes.runs[op]
+        requests += [Request(size, start, end) for size in requested(op, model_of(func)) or ()]
     return requests
 
 
-def _steps(func: FuncOp, source_order: bool) -> dict[Operation, int]:
-    """When each operator runs, from 1, in that order."""
-    operators = file_operators(func)
-    if source_order:
-        operators.sort(key=lambda pair: pair[1])
-    return {op: i + 1 for i, (op, _) in enumerate(operators)}
+@dataclass
+class _Scopes:
+    """When everything happens: a counter that grows with each operator, and as each subgraph is
+    entered that an operator runs. `entered` is when a function begins and ends, `bases` what is
+    added to the offsets of its tensors, None where it has no place."""
+
+    source_order: bool
+    now: int = 0
+    operators: dict[FuncOp, list[Operation]] = field(default_factory=dict[FuncOp, list[Operation]])
+    runs: dict[Operation, tuple[int, int]] = field(default_factory=dict[Operation, tuple[int, int]])
+    entered: dict[FuncOp, tuple[int, int]] = field(default_factory=dict[FuncOp, tuple[int, int]])
+    bases: dict[FuncOp, int | None] = field(default_factory=dict[FuncOp, int | None])
+
+    @classmethod
+    def of(cls, func: FuncOp, source_order: bool) -> "_Scopes":
+        scopes = cls(source_order)
+        scopes.enter(func, 0)
+        return scopes
+
+    def enter(self, func: FuncOp, base: int | None) -> None:
+        """Raises MemoptError for a function that two operators run: TFLM has its tensors once."""
+        if func in self.operators:
+            text = "is run by two operators, but TFLM has its tensors once"
+            raise MemoptError(text, f"@{func.sym_name.data}")
+        pairs = file_operators(func)
+        if self.source_order:
+            pairs.sort(key=lambda pair: pair[1])
+        self.operators[func] = [op for op, _ in pairs]
+        self.bases[func] = base
+        start = self.now
+        for op in self.operators[func]:
+            self.now += 1
+            first = self.now
+            inside = base_of(op)
+            for callee in run_by(op):
+                self.now += 1
+                self.enter(callee, None if base is None or inside is None else base + inside)
+            self.runs[op] = first, self.now
+        self.entered[func] = start, self.now
+
+
+def base_of(op: Operation) -> int | None:
+    """Return the offset in bytes of what an operator works in, None if it has no place."""
+    scratch = scratch_list(op)
+    place = scratch[0].place if scratch else None
+    return place if isinstance(place, int) and place >= 0 else None
 
 
 def tensor_requests(
     func: FuncOp, planned: bool, source_order: bool, hold_unread: bool
 ) -> list[tuple[SSAValue, Request]]:
-    """The tensors that TFLM lays into its head, by index."""
-    block = body_of(func)
-    step = _steps(func, source_order)
-    end = len(step)
+    """Return the tensors that TFLM lays into its head, by subgraph and index."""
+    scopes = _Scopes.of(func, source_order)
+    found: list[tuple[SSAValue, Request]] = []
+    for each in sorted(scopes.operators, key=lambda f: (f is not func, subgraph_of(f))):
+        found += _requests_of(each, scopes, planned, hold_unread if each is func else None)
+    return found
+
+
+def _requests_of(
+    func: FuncOp, scopes: _Scopes, planned: bool, hold_unread: bool | None
+) -> list[tuple[SSAValue, Request]]:
+    """Return the tensors of one function; `hold_unread` is None for one that an operator runs, of
+    which TFLM gives the bytes of unread inputs away at once, at the places of the plan."""
+    block, base = body_of(func), scopes.bases[func]
+    begin, end = scopes.entered[func]
     offsets: dict[SSAValue, int | None] = {}
-    if planned:
+    if planned and base is not None:
         for argument, place in zip(block.args, argument_offsets(func), strict=True):
             offsets[argument] = bytes_offset(place)
         for op in block.ops:
@@ -184,11 +247,12 @@ def tensor_requests(
         maker = value.op if isinstance(value, OpResult) else None
         if not size or isinstance(maker, ConstantOp | VariableOp):
             continue  # constants are in flash, variables in the persistent tail
-        first = 0 if maker is None else step.get(maker, -1)
-        uses = [step[u.operation] for u in value.uses if u.operation in step]
-        live = live_range((first,), uses, end + 1, to_end=value in returned)
+        first, used = (begin, begin) if maker is None else scopes.runs.get(maker, (-1, -1))
+        uses = [scopes.runs[u.operation][1] for u in value.uses if u.operation in scopes.runs]
+        live = live_range((first,), [used, *uses], end + 1, to_end=value in returned)
         last, offset = live.stop - 1, offsets.get(value)
-        if is_unread(value):
+        if is_unread(value) and hold_unread is not None:
             last, offset = (max(last, min(1, end)), offset) if hold_unread else (last, None)
-        found.append((index, value, Request(size, first, last, offset)))
+        at = None if offset is None or base is None else base + offset
+        found.append((index, value, Request(size, first, last, at)))
     return [(value, request) for _, value, request in sorted(found, key=lambda entry: entry[0])]

@@ -85,6 +85,8 @@ def random_inputs(model: bytes, runs: int, seed: int) -> list[list[Any]]:
         if tensor.type == "FLOAT32":
             return rng.uniform(-1, 1, tensor.shape).astype(np.float32)
         kind = np.dtype(tensor.type.lower())
+        if kind == np.bool_:
+            return rng.integers(0, 2, tensor.shape).astype(kind)
         limits = np.iinfo(kind)
         return rng.integers(limits.min, limits.max, tensor.shape, kind, endpoint=True)
 

@@ -1,0 +1,79 @@
+"""`memgraph-branches`: count what IF and WHILE run, which are functions of the module, as scratch.
+
+    func.func @main(...) {
+      %y = memgraph.opaque "IF"(%c, %x) options {thenSubgraphIndex = 1 : i64, elseSubgraphIndex = 2}
+    func.func @subgraph_1(...) attributes {memgraph.plan = ... arena 512}
+    func.func @subgraph_2(...) attributes {memgraph.plan = ... arena 320}
+
+    %y = memgraph.opaque "IF"(%c, %x) ... {memgraph.scratch = [#memgraph.scratch<512>]}
+
+One of them runs at a time, and each begins anew with copies of the operands, so the largest arena
+is enough for all (tensorflow/tflite-micro, kernels/if.cc and while.cc, where the results of a turn
+are copied before the condition runs again). The plan of a function whose scratch changes is
+dropped: it is scheduled and placed once more, and twice where what it runs runs others.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
+
+from memopt.dialects.functions import run_by
+from memopt.dialects.place_attributes import ScratchAttr
+from memopt.dialects.plan import MODEL, SCRATCH, drop_plan, model_of, plan_of, scratch_list
+from memopt.passes.planned import Planned, PlanningPass
+
+
+@dataclass(frozen=True)
+class MemgraphBranchesPass(PlanningPass):
+    """Count the arenas of functions that operators run as scratch of these operators."""
+
+    name = "memgraph-branches"
+    reads_others: ClassVar[bool] = True
+
+    def plan(self, func: FuncOp, known: Planned | None) -> Planned | None:
+        run = {op: run_by(op) for op in func.body.walk() if run_by(op)}
+        if not all(_is_settled(callee) for callees in run.values() for callee in callees):
+            return known  # once these are planned again
+        sizes = {op: max(map(_arena, callees)) for op, callees in run.items()}
+        changed = {op: size for op, size in sizes.items() if size != _counted(op)}
+        if not changed:
+            return known
+        model = model_of(func)
+        drop_plan(func)
+        func.attributes[MODEL] = model
+        for op, size in changed.items():
+            op.attributes[SCRATCH] = ArrayAttr([ScratchAttr(size)])
+        return None
+
+
+def _is_settled(func: FuncOp) -> bool:
+    """Return whether a function is placed with what its operators run, if they run any. Raises
+    PassFailedException for one that runs none and is not placed."""
+    run = {op: callees for op in func.body.walk() if (callees := run_by(op))}
+    plan = plan_of(func)
+    if not run and (plan is None or not plan.placed):
+        text = f"@{func.sym_name.data}, which an operator runs, has no places"
+        raise PassFailedException(f"memgraph-branches: {text}; run --place first")
+    return (
+        plan is not None
+        and plan.placed
+        and all(_is_settled(callee) for callees in run.values() for callee in callees)
+        and all(_counted(op) == max(map(_arena, callees)) for op, callees in run.items())
+    )
+
+
+def _counted(op: Operation) -> int | None:
+    """Return the bytes of scratch that an operator has, None if it has none or several."""
+    sizes = [s.bytes.data for s in scratch_list(op) or ()]
+    return sizes[0] if len(sizes) == 1 else None
+
+
+def _arena(func: FuncOp) -> int:
+    """Return the bytes of the arena of a placed function."""
+    plan = plan_of(func)
+    assert plan is not None and plan.placed
+    return plan.arena

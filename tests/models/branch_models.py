@@ -1,0 +1,123 @@
+"""Random .tflite files whose IF and WHILE run other subgraphs, which may do so again."""
+
+import random
+from dataclasses import dataclass, field
+
+import numpy as np
+from tflite_builder import Graph, Op, T, build
+
+KINDS = ("NEG", "ABS", "ADD", "MUL", "CONCATENATION", "IF", "WHILE")
+TURNS = 3  # at most, of a loop
+
+
+@dataclass
+class Draft:
+    """A subgraph that grows."""
+
+    rng: random.Random
+    tensors: list[T] = field(default_factory=list[T])
+    operators: list[Op] = field(default_factory=list[Op])
+
+    def tensor(self, width: int, kind: str = "FLOAT32", data: object = None) -> int:
+        self.tensors.append(T(f"t{len(self.tensors)}", [1, width], kind, data))
+        return len(self.tensors) - 1
+
+    def run(self, name: str, inputs: list[int], *results: int, **options: int) -> int:
+        """Add an operator; its first result."""
+        words = "".join(part.capitalize() for part in name.split("_"))
+        given = (words, dict(options)) if options else None
+        self.operators.append(Op(name, inputs, list(results), given))
+        return results[0]
+
+    def graph(self, inputs: list[int], outputs: list[int]) -> Graph:
+        return Graph(self.tensors, self.operators, inputs, outputs)
+
+
+def branch_model(seed: int, depth: int = 2) -> bytes:
+    """A main graph of a condition and one or two vectors; at least one of its operators runs
+    others."""
+    rng = random.Random(seed)
+    graphs: list[Graph | None] = [None]
+    draft = Draft(rng)
+    condition = draft.tensor(1, "BOOL")
+    inputs = [draft.tensor(rng.choice((3, 17, 40))) for _ in range(rng.randrange(1, 3))]
+    results = _fill(draft, graphs, condition, inputs, depth, must=True)
+    graphs[0] = draft.graph([condition, *inputs], results)
+    return build(*(graph for graph in graphs if graph is not None))
+
+
+def _fill(
+    draft: Draft,
+    graphs: list[Graph | None],
+    condition: int,
+    inputs: list[int],
+    depth: int,
+    must: bool = False,
+) -> list[int]:
+    """Add operators on `inputs`; those results that are not read, for each at least one."""
+    rng, values = draft.rng, list(inputs)
+    count = rng.randrange(2, 6)
+    for k in range(count):
+        a = rng.choice(values)
+        width = draft.tensors[a].shape[1]
+        kind = rng.choice(KINDS[: None if depth else 5])
+        if must and k == count - 1:
+            kind = rng.choice(KINDS[5:])
+        same = rng.choice([v for v in values if draft.tensors[v].shape[1] == width])
+        if kind in ("NEG", "ABS"):
+            values.append(draft.run(kind, [a], draft.tensor(width)))
+        elif kind in ("ADD", "MUL"):
+            values.append(draft.run(kind, [a, same], draft.tensor(width)))
+        elif kind == "CONCATENATION":
+            b = rng.choice(values)
+            wide = draft.tensor(width + draft.tensors[b].shape[1])
+            values.append(draft.run(kind, [a, b], wide, axis=1))
+        else:
+            values.append(_branch(draft, graphs, kind, condition, a, depth - 1))
+    read = {i for op in draft.operators for i in op.inputs}
+    return [v for v in values if v not in read and v not in inputs] or values[-1:]
+
+
+def _branch(
+    draft: Draft, graphs: list[Graph | None], kind: str, condition: int, a: int, depth: int
+) -> int:
+    """Add an IF or a WHILE on a vector; its result."""
+    width = int(draft.tensors[a].shape[1])
+    first = len(graphs)
+    graphs += [None, None]
+    if kind == "IF":
+        for at in (first, first + 1):
+            inner = Draft(draft.rng)
+            given = inner.tensor(1, "BOOL"), inner.tensor(width)
+            made = _fill(inner, graphs, given[0], [given[1]], depth)
+            graphs[at] = inner.graph(list(given), [_narrowed(inner, made[0], width)])
+        result = draft.tensor(width)
+        options = {"thenSubgraphIndex": first, "elseSubgraphIndex": first + 1}
+        return draft.run("IF", [condition, condition, a], result, **options)
+    test, body = Draft(draft.rng), Draft(draft.rng)
+    state = [(1, "INT32"), (1, "BOOL"), (width, "FLOAT32")]
+    given = [test.tensor(*each) for each in state]
+    last = test.tensor(1, "INT32", np.array([draft.rng.randrange(TURNS + 1)], np.int32))
+    goes_on = test.run("LESS", [given[0], last], test.tensor(1, "BOOL"))
+    graphs[first] = test.graph(given, [goes_on])
+    given = [body.tensor(*each) for each in state]
+    one = body.tensor(1, "INT32", np.array([1], np.int32))
+    turn = body.run("ADD", [given[0], one], body.tensor(1, "INT32"))
+    made = _fill(body, graphs, given[1], [given[2]], depth)
+    graphs[first + 1] = body.graph(given, [turn, given[1], _narrowed(body, made[0], width)])
+    zero = draft.tensor(1, "INT32", np.array([0], np.int32))
+    results = [draft.tensor(*each) for each in state]
+    options = {"condSubgraphIndex": first, "bodySubgraphIndex": first + 1}
+    draft.run("WHILE", [zero, condition, a], *results, **options)
+    return results[2]
+
+
+def _narrowed(draft: Draft, value: int, width: int) -> int:
+    """A vector as wide as it has to be, bounded so that no loop makes it infinite."""
+    if draft.tensors[value].shape[1] != width:
+        begin = draft.tensor(2, "INT32", np.array([0, 0], np.int32))
+        size = draft.tensor(2, "INT32", np.array([1, width], np.int32))
+        draft.tensors[begin] = T("begin", [2], "INT32", np.array([0, 0], np.int32))
+        draft.tensors[size] = T("size", [2], "INT32", np.array([1, width], np.int32))
+        value = draft.run("SLICE", [value, begin, size], draft.tensor(width))
+    return draft.run("TANH", [value], draft.tensor(width))
