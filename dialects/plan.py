@@ -35,6 +35,7 @@ WIDE, NARROW = FORMS = ("wide", "narrow")  # of fast kernels, the fastest first;
 PLAN, MODEL, ALIAS = "memgraph.plan", "memgraph.model", "memgraph.alias"
 
 
+OPEN_BATCH = "memgraph.open_batch"  # inputs whose batch the file leaves open: it is 1
 IN_FLOAT32 = "memgraph.in_float32"  # real types of the file that are computed in float32
 PARTITION, SCHEDULES_TRIED = "memgraph.partition", "memgraph.schedules_tried"
 
@@ -93,7 +94,16 @@ def mark_fast(op: Operation, form: str) -> None:
 def in_float32(func: FuncOp) -> list[str]:
     """Return the names of the real types of a file that are computed in float32, which they are
     not."""
-    names = func.attributes.get(IN_FLOAT32)
+    return _texts(func, IN_FLOAT32)
+
+
+def open_batch(func: FuncOp) -> list[str]:
+    """Return the names of the inputs whose batch the file leaves open and nobody gave: it is 1."""
+    return _texts(func, OPEN_BATCH)
+
+
+def _texts(func: FuncOp, key: str) -> list[str]:
+    names = func.attributes.get(key)
     if not isinstance(names, ArrayAttr):
         return []
     values = cast("ArrayAttr[Attribute]", names).data

@@ -23,7 +23,7 @@ from memopt.dialects.operators.comparison import ChooseOp
 from memopt.dialects.operators.constants import DividedOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.quantization import CastOp
-from memopt.dialects.plan import IN_FLOAT32
+from memopt.dialects.plan import IN_FLOAT32, OPEN_BATCH
 from memopt.dialects.quick import numbers
 from memopt.dialects.structure import OpaqueOp
 from memopt.dialects.tensors import bytes_of
@@ -79,9 +79,9 @@ class Importer:
         for index, node in self.known.nodes:
             self._node(index, node)
         func = self.draft.function("main", [self.value(n) for n in graph.outputs])
-        if graph.others:
-            names = [StringAttr(name) for name in sorted(graph.others)]
-            func.attributes[IN_FLOAT32] = ArrayAttr(names)
+        for key, names in ((IN_FLOAT32, sorted(graph.others)), (OPEN_BATCH, graph.open_batch)):
+            if names:
+                func.attributes[key] = ArrayAttr([StringAttr(name) for name in names])
         return func
 
     def type(self, name: str, place: str) -> TensorType[Attribute]:

@@ -18,7 +18,6 @@ from onnx import (
     ModelProto,
     NodeProto,
     TensorProto,
-    TensorShapeProto,
     TypeProto,
     ValueInfoProto,
 )
@@ -26,7 +25,6 @@ from onnx import (
 from memopt.dialects.errors import MemoptError
 from memopt.formats.onnx_weights import array_of, constant_tensor, files_hash
 from memopt.frontends.core.fixed import Fixed
-from memopt.frontends.core.shapes import BATCH, check_names
 from memopt.frontends.onnx.checks import (
     DEFAULT_DOMAINS,
     check_constant,
@@ -37,6 +35,7 @@ from memopt.frontends.onnx.checks import (
 )
 from memopt.frontends.onnx.float32 import compute_in_float32, converted, element_read
 from memopt.frontends.onnx.given import given_constants
+from memopt.frontends.onnx.input_shapes import fix_shapes, is_known
 from memopt.frontends.onnx.ordering import Numbered, in_order, sort_subgraphs
 from memopt.frontends.onnx.qlinear import expanded
 
@@ -69,7 +68,8 @@ class Graph:
     tensors are in `constants`, as the initializers are; `types` are what onnx infers, `declared`
     what the file says of results, which counts where nothing can be inferred; `given` are inputs
     that are constants in use; `folder` has the files that constants lie in.
-    `others` are the real types of the file that are computed in float32."""
+    `others` are the real types of the file that are computed in float32, `open_batch` the inputs
+    whose batch the file leaves open and nobody gives: it is 1."""
 
     name: str
     sha256: str
@@ -83,6 +83,7 @@ class Graph:
     given: Mapping[str, TensorProto]
     folder: str = ""
     others: frozenset[str] = frozenset()
+    open_batch: tuple[str, ...] = ()
 
     def place(self, index: int, node: NodeProto) -> str:
         """Where a node stands, for messages."""
@@ -142,11 +143,11 @@ def load(
         check_constant(tensor, name, path)
     constants = {t.name: _near(t, folder) for t in model.graph.initializer}
     inputs = [v for v in model.graph.input if v.name not in constants]
-    _fix_shapes(inputs, shapes, name)
+    open_batch = fix_shapes(inputs, shapes, name)
     given = given_constants(inputs, fixed, name)
     inputs = [v for v in inputs if v.name not in given]
     graph = _infer(model, nodes, constants, given, inputs, opsets, name, sha256, folder)
-    return replace(graph, others=others)
+    return replace(graph, others=others, open_batch=open_batch)
 
 
 def _converted(model: ModelProto, name: str) -> ModelProto:
@@ -169,52 +170,6 @@ def _near(tensor: TensorProto, folder: str) -> TensorProto:
 # -- shapes -------------------------------------------------------------------------------------
 
 
-def _fix_shapes(
-    inputs: list[ValueInfoProto], shapes: Mapping[str, tuple[int, ...]], name: str
-) -> None:
-    """Give the graph's inputs the shapes of `--shape`. Raises MemoptError unless all are static."""
-    names = [v.name for v in inputs]
-    check_names(shapes, names, name)
-    for value in inputs:
-        place = f"{name}: input {value.name!r}"
-        kind = value.type.WhichOneof("value")
-        if kind != "tensor_type":
-            raise MemoptError(f"is a {kind or 'nothing'}, only tensors are supported", place)
-        if value.name in shapes:
-            _fix(value.type.tensor_type, shapes[value.name], place)
-        dims = value.type.tensor_type.shape.dim
-        if BATCH in shapes and len(dims) and not _is_known(dims[0]):
-            dims[0].dim_value = shapes[BATCH][0]
-        found = type_of(value.type)
-        if found is None or found.fixed is None:
-            dims = value.type.tensor_type.shape.dim
-            text = "x".join(str(d.dim_value) if _is_known(d) else d.dim_param or "?" for d in dims)
-            raise MemoptError(
-                f"has the shape {text or '?'}; fix it with --shape={value.name}=1x...", place
-            )
-
-
-def _is_known(dim: TensorShapeProto.Dimension) -> bool:
-    """Whether the file says a dimension; some exporters write -1 for one that they leave open."""
-    return dim.HasField("dim_value") and dim.dim_value >= 0
-
-
-def _fix(tensor: TypeProto.Tensor, shape: tuple[int, ...], place: str) -> None:
-    text = "x".join(map(str, shape))
-    if min(shape, default=0) < 0:
-        raise MemoptError(f"--shape gives a negative dimension: {list(shape)}", place)
-    if not tensor.HasField("shape"):
-        for d in shape:
-            tensor.shape.dim.add().dim_value = d
-    if len(tensor.shape.dim) != len(shape):
-        rank = len(tensor.shape.dim)
-        raise MemoptError(f"has {rank} dimensions, --shape gives {text}", place)
-    for dim, size in zip(tensor.shape.dim, shape, strict=True):
-        if _is_known(dim) and dim.dim_value != size:
-            raise MemoptError(f"has a fixed {dim.dim_value} where --shape gives {text}", place)
-        dim.dim_value = size
-
-
 def type_of(proto: TypeProto) -> ValueType | None:
     """A tensor's type as far as it is known, None for anything else."""
     if proto.WhichOneof("value") != "tensor_type":
@@ -222,7 +177,7 @@ def type_of(proto: TypeProto) -> ValueType | None:
     tensor = proto.tensor_type
     if not tensor.HasField("shape"):
         return ValueType(tensor.elem_type, None)
-    dims = (d.dim_value if _is_known(d) else None for d in tensor.shape.dim)
+    dims = (d.dim_value if is_known(d) else None for d in tensor.shape.dim)
     return ValueType(tensor.elem_type, tuple(dims))
 
 

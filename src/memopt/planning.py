@@ -19,7 +19,7 @@ from memopt.backends.checked import Checked
 from memopt.backends.tflm.hidden import unknown_scratch
 from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import depth_of, functions, only_function
-from memopt.dialects.plan import SCHEDULES_TRIED, in_float32, model_of, plan_of
+from memopt.dialects.plan import SCHEDULES_TRIED, in_float32, model_of, open_batch, plan_of
 from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.rewrite_attributes import rewrites_list
 from memopt.driver import check_module, progress
@@ -290,6 +290,7 @@ def report_dict(
         "macs_unknown": list(work.unknown),  # kinds of operators that are not among `macs`
         "weights": work.weights,
         "in_float32": in_float32(func),  # real types of the file that are computed so
+        "open_batch": open_batch(func),  # inputs of one image, which the file leaves open
         "persistent": variable_bytes(func.body.ops),  # beside the arena, from run to run
         "source": {
             "peak": old.peak.data,

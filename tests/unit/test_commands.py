@@ -52,7 +52,7 @@ def test_report_json_has_the_keys_of_the_contract(
     report = json.loads(capsys.readouterr().out)
     assert list(report) == [
         *("model", "operators", "tensors", "macs", "macs_unknown", "weights", "in_float32"),
-        "persistent",
+        *("open_batch", "persistent"),
         *("source", "plan", "memories", "rewrites", "target", "advice"),
     ]
     assert report["operators"] == 7

@@ -1,5 +1,6 @@
 """The ONNX frontend on what is unusual or hostile: shapes, constants, other files, corruption."""
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +46,8 @@ def test_symbolic_dimensions() -> None:
 def test_minus_one_is_an_open_dimension() -> None:
     """As some exporters write it."""
     model = make([node("Relu")], (-1, 4), y=(-1, 4))
-    assert "has the shape ?x4; fix it with --shape" in refused(model.SerializeToString())
+    open_width = make([node("Relu")], (4, -1), y=(4, -1))
+    assert "has the shape 4x?; fix it with --shape" in refused(open_width.SerializeToString())
     assert str(load(model, {"x": (3, 4)})).count("tensor<3x4xf32>") >= 2
 
 
@@ -442,13 +444,44 @@ def test_corruption(fuzz: float) -> None:
     assert refusals > 1000 * fuzz
 
 
+@pytest.mark.parametrize("shape", [("N", 4), (-1, 4), (0, 4), (None, 4), ("unk__7", 4), ("s0", 4)])
+def test_a_batch_that_is_open_is_one(shape: tuple[Any, ...]) -> None:
+    module = read(make([node("Relu")], shape, y=shape).SerializeToString(), "m.onnx")
+    assert 'memgraph.open_batch = ["x"]' in str(module)
+    assert str(module).count("tensor<1x4xf32>") >= 2
+
+
+@pytest.mark.parametrize(
+    "shape", [("seq_len", 4), ("T_frames", 4), ("N", "H"), ("samples",), (0, 0)]
+)
+def test_what_may_be_no_batch_is_refused(shape: tuple[Any, ...]) -> None:
+    data = make([node("Relu")], shape, y=shape).SerializeToString()
+    if shape != (0, 0):  # which is no batch: nothing is open
+        assert "fix it with --shape=x=1x" in refused(data)
+    else:
+        assert "open_batch" not in str(read(data, "m.onnx"))
+
+
+def test_a_name_has_one_size_wherever_it_stands() -> None:
+    """As of the state of a recurrent network, whose batch is its second dimension."""
+    model = make([node("MatMul", ("h", "x"))], ("N", 4), y=(2, 4))
+    model.graph.input.append(helper.make_tensor_value_info("h", 1, (2, "N")))
+    data = model.SerializeToString()
+    assert str(read(data, "m.onnx")).count("tensor<2x1xf32>") >= 2
+    assert "tensor<2x3xf32>" in str(read(data, "m.onnx", None, {"x": (3, 4)}))
+
+
 def test_open_batches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`--batch=1` fixes what is open alone; what else is open is refused as before."""
+    """A batch that nobody gives is 1, and the report says so; what else is open is refused."""
     model = make([node("Abs")], ("n", 4), {})
     path = tmp_path / "m.onnx"
     path.write_bytes(model.SerializeToString())
-    assert "fix it with --shape=x=1x" in refused(path.read_bytes())
     command = ["report", str(path), "--json"]
+    assert main(command) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["open_batch"], report["plan"]["peak"]) == (["x"], 16)
+    assert main(command[:2]) == 0
+    assert "batch     of x is 1, which the file leaves open" in capsys.readouterr().out
     assert main([*command, "--batch=3"]) == 0
     assert '"peak": 96' in capsys.readouterr().out
     assert main([*command, "--batch=0"]) == 2

@@ -33,7 +33,7 @@ def summary(report: dict[str, Any]) -> str:
     ]
     if "claimed" not in plan:
         lines += counted_line(source, plan)
-    lines += float32_lines(report) + persistent_lines(report)
+    lines += float32_lines(report) + batch_lines(report) + persistent_lines(report)
     lines += rows_line(plan, report["operators"]) + sliding_lines(plan)
     if hidden := plan["unknown_scratch"]:
         lines.append(
@@ -66,6 +66,12 @@ def float32_lines(report: dict[str, Any]) -> list[str]:
         "is another for each operator"
         for name in report["in_float32"]
     ]
+
+
+def batch_lines(report: dict[str, Any]) -> list[str]:
+    """Which inputs are taken to be of one image, since the file does not say how many."""
+    names = ", ".join(report["open_batch"])
+    return [f"batch     of {names} is 1, which the file leaves open (--batch)"] if names else []
 
 
 def before_and_after(report: dict[str, Any], figure: str) -> str:
