@@ -155,6 +155,7 @@ def test_a_killed_solver_is_a_line_and_no_proof(folder: Path) -> None:
     (folder / "out").write_text("as it was")
     with command("opt", ["--schedule=ilp", *OPT, "--stats=json"], folder) as process:
         worker = solving(process)
+        assert worker, process.communicate(timeout=HANG)  # 0 would be this process and its group
         os.kill(worker, signal.SIGKILL)
         _, err = process.communicate(timeout=HANG)
     said = err.splitlines()
