@@ -68,6 +68,7 @@ from memopt.dialects.operators.real_functions import (
     SqrtOp,
     SquareOp,
 )
+from memopt.dialects.operators.real_lstm import RealLstmOp
 from memopt.dialects.operators.rectifiers import EluOp, LeakyReluOp
 from memopt.dialects.operators.reductions import (
     ArgMaxOp,
@@ -481,7 +482,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "TOPK_V2": Entry(indices.top_k, TopKOp),
     "TRANSPOSE": Entry(moves.transpose, TransposeOp),
     "TRANSPOSE_CONV": Entry(transpose_convolution, TransposeConv2DOp, HybridTransposeConv2DOp),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(lstm, LstmOp),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(lstm, LstmOp, RealLstmOp),
     "UNPACK": Entry(moves.stack, UnpackOp),
     "ZEROS_LIKE": Entry(picks.zeros, PickedOp),
 }

@@ -5,7 +5,7 @@ from math import isfinite
 from xdsl.dialects.builtin import Float32Type, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
-from memopt.dialects.quick import number
+from memopt.dialects.quick import number, numbers
 from memopt.dialects.stored import element_of, is_stored
 from memopt.dialects.structure import VariableOp
 from memopt.dialects.tensors import encoding_of
@@ -56,10 +56,16 @@ SEQUENCE = (*range(1, 9), *range(12, 16))
 """Weights of the input, weights of what is hidden, biases: each of four gates."""
 
 
-def lstm(node: Node, kind: Kind) -> Operation:
+PARTS = (*range(1, 11), 0, *range(11, 18), *range(20, 24))
+"""The operand of each part of a layer of reals; none says what comes from the cell to its gate."""
+
+
+def lstm(node: Node, kind: Kind, of_reals: Kind) -> Operation:
     """Of float32, or of int8 or int16 with int8 weights and a cell of int16: without peepholes,
-    projection, normalization and weights shared by gates, as TFLM has it."""
-    need(len(node.types) == 24, f"{len(node.types)} operands (24 have one)")
+    projection, normalization and weights shared by gates, as TFLM has it. Of reals with any."""
+    need(len(node.types) in (20, 24), f"{len(node.types)} operands (20 and 24 have one)")
+    if node.element(0) == ELEMENTS["float32"] and _is_rare(node):
+        return _real_lstm(node, of_reals)
     kind_of = node.options["fusedActivationFunction"]
     need(kind_of == 4, f"activation {kind_of} (TANH has one)")
     need(node.has(1), "gates that share weights")
@@ -95,3 +101,37 @@ def lstm(node: Node, kind: Kind) -> Operation:
         "rounding": rounding(node),
     }
     return build(kind, [values[0], *values[1:13], *values[13:]], node.results, properties)
+
+
+def _is_rare(node: Node) -> bool:
+    """Whether a layer has more, or less, than the four gates, or stored weights."""
+    rare = {*PEEPHOLES, *PROJECTION, *NORMALIZATION}
+    more = any(node.has(i) for i in rare) or node.options["projClip"]
+    more = more or node.options["fusedActivationFunction"] != 4
+    return more or not node.has(1) or node.element(2) != ELEMENTS["float32"]
+
+
+def _real_lstm(node: Node, kind: Kind) -> Operation:
+    o = node.options
+    parts = {part: i for part, i in enumerate(PARTS) if i and node.has(i)}
+    weights = {str(node.element(i)) for i in parts.values() if i < 12 or i == 16}
+    known = len(weights) == 1 and weights <= {"f32", "i8"}
+    need(known, f"weights of {' and '.join(sorted(weights))} (f32 or i8 have one)")
+    others = [i for i in (*parts.values(), 18, 19) if 11 < i != 16]
+    reals = all(node.element(i) == ELEMENTS["float32"] for i in others)
+    need(reals, "biases or states that are no float32")
+    clips = o["cellClip"], o["projClip"]
+    need(all(isfinite(c) and c >= 0 for c in clips), f"clips {clips}")
+    need_variables(node.operand(18), node.operand(19))
+    # without one, runtimes show what is in their memory
+    need(activation(node) is not None, "activation 0 (TANH, RELU and RELU6 have one)")
+    properties = {
+        "parts": numbers(list(parts)),
+        "clip": real(clips[0]),
+        "projection_clip": real(clips[1]),
+        "time_major": UnitAttr() if o["timeMajor"] else None,
+        "asymmetric": UnitAttr() if o.get("asymmetricQuantizeInputs") else None,
+        "activation": activation(node),
+    }
+    values = [node.operand(i) for i in (0, *parts.values(), 18, 19)]
+    return build(kind, values, node.results, properties)

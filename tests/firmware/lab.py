@@ -145,7 +145,7 @@ def row_kernels(quantized: bool) -> set[str]:
     rare = ("cumulative_sum_", "add_n_", "top_k_", "one_hot", "scatter_nd_")
     found = {k for k in found if not k.startswith(rare)}  # whole: test_c_rare.py
     found = {k for k in found if not k.startswith("detection_")}  # test_c_detection.py
-    stays = ("svdf_", "lstm_")
+    stays = ("svdf_", "lstm_", "real_lstm_")
     found = {k for k in found if not k.startswith(stays)}  # test_c_state.py
     integers = {"s8", "u8", "s16", "i32", "bool"}
     floats = {k for k in found if k.endswith("_f32") and not integers & set(k.split("_"))}

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from against_runtime import compared
 from deep import deep_but
-from forge_state import add_lstm, add_svdf
+from forge_state import add_lstm, add_real_lstm, add_svdf
 from forge_variables import Streams
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 
@@ -100,6 +101,19 @@ def test_layers_that_go_through_sequences(kind: str, fuzz: float, tmp_path: Path
     if kind != "FLOAT32":
         lab.need_tools("cortex-m4")
         compare(tmp_path / "0.tflite", tmp_path / "board", lab, "cortex-m4")
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_layers_of_reals_with_any_part(hybrid: bool, fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """Peepholes, projections, normalized gates and gates in one; int8 weights. What a float differs
+    in its last bit may be quantized to the next number, which is seen in what follows."""
+    lab.need_tools("host")
+    for seed in range(max(3, int(60 * fuzz))):
+        forge = lab.forge.Forge(np.random.default_rng(seed), False)
+        forge.hybrid = hybrid
+        for _ in range(10):
+            add_real_lstm(forge)
+        compared(lab, forge, seed, tmp_path, runs=1, close=0.01 if hybrid else 1e-5)
 
 
 @pytest.mark.parametrize(

@@ -88,3 +88,47 @@ def add_lstm(forge: Forge, element: int) -> None:
     which = schema.BuiltinOptions.UnidirectionalSequenceLSTMOptions
     code = schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM
     forge.operator(code, inputs, result, options, which)
+
+
+def add_real_lstm(forge: Forge) -> None:
+    """A layer of float32 with any of the parts that there are, of weights of float32 or int8."""
+    rng, stored = forge.rng, forge.hybrid
+    batch, steps, size, units = (int(rng.integers(1, n)) for n in (3, 4, 20, 14))
+    coupled, peeps, projected, normalized = (bool(rng.random() < 0.4) for _ in range(4))
+    out = int(rng.integers(1, 9)) if projected else units
+    options: Any = schema.UnidirectionalSequenceLSTMOptionsT()
+    options.timeMajor = bool(rng.random() < 0.5)
+    options.cellClip = float(np.float32(forge.pick(0, 0, 0.7)))
+    options.projClip = float(np.float32(forge.pick(0, 0.3)))
+    options.fusedActivationFunction = forge.pick(4, 4, 1, 3)
+    options.asymmetricQuantizeInputs = bool(rng.random() < 0.5)
+    lengths = [steps, batch] if options.timeMajor else [batch, steps]
+
+    def real(*shape: int) -> int:
+        return forge.tensor(shape, FLOAT32, rng.normal(size=shape) * 0.5)
+
+    def weights(*shape: int) -> int:
+        if not stored:
+            return real(*shape)
+        data, scale = rng.integers(-127, 128, shape), float(np.float32(rng.uniform(0.001, 0.01)))
+        return forge.tensor(shape, INT8, data, [scale], [0])
+
+    def gates(there: bool, make: Any, *shape: int, missing: int = -1) -> list[int]:
+        kept = [there and not (g == 0 and coupled) and g != missing for g in range(4)]
+        return [make(*shape) if k else -1 for k in kept]
+
+    source = forge.tensor([*lengths, size], FLOAT32)
+    forge.graph.inputs.append(source)
+    states = [forge.tensor([batch, n], FLOAT32) for n in (out, units)]
+    for state in states:
+        forge.graph.tensors[state].isVariable = True
+    peepholes = gates(peeps, weights, units, missing=2)
+    inputs = [source, *gates(True, weights, units, size), *gates(True, weights, units, out)]
+    inputs += [peepholes[g] for g in (0, 1, 3)]
+    inputs += gates(True, real, units)
+    inputs += [weights(out, units), forge.pick(-1, real(out))] if projected else [-1, -1]
+    inputs += [*states, *gates(normalized, real, units)]
+    result = forge.tensor([*lengths, out], FLOAT32)
+    which = schema.BuiltinOptions.UnidirectionalSequenceLSTMOptions
+    code = schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM
+    forge.operator(code, inputs, result, options, which)

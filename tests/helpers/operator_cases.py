@@ -4,11 +4,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, UnitAttr, f32, i1, i8, i32
+from xdsl.dialects.builtin import (
+    IntegerType,
+    Signedness,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    f32,
+    i1,
+    i8,
+    i32,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
-from memopt.dialects.attributes import EncodingAttr, WindowAttr
+from memopt.dialects.attributes import ActivationAttr, EncodingAttr, WindowAttr
 from memopt.dialects.operators import operations
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.operators.comparison import LogicalNotOp, TruthOp
@@ -424,6 +434,25 @@ def recurrent(name: str, rng: Rng) -> Any:
     return made(name, operands, [tensor((*lengths, units), "")], clip=clip, **order)
 
 
+def layer_of_reals(name: str, rng: Rng) -> Any:
+    """With or without a projection, peepholes and int8 weights; always with coupled gates."""
+    batch, steps, size, units = (int(v) for v in rng.integers(1, 4, 4))
+    stored, projected, peeps = (bool(v) for v in rng.integers(2, size=3))
+    out = 2 if projected else units
+    weights = {(part, g): (units, size if part == 0 else out) for part in (0, 4) for g in (1, 2, 3)}
+    weights |= {(8, g): (units,) for g in (1, 3) if peeps}
+    weights |= {(16, 0): (out, units)} if projected else {}
+    found = {p + g: filters(s, "") if stored else value(s, "") for (p, g), s in weights.items()}
+    found |= {12 + g: value((units,), "") for g in (1, 2, 3)}
+    parts = sorted(found)
+    operands = [value((batch, steps, size), ""), *(found[p] for p in parts)]
+    operands += [value((batch, n), "") for n in (out, units)]
+    properties = {"clip": real(0.0), "projection_clip": real(1.0), "parts": numbers(parts)}
+    bent = ActivationAttr.new((StringAttr(str(rng.choice(["tanh", "relu"]))),))
+    result = tensor((batch, steps, out), "")
+    return made(name, operands, [result], activation=bent, **properties)
+
+
 def read_variable(name: str, rng: Rng) -> Any:
     shape = tuple(int(v) for v in rng.integers(1, 7, int(rng.integers(1, 5))))
     return made(name, [value(shape, "")], [tensor(shape, "")])
@@ -493,6 +522,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "read_variable": read_variable,
     "svdf": over_time,
     "lstm": recurrent,
+    "real_lstm": layer_of_reals,
     "take": take,
     "fold_into_bias": fold_into_bias,
     **dict.fromkeys(("scaled", "divided", "shifted"), per_channel),

@@ -8,15 +8,29 @@ from memopt.backends.c.float32 import float_weights
 from memopt.backends.c.int8 import WIDE, codes, folded_bias, int8_weights
 from memopt.backends.c.int16 import sigmoids, wide_codes
 from memopt.backends.c.registry import kernel
+from memopt.backends.c.text import float_literal
 from memopt.dialects.arithmetic import quantize_multiplier
 from memopt.dialects.operators.lstm import LstmOp
-from memopt.dialects.tensors import shape_of
+from memopt.dialects.operators.real_lstm import (
+    BIAS,
+    FROM_CELL,
+    FROM_HIDDEN,
+    FROM_INPUT,
+    INPUT,
+    NORMALIZATION,
+    PROJECTION,
+    PROJECTION_BIAS,
+    RealLstmOp,
+)
+from memopt.dialects.tensors import encoding_of, shape_of
 
 GATES = range(4)
+BENT = {"relu": 1, "relu6": 3, "tanh": 4}
 
 
-def _sizes(op: LstmOp) -> tuple[tuple[str, int], ...]:
-    in_n, units = shape_of(op.input)[2], shape_of(op.result)[2]
+def _sizes(op: LstmOp | RealLstmOp) -> tuple[tuple[str, int], ...]:
+    in_n = shape_of(op.input)[2]
+    units = op.units if isinstance(op, RealLstmOp) else shape_of(op.result)[2]
     if 0 in (op.batches, op.steps, in_n, units):
         raise refuse(op, "a tensor without elements")
     steps = (op.steps, 1) if op.time_major is None else (1, op.batches)
@@ -26,7 +40,7 @@ def _sizes(op: LstmOp) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _call(op: LstmOp, kernel: str, fields: tuple[tuple[str, Any], ...]) -> KernelCall:
+def _call(op: LstmOp | RealLstmOp, kernel: str, fields: tuple[tuple[str, Any], ...]) -> KernelCall:
     return KernelCall(kernel, fields, (op.input, op.hidden, op.cell), Rows(1, 0, 0))
 
 
@@ -114,3 +128,64 @@ def lstm_f32(op: LstmOp, constants: Constants) -> KernelCall:
 
     tables = (("from_input", table(0)), ("from_hidden", table(4)), ("bias", table(8)))
     return _call(op, "lstm_f32", (*_sizes(op), ("clip", float(op.clip.value.data)), *tables))
+
+
+def _layer_scratch(op: RealLstmOp) -> int:
+    """Bytes of a vector for each gate and, where weights are stored, of three vectors as bytes."""
+    vectors = shape_of(op.input)[2], shape_of(op.result)[2], op.units
+    return 16 * op.units + (sum(vectors) if op.is_hybrid else 0)
+
+
+@kernel(RealLstmOp, "f32", workspace=_layer_scratch)
+def real_lstm(op: RealLstmOp, constants: Constants) -> KernelCall:
+    """Of all gates together: a part that one of them has not is zeros."""
+    import numpy as np
+
+    arrays: dict[int, Array] = {number: constants(v) for number, v in op.part_of.items()}
+    if any(a is None for a in arrays.values()):
+        raise refuse(op, "weights that are only known at run time")
+    c_type, dtype = ("int8_t", "int8") if op.is_hybrid else ("float", "float32")
+    longest = max(shape_of(op.input)[2], shape_of(op.result)[2], op.units)
+    if op.is_hybrid and 255 * 128 * longest >= 1 << 31:
+        raise refuse(op, "the int32 accumulator could overflow")
+
+    def scale(part: int) -> float:
+        found = op.part_of.get(part)
+        return encoding_of(found).scales[0] if op.is_hybrid and found is not None else 1.0
+
+    def gates(first: int, kind: str, size: int = 1) -> Table | str:
+        found = [arrays.get(first + g) for g in GATES]
+        if all(a is None for a in found):
+            return "0"
+        nothing = np.zeros((op.units, size))
+        filled = [nothing if a is None else a.reshape(op.units, size) for a in found]
+        return Table(kind, np.stack(filled).astype(dtype if kind == c_type else "float32"))
+
+    def one(part: int, kind: str) -> Table | str:
+        return "0" if part not in arrays else Table(kind, arrays[part])
+
+    for g in GATES:
+        if op.is_hybrid and FROM_CELL + g in arrays:
+            stored = arrays[FROM_CELL + g].astype(np.float32)
+            arrays[FROM_CELL + g] = stored * np.float32(scale(FROM_CELL + g))
+    if op.activation.data not in BENT:
+        raise refuse(op, f"no activation {op.activation.data}")
+    fields: tuple[tuple[str, Any], ...] = (
+        *(*_sizes(op), ("out_n", shape_of(op.result)[2])),
+        *(("symmetric", int(op.asymmetric is None)), ("bent", BENT[op.activation.data])),
+        ("coupled", int(FROM_INPUT + INPUT not in arrays)),
+        *(("clip", op.clip.value.data), ("projection_clip", op.projection_clip.value.data)),
+        ("from_input", gates(FROM_INPUT, c_type, shape_of(op.input)[2])),
+        ("from_hidden", gates(FROM_HIDDEN, c_type, shape_of(op.result)[2])),
+        *(("from_cell", gates(FROM_CELL, "float")), ("bias", gates(BIAS, "float"))),
+        ("factor", gates(NORMALIZATION, "float")),
+        ("projection", one(PROJECTION, c_type)),
+        ("projection_bias", one(PROJECTION_BIAS, "float")),
+        *(
+            (f"{name}_scale", "{" + ", ".join(float_literal(scale(first + g)) for g in GATES) + "}")
+            for name, first in (("input", FROM_INPUT), ("hidden", FROM_HIDDEN))
+        ),
+        ("projection_scale", scale(PROJECTION)),
+    )
+    name = "hybrid_lstm_f32" if op.is_hybrid else "real_lstm_f32"
+    return _call(op, name, tuple((f"layer.{key}", value) for key, value in fields))

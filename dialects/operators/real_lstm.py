@@ -1,0 +1,241 @@
+"""Long short-term memory of reals, with the parts that few layers have, or with stored weights."""
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import I64, DenseArrayBase, Float32Type, FloatAttr, IntegerType, UnitAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+
+from memopt.dialects.attributes import ActivationAttr
+from memopt.dialects.operators.base import TYPES
+from memopt.dialects.operators.hybrid import asymmetric, symmetric
+from memopt.dialects.operators.products import real_products, whole_products
+from memopt.dialects.operators.stateful import Left, StatefulOp
+from memopt.dialects.stored import Array, element_of, is_stored, unknown
+from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, shape_of
+
+INPUT, FORGET, CELL, OUTPUT = GATES = range(4)
+FROM_INPUT, FROM_HIDDEN, FROM_CELL, BIAS, PROJECTION, PROJECTION_BIAS = 0, 4, 8, 12, 16, 17
+NORMALIZATION = 18
+"""What the parts are, of each gate from that number on; nothing comes from the cell to CELL."""
+
+ABSENT_CELL = FROM_CELL + CELL
+COUNT = 22
+GUARD = 1e-8  # added to a variance
+
+
+@irdl_op_definition
+class RealLstmOp(StatefulOp):
+    """What `lstm` is, of float32, by the `parts` that it has: weights of the input, of `hidden` and
+    of `cell`, and biases, of the input, forget, cell and output gate; a projection of what is
+    shown, and its bias; factors of gates that are normalized. Without an input gate, that is one
+    less the forget gate. Weights may be int8: each vector that they take is quantized as it comes,
+    with `asymmetric` between its least and its largest number"""
+
+    name = "memgraph.real_lstm"
+    input = operand_def(AnyTensor)
+    values = var_operand_def(AnyTensor)
+    hidden = operand_def(AnyTensor)
+    cell = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    parts = prop_def(DenseArrayBase.constr(I64))
+    clip = prop_def(FloatAttr[Float32Type])
+    projection_clip = prop_def(FloatAttr[Float32Type])
+    time_major = opt_prop_def(UnitAttr)
+    asymmetric = opt_prop_def(UnitAttr)
+    activation = prop_def(ActivationAttr)
+    assembly_format = (
+        "$input `values` $values `hidden` $hidden `cell` $cell `parts` $parts `clip` $clip"
+        " `projection_clip` $projection_clip (`time_major` $time_major^)?"
+        " (`asymmetric` $asymmetric^)? `activation` $activation " + TYPES
+    )
+
+    def verify_(self) -> None:
+        shape, out = shape_of(self.input), shape_of(self.result)
+        self.require(len(shape) == len(out) == 3, "a sequence has three dimensions")
+        self.require(shape[:2] == out[:2], "the result has other steps or batches")
+        numbers = [int(v) for v in self.parts.get_values()]
+        self.require(numbers == sorted(set(numbers)), "parts rise")
+        self.require(len(numbers) == len(self.values), "as many parts as values")
+        there, wanted = self.part_of, self._shapes()
+        self.require(set(there) <= set(wanted), f"parts {numbers}")
+        for number, value in there.items():
+            said = shape_of(value)
+            self.require(said == wanted[number], f"part {number} of shape {said}")
+        needed = {f + g for f in (FROM_INPUT, FROM_HIDDEN, BIAS) for g in (FORGET, CELL, OUTPUT)}
+        self.require(needed <= set(there), "a gate without weights or bias")
+        first = [f + INPUT in there for f in (FROM_INPUT, FROM_HIDDEN, BIAS)]
+        self.require(len(set(first)) == 1, "half an input gate")
+        gates = {g for g in GATES if FROM_INPUT + g in there}
+        for name, part, whole in (
+            ("peepholes", FROM_CELL, gates - {CELL}),
+            ("normalized gates", NORMALIZATION, gates),
+        ):
+            found = {g for g in GATES if part + g in there}
+            self.require(found in (set(), whole), f"{name} of some gates only")
+        projected = PROJECTION in there
+        self.require(projected or self.units == out[2], "no projection to the result")
+        self.require(projected or PROJECTION_BIAS not in there, "a bias without projection")
+        for state, size in zip(self.states, (out[2], self.units), strict=True):
+            self.require(elements_of(state) == self.batches * size, "a state of another size")
+        limits = (self.clip, self.projection_clip)
+        self.require(min(v.value.data for v in limits) >= 0, "a negative clip")
+        kinds = {str(element_of(v)) for v in self.weights}
+        self.require(len(kinds) == 1, "weights of several types")
+        for value in self.weights if self.is_hybrid else ():
+            plain = len(encoding_of(value).scales) == 1 and not any(encoding_of(value).zero_points)
+            self.require(plain, "int8 weights with one scale and no zero point")
+
+    @property
+    def part_of(self) -> Mapping[int, SSAValue]:
+        """Value by part."""
+        return dict(zip((int(v) for v in self.parts.get_values()), self.values, strict=True))
+
+    @property
+    def weights(self) -> list[SSAValue]:
+        """Parts that vectors are multiplied with."""
+        return [v for n, v in self.part_of.items() if n < BIAS or n == PROJECTION]
+
+    @property
+    def is_hybrid(self) -> bool:
+        """Whether the weights are stored."""
+        return element_of(self.weights[0]) == IntegerType(8)
+
+    @property
+    def states(self) -> tuple[SSAValue, ...]:
+        return self.hidden, self.cell
+
+    @property
+    def batches(self) -> int:
+        return shape_of(self.input)[0 if self.time_major is None else 1]
+
+    @property
+    def steps(self) -> int:
+        return shape_of(self.input)[1 if self.time_major is None else 0]
+
+    @property
+    def units(self) -> int:
+        """Elements of the cell."""
+        return elements_of(self.part_of[BIAS + FORGET])
+
+    def _shapes(self) -> dict[int, tuple[int, ...]]:
+        size, out, units = shape_of(self.input)[2], shape_of(self.result)[2], self.units
+        found: dict[int, tuple[int, ...]] = {PROJECTION: (out, units), PROJECTION_BIAS: (out,)}
+        for g in GATES:
+            found |= {FROM_INPUT + g: (units, size), FROM_HIDDEN + g: (units, out)}
+            found |= {part + g: (units,) for part in (FROM_CELL, BIAS, NORMALIZATION)}
+        del found[ABSENT_CELL]
+        return found
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        return self.run(operands)[0]
+
+    def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
+        """lstm_eval.cc: LstmStepFloat, LstmStepHybrid."""
+        import numpy as np
+
+        source, *values, hidden, cell = operands
+        if any(str(v.dtype) != "float32" for v in (source, hidden, cell)):
+            raise unknown(self, "other numbers than float32")
+        parts = dict(zip(self.part_of, values, strict=True))
+        sequence = source if self.time_major is not None else np.swapaxes(source, 0, 1)
+        shown, kept = (state.reshape(self.batches, -1) for state in (hidden, cell))
+        made: list[Array] = []
+        for x in sequence:
+            shown, kept = self._step(parts, x, shown, kept)
+            made.append(shown)
+        result: Array = np.stack(made).reshape(*sequence.shape[:2], -1)
+        if self.time_major is None:
+            result = np.ascontiguousarray(np.swapaxes(result, 0, 1))
+        left = [(self.hidden, shown.reshape(hidden.shape)), (self.cell, kept.reshape(cell.shape))]
+        return [result], left
+
+    def _step(
+        self, parts: Mapping[int, Array], x: Array, shown: Array, kept: Array
+    ) -> tuple[Array, Array]:
+        import numpy as np
+
+        given = self._taken(x), self._taken(shown)
+        forget, cell = (self._gate(parts, g, given, kept) for g in (FORGET, CELL))
+        forget, cell = _logistic(forget), self.activated_cell(cell)
+        added = np.float32(1) - forget
+        if FROM_INPUT + INPUT in parts:
+            added = _logistic(self._gate(parts, INPUT, given, kept))
+        kept = forget * kept + added * cell
+        clip = np.float32(self.clip.value.data)
+        kept = np.clip(kept, -clip, clip) if clip > 0 else kept
+        shown = _logistic(self._gate(parts, OUTPUT, given, kept)) * self.activated_cell(kept)
+        if PROJECTION in parts:
+            shown = self._product(parts, PROJECTION, self._taken(shown))
+            shown = shown + parts.get(PROJECTION_BIAS, np.float32(0))
+            clip = np.float32(self.projection_clip.value.data)
+            shown = np.clip(shown, -clip, clip) if clip > 0 else shown
+        return shown.astype(np.float32), kept.astype(np.float32)
+
+    def activated_cell(self, values: Array) -> Array:
+        """What the cell gate and what is shown of the cell go through."""
+        import numpy as np
+
+        name = self.activation.data
+        if name == "tanh":
+            return np.tanh(values)
+        if name not in ("relu", "relu6"):
+            raise unknown(self, f"activation {name}")
+        return np.clip(values, 0, 6 if name == "relu6" else np.inf)
+
+    def _gate(
+        self, parts: Mapping[int, Array], gate: int, given: tuple[Array, Array], kept: Array
+    ) -> Array:
+        """What the function of a gate takes."""
+        import numpy as np
+
+        total = self._product(parts, FROM_INPUT + gate, given[0])
+        total = total + self._product(parts, FROM_HIDDEN + gate, given[1])
+        if FROM_CELL + gate in parts:
+            value = self.part_of[FROM_CELL + gate]
+            scale = np.float32(encoding_of(value).scales[0]) if is_stored(value) else np.float32(1)
+            total = total + parts[FROM_CELL + gate] * scale * kept
+        if NORMALIZATION + gate in parts:
+            apart = total - total.mean(-1, keepdims=True)
+            spread = np.sqrt((apart**2).mean(-1, keepdims=True) + np.float32(GUARD))
+            total = apart / spread * parts[NORMALIZATION + gate]
+        return total + parts[BIAS + gate]
+
+    def _taken(self, values: Array) -> tuple[Array, Array] | Array:
+        """Vectors as products take them: as they are, or quantized, less their zero points."""
+        import numpy as np
+
+        if not self.is_hybrid:
+            return values
+        rule = symmetric if self.asymmetric is None else asymmetric
+        rows = [rule(row) for row in values.astype(np.float32)]
+        steps = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
+        return np.stack([q - zero for q, _, zero in rows]), steps
+
+    def _product(self, parts: Mapping[int, Array], part: int, taken: Array) -> Array:
+        import numpy as np
+
+        if not self.is_hybrid:
+            return real_products(taken, parts[part])
+        values, steps = taken
+        sums = whole_products(values, parts[part].astype(np.int64)).astype(np.float32)
+        return sums * (np.float32(encoding_of(self.part_of[part]).scales[0]) * steps)
+
+    def macs(self) -> int:
+        """Products of weights and vectors, and three element by element."""
+        each = sum(elements_of(v) for v in self.weights) + 3 * self.units
+        return self.batches * self.steps * each
+
+
+def _logistic(values: Array) -> Array:
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-values))
