@@ -1,13 +1,15 @@
 """Random operations of every kind, with random attributes: `GENERATORS[name](name, rng)`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from operator_cases_rare import RARE
+from operator_parts import KINDS as KINDS
+from operator_parts import Rng, filters, image, made, tensor, value
 from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,
-    StringAttr,
     TensorType,
     UnitAttr,
     f32,
@@ -15,39 +17,16 @@ from xdsl.dialects.builtin import (
     i8,
     i32,
 )
-from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.test_value import create_ssa_value
 
-from memopt.dialects.attributes import ActivationAttr, EncodingAttr, WindowAttr
-from memopt.dialects.operators import operations
-from memopt.dialects.operators.base import ComputeOp
+from memopt.dialects.attributes import EncodingAttr, WindowAttr
 from memopt.dialects.operators.comparison import LogicalNotOp, TruthOp
 from memopt.dialects.operators.unary import FunctionOp
 from memopt.dialects.quick import number, numbers
-from memopt.frontends.core.typed import build, real
+from memopt.frontends.core.typed import real
 
-Rng = np.random.Generator
-KINDS = {op.name.removeprefix("memgraph."): op for op in operations() if issubclass(op, ComputeOp)}
 ui8 = IntegerType(8, Signedness.UNSIGNED)
 STORED = EncodingAttr("nhwc", (0.05,), (3,))
-
-
-def tensor(shape: Sequence[int], layout: str = "nhwc", element: Attribute = f32) -> Any:
-    return TensorType(element, shape, EncodingAttr(layout))
-
-
-def value(shape: Sequence[int], layout: str = "nhwc", element: Attribute = f32) -> SSAValue:
-    return create_ssa_value(tensor(shape, layout, element))
-
-
-def image(rng: Rng) -> tuple[int, ...]:
-    return (1, *(int(v) for v in rng.integers(1, 7, 3)))
-
-
-def made(name: str, operands: Sequence[SSAValue], results: Sequence[Any], **properties: Any) -> Any:
-    op = build(KINDS[name], operands, results, properties)
-    op.verify_()
-    return op
 
 
 def window(rng: Rng) -> tuple[WindowAttr, tuple[int, ...], tuple[int, int]]:
@@ -79,11 +58,6 @@ def convolution(name: str, rng: Rng) -> Any:
         op.in_place = UnitAttr()
         op.verify_()
     return op
-
-
-def filters(shape: Sequence[int], layout: str) -> SSAValue:
-    """int8 weights of one scale."""
-    return create_ssa_value(TensorType(i8, shape, EncodingAttr(layout, (0.05,), (0,))))
 
 
 def hybrid_convolution(name: str, rng: Rng) -> Any:
@@ -373,84 +347,9 @@ def gathered(name: str, rng: Rng) -> Any:
     return made(name, [value(shape), value(at, "", i32)], [result], axis=number(axis))
 
 
-def scattered(name: str, rng: Rng) -> Any:
-    shape, depth = image(rng), int(rng.integers(1, 5))
-    operands = [value((3, depth), "", i32), value((3, *shape[depth:]), "")]
-    return made(name, operands, [tensor(shape, "")])
-
-
-def one_hot(name: str, rng: Rng) -> Any:
-    shape, axis = image(rng)[:3], int(rng.integers(4))
-    operands = [value(shape, "", i32), value((), ""), value((), "")]
-    result = tensor((*shape[:axis], 5, *shape[axis:]), "")
-    return made(name, operands, [result], axis=number(axis))
-
-
-def top_k(name: str, rng: Rng) -> Any:
-    shape = image(rng)
-    out = (*shape[:3], int(rng.integers(1, shape[3] + 1)))
-    return made(name, [value(shape, "")], [tensor(out, ""), tensor(out, "", i32)])
-
-
-def cumulative(name: str, rng: Rng) -> Any:
-    shape, ways = image(rng), ("exclusive", "reverse")
-    properties = {way: UnitAttr() if rng.random() < 0.5 else None for way in ways}
-    axis = number(int(rng.integers(4)))
-    return made(name, [value(shape)], [tensor(shape)], axis=axis, **properties)
-
-
-def detections(name: str, rng: Rng) -> Any:
-    count, classes, most = (int(v) for v in rng.integers(1, 6, 3))
-    operands = [value((1, count, 4), ""), value((1, count, classes + 1), ""), value((count, 4), "")]
-    results = [tensor(shape, "") for shape in ((1, most, 4), (1, most), (1, most), (1,))]
-    names = ("y", "x", "h", "w", "score", "overlap")
-    properties = {key: real(float(rng.uniform(0.1, 1))) for key in names}
-    per_class = number(2) if rng.random() < 0.5 else None
-    return made(name, operands, results, per_class=per_class, label_offset=UnitAttr(), **properties)
-
-
 def many(name: str, rng: Rng) -> Any:
     shape = image(rng)
     return made(name, [value(shape) for _ in range(int(rng.integers(1, 5)))], [tensor(shape)])
-
-
-def over_time(name: str, rng: Rng) -> Any:
-    batch, size, units, rank, memory = (int(v) for v in rng.integers(1, 4, 5))
-    shapes = [(batch, size), (units * rank, size), (units * rank, memory), (units,)]
-    operands: list[Any] = [value(shape, "") for shape in shapes]
-    operands[3] = operands[3] if rng.random() < 0.5 else None
-    operands.append(value((batch, units * rank * memory), ""))
-    return made(name, operands, [tensor((batch, units), "")], rank=number(rank))
-
-
-def recurrent(name: str, rng: Rng) -> Any:
-    batch, steps, size, units = (int(v) for v in rng.integers(1, 4, 4))
-    major = bool(rng.integers(2))
-    lengths = (steps, batch) if major else (batch, steps)
-    shapes = [(units, size)] * 4 + [(units, units)] * 4 + [(units,)] * 4 + [(batch, units)] * 2
-    operands = [value((*lengths, size), ""), *(value(shape, "") for shape in shapes)]
-    order = {"time_major": UnitAttr()} if major else {}
-    clip = real(float(rng.integers(3)))
-    return made(name, operands, [tensor((*lengths, units), "")], clip=clip, **order)
-
-
-def layer_of_reals(name: str, rng: Rng) -> Any:
-    """With or without a projection, peepholes and int8 weights; always with coupled gates."""
-    batch, steps, size, units = (int(v) for v in rng.integers(1, 4, 4))
-    stored, projected, peeps = (bool(v) for v in rng.integers(2, size=3))
-    out = 2 if projected else units
-    weights = {(part, g): (units, size if part == 0 else out) for part in (0, 4) for g in (1, 2, 3)}
-    weights |= {(8, g): (units,) for g in (1, 3) if peeps}
-    weights |= {(16, 0): (out, units)} if projected else {}
-    found = {p + g: filters(s, "") if stored else value(s, "") for (p, g), s in weights.items()}
-    found |= {12 + g: value((units,), "") for g in (1, 2, 3)}
-    parts = sorted(found)
-    operands = [value((batch, steps, size), ""), *(found[p] for p in parts)]
-    operands += [value((batch, n), "") for n in (out, units)]
-    properties = {"clip": real(0.0), "projection_clip": real(1.0), "parts": numbers(parts)}
-    bent = ActivationAttr.new((StringAttr(str(rng.choice(["tanh", "relu"]))),))
-    result = tensor((batch, steps, out), "")
-    return made(name, operands, [result], activation=bent, **properties)
 
 
 def read_variable(name: str, rng: Rng) -> Any:
@@ -479,17 +378,13 @@ def space_to_depth(name: str, rng: Rng) -> Any:
 
 
 GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
+    **RARE,
     **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum"), binary),
     **dict.fromkeys(("prelu", "squared_difference", "pow", "floor_div", "floor_mod"), binary),
     **{name: truth for name, op in KINDS.items() if issubclass(op, TruthOp | LogicalNotOp)},
     "choose": choose,
     "batch_matmul": product,
     "gather_nd": gathered_rows,
-    "scatter_nd": scattered,
-    "one_hot": one_hot,
-    "top_k": top_k,
-    "detection_postprocess": detections,
-    "cumulative_sum": cumulative,
     "add_n": many,
     **dict.fromkeys(("l2_normalization", "log_softmax"), vectors),
     **dict.fromkeys(("arg_max", "arg_min"), arg),
@@ -520,9 +415,6 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     "transpose": transpose,
     "fully_connected": fully_connected,
     "read_variable": read_variable,
-    "svdf": over_time,
-    "lstm": recurrent,
-    "real_lstm": layer_of_reals,
     "take": take,
     "fold_into_bias": fold_into_bias,
     **dict.fromkeys(("scaled", "divided", "shifted"), per_channel),

@@ -1,0 +1,73 @@
+"""Operators of two tensors, element by element, and choices between them."""
+
+from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr, UnitAttr
+from xdsl.ir import Operation
+
+from memopt.dialects.attributes import RoundingAttr
+from memopt.frontends.core.typed import build, need
+from memopt.frontends.core.types import ELEMENTS, is_quantized
+from memopt.frontends.tflite.node import (
+    Kind,
+    Node,
+    activation,
+    rounding,
+)
+
+
+def one_type(node: Node) -> None:
+    """Both operands and the result are of one type. Raises NotTyped."""
+    types = node.element(0), node.element(1), node.result.element_type
+    need(len(set(types)) == 1, f"on {types[0]} and {types[1]} to {types[2]} (one type has one)")
+
+
+def binary(node: Node, kind: Kind) -> Operation:
+    one_type(node)
+    short = node.result.element_type == IntegerType(16) and node.options.get("potScaleInt16")
+    need(not short, "potScaleInt16 = true (false has one)")
+    properties = {"activation": activation(node), "rounding": rounding(node)}
+    return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
+
+
+def whole_quotient(node: Node, kind: Kind) -> Operation:
+    """Of float32, and of int32 that stand for themselves."""
+    plain = node.result.element_type == IntegerType(32) and not is_quantized(node.result)
+    known = plain or isinstance(node.result.element_type, Float32Type)
+    need(known, f"on {node.result.element_type} (f32 has one)")
+    return binary(node, kind)
+
+
+def quotient(node: Node, kind: Kind) -> Operation:
+    """Of bytes with a quantization, too."""
+    is_byte = node.result.element_type in (ELEMENTS["int8"], ELEMENTS["uint8"])
+    return (binary if is_byte and is_quantized(node.result) else whole_quotient)(node, kind)
+
+
+def power(node: Node, kind: Kind) -> Operation:
+    """Of float32 alone."""
+    element = node.result.element_type
+    need(isinstance(element, Float32Type), f"on {element} (f32 has one)")
+    return binary(node, kind)
+
+
+def truth(node: Node, kind: Kind) -> Operation:
+    """Of two of one type; stored integers are rounded as runtimes do."""
+    need(node.element(0) == node.element(1), f"on {node.element(0)} and {node.element(1)}")
+    stored = any(is_quantized(node.type(i)) for i in (0, 1))
+    rule = RoundingAttr.new((StringAttr("tflm_double"),)) if stored else None
+    return build(kind, (node.operand(0), node.operand(1)), node.results, {"rounding": rule})
+
+
+def plain(node: Node, kind: Kind) -> Operation:
+    """All operands, without attributes."""
+    return build(kind, node.operands, node.results, {})
+
+
+def choice(node: Node, kind: Kind) -> Operation:
+    """SELECT of a vector of conditions takes the first dimension, which is no broadcast."""
+    same = node.shape(1) == node.shape(2) == node.result.get_shape()
+    need(same, "operands of different shapes")
+    rows = node.shape(0) == node.shape(1)[:1] != node.shape(1)
+    fits = rows or node.shape(0) == node.shape(1) or not node.shape(0)
+    need(fits, f"a condition of shape {list(node.shape(0))}")
+    properties = {"of_rows": UnitAttr() if rows else None}
+    return build(kind, node.operands, node.results, properties)

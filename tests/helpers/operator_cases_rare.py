@@ -1,0 +1,98 @@
+"""Random operations that few networks have: `RARE[name](name, rng)`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from operator_parts import Rng, filters, image, made, tensor, value
+from xdsl.dialects.builtin import StringAttr, UnitAttr, i32
+
+from memopt.dialects.attributes import ActivationAttr
+from memopt.dialects.quick import number, numbers
+from memopt.frontends.core.typed import real
+
+
+def detections(name: str, rng: Rng) -> Any:
+    count, classes, most = (int(v) for v in rng.integers(1, 6, 3))
+    operands = [value((1, count, 4), ""), value((1, count, classes + 1), ""), value((count, 4), "")]
+    results = [tensor(shape, "") for shape in ((1, most, 4), (1, most), (1, most), (1,))]
+    names = ("y", "x", "h", "w", "score", "overlap")
+    properties = {key: real(float(rng.uniform(0.1, 1))) for key in names}
+    per_class = number(2) if rng.random() < 0.5 else None
+    return made(name, operands, results, per_class=per_class, label_offset=UnitAttr(), **properties)
+
+
+def layer_of_reals(name: str, rng: Rng) -> Any:
+    """With or without a projection, peepholes and int8 weights; always with coupled gates."""
+    batch, steps, size, units = (int(v) for v in rng.integers(1, 4, 4))
+    stored, projected, peeps = (bool(v) for v in rng.integers(2, size=3))
+    out = 2 if projected else units
+    weights = {(part, g): (units, size if part == 0 else out) for part in (0, 4) for g in (1, 2, 3)}
+    weights |= {(8, g): (units,) for g in (1, 3) if peeps}
+    weights |= {(16, 0): (out, units)} if projected else {}
+    found = {p + g: filters(s, "") if stored else value(s, "") for (p, g), s in weights.items()}
+    found |= {12 + g: value((units,), "") for g in (1, 2, 3)}
+    parts = sorted(found)
+    operands = [value((batch, steps, size), ""), *(found[p] for p in parts)]
+    operands += [value((batch, n), "") for n in (out, units)]
+    properties = {"clip": real(0.0), "projection_clip": real(1.0), "parts": numbers(parts)}
+    bent = ActivationAttr.new((StringAttr(str(rng.choice(["tanh", "relu"]))),))
+    result = tensor((batch, steps, out), "")
+    return made(name, operands, [result], activation=bent, **properties)
+
+
+def scattered(name: str, rng: Rng) -> Any:
+    shape, depth = image(rng), int(rng.integers(1, 5))
+    operands = [value((3, depth), "", i32), value((3, *shape[depth:]), "")]
+    return made(name, operands, [tensor(shape, "")])
+
+
+def one_hot(name: str, rng: Rng) -> Any:
+    shape, axis = image(rng)[:3], int(rng.integers(4))
+    operands = [value(shape, "", i32), value((), ""), value((), "")]
+    result = tensor((*shape[:axis], 5, *shape[axis:]), "")
+    return made(name, operands, [result], axis=number(axis))
+
+
+def top_k(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    out = (*shape[:3], int(rng.integers(1, shape[3] + 1)))
+    return made(name, [value(shape, "")], [tensor(out, ""), tensor(out, "", i32)])
+
+
+def cumulative(name: str, rng: Rng) -> Any:
+    shape, ways = image(rng), ("exclusive", "reverse")
+    properties = {way: UnitAttr() if rng.random() < 0.5 else None for way in ways}
+    axis = number(int(rng.integers(4)))
+    return made(name, [value(shape)], [tensor(shape)], axis=axis, **properties)
+
+
+def recurrent(name: str, rng: Rng) -> Any:
+    batch, steps, size, units = (int(v) for v in rng.integers(1, 4, 4))
+    major = bool(rng.integers(2))
+    lengths = (steps, batch) if major else (batch, steps)
+    shapes = [(units, size)] * 4 + [(units, units)] * 4 + [(units,)] * 4 + [(batch, units)] * 2
+    operands = [value((*lengths, size), ""), *(value(shape, "") for shape in shapes)]
+    order = {"time_major": UnitAttr()} if major else {}
+    clip = real(float(rng.integers(3)))
+    return made(name, operands, [tensor((*lengths, units), "")], clip=clip, **order)
+
+
+def over_time(name: str, rng: Rng) -> Any:
+    batch, size, units, rank, memory = (int(v) for v in rng.integers(1, 4, 5))
+    shapes = [(batch, size), (units * rank, size), (units * rank, memory), (units,)]
+    operands: list[Any] = [value(shape, "") for shape in shapes]
+    operands[3] = operands[3] if rng.random() < 0.5 else None
+    operands.append(value((batch, units * rank * memory), ""))
+    return made(name, operands, [tensor((batch, units), "")], rank=number(rank))
+
+
+RARE: dict[str, Callable[[str, Rng], Any]] = {
+    "scatter_nd": scattered,
+    "one_hot": one_hot,
+    "top_k": top_k,
+    "detection_postprocess": detections,
+    "cumulative_sum": cumulative,
+    "svdf": over_time,
+    "lstm": recurrent,
+    "real_lstm": layer_of_reals,
+}
