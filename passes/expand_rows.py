@@ -41,6 +41,10 @@ from memopt.targets.core.planned_for import target_of
 from memopt.targets.core.target import Target
 
 
+class NoRowsError(MemoptError):
+    """No operator of a function has rows; the text says why."""
+
+
 @dataclass
 class _Rows:
     """The operators to be cut, and the rows of tensors."""
@@ -53,7 +57,7 @@ class _Rows:
 def expand(func: FuncOp, names: frozenset[str] | None) -> None:
     """Cut the operators of a function that have rows, all or those that make the named tensors.
 
-    Raises PassFailedException for a name that no operator with rows makes, and MemoptError where
+    Raises PassFailedException for a name that no operator with rows makes, and NoRowsError where
     there is none because tensors are several images or channels first.
     """
     made = [{name_of(r) for r in op.results} for op in computing(func)]
@@ -66,7 +70,7 @@ def expand(func: FuncOp, names: frozenset[str] | None) -> None:
     why = None if chosen or names is not None else _why_none(func)
     if why is not None:
         place = f"@{func.sym_name.data}"
-        raise MemoptError(f"memgraph-expand-rows: no operator has rows: {why}", place)
+        raise NoRowsError(f"memgraph-expand-rows: no operator has rows: {why}", place)
 
 
 def _why_none(func: FuncOp) -> str | None:

@@ -17,12 +17,12 @@ from memopt.dialects.operators.accumulation import sum_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.passes.expand_rows import computing, cut, reads_received
 from memopt.passes.extract import extract
-from memopt.passes.row_numbers import InRows, carried, in_rows
+from memopt.passes.row_numbers import Cuts, InRows, carried
 from memopt.solvers import clock
 from memopt.solvers.errors import ProblemError
 from memopt.solvers.problems.memory_graph import MemoryGraph, profile
 from memopt.solvers.scheduling import schedule
-from memopt.solvers.scheduling.wholes import Rows
+from memopt.solvers.scheduling.wholes import Rows, SomeWhole
 from memopt.solvers.scheduling.within import within
 
 # Counts of work, so that the answer is the same on every machine: together a few seconds.
@@ -61,8 +61,8 @@ def ever_fewer_rows(
     func: FuncOp, time_limit: float | None = None, most: int | None = None
 ) -> list[Chosen]:
     """As `fewest_rows`, and what was found before it, each with no more calls than the last."""
-    deadline = clock.deadline(time_limit)
-    rows = in_rows(func, range(len(computing(func))))
+    deadline, cuts = clock.deadline(time_limit), Cuts(func)
+    rows = cuts.of(range(len(computing(func))))
     order = None if most is None else order_within(rows.graph, most, deadline)
     if order is None:
         least = schedule(rows.graph, "auto", clock.left(deadline), max_states=LEAST)
@@ -70,14 +70,20 @@ def ever_fewer_rows(
         if least.peak > most:
             raise DoesNotFitError(_too_much(least.peak, least.optimal, most))
     assert most is not None
-    return fewer_rows(func, rows, order, most, deadline)
+    return fewer_rows(cuts, rows, order, most, deadline)
 
 
 def fewer_rows(
-    func: FuncOp, rows: InRows, order: Sequence[int], most: int, deadline: float | None
+    cuts: Cuts,
+    rows: InRows,
+    order: Sequence[int],
+    most: int,
+    deadline: float | None,
+    calls: int = CALLS,
 ) -> list[Chosen]:
-    """Return ever fewer rows, where `order` of all `rows` has a peak of at most `most` bytes."""
-    whole, running, able = extract(func), computing(func), rows.cut
+    """Return ever fewer rows, where `order` of all `rows` has a peak of at most `most` bytes;
+    `calls` are those of all choices that are searched for another order."""
+    whole, running, able = cuts.whole, computing(cuts.func), rows.cut
     step = {op: k for k, op in enumerate(whole.memory.operations)}
     needed = frozenset(
         k
@@ -89,27 +95,27 @@ def fewer_rows(
     )
     if needed == able:
         return [Chosen(able, tuple(order), True)]
-    few = order_within(with_cut(func, needed), most, deadline)
+    some = rows.numbers.with_whole(able - needed)
+    own = order_within(some.graph, most, deadline)
+    few = _kept(cuts, rows, some, own, needed, most, deadline)
+    if few is None and calls:
+        few = order_within(cuts.of(needed).graph, most, deadline)
     if few is not None:
         return [Chosen(needed, few, True)]
     found = [Chosen(able, tuple(order), False)]
-    numbers = rows.rows()
-    left = _whole(numbers, order, most, sorted(able - needed), deadline)
+    left = _whole(rows.numbers, order, most, sorted(able - needed), deadline)
     if left:
-        some, cut_still = numbers.with_whole(left), in_rows(func, able - left)
-        small, carried_on = cut_still.graph, carried(rows, order, some, cut_still)
-        fewer = (
-            carried_on if keeps(small, carried_on, most) else order_within(small, most, deadline)
-        )
+        some = rows.numbers.with_whole(left)
+        fewer = _kept(cuts, rows, some, some.like(order), able - left, most, deadline)
         if fewer is not None:
             found.append(Chosen(able - left, fewer, False))
     seen = 0
     waiting = _halves(sorted(found[-1].positions - needed))
     for group in waiting:
-        if seen + found[-1].calls > CALLS or clock.late(deadline):
+        if seen + found[-1].calls > calls or clock.late(deadline):
             break
         chosen = found[-1].positions.difference(group)
-        small = with_cut(func, chosen)
+        small = cuts.of(chosen).graph
         seen += len(small)
         fewer = order_within(small, most, deadline) if len(small) <= found[-1].calls else None
         if fewer is not None:
@@ -117,6 +123,26 @@ def fewer_rows(
         else:
             waiting += _halves(group)
     return found
+
+
+def _kept(
+    cuts: Cuts,
+    rows: InRows,
+    some: SomeWhole,
+    order: Sequence[int] | None,
+    positions: frozenset[int],
+    most: int,
+    deadline: float | None,
+) -> tuple[int, ...] | None:
+    """Return an order with only these operators cut, of a peak of at most `most` bytes: the one
+    that is this `order` of `some`, or another one; None where there is no order to begin with."""
+    if order is None:
+        return None
+    small = cuts.of(positions)
+    alike = carried(rows, order, some, small)
+    if keeps(small.graph, alike, most):
+        return alike
+    return order_within(small.graph, most, deadline)
 
 
 def _whole(

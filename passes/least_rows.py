@@ -1,129 +1,192 @@
 """The rows of the least arena that is known: of whole operators, of all rows, of some.
 
-    choose_rows(func).positions
+    choose_rows(func).candidate.positions
 
 No rows have an arena below the peak of all rows, unless whole operators have it. So operators are
 left whole as long as that peak is kept (`fewest_rows.py`), and the choice of the fewest calls that
-is placed in so many bytes is taken (`solvers/joint/capacity.py`). Where none is, all rows are
-placed as the pipeline would place them, and the goal is the smaller arena of theirs and of whole
-operators. When the time is over the smallest arena that is known by then is handed over.
+is placed in so many bytes is taken. Placing without a search comes first, of some rows and of all;
+CP-SAT is asked about some rows only where that saves more calls than it takes time
+(`solvers/joint/capacity.py`). Where nothing fits, all rows are placed as the pipeline would place
+them, and the goal is the smaller arena of theirs and of whole operators. When the time is over the
+smallest arena that is known by then is handed over.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
 
-from memopt.passes.expand_rows import computing, cut
+from memopt.passes.expand_rows import computing
 from memopt.passes.extract import Extracted, extract
 from memopt.passes.fewest_rows import fewer_rows, keeps, order_within
 from memopt.passes.fitting_rows import worth_placing
-from memopt.passes.planned import Arrangement, Planned
+from memopt.passes.planned import Arrangement, Planned, RowBounds
 from memopt.passes.reorder import reorder
-from memopt.passes.row_numbers import InRows, carried, in_rows
+from memopt.passes.row_numbers import Cuts, InRows, carried
 from memopt.solvers import clock
 from memopt.solvers.joint import Joint, solve
 from memopt.solvers.joint.calmer import calmer_orders
 from memopt.solvers.joint.capacity import nearest
 from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, profile
 from memopt.solvers.scheduling import schedule
+from memopt.solvers.scheduling.methods.auto import heuristics
+from memopt.solvers.theory.bounds import flow_bound
 
+NO_BOUNDS = RowBounds()
 CALM = 1  # orders with fewer bytes near their peak, of one choice of rows
 NEAR = 1 / 4  # of the goal: what is placed so much above it has no such orders looked for
+# Calls that have to be saved for a search among calmer orders, and for a question to CP-SAT, which
+# takes as long as it takes to plan so many, and longer where more than half of the calls are left.
+CALMED, ASKED = 50, 300
+LARGE = 300  # rows; fewer are planned sooner than such orders are found, or asked about
 # Parts of the time that is left: for whole operators, for the order of all rows, for what is cut.
 WHOLE, ORDER, FEWER = 1 / 6, 1 / 3, 1 / 3
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """Operators to be cut, by position among those that run; an `order` of the function that has
-    them cut, and its graph where it stands in that order."""
+class Candidate(NamedTuple):
+    """A function with some operators cut, and an order of it."""
 
-    positions: frozenset[int]
+    rows: InRows
     order: tuple[int, ...]
-    graph: MemoryGraph
 
-    @property
-    def peak(self) -> int:
-        return profile(self.graph, range(len(self.graph))).peak
+    def arranged(self) -> Extracted:
+        """Put the function into this order, in which it stands until it is put into another."""
+        extracted = self.rows.extracted
+        reorder(extracted.memory, self.order)
+        return extract(extracted.func, known=extracted.asked())
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A candidate with an order of its graph, most often that in which it stands, and places;
-    `ordered` is what a search for that order has shown, None where none was made."""
+    """A candidate with an order, most often its own, and places: of the function that `stands` in
+    the candidate's order, else, where that is None, as it stood before. `ordered` is what a search
+    for the candidate's order has shown. `bounds` are of other choices."""
 
     candidate: Candidate
     joint: Joint
     ordered: Schedule | None = None
+    stands: Extracted | None = None
+    bounds: RowBounds = NO_BOUNDS
 
     @property
     def arena(self) -> int:
         return self.joint.placement.arena
 
     @property
+    def calls(self) -> int:
+        return len(self.candidate.order)
+
+    @property
     def cost(self) -> tuple[int, int]:
         """The arena in bytes, then the calls."""
-        return self.arena, len(self.candidate.graph)
+        return self.arena, self.calls
+
+    def saves_most(self, calls: int) -> bool:
+        """Return whether so few of `calls` are left that a question to CP-SAT pays."""
+        return calls - self.calls >= ASKED and self.calls <= calls // 2
+
+    def arranged(self) -> tuple[Extracted, Joint]:
+        """Return the function in the order of the candidate, and the places there."""
+        if self.stands is not None:
+            return self.stands, self.joint
+        found = self.candidate.arranged()
+        before, offsets = self.candidate.rows.extracted, self.joint.placement.offsets
+        groups = [g for k, g in enumerate(before.memory.groups) if before.group_of[k] is not None]
+        there = [found.group_of[found.memory.of_value[g.members[0][0]][0]] for g in groups]
+        number = {v: k for k, v in enumerate(self.candidate.order)}
+        moved = list(offsets)  # of scratch in the order of the operators, which is the same
+        for g, offset in zip(there, offsets, strict=False):
+            assert g is not None
+            moved[g] = offset
+        placement = replace(self.joint.placement, offsets=tuple(moved))
+        order = tuple(number[v] for v in self.joint.order)
+        return found, replace(self.joint, order=order, placement=placement)
+
+
+Orders = Callable[[Placed, float | None], Iterable[Sequence[int]]]
 
 
 def choose_rows(func: FuncOp, deadline: float | None = None, streamed: bool = False) -> Placed:
     """Return the rows of the least arena that is found by `deadline`, of these those of the fewest
     calls; whole operators are none where the argument is `streamed`."""
-    rows = in_rows(func, range(len(computing(func))))
+    cuts = Cuts(func)
+    rows = cuts.of(range(len(computing(func))))
     known: list[Placed] = []
-    if not streamed or not rows.cut:
-        known.append(_solved(func, frozenset(), _until(deadline, WHOLE)))
+    if not rows.cut or (deadline is not None and not streamed):
+        known.append(_whole(cuts, _until(deadline, WHOLE)))
     if not rows.cut or (known and clock.late(deadline)):
         return known[0]
     ordered = schedule(rows.graph, "auto", clock.left(deadline, ORDER))
+    bounds = RowBounds(rows=ordered.lower_bound)
+    if not streamed:
+        bounds = replace(bounds, whole=_least_peak(cuts.whole.graph))
+        if not known and bounds.whole <= ordered.peak:
+            known.append(_whole(cuts, None))
     if known and known[0].arena <= ordered.peak:
-        return known[0]
-    few = _candidates(func, rows, ordered, _until(deadline, FEWER))
-    for orders in (_own_order, _calm_orders):
-        for candidate in few:
-            own = [p.arena for p in known if p.candidate is candidate]
-            if clock.late(deadline) or any(a > ordered.peak * (1 + NEAR) for a in own):
-                continue
-            placed = _nearest(candidate, orders(candidate, deadline), ordered.peak, deadline)
-            if placed is not None:
-                if placed.arena <= ordered.peak:
-                    return placed
-                known.append(placed)
-    known.append(_solved(func, rows.cut, deadline, ordered))
-    best = min(known, key=lambda p: p.cost)
-    for candidate in few:
-        if clock.late(deadline) or len(candidate.graph) >= len(best.candidate.graph):
-            break
-        placed = _nearest(candidate, _own_order(candidate, deadline), best.arena, deadline)
-        if placed is not None and placed.cost < best.cost:
-            return placed
-    return best
+        return replace(known[0], bounds=bounds)
+    chosen = _in_some_rows(cuts, rows, ordered, known, deadline)
+    if not streamed and not known and chosen.arena > bounds.whole:
+        chosen = min(_whole(cuts, None), chosen, key=lambda p: p.cost)
+    return replace(chosen, bounds=bounds)
 
 
 def cut_chosen(
-    func: FuncOp, chosen: Placed, time_limit: float | None, close: Callable[[FuncOp], None]
+    func: FuncOp,
+    chosen: Placed,
+    time_limit: float | None,
+    close: Callable[[FuncOp], None] | None = None,
 ) -> Planned:
-    """Cut what is chosen, `close` the function and put it into its order; what is known of it, with
-    the proof of its peak that is found within `time_limit` seconds."""
-    candidate, joint = chosen.candidate, chosen.joint
-    extracted = _in_order(func, candidate.positions, candidate.order, close)
+    """Put what is chosen in place of the function, and `close` it; what is known of it, with the
+    proof of its peak that is found within `time_limit` seconds."""
+    extracted, joint = chosen.arranged()
+    if not chosen.candidate.rows.cut:
+        reorder(extract(func).memory, chosen.candidate.order)
+        extracted = extract(func)
+    else:
+        _take_over(func, extracted.func)
+        extracted = replace(extracted, func=func)
     graph = extracted.graph
-    if graph != candidate.graph:
-        return Planned(extracted)
-    own = profile(graph, range(len(graph))).peak
-    answer = chosen.ordered
-    if answer is None:
-        answer = schedule(graph, "auto", time_limit)
-    if answer.peak < own:  # of no known arena
+    if close is not None:
+        close(func)
+        extracted = extract(func, known=extracted.asked())
+        if extracted.graph != graph:
+            return Planned(extracted)
+    own = tuple(range(len(graph)))
+    found = chosen.ordered
+    answer = _proven(graph, time_limit) if found is None else replace(found, order=own)
+    peak = profile(graph, own).peak
+    if answer.peak < peak:  # of no known arena
         better = nearest(graph, [answer.order], chosen.arena - 1)
         if better is None or better.placement.arena >= chosen.arena:
-            answer = Schedule(tuple(range(len(graph))), own, answer.lower_bound, "none")
+            answer = Schedule(own, peak, answer.lower_bound, "none")
         else:
             joint = better
     joint = replace(joint, lower_bound=min(answer.lower_bound, joint.placement.arena))
-    return Planned(extracted, arrangement=Arrangement(graph, answer, joint))
+    return Planned(extracted, arrangement=Arrangement(extracted, answer, joint, chosen.bounds))
+
+
+def _take_over(func: FuncOp, other: FuncOp) -> None:
+    """Put the body and the attributes of a copy in place of the function's own."""
+    func.detach_region(func.body)
+    func.add_region(other.detach_region(other.body))
+    func.attributes = dict(other.attributes)
+
+
+def _proven(graph: MemoryGraph, time_limit: float | None) -> Schedule:
+    """The order in which the graph stands where that is proven at once, else the best found."""
+    own = tuple(range(len(graph)))
+    peak = profile(graph, own).peak
+    bound = flow_bound(graph, [own], time_limit=time_limit, enough=peak)
+    if bound.value >= peak:
+        return Schedule(own, peak, peak, bound.proof)
+    return schedule(graph, "auto", time_limit)
+
+
+def _least_peak(graph: MemoryGraph) -> int:
+    """Bytes below which no order has its peak, without a search."""
+    return flow_bound(graph, heuristics(graph)).value
 
 
 def _until(deadline: float | None, share: float) -> float | None:
@@ -131,77 +194,128 @@ def _until(deadline: float | None, share: float) -> float | None:
     return clock.deadline(clock.left(deadline, share))
 
 
-def _candidates(
-    func: FuncOp, rows: InRows, ordered: Schedule, deadline: float | None
-) -> list[Candidate]:
-    """Choices of rows that are worth placing, each in the order of all `rows`, which may be placed
-    well, and in one of its own, of a peak that is no higher; those of the fewest calls first."""
-    found = fewer_rows(func, rows, ordered.order, ordered.peak, deadline)
-    orders = {chosen.positions: chosen.order for chosen in found}
-    numbers = rows.rows()
-    candidates: list[Candidate] = []
-    for positions in worth_placing(found):
-        if positions == rows.cut:
-            continue
-        some, small = numbers.with_whole(rows.cut - positions), in_rows(func, positions)
-        alike, own = carried(rows, ordered.order, some, small), orders.get(positions)
-        if not keeps(small.graph, alike, ordered.peak):
-            alike = None
-        if own is None and alike is None:
-            own = order_within(small.graph, ordered.peak, deadline)
-        worth = dict.fromkeys(order for order in (alike, own) if order is not None)
-        candidates += [_candidate(func, positions, order) for order in worth]
-    return sorted(candidates, key=lambda c: len(c.graph))
-
-
-def _candidate(func: FuncOp, positions: frozenset[int], order: Sequence[int]) -> Candidate:
-    graph = _in_order(func.clone(), positions, order).graph
-    return Candidate(positions, tuple(order), graph)
-
-
-def _in_order(
-    func: FuncOp,
-    positions: Collection[int],
-    order: Sequence[int],
-    close: Callable[[FuncOp], None] = lambda func: None,
-) -> Extracted:
-    """Cut the operators of a function, put all of it into this order, and extract it."""
-    cut(func, positions)
-    extracted = extract(func)
-    close(func)
-    reorder(extracted.memory, order)
-    return extract(func, known=extracted.asked())
-
-
-def _solved(
-    func: FuncOp, positions: frozenset[int], deadline: float | None, known: Schedule | None = None
+def _in_some_rows(
+    cuts: Cuts, rows: InRows, ordered: Schedule, known: Sequence[Placed], deadline: float | None
 ) -> Placed:
-    """The function with these cut, ordered and placed as the pipeline would."""
-    if known is None:
-        copy = func.clone()
-        cut(copy, positions)
-        known = schedule(extract(copy).graph, "auto", clock.left(deadline, 1 / 2))
-    candidate = _candidate(func, positions, known.order)
-    graph, order, left = candidate.graph, range(len(candidate.graph)), clock.left(deadline)
-    calm_first = bool(positions)
-    joint = solve(graph, order, known.lower_bound, left, calm_first=calm_first)
-    return Placed(candidate, joint, replace(known, order=tuple(order)))
+    """The least arena of some rows, of all, and of what is `known`."""
+    goal, calls = ordered.peak, len(rows.graph)
+    few: list[Placed] = []
+    asked: list[Placed] = []
+
+    def fitting(placed: Placed, orders: Orders, searched: bool = True) -> Placed | None:
+        """The candidate in one of its orders, if it is placed at the goal so."""
+        if clock.late(deadline) or placed.arena > goal * (1 + NEAR):
+            return None
+        found = _nearest(placed, orders(placed, deadline), goal, deadline, searched)
+        asked.extend([found] if found is not None else ())
+        return found if found is not None and found.arena <= goal else None
+
+    for candidate in _candidates(cuts, rows, ordered, _until(deadline, FEWER)):
+        if clock.late(deadline):
+            break
+        few.append(_unsearched(candidate))
+        if few[-1].arena <= goal:
+            return few[-1]
+        if few[-1].saves_most(calls) and (found := fitting(few[-1], _own_order)):
+            return found
+    every = _standing(rows, ordered)
+    fits, large = every.arena <= goal, calls >= LARGE
+    for placed in few:
+        if calls - placed.calls < CALMED or (fits and not large):
+            continue
+        searched = (large and not fits) or placed.saves_most(calls)
+        if found := fitting(placed, _calm_orders, searched):
+            return found
+    if fits:
+        return every
+    best = min([*known, _solved(every, deadline), *few, *asked], key=lambda p: p.cost)
+    for placed in few if best.arena > goal else ():
+        if clock.late(deadline) or placed.arena > goal * (1 + NEAR):
+            continue
+        found = _nearest(placed, _own_order(placed, deadline), best.arena, deadline)
+        if found is not None and found.cost < best.cost:
+            best = found
+    return best
 
 
-def _own_order(candidate: Candidate, deadline: float | None) -> Iterable[Sequence[int]]:
-    return [range(len(candidate.graph))]
+def _candidates(
+    cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | None
+) -> Iterator[Candidate]:
+    """Yield choices of rows that are worth placing, each in the order of all `rows`, which may be
+    placed well, and in one of its own, of a peak that is no higher; those of the fewest calls
+    first."""
+    found = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls=0)
+    orders = {chosen.positions: chosen.order for chosen in found}
+    worth = [positions for positions in worth_placing(found) if positions != rows.cut]
+    some = {positions: rows.numbers.with_whole(rows.cut - positions) for positions in worth}
+    worth.sort(key=lambda positions: len(some[positions].graph))
+    for positions in worth:
+        if positions != worth[0] and len(rows.graph) - len(some[positions].graph) < CALMED:
+            return
+        small = cuts.of(positions)
+        like = some[positions].like(ordered.order)
+        alike, own = carried(rows, like, some[positions], small), orders.get(positions)
+        if keeps(small.graph, alike, ordered.peak):
+            yield Candidate(small, alike)
+        elif own is None:
+            own = order_within(small.graph, ordered.peak, deadline)
+        if own is not None and own != alike:
+            yield Candidate(small, own)
 
 
-def _calm_orders(candidate: Candidate, deadline: float | None) -> Iterable[Sequence[int]]:
-    order = range(len(candidate.graph))
-    return islice(calmer_orders(candidate.graph, order, candidate.peak, deadline), CALM)
+def _unsearched(candidate: Candidate) -> Placed:
+    """The candidate placed by what takes no search."""
+    joint = nearest(candidate.rows.graph, [candidate.order], 0, searched=False)
+    assert joint is not None
+    return Placed(candidate, joint)
+
+
+def _standing(rows: InRows, ordered: Schedule) -> Placed:
+    """The function in the order that was found, placed by what takes no search."""
+    candidate = Candidate(rows, ordered.order)
+    stands = candidate.arranged()
+    joint = nearest(stands.graph, [range(len(ordered.order))], 0, searched=False)
+    assert joint is not None
+    return Placed(candidate, joint, ordered, stands)
+
+
+def _solved(placed: Placed, deadline: float | None) -> Placed:
+    """The function that stands in its order, placed as the pipeline would."""
+    assert placed.stands is not None and placed.ordered is not None
+    joint = solve(
+        placed.stands.graph,
+        placed.joint.order,
+        placed.ordered.lower_bound,
+        clock.left(deadline),
+        known=placed.joint.placement if placed.candidate.rows.cut else None,
+        calm_first=bool(placed.candidate.rows.cut),
+    )
+    return replace(placed, joint=joint)
+
+
+def _whole(cuts: Cuts, deadline: float | None) -> Placed:
+    """Whole operators, ordered and placed as the pipeline would."""
+    rows = cuts.of(())
+    return _solved(
+        _standing(rows, schedule(rows.graph, "auto", clock.left(deadline, 1 / 2))), deadline
+    )
+
+
+def _own_order(placed: Placed, deadline: float | None) -> Iterable[Sequence[int]]:
+    return [placed.candidate.order]
+
+
+def _calm_orders(placed: Placed, deadline: float | None) -> Iterable[Sequence[int]]:
+    graph, order = placed.candidate.rows.graph, placed.candidate.order
+    return islice(calmer_orders(graph, order, profile(graph, order).peak, deadline), CALM)
 
 
 def _nearest(
-    candidate: Candidate,
+    placed: Placed,
     orders: Iterable[Sequence[int]],
     capacity: int,
     deadline: float | None,
+    searched: bool = True,
 ) -> Placed | None:
-    joint = nearest(candidate.graph, orders, capacity, deadline)
-    return None if joint is None else Placed(candidate, joint)
+    joint = nearest(placed.candidate.rows.graph, orders, capacity, deadline, searched)
+    return None if joint is None else replace(placed, joint=joint)

@@ -84,9 +84,10 @@ class MemgraphExpandRowsPass(PlanningPass):
             fresh = func.clone()
             undecided(fresh, None)
         chosen = choose_rows(fresh, clock.deadline(clock.left(deadline, SEARCH)), self.stream_input)
-        if decided and not chosen.candidate.positions:
+        if decided and not chosen.candidate.rows.cut:
             return None
-        return cut_chosen(func, chosen, clock.left(deadline), self._close)
+        close = close_stream if self.stream_input else None
+        return cut_chosen(func, chosen, clock.left(deadline), close)
 
     def _close(self, func: FuncOp) -> None:
         if self.stream_input:

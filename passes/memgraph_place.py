@@ -31,7 +31,7 @@ from memopt.passes.joint import (
 from memopt.passes.memgraph_schedule import order_function
 from memopt.passes.option import check_choices, method_options, option, with_options
 from memopt.passes.places import write_places
-from memopt.passes.planned import Planned, PlanningPass, read_plan
+from memopt.passes.planned import Arrangement, Planned, PlanningPass, read_plan
 from memopt.passes.seconds import check_seconds
 from memopt.solvers import clock, joint, placement
 from memopt.solvers.placement import place
@@ -105,6 +105,9 @@ def place_known(
     first = "auto" if method == "joint" else method
     if method == "joint":
         refuse_partition(extracted)
+        known_places = planned.arrangement
+        if known_places is not None and known_places.stands and not around:
+            return _as_arranged(planned, facts, known_places)
     limit = clock.left(deadline, joint.OWN_ORDER if method == "joint" else 1.0)
     placed = None
     if method != "joint" or facts.family != "rows":
@@ -118,6 +121,15 @@ def place_known(
     found = facts.in_one_arena(arena, bound)
     # TFLM's scratch is written by other rules
     return Planned(planned.extracted, found) if around else planned.placed(found)
+
+
+def _as_arranged(planned: Planned, facts: Facts, arranged: Arrangement) -> Planned:
+    """Write the places by which rows were chosen into the function, which stands as it did then."""
+    found = arranged.joint
+    arena = found.placement.arena
+    _write_offsets(arranged.extracted, found.placement.offsets, found.order)
+    write_tried(planned.func, found, arena == found.lower_bound)
+    return planned.placed(facts.in_one_arena(arena, found.lower_bound))
 
 
 def tflm_lays_scratch(extracted: Extracted) -> bool:

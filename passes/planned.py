@@ -28,13 +28,32 @@ from memopt.verify.plan import check_form, verify_plan
 
 
 @dataclass(frozen=True)
-class Arrangement:
-    """A memory graph with an order, what is proven of its peak, and an order with its places, most
-    often the same one."""
+class RowBounds:
+    """Bytes below which neither whole operators nor all rows have an arena; 0: none are known."""
 
-    graph: MemoryGraph
+    whole: int = 0
+    rows: int = 0
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """A function, undecided, with an order, what is proven of its peak, and an order with its
+    places, most often the same one; `bounds` are of other choices of rows."""
+
+    extracted: Extracted
     schedule: Schedule
     joint: Joint
+    bounds: RowBounds
+
+    @property
+    def graph(self) -> MemoryGraph:
+        return self.extracted.graph
+
+    @property
+    def stands(self) -> bool:
+        """Whether the function stands in the order that is placed, with the usual in place."""
+        own = tuple(range(len(self.graph)))
+        return self.schedule.order == self.joint.order == own and self.joint.chosen is None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 each group is a row of. Operators are those of `computing`, by position."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
@@ -41,7 +41,8 @@ class InRows:
     def graph(self) -> MemoryGraph:
         return self.extracted.graph
 
-    def rows(self) -> Rows:
+    @cached_property
+    def numbers(self) -> Rows:
         """All of it as numbers."""
         memory, group_of = self.extracted.memory, self.extracted.group_of
         sizes = [0] * len(self.graph.groups)
@@ -59,15 +60,35 @@ class InRows:
 
 
 def carried(rows: InRows, order: Sequence[int], some: SomeWhole, small: InRows) -> tuple[int, ...]:
-    """The order of `small` that `some` says, which follows `order` of `rows`; in both the same
+    """The order of `small` that is this `order` of `some`, made of `rows`; in both the same
     operators are whole."""
     result: list[int] = []
-    for at in some.like(order):
+    for at in order:
         v = some.members[at][0]
         steps = small.steps_of.get(operator := rows.operator[v], [])  # none of a view
         is_row = operator in small.cut
         result += [steps[rows.steps_of[operator].index(v)]] if is_row else steps
     return tuple(result)
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Copies of a function with operators cut, of which each is made once."""
+
+    func: FuncOp
+    made: dict[frozenset[int], InRows] = field(default_factory=dict[frozenset[int], InRows])
+
+    @cached_property
+    def whole(self) -> Extracted:
+        """The function itself, nothing of it cut."""
+        return extract(self.func)
+
+    def of(self, positions: Collection[int]) -> InRows:
+        """Return the copy with these operators cut, of those that have rows."""
+        wanted = frozenset(positions)
+        if wanted not in self.made:
+            self.made[wanted] = in_rows(self.func, wanted)
+        return self.made[wanted]
 
 
 def in_rows(func: FuncOp, positions: Collection[int]) -> InRows:

@@ -20,16 +20,18 @@ def nearest(
     orders: Iterable[Sequence[int]],
     capacity: int,
     deadline: float | None = None,
+    searched: bool = True,
 ) -> Joint | None:
     """Return the first of the orders that is placed in `capacity` bytes, else that of the smallest
-    arena by `deadline`, which is over after the first at the soonest; None of no orders."""
+    arena by `deadline`, which is over after the first at the soonest; None of no orders. CP-SAT is
+    asked if it is to be `searched`."""
     auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
-    coarse: Any = import_module("memopt.solvers.placement.coarse")
     best: Joint | None = None
     for count, order in enumerate(orders, 1):
         problem = live_ranges(graph, order)
         placement = auto.without_search(problem)
-        if problem.load <= capacity < placement.arena and not clock.late(deadline):
+        if searched and problem.load <= capacity < placement.arena and not clock.late(deadline):
+            coarse: Any = import_module("memopt.solvers.placement.coarse")  # when it is needed
             fits = coarse.fits(problem, capacity, EAGER, clock.left(deadline))
             placement = fits or placement
         if best is None or placement.arena < best.placement.arena:

@@ -1,7 +1,7 @@
 """The standard road from an imported module to a plan, and the figures of the file as it was."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,11 +24,12 @@ from memopt.dialects.plan_attributes import PlanAttr
 from memopt.dialects.rewrite_attributes import rewrites_list
 from memopt.driver import check_module, progress
 from memopt.in_time import in_budget
+from memopt.passes.expand_rows import NoRowsError
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE, MemgraphExpandRowsPass
 from memopt.passes.memgraph_kernels import RAM
 from memopt.passes.memgraph_rewrite import MemgraphRewritePass
 from memopt.passes.pipelines import NO_RULES, Choices, Step, plan, rules_of, source, with_branches
-from memopt.passes.planned import Planned, PlanningPass
+from memopt.passes.planned import Planned, PlanningPass, RowBounds
 from memopt.row_facts import operators_run, rows_dict, sliding_dict, tensors_held
 from memopt.solvers import clock
 from memopt.targets.core.kernels import may_be_fast
@@ -111,8 +112,11 @@ def plan_module(
     imported = module.clone() if rivals else module
     seconds.stages.setdefault("rewrite", 0.0)
     deadline = seconds.deadline(choices.time_limit)
-    known = _run(context, module, plan(target, choices), seconds, deadline)
+    bounds: dict[FuncOp, RowBounds] = {}
+    known = _run(context, module, plan(target, choices), seconds, deadline, bounds)
     for rival in rivals:
+        if _is_least(known, rival, bounds.values()):
+            continue
         if rival.rows == (NONE,) and _are_whole(known, imported):
             continue
         other = imported.clone()
@@ -135,6 +139,19 @@ def _rivals(target: str, choices: Choices) -> list[Choices]:
     return [replace(choices, rows=(name,)) for name in rows]
 
 
+def _is_least(
+    known: Mapping[FuncOp, Planned], rival: Choices, bounds: Collection[RowBounds]
+) -> bool:
+    """Return whether no plan of a rival's rows has a smaller arena, for it has more to hold than
+    what is bounded: wider alignment, padding of its own, scratch of fast kernels."""
+    if rival.rows == (NONE,):
+        # rules that are searched with rows are left out of what is bounded
+        least = 0 if rules_of(replace(rival, rows=(AUTO,)))[2] else sum(b.whole for b in bounds)
+    else:
+        least = sum(b.rows for b in bounds)
+    return _cost(known)[0] <= least
+
+
 def _smaller(
     context: Context,
     module: ModuleOp,
@@ -154,7 +171,7 @@ def _smaller(
         if sum(bounds) > least[0]:
             return None
         known = _run(context, module, steps[places:], seconds, deadline)
-    except MemoptError:  # no operator has rows
+    except NoRowsError:
         return None
     return known if _cost(known) < least else None
 
@@ -197,8 +214,10 @@ def _run(
     steps: Sequence[Step],
     seconds: Seconds,
     deadline: float | None = None,
+    bounds: dict[FuncOp, RowBounds] | None = None,
 ) -> dict[FuncOp, Planned]:
-    """Run the steps one after the other; what one derives of a function it hands to the next."""
+    """Run the steps one after the other; what one derives of a function it hands to the next. What
+    is known of other rows than those chosen is put into `bounds`."""
     known: dict[FuncOp, Planned | None] = {}
     dropped: set[FuncOp] = set()
 
@@ -211,7 +230,9 @@ def _run(
             known.update({f: planned and planned.write() for f, planned in known.items()})
         for func in functions(module):
             if not again or func in dropped:
-                known[func] = step.plan(func, known.get(func))
+                planned = known[func] = step.plan(func, known.get(func))
+                if bounds is not None and planned is not None and planned.arrangement is not None:
+                    bounds[func] = planned.arrangement.bounds
         if not again:
             dropped.clear()
             dropped.update(func for func, planned in known.items() if planned is None)

@@ -96,11 +96,12 @@ def test_what_is_left_whole_is_counted_as_it_is_extracted(fuzz: float) -> None:
         rows = in_rows(func, range(len(computing(func))))
         order = schedule(rows.graph, "greedy").order
         whole = frozenset(k for k in rows.cut if rng.random() < 0.5)
-        some, small = rows.rows().with_whole(whole), in_rows(func, rows.cut - whole)
+        some, small = rows.numbers.with_whole(whole), in_rows(func, rows.cut - whole)
+        like = some.like(order)
         some.graph.check()
         assert len(some.graph) == len(small.graph)
-        ours = profile(some.graph, some.like(order))
-        theirs = profile(small.graph, carried(rows, order, some, small))
+        ours = profile(some.graph, like)
+        theirs = profile(small.graph, carried(rows, like, some, small))
         assert ours.levels == theirs.levels
         steps += all(a >= b for a, b in zip(ours.steps, theirs.steps, strict=True))
     assert steps > 0.95 * count, steps  # what lies in place is guessed, and hardly ever too much

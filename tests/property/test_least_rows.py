@@ -56,7 +56,8 @@ def test_what_is_chosen_is_placed_as_it_says() -> None:
     for step in build_pipeline("memgraph-model{alignment=4 inplace=on}"):
         step.apply(new_context(), module)
     chosen = choose_rows(only_function(module))
-    graph, joint = chosen.candidate.graph, chosen.joint
+    stands, joint = chosen.arranged()
+    graph = stands.graph
     joint.placement.verify(live_ranges(graph, joint.order))
     for step in build_pipeline("memgraph-expand-rows{rows=auto},memgraph-schedule"):
         step.apply(new_context(), module)

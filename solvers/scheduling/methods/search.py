@@ -80,10 +80,10 @@ LOOK = 2_000
 # Where hundreds of operators are alike, as rows and the steps of an unrolled loop are, so many
 # orders are equal that no search ends, and a state of thousands takes a millisecond and more.
 # Without another limit, graphs of more operators than this get states for so much work, states
-# times operators, half a minute about, and looks for incumbents parts of that. The searches of
-# real networks that end take a tenth of it.
+# times operators, some seconds, and looks for incumbents parts of that. The searches of real
+# networks that end take less than half of it.
 LARGE = 200
-WORK = 100_000_000
+WORK = 25_000_000
 
 
 @dataclass(frozen=True)
