@@ -1,17 +1,25 @@
 """`rows=auto` against whole operators and all rows, by the arena that each is planned with."""
 
+import time
+from typing import Any
+
 import pytest
 from cnn_text import KINDS, network
+from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
 
+from memopt import planning
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import only_function
 from memopt.dialects.plan import plan_of
 from memopt.driver import build_pipeline, new_context
+from memopt.passes import least_rows, memgraph_expand_rows
 from memopt.passes.extract import extract
 from memopt.passes.least_rows import choose_rows
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds, plan_module
 from memopt.solvers.problems.memory_graph import live_ranges
+from memopt.solvers.programs import worker
 
 FULL = 400  # networks
 QUICK = 5
@@ -71,3 +79,66 @@ def test_a_deadline_leaves_whole_operators_at_the_most(seconds: float) -> None:
     text = network(4, "f32")
     whole = arena(text, "none")
     assert arena(text, "auto", time_limit=seconds) <= whole
+
+
+@pytest.mark.parametrize("seed", [3, 24, 34])
+def test_a_small_network_is_planned_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows fit at once: no program is solved, no whole plan is made beside, and only all rows
+    and those of the fewest calls are cut."""
+    asked: list[str] = []
+    cut: list[int] = []
+    plain = least_rows.Cuts.of
+
+    def counted(cuts: least_rows.Cuts, positions: Any) -> least_rows.InRows:
+        cut.append(frozenset(positions) not in cuts.made)
+        return plain(cuts, positions)
+
+    def ask(kind: str, *rest: object) -> None:
+        asked.append(kind)
+
+    def rival(*arguments: object) -> None:
+        asked.append("rival")
+
+    monkeypatch.setattr(worker, "ask", ask)
+    monkeypatch.setattr(planning, "_smaller", rival)
+    monkeypatch.setattr(least_rows.Cuts, "of", counted)
+    arena(network(seed, "i8" if seed // len(KINDS) % 2 else "f32"), "auto")
+    assert not asked
+    assert sum(cut) <= 2
+
+
+@pytest.mark.deep
+def test_it_takes_less_than_whole_operators_and_all_rows_together(fuzz: float) -> None:
+    """CPU seconds of this process, on most networks that no program is solved for."""
+    count = max(20, round(FULL * fuzz))
+    faster = 0
+    for seed in range(100, 100 + count):
+        text = network(seed, "i8" if seed // len(KINDS) % 2 else "f32")
+        spent: list[float] = []
+        for rows in ROWS:
+            start = time.process_time()
+            arena(text, rows)
+            spent.append(time.process_time() - start)
+        auto, whole, every = spent
+        faster += auto < whole + every
+    assert faster >= 0.8 * count, faster
+
+
+def test_only_what_has_no_rows_is_no_rival(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else goes wrong in the plan of all rows is said."""
+    text = network(3, "i8")
+    shape = "tensor<2x4x4x8xi8>"
+    several = f"func.func @main(%x: {shape}) -> {shape} {{\n"
+    several += f"  %y = memgraph.relu %x : ({shape}) -> {shape}\n  func.return %y : {shape}\n}}"
+    assert arena(several, "auto", "cortex-m4") == arena(several, "none", "cortex-m4")
+
+    def broken(func: FuncOp, names: frozenset[str] | None) -> None:
+        raise MemoptError("broken")
+
+    def unbounded(*arguments: object) -> bool:
+        return False
+
+    monkeypatch.setattr(memgraph_expand_rows, "expand", broken)
+    monkeypatch.setattr(planning, "_is_least", unbounded)
+    with pytest.raises(MemoptError, match="broken"):
+        arena(text, "auto", "cortex-m4")
