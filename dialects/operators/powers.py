@@ -66,3 +66,17 @@ class FloorModOp(RealBentOp):
         import numpy as np
 
         return np.mod(a, b)
+
+
+@irdl_op_definition
+class RemainderOp(RealBentOp):
+    """What a quotient that is rounded towards zero leaves, of the left operand's sign, with numpy's
+    broadcasting; of integers by 0 it is 0."""
+
+    name = "memgraph.remainder"
+    REALS: ClassVar[bool] = False
+
+    def of_floats(self, a: Array, b: Array) -> Array:
+        import numpy as np
+
+        return np.fmod(a, b)

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     Float32Type,
     IntegerType,
+    StringAttr,
     UnitAttr,
 )
 from xdsl.ir import Operation
@@ -41,7 +42,7 @@ from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.normalization import BatchNormalizationOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, MaxPool2DOp
-from memopt.dialects.operators.powers import FloorModOp, PowOp
+from memopt.dialects.operators.powers import FloorModOp, PowOp, RemainderOp
 from memopt.dialects.operators.prelu import PreluOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
 from memopt.dialects.operators.real_functions import (
@@ -68,9 +69,12 @@ from memopt.dialects.operators.reductions import (
     ReduceSumOp,
 )
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
+from memopt.dialects.operators.running import CumulativeSumOp
+from memopt.dialects.operators.scatter_update import ScatterUpdateOp
 from memopt.dialects.operators.slices import ConcatOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.strided import StridedOp
+from memopt.dialects.operators.top_k import TopKOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
 from memopt.dialects.operators.unary import (
     HardSwishOp,
@@ -153,11 +157,11 @@ def power(node: Node, kind: Kind) -> Operation:
     return binary(node, kind)
 
 
-def modulo(node: Node, kind: Kind) -> Operation:
-    """Mod with the divisor's sign."""
-    need(not node.get("fmod", 0), "fmod = 1 (0 has one)")
-    need(node.element(0) in WHOLE, f"on {node.element(0)} (i32 and i64 have one)")
-    return binary(node, kind)
+def modulo(node: Node, floor: Kind, remainder: Kind) -> Operation:
+    """Mod with the divisor's sign, or with `fmod` that of the dividend."""
+    known = node.element(0) in WHOLE or isinstance(node.element(0), Float32Type)
+    need(known, f"on {node.element(0)} (f32, i32 and i64 have one)")
+    return binary(node, remainder if node.get("fmod", 0) else floor)
 
 
 def gelu(node: Node, kind: Kind) -> Operation:
@@ -291,6 +295,41 @@ def mean(node: Node, kind: Kind) -> Operation:
     return reduction(node, kind)
 
 
+def top_k(node: Node, kind: Kind) -> Operation:
+    """The largest along the last axis, a known number of them."""
+    plain(node)
+    need(len(node.results) == 2, "a result is left out")
+    rank = len(node.shape(0))
+    axis = axis_of(node.get("axis", -1), rank)
+    need(axis == rank - 1, f"axis = {axis} (the last has one)")
+    need(node.get("largest", 1) == 1, f"largest = 0 on {node.element(0)}")
+    need(node.integers(1) == [node.results[0].get_shape()[-1]], "k, which its results have not")
+    return build(kind, (node.operand(0),), node.results, {})
+
+
+def running_sum(node: Node, kind: Kind) -> Operation:
+    plain(node)
+    element = node.element(0)
+    known = isinstance(element, Float32Type) or element in WHOLE
+    need(known, f"on {element} (f32, i32 and i64 have one)")
+    (axis,) = node.integers(1)
+    properties = {
+        "axis": number(axis_of(axis, len(node.shape(0)))),
+        "exclusive": UnitAttr() if node.get("exclusive", 0) else None,
+        "reverse": UnitAttr() if node.get("reverse", 0) else None,
+    }
+    return build(kind, (node.operand(0),), (node.result,), properties)
+
+
+def scatter(node: Node, kind: Kind) -> Operation:
+    """Of indices from zero on."""
+    plain(node)
+    how = node.get("reduction", "none")
+    need(not node.get("batch_dims", 0), "batch_dims (0 has one)")
+    properties = {"reduction": None if how == "none" else StringAttr(how)}
+    return build(kind, node.operands, (node.result,), properties)
+
+
 def arg(node: Node, kind: Kind) -> Operation:
     """Without the axis, the first of equal ones."""
     plain(node)
@@ -313,6 +352,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Ceil": Entry(unary, CeilOp),
     "Clip": Entry(clip, ReluOp, Relu6Op),
     "Concat": Entry(movement.concat, ConcatOp),
+    "CumSum": Entry(running_sum, CumulativeSumOp),
     "Conv": Entry(windows.convolution, Conv2DOp, DepthwiseConv2DOp),
     "ConvTranspose": Entry(windows.transpose_convolution, TransposeConv2DOp),
     "Cos": Entry(of_reals, CosOp),
@@ -347,7 +387,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Max": Entry(binary, MaximumOp),
     "MaxPool": Entry(windows.max_pool, MaxPool2DOp),
     "Min": Entry(binary, MinimumOp),
-    "Mod": Entry(modulo, FloorModOp),
+    "Mod": Entry(modulo, FloorModOp, RemainderOp),
     "Mul": Entry(binary, MulOp),
     "Neg": Entry(unary, NegOp),
     "Not": Entry(unary, LogicalNotOp),
@@ -365,6 +405,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Reshape": Entry(movement.reshape, ReshapeOp),
     "Resize": Entry(windows.resize, ResizeBilinearOp, ResizeNearestOp),
     "Round": Entry(unary, RoundOp),
+    "ScatterND": Entry(scatter, ScatterUpdateOp),
     "Sigmoid": Entry(unary, LogisticOp),
     "Sin": Entry(of_reals, SinOp),
     "Slice": Entry(movement.slice_, SliceOp),
@@ -375,6 +416,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Sub": Entry(binary, SubOp),
     "Tanh": Entry(unary, TanhOp),
     "Tile": Entry(movement.tile, StridedOp),
+    "TopK": Entry(top_k, TopKOp),
     "Transpose": Entry(movement.transpose, TransposeOp),
     "Unsqueeze": Entry(movement.reshape, ReshapeOp),
     "Where": Entry(choose, ChooseOp),

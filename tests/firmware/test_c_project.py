@@ -166,7 +166,7 @@ def check_needed(folder: Path, has_floats: bool = True) -> None:
             continue  # scales at run time, as LiteRT's double
         if file.startswith("memopt_cast_any") and name in ("__aeabi_l2f", "__aeabi_f2lz"):
             continue  # between float and int64
-        if re.match(r"memopt_(div|floor_mod)_i64\.", file) and name == "__aeabi_ldivmod":
+        if re.match(r"memopt_(div|floor_mod|remainder)_i64\.", file) and name == "__aeabi_ldivmod":
             continue  # of 64 bits, for which no core has an instruction
         soft = not has_floats and name.startswith(("__aeabi_", "__gnu_thumb1_"))
         assert soft or name in ALLOWED | {"_GLOBAL_OFFSET_TABLE_"}, line

@@ -46,6 +46,15 @@ def scattered(name: str, rng: Rng) -> Any:
     return made(name, operands, [tensor(shape, "")])
 
 
+def scatter_update(name: str, rng: Rng) -> Any:
+    shape, depth, count = image(rng), int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    operands = [value(shape, ""), value((count, depth), "", i32)]
+    operands.append(value((count, *shape[depth:]), ""))
+    how = ("add", "mul", "max", "min", None)[int(rng.integers(5))]
+    reduction = None if how is None else StringAttr(how)
+    return made(name, operands, [tensor(shape, "")], reduction=reduction)
+
+
 def one_hot(name: str, rng: Rng) -> Any:
     shape, axis = image(rng)[:3], int(rng.integers(4))
     operands = [value(shape, "", i32), value((), ""), value((), "")]
@@ -88,6 +97,7 @@ def over_time(name: str, rng: Rng) -> Any:
 
 RARE: dict[str, Callable[[str, Rng], Any]] = {
     "scatter_nd": scattered,
+    "scatter_update": scatter_update,
     "one_hot": one_hot,
     "top_k": top_k,
     "detection_postprocess": detections,

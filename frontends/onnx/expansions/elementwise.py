@@ -1,11 +1,13 @@
 """Functions of one value, and of several, element by element."""
 
+from onnx import TensorProto
+
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import BOOL, FLOAT, INT32, INT64, Scope
 from memopt.frontends.onnx.types import NAMES
 
 
-@expands("Pow", "PRelu", "Mod", "Xor")
+@expands("Pow", "PRelu", "Xor")
 def binary(s: Scope) -> bool:
     """A few forms are others."""
     kind = s.node.op_type
@@ -20,10 +22,19 @@ def binary(s: Scope) -> bool:
         power = s.array(1)
         if power is not None and float(power.reshape(-1)[0]) == 2:
             return s.done("Mul", s.x, s.x)
-    if kind == "Mod" and s.get("fmod", 0) and s.element() in (INT32, INT64):
-        whole = s.add("Mul", s.add("Div", *s.node.input), s.input(1))
-        return s.done("Sub", s.x, whole)
     return False
+
+
+@expands("Div", "Mod")
+def quotient(s: Scope) -> bool:
+    """Of integers of 8 and 16 bits as of 32."""
+    if s.element() not in SMALL or s.is_stored:
+        return False
+    wide = [s.add("Cast", name, to=INT32) for name in s.node.input]
+    return s.done("Cast", s.add(s.node.op_type, *wide, fmod=s.get("fmod")), to=s.element())
+
+
+SMALL = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16)
 
 
 def _is_older_slope(s: Scope) -> bool:

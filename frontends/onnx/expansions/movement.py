@@ -1,15 +1,14 @@
 """What moves elements, takes some of them, or puts others beside them."""
 
-from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 from memopt.frontends.onnx.expansions import expands
-from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, RefusedError, Scope
+from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, Scope
 from memopt.frontends.onnx.types import NAMES
 
 if TYPE_CHECKING:
-    from memopt.frontends.onnx.scope import Array
+    pass
 
 
 @expands("Upsample")
@@ -115,111 +114,6 @@ def _place(index: int, size: int, mode: str) -> int:
     period = 2 * (size - 1)
     index %= period
     return index if index < size else period - index
-
-
-@expands("Gather", "GatherND")
-def gather(s: Scope) -> bool:
-    """Of indices from zero on; those that count from the end are brought there."""
-    array = s.known.array(s.input(1))
-    if s.is_constant(0) and s.is_constant(1) and array is None:
-        return False
-    if s.node.op_type == "GatherND" and s.get("batch_dims", 0):
-        return False
-    if s.node.op_type == "Gather":
-        axis = s.get("axis", 0) % len(s.shape())
-        sizes: list[int] = [s.shape()[axis]]
-    else:
-        axis, sizes = None, list(s.shape()[: s.shape(1)[-1]])
-    if array is not None:
-        need_indices(array, sizes)
-        if (array >= 0).all():
-            return False
-        import numpy as np
-
-        ends = np.array(sizes if axis is None else sizes[0])  # a scalar index stays one
-        at = s.const(np.where(array < 0, array + ends, array), INT64)
-    elif s.element(1) == INT32 and s.input(1).endswith(WRAPPED):
-        return False
-    else:
-        at = wrapped(s, s.input(1), s.element(1), sizes)
-    return s.done(s.node.op_type, s.x, at, axis=axis)
-
-
-def need_indices(array: "Array", sizes: Sequence[int]) -> None:
-    """Raises RefusedError for an index that is not in [-n, n) of its dimension: one for all, or one
-    for each element of the last dimension."""
-    for k, size in enumerate(sizes):
-        each = array if len(sizes) == 1 else array[..., k]
-        if each.size and not -size <= each.min() <= each.max() < size:
-            wrong = each.min() if each.min() < -size else each.max()
-            raise RefusedError(f"index {wrong} is not in [{-size}, {size - 1}]")
-
-
-WRAPPED = "/wrapped"
-
-
-def wrapped(s: Scope, name: str, element: int, sizes: list[int]) -> str:
-    """Indices that the run time knows, as int32 from zero on."""
-    at = name if element == INT32 else s.add("Cast", name, to=INT32)
-    ends = s.const(sizes if len(sizes) > 1 else sizes[0], INT32)
-    below = s.add("Cast", s.add("Less", at, s.const(0, INT32)), to=INT32)
-    found = s.add("Add", at, s.add("Mul", below, ends))
-    s.made[-1].output[0] = s.known.fresh(found) + WRAPPED
-    return s.made[-1].output[0]
-
-
-@expands("GatherElements")
-def gather_elements(s: Scope) -> bool:
-    """Along one axis: of all elements those at computed places."""
-    import numpy as np
-
-    shape, out = s.shape(), s.shape(1)
-    axis = int(s.get("axis", 0)) % len(shape)
-    if 0 in shape or 0 in out:
-        return False
-    steps = [prod(shape[i + 1 :]) for i in range(len(shape))]
-    grid = np.indices(out)
-    base = np.zeros(out, np.int64)
-    for d in range(len(shape)):
-        base += grid[d] * steps[d] if d != axis else 0
-    array = s.array(1)
-    flat = s.reshaped(s.x, [-1])
-    if array is not None:
-        need_indices(array, [shape[axis]])
-        at = np.where(array < 0, array + shape[axis], array) * steps[axis] + base
-        return s.done("Gather", flat, s.const(at, INT64), axis=0)
-    at = wrapped(s, s.input(1), s.element(1), [shape[axis]])
-    at = s.add("Mul", at, s.const(steps[axis], INT32)) if steps[axis] != 1 else at
-    at = s.add("Add", at, s.const(base, INT32))
-    s.made[-1].output[0] = at + WRAPPED
-    return s.done("Gather", flat, at + WRAPPED, axis=0)
-
-
-@expands("ScatterElements", "Scatter")
-def scatter_elements(s: Scope) -> bool:
-    """At places that are known: of the elements there are and the new ones those that stand there
-    in the end, the last of several."""
-    import numpy as np
-
-    shape, places = s.shape(), s.known.array(s.input(1))
-    if places is None or not places.size:
-        return s.lacks("its places are computed at run time (constants have one)")
-    if s.get("reduction", "none") != "none":
-        return s.lacks(f"reduction = {s.get('reduction')} (none has one)")
-    axis = int(s.get("axis", 0)) % max(1, len(shape))
-    beyond = any(places.shape[k] > size for k, size in enumerate(shape) if k != axis)
-    if places.ndim != len(shape) or s.shape(2) != places.shape or beyond:
-        return s.lacks("places of another shape than the operand's")
-    where = [grid.reshape(-1) for grid in np.indices(places.shape)]
-    flat = places.reshape(-1).astype(np.int64)
-    where[axis] = np.where(flat < 0, flat + shape[axis], flat)
-    if not ((where[axis] >= 0) & (where[axis] < shape[axis])).all():
-        return s.lacks(f"a place outside of the {shape[axis]} elements")
-    at = np.arange(prod(shape))
-    for new, old in enumerate(np.ravel_multi_index(where, shape)):
-        at[old] = prod(shape) + new
-    both = s.add("Concat", s.reshaped(s.x, [-1]), s.reshaped(s.input(2), [-1]), axis=0)
-    return s.done("Gather", both, s.const(at.reshape(shape), INT64), axis=0)
 
 
 @expands("OneHot")

@@ -125,23 +125,3 @@ def lp_normalization(s: Scope) -> bool:
     length = over(s, kind, s.x, [axis])
     nothing = s.add("Cast", s.add("Equal", length, s.like(0)), to=FLOAT)
     return s.done("Div", s.x, s.add("Add", length, nothing))
-
-
-@expands("CumSum")
-def running_sum(s: Scope) -> bool:
-    """A product with a triangle of ones."""
-    import numpy as np
-
-    axis = s.ints(1)
-    if not s.is_float or axis is None:
-        return False
-    if not s.shape():
-        return s.lacks("no dimensions")
-    rank = len(s.shape())
-    at = axis[0] % rank
-    ones = np.triu(np.ones((s.shape()[at],) * 2), 1 if s.get("exclusive", 0) else 0)
-    order = [*(d for d in range(rank) if d != at), at]
-    matrix = s.const(ones.T if s.get("reverse", 0) else ones)
-    made = s.add("MatMul", s.reshaped(s.transposed(s.x, order), (-1, s.shape()[at])), matrix)
-    made = s.reshaped(made, [s.shape()[d] for d in order])
-    return s.done("Transpose", made, perm=[order.index(d) for d in range(rank)])

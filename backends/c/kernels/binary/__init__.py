@@ -43,7 +43,7 @@ from memopt.dialects.operators.comparison import (
     LogicalOp,
     LogicalOrOp,
 )
-from memopt.dialects.operators.powers import FloorDivOp, FloorModOp, PowOp
+from memopt.dialects.operators.powers import FloorDivOp, FloorModOp, PowOp, RemainderOp
 from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 from memopt.dialects.stored import is_stored, need_same_numbers
 from memopt.dialects.tensors import shape_of
@@ -294,6 +294,9 @@ def squared_difference_stored(op: SquaredDifferenceOp, constants: Constants) -> 
 @kernel(MulOp, "i64", rows=own_rows)
 @kernel(DivOp, "i64", rows=own_rows)
 @kernel(FloorModOp, "i64", rows=own_rows)
+@kernel(RemainderOp, "f32", rows=own_rows)
+@kernel(RemainderOp, "i32", rows=own_rows)
+@kernel(RemainderOp, "i64", rows=own_rows)
 def bent(op: BinaryOp, constants: Constants) -> KernelCall:
     """Their kernels clamp nothing."""
     if activation_of(op) or any(is_stored(v) for v in (op.lhs, op.rhs, op.result)):

@@ -20,6 +20,11 @@ from memopt.dialects.tensors import shape_of
 @kernel(TopKOp, "s8 to i32 and s8")
 @kernel(TopKOp, "u8 to i32 and u8")
 @kernel(TopKOp, "i32")
+@kernel(TopKOp, "i64")
+@kernel(TopKOp, "f32 to f32 and i64")
+@kernel(TopKOp, "i32 to i32 and i64")
+@kernel(TopKOp, "s8 to i64 and s8")
+@kernel(TopKOp, "u8 to i64 and u8")
 def top_k(op: TopKOp, constants: Constants) -> list[KernelCall]:
     need_same_numbers(op, op.input, op.values)
     kind, length, kept = element_kind(op.input), shape_of(op.input)[-1], shape_of(op.values)[-1]
@@ -27,8 +32,9 @@ def top_k(op: TopKOp, constants: Constants) -> list[KernelCall]:
         raise refuse(op, "a tensor without elements")
     outer, width = size_of(op.input) // length, bytes_per_element(op, op.input)
     calls: list[KernelCall] = []
-    for number, bytes_each in enumerate((width, 4)):
-        fields = (("length", length), ("kept", kept), ("indices", number))
+    wide = bytes_per_element(op, op.indices)
+    for number, bytes_each in enumerate((width, wide)):
+        fields = (("length", length), ("kept", kept), ("indices", number * wide))
         rows = Rows(outer, length * width, kept * bytes_each)
         calls.append(moved(KernelCall(f"top_k_{kind}", fields, (op.input,), rows), 0, 0, number))
     return calls

@@ -26,7 +26,9 @@
         }                                                                                 \
         last = next < 0 ? 0 : next;                                                       \
         least = x[last];                                                                  \
-        if ((p)->indices) {                                                               \
+        if ((p)->indices == 8) {                                                          \
+          ((int64_t *)output)[k] = last;                                                  \
+        } else if ((p)->indices) {                                                        \
           ((int32_t *)output)[k] = last;                                                  \
         } else {                                                                          \
           ((type *)output)[k] = least;                                                    \

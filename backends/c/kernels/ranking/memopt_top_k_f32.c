@@ -3,7 +3,7 @@
 
 typedef struct {
   int32_t length, kept;
-  int32_t indices; /* not the numbers */
+  int32_t indices; /* bytes of each; 0: the numbers instead */
 } memopt_top_k_f32_params;
 
 MEMOPT_KERNEL void memopt_top_k_f32(const void *params, const memopt_rows *rows,

@@ -20,9 +20,10 @@ from memopt.dialects.stored import is_stored
 
 @kernel(CumulativeSumOp, "f32")
 @kernel(CumulativeSumOp, "i32")
+@kernel(CumulativeSumOp, "i64")
 def cumulative_sum(op: CumulativeSumOp, constants: Constants) -> KernelCall:
     if is_stored(op.input) or is_stored(op.result):
-        raise refuse(op, "quantized int32")
+        raise refuse(op, "quantized integers")
     return _cumulative_sum(op)
 
 

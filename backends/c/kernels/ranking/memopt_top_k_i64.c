@@ -1,0 +1,14 @@
+/* TOPK_V2, int64: the largest numbers of each row, or where they stand. */
+#include "memopt_top_k.h"
+
+typedef struct {
+  int32_t length, kept;
+  int32_t indices; /* bytes of each; 0: the numbers instead */
+} memopt_top_k_i64_params;
+
+MEMOPT_KERNEL void memopt_top_k_i64(const void *params, const memopt_rows *rows,
+                                    const void *const *in, void *out, void *scratch) {
+  const memopt_top_k_i64_params *p = (const memopt_top_k_i64_params *)params;
+  (void)scratch;
+  MEMOPT_TOP_K(int64_t, p);
+}

@@ -1,0 +1,65 @@
+"""ScatterND and ScatterElements of ONNX: a copy, then what is written where indices say."""
+
+import math
+
+from memopt.backends.c.call import (
+    Constants,
+    KernelCall,
+    Rows,
+    Table,
+    bytes_per_element,
+    element_kind,
+    refuse,
+    tensor_or_table,
+)
+from memopt.backends.c.registry import ANY, kernel
+from memopt.backends.c.rowwise import tensor_or_bytes
+from memopt.dialects.operators.scatter_update import REDUCTIONS, ScatterUpdateOp
+from memopt.dialects.stored import is_stored, need_same_numbers
+from memopt.dialects.tensors import elements_of, shape_of
+
+DIMENSIONS = 8  # of the kernels' parameters
+
+
+@kernel(ScatterUpdateOp, ANY, where=lambda op: not op.how)
+def scatter_update(op: ScatterUpdateOp, constants: Constants) -> KernelCall:
+    """Of any type: bytes are moved."""
+    need_same_numbers(op, op.input, op.updates, op.result)
+    return _call(op, constants, "scatter_update", bytes_per_element(op, op.result))
+
+
+@kernel(ScatterUpdateOp, "f32", where=lambda op: bool(op.how))
+@kernel(ScatterUpdateOp, "i32", where=lambda op: bool(op.how))
+@kernel(ScatterUpdateOp, "i64", where=lambda op: bool(op.how))
+def scatter_reduced(op: ScatterUpdateOp, constants: Constants) -> KernelCall:
+    if any(is_stored(v) for v in (op.input, op.updates, op.result)):
+        raise refuse(op, "quantized integers")
+    return _call(op, constants, f"scatter_update_{element_kind(op.result)}", 0)
+
+
+def _call(op: ScatterUpdateOp, constants: Constants, name: str, width: int) -> KernelCall:
+    shape, depth, count = shape_of(op.input), op.depth, elements_of(op.indices) // op.depth
+    if depth > DIMENSIONS or not elements_of(op.result) or not count:
+        raise refuse(op, f"indices of {depth} dimensions, or a tensor without elements")
+    kind, array = element_kind(op.indices), constants(op.indices)
+    if array is not None:  # what there is not is not there either as the last int32
+        array = array.clip(-(1 << 31), (1 << 31) - 1).astype("int32")
+    elif kind not in ("i32", "i64"):
+        raise refuse(op, f"indices of {kind}")
+    indices = op.indices if array is None else Table("int32_t", array)
+    piece = math.prod(shape[depth:])
+    steps = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
+    fields = (
+        *(("size", elements_of(op.result) * (width or 1)), ("count", count), ("depth", depth)),
+        ("piece", piece * (width or 1)),
+        ("wide", int(array is None and kind == "i64")),
+        ("limit", "{" + ", ".join(map(str, shape[:depth])) + "}"),
+        ("step", "{" + ", ".join(map(str, steps)) + "}"),
+        *((("reduction", REDUCTIONS.index(op.how)),) if not width else ()),
+    )
+    values = [op.input, op.updates]
+    given = [
+        tensor_or_bytes(v, constants) if width else tensor_or_table(op, v, constants)
+        for v in values
+    ]
+    return KernelCall(name, fields, (given[0], indices, given[1]), Rows(1, 0, 0))

@@ -1,0 +1,20 @@
+/* ScatterND with a reduction, int64, which wraps. */
+#include "memopt_scatter_update.h"
+
+typedef struct {
+  int32_t size;  /* elements of the result */
+  int32_t count; /* places */
+  int32_t depth; /* indices of each */
+  int32_t piece; /* elements of each */
+  int32_t wide;  /* indices of int64 */
+  int32_t limit[8], step[8];
+  int32_t reduction;
+} memopt_scatter_update_i64_params;
+
+MEMOPT_KERNEL void memopt_scatter_update_i64(const void *params, const memopt_rows *rows,
+                                             const void *const *in, void *out, void *scratch) {
+  const memopt_scatter_update_i64_params *p = (const memopt_scatter_update_i64_params *)params;
+  (void)rows;
+  (void)scratch;
+  MEMOPT_SCATTER_UPDATE(int64_t, p, MEMOPT_REDUCED(uint64_t, p, x, y));
+}

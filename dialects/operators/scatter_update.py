@@ -1,0 +1,75 @@
+"""A tensor of which some elements are others, where indices say."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, is_stored, need_same_numbers, unknown
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+REDUCTIONS = ("add", "mul", "max", "min")
+
+
+@irdl_op_definition
+class ScatterUpdateOp(ComputeOp):
+    """The first operand, of which the element or the piece at each row of indices of the second,
+    which are of its first dimensions, is that of the third, the last of several; or, with a
+    `reduction` (add, mul, max, min), what that makes of both. What has an index that there is not,
+    which runtimes refuse, is left out."""
+
+    name = "memgraph.scatter_update"
+    WHOLE: ClassVar[bool] = True
+    INTEGERS: ClassVar[bool] = False
+    input = operand_def(AnyTensor)
+    indices = operand_def(AnyTensor)
+    updates = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    reduction = opt_prop_def(StringAttr)
+    traits = traits_def(Pure())
+    assembly_format = "$input `,` $indices `,` $updates (`reduction` $reduction^)? " + TYPES
+
+    @property
+    def depth(self) -> int:
+        """How many dimensions are indexed."""
+        return shape_of(self.indices)[-1]
+
+    @property
+    def how(self) -> str:
+        """The reduction, "" for none."""
+        return "" if self.reduction is None else self.reduction.data
+
+    def verify_(self) -> None:
+        shape, at = shape_of(self.input), shape_of(self.indices)
+        self.require(bool(at) and 0 < at[-1] <= len(shape), "indices of the first dimensions")
+        made = (*at[:-1], *shape[at[-1] :])
+        self.require(shape_of(self.updates) == made, f"the updates' shape must be {made}")
+        self.require(shape_of(self.result) == shape, f"the result's shape must be {shape}")
+        self.require(self.how in ("", *REDUCTIONS), f"no reduction {self.how}")
+
+    def may_overwrite(self, operand: int) -> bool:
+        """Of the first operand what is not replaced stays."""
+        return operand == 0
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        source, indices, updates = operands
+        need_same_numbers(self, self.input, self.updates, self.result)
+        if self.how and (is_stored(self.input) or source.dtype.kind == "b"):
+            raise unknown(self, "sums of stored integers or truths")
+        if indices.dtype.kind not in "iu" or is_stored(self.indices):
+            raise unknown(self, f"indices of {indices.dtype}")
+        limits = np.array(shape_of(self.input)[: self.depth])
+        there = ((indices >= 0) & (indices < limits)).all(-1)
+        places, pieces = indices[there], updates[there]
+        found = source.copy()
+        functions = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
+        with np.errstate(over="ignore"):  # integers wrap
+            for place, piece in zip(places, pieces, strict=True):
+                at = tuple(place)
+                found[at] = functions[self.how](found[at], piece) if self.how else piece
+        return [found]

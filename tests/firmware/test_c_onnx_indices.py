@@ -1,0 +1,79 @@
+# pyright: basic, reportArgumentType=false
+"""ONNX operators of indices, ranks and remainders as C: onnxruntime's numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+from onnx_programs import compare, saved
+
+pytest.importorskip("onnxruntime")
+N = helper.make_node
+RNG = np.random.default_rng(7)
+REDUCTIONS = ("none", "add", "mul", "max", "min")
+
+
+def floats(*shape: int) -> Any:
+    return RNG.normal(size=shape).astype("f4")
+
+
+@pytest.mark.parametrize("how", REDUCTIONS)
+def test_what_indices_write(how: str, tmp_path: Path, lab: Any) -> None:
+    """Known ones and those of the run time, from the end, too; the last of several stays."""
+    lab.need_tools("host")
+    given = {"x": floats(4, 5), "i": RNG.integers(-100, 100, (4, 5)).astype("i4")}
+    given |= {"at": np.int64([[1], [-1], [1]]), "new": floats(3, 5), "few": floats(4, 2)}
+    given |= {"along": np.int64([[0, -1], [2, 1], [3, 4], [0, 1]])}
+    constants = {"known": np.int64([[-2], [0], [0]]), "ints": np.ones((3, 5), "i4")}
+    nodes = [
+        N("ScatterND", ["x", "at", "new"], ["run"], reduction=how),
+        N("ScatterND", ["i", "known", "ints"], ["fixed"], reduction=how),
+        N("ScatterElements", ["x", "along", "few"], ["along_axis"], axis=1, reduction=how),
+    ]
+    path = saved(tmp_path / "m.onnx", nodes, given, constants, 18)
+    compare(lab, path, given)
+
+
+def test_what_indices_read_and_ranks(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    given = {"x": floats(3, 6), "i": RNG.integers(-9, 9, (3, 6)).astype("i8")}
+    given |= {"j": given["i"].astype("i4"), "at": np.int64([[0], [-1], [2]])}
+    constants = {"k": np.int64([2]), "known": np.int64([[[1], [2]]] * 3), "axis": np.int64(1)}
+    nodes = [
+        N("TopK", ["x", "k"], ["top", "top_at"]),
+        N("TopK", ["x", "k"], ["least", "least_at"], axis=0, largest=0),
+        N("TopK", ["j", "k"], ["ints", "ints_at"], largest=0),
+        N("TopK", ["i", "k"], ["longs", "longs_at"], axis=0),
+        N("GatherND", ["x", "at"], ["run"], batch_dims=1),
+        N("GatherND", ["x", "known"], ["fixed"], batch_dims=1),
+    ]
+    path = saved(tmp_path / "a.onnx", nodes, given, constants)
+    compare(lab, path, given)
+    nodes = [
+        N("CumSum", ["x", "axis"], ["sums"]),
+        N("CumSum", ["i", "axis"], ["whole"], exclusive=1, reverse=1),
+        N("CumSum", ["j", "axis"], ["ints_sum"], reverse=1),
+        N("EyeLike", ["x"], ["ones"], k=1),
+    ]
+    nodes.append(N("Add", ["x", "ones"], ["with_ones"]))
+    path = saved(tmp_path / "m.onnx", nodes, given, constants)
+    compare(lab, path, given)
+
+
+def test_remainders_and_quotients_of_bytes(tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    given = {"x": floats(4, 8) * 9, "i": RNG.integers(-99, 99, (4, 8)).astype("i4")}
+    given |= {"b": RNG.integers(0, 255, (4, 8)).astype("u1"), "l": given["i"].astype("i8")}
+    constants = {"d": np.float32([3, -2.5, 0.75, -8] * 2), "m": np.int32([3, -7, 5, -2] * 2)}
+    constants |= {"n": np.uint8([3, 7, 5, 2] * 2), "w": np.int64([3, -7, 5, -2] * 2)}
+    nodes = [
+        N("Mod", ["x", "d"], ["real"], fmod=1),
+        N("Mod", ["i", "m"], ["whole"], fmod=1),
+        N("Mod", ["l", "w"], ["long"], fmod=1),
+        N("Mod", ["b", "n"], ["byte"]),
+        N("Div", ["b", "n"], ["quotient"]),
+    ]
+    path = saved(tmp_path / "m.onnx", nodes, given, constants)
+    compare(lab, path, given)
