@@ -24,7 +24,7 @@ PYTEST = -m pytest -v -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 # Traced for what they cover, which takes up to thrice the time: unit tests, but for long searches,
 # what other processes do and what runs lines that are covered anyway, and of the others those that
 # reach further; of them what is marked `long` is not traced. They come first (tests/conftest.py).
-TRACED = $(addprefix tests/property/test_, channels_last.py expanded_rows.py local_search.py \
+TRACED = $(addprefix tests/property/test_, channels_last.py contraction.py expanded_rows.py local_search.py \
 	memories.py mutants_channels.py place_parts.py real_channels.py repair.py \
 	rewrite_search.py tosa_rows.py) \
 	$(addprefix tests/firmware/test_c_, branches.py cmsis_nn.py computed_shapes.py custom.py detection.py fast.py hybrid.py int16.py \

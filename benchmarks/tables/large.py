@@ -1,9 +1,14 @@
-"""Large problems, for limits: butterflies, parallel chains, layers, random and wide graphs, rows,
-networks, thousands of buffers.
+"""Large problems, for limits: butterflies, chains, layers, blocks of attention, hourglasses, nested
+forks, training steps, random and wide graphs, rows, networks, thousands of buffers.
 
 python -m memopt.benchmarks.large butterfly 10 > butterfly.json      10,240 operators
 python -m memopt.benchmarks.large chains 1000 > chains.json           5,001 operators
 python -m memopt.benchmarks.large layers 2000 > layers.json          10,000 operators
+python -m memopt.benchmarks.large straight 10000 > straight.json  10,000 operators
+python -m memopt.benchmarks.large attention 700 > attention.json   9,800 operators
+python -m memopt.benchmarks.large hourglass 5000 > hourglass.json  9,999 operators
+python -m memopt.benchmarks.large nested 3000 > nested.json         8,999 operators
+python -m memopt.benchmarks.large training 10000 > training.json  about as many operators
 python -m memopt.benchmarks.large drawn 10000 > drawn.json           10,000 operators
 python -m memopt.benchmarks.large wide 100 > wide.json               10,000 operators
 python -m memopt.benchmarks.large rows 25 > rows.mlir                10,000 operators once cut
@@ -15,10 +20,12 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from math import exp, log
 from random import Random
 from typing import Any
 
+from memopt.benchmarks.training import training_graph
 from memopt.formats.minimalloc import Row, write_rows
 
 ROWS = 200  # of a tensor that is cut
@@ -70,6 +77,67 @@ def layers(blocks: int) -> dict[str, Any]:
         sizes |= dict.fromkeys(names, 4096)
         last = names[-1]
     return _graph("layers", sizes, nodes, ["x"], [last])
+
+
+def straight(count: int, seed: int = 0) -> dict[str, Any]:
+    """One chain of `count` operators with tensors of random sizes, as a JSON graph."""
+    random, names = Random(seed), ["x", *(f"t{i}" for i in range(count))]
+    nodes = [_node(name, "Step", [before]) for before, name in pairwise(names)]
+    return _graph("straight", {n: random.randint(1, 4096) for n in names}, nodes, ["x"], names[-1:])
+
+
+def attention(blocks: int) -> dict[str, Any]:
+    """An encoder of transformer blocks of fourteen operators each, as a JSON graph."""
+    sizes, nodes, last = {"x": 4096}, list[dict[str, Any]](), "x"
+    for b in range(blocks):
+        for name, inputs, size in (
+            ("norm1", [last], 4096),
+            ("query", ["norm1"], 4096),
+            ("key", ["norm1"], 4096),
+            ("value", ["norm1"], 4096),
+            ("scores", ["query", "key"], 16_384),
+            ("softmax", ["scores"], 16_384),
+            ("mix", ["softmax", "value"], 4096),
+            ("project", ["mix"], 4096),
+            ("add1", ["project", last], 4096),
+            ("norm2", ["add1"], 4096),
+            ("widen", ["norm2"], 16_384),
+            ("gelu", ["widen"], 16_384),
+            ("narrow", ["gelu"], 4096),
+            ("add2", ["narrow", "add1"], 4096),
+        ):
+            read = [i if i == last else f"b{b}_{i}" for i in inputs]
+            nodes.append(_node(f"b{b}_{name}", name, read))
+            sizes[f"b{b}_{name}"] = size
+        last = f"b{b}_add2"
+    return _graph("attention", sizes, nodes, ["x"], [last])
+
+
+def hourglass(depth: int) -> dict[str, Any]:
+    """`depth` operators down to small tensors and up again, each of which reads what has its size
+    on the way down as well, as a JSON graph."""
+    sizes, nodes, last = {"x": 64 * depth}, list[dict[str, Any]](), "x"
+    for i in range(depth):
+        nodes.append(_node(f"d{i}", "Down", [last]))
+        last, sizes[f"d{i}"] = f"d{i}", 64 * (depth - i)
+    for i in reversed(range(depth - 1)):
+        nodes.append(_node(f"u{i}", "Up", [last, f"d{i}"]))
+        last, sizes[f"u{i}"] = f"u{i}", 64 * (depth - i)
+    return _graph("hourglass", sizes, nodes, ["x"], [last])
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """Forks with a branch of one operator and a branch with the next fork, and their joins, as a
+    JSON graph: all modules but the innermost have a module inside."""
+    names = [f"{kind}{i}" for i in range(depth) for kind in ("fork", "side", "join")]
+    nodes, last = list[dict[str, Any]](), "x"
+    for i in range(depth):
+        nodes += [_node(f"fork{i}", "Step", [last]), _node(f"side{i}", "Step", [f"fork{i}"])]
+        last = f"fork{i}"
+    for i in reversed(range(depth)):
+        nodes.append(_node(f"join{i}", "Sum", [last, f"side{i}"]))
+        last = f"join{i}"
+    return _graph("nested", dict.fromkeys(["x", *names], 64), nodes, ["x"], [last])
 
 
 def drawn(count: int, seed: int = 0) -> dict[str, Any]:
@@ -172,6 +240,11 @@ FAMILIES: dict[str, Callable[[int], str]] = {
     "butterfly": lambda n: json.dumps(butterfly(n)),
     "chains": lambda n: json.dumps(chains(n)),
     "layers": lambda n: json.dumps(layers(n)),
+    "straight": lambda n: json.dumps(straight(n)),
+    "attention": lambda n: json.dumps(attention(n)),
+    "hourglass": lambda n: json.dumps(hourglass(n)),
+    "nested": lambda n: json.dumps(nested(n)),
+    "training": lambda n: json.dumps(training_graph("chain", n, 0)),
     "drawn": lambda n: json.dumps(drawn(n)),
     "wide": lambda n: json.dumps(wide(n)),
     "rows": rows,
@@ -184,7 +257,9 @@ def main() -> None:
     """Write one problem to standard output."""
     parser = argparse.ArgumentParser(prog="memopt.benchmarks.large", description=__doc__)
     parser.add_argument("family", choices=FAMILIES)
-    parser.add_argument("size", type=int, help="stages, chains, blocks, operators or buffers")
+    parser.add_argument(
+        "size", type=int, help="stages, chains, blocks, depth, operators or buffers"
+    )
     args = parser.parse_args()
     sys.stdout.write(FAMILIES[args.family](args.size))
 

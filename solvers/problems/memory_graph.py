@@ -164,6 +164,10 @@ class MemoryGraph:
         return tuple([mask_of(g.writers) for g in self.groups])
 
     @cached_property
+    def reader_masks(self) -> tuple[int, ...]:
+        return tuple([mask_of(g.readers) for g in self.groups])
+
+    @cached_property
     def toucher_masks(self) -> tuple[int, ...]:
         """Operators that read or write the group."""
         return tuple(map(mask_of, self.touchers))
@@ -240,11 +244,8 @@ class MemoryGraph:
 
     def taken_over(self, done: int, operator: int) -> InPlace | None:
         """The candidate that `operator` uses at `done`: the first whose operand dies there."""
-        after = done | 1 << operator
-        for c in self.candidates[operator]:
-            if not self.toucher_masks[c.operand] & ~after:
-                return c
-        return None
+        after, masks = done | 1 << operator, self.toucher_masks
+        return next((c for c in self.candidates[operator] if not masks[c.operand] & ~after), None)
 
     def cost(self, done: int, operator: int) -> int:
         """c(D, v) = s(D, v) - t(D) in bytes."""
@@ -466,8 +467,7 @@ def live_ranges(graph: MemoryGraph, order: Sequence[int]) -> PlacementProblem:
     steps = max(len(order), 1)
     position = {v: i for i, v in enumerate(order)}
     alignment = graph.offset_alignment or graph.alignment
-    used = [c for c in profile(graph, order).inplace if c]
-    over = {c.result: c for c in used}
+    over = {c.result: c for c in profile(graph, order).inplace if c}
 
     def base(group: int) -> tuple[int, int]:
         """The buffer that has the offset of `group`, and bytes from there."""

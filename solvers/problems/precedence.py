@@ -10,6 +10,7 @@ OF_GROUPS = (
     "has_parts",
     "extra",
     "writer_masks",
+    "reader_masks",
     "toucher_masks",
     "writes",
     "reads",

@@ -9,18 +9,20 @@ Modules are found again in the contracted graph. A chain is then taken as a whol
 the modules stay nested, and each of the last ones is a separable module of the flat graph.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from memopt.solvers import clock
-from memopt.solvers.problems.memory_graph import MemoryGraph, bits, mask_of
+from memopt.solvers.problems.memory_graph import MemoryGraph, bits
+from memopt.solvers.theory.contraction import Block, Changes, Contraction
 from memopt.solvers.theory.fusion import (
     ALL_RULES,
     LARGEST,
     Module,
     Rules,
-    Sides,
+    all_separable,
+    alone,
     contract,
     ends_differ,
     in_order,
@@ -28,7 +30,7 @@ from memopt.solvers.theory.fusion import (
     modules,
     separable,
 )
-from memopt.solvers.theory.ideals import renumber
+from memopt.solvers.theory.ideals import Sides, renumber
 from memopt.solvers.theory.local import along_pair
 from memopt.solvers.theory.merge import merged, parallel_parts
 from memopt.solvers.theory.module_candidates import (
@@ -37,6 +39,7 @@ from memopt.solvers.theory.module_candidates import (
     candidates,
     smallest_first,
 )
+from memopt.solvers.theory.near_changes import adjacent_near, candidates_near, runs_near
 from memopt.solvers.theory.segments import (
     ALL_CHAIN_RULES,
     STATES,
@@ -114,24 +117,9 @@ def _chain(blocks: Sequence[Sequence[int]], members: Mapping[int, Sequence[int]]
 
 @dataclass(frozen=True)
 class _Limits:
-    rules: ChainRules
+    rules: Rules
+    chain_rules: ChainRules
     states: int
-
-
-def _chain_within(
-    graph: MemoryGraph, members: int, sides: Sides, within: Sequence[Chain], limits: _Limits
-) -> Chain | None:
-    """The chain of a module in which some chains are known; None if it is not found or no news."""
-    sub, nodes = inside(graph, members, sides)
-    place = {v: (i,) for i, v in enumerate(nodes)}
-    small, inner = contract_chains(sub, [_chain(chain, place) for chain in within])
-    found = chain_of(small, limits.rules, limits.states)
-    if found is None or not _is_news(small, found):
-        return None
-    return _chain(
-        [[v for i in s.operators for v in inner[i]] for s in found],
-        {i: (v,) for i, v in enumerate(nodes)},
-    )
 
 
 def chains(
@@ -150,118 +138,129 @@ def chains(
     """
     deadline = clock.deadline(time_limit)
     first = modules(graph, rules, time_limit) if known is None else known
-    nodes = {m.operators: m for m in first}
-    state = _State.of(graph, [(m.operators,) for m in first], nodes)
+    numbered, old = renumber(graph)
+    number = {v: i for i, v in enumerate(old)}
+    state = Contraction.of(numbered)
+    for m in first:
+        state.contract([Block(tuple([number[v] for v in m.operators]), m.hill - m.level_in)])
+    state.changes()
+    limits = _Limits(rules, chain_rules, states)
     tried: set[tuple[int, int]] = set()
-    limits = _Limits(chain_rules, states)
-    while found := state.round(rules, limits, tried, deadline):
-        state = _State.of(graph, [*state.untouched(found), *found], nodes)
-    return [c for c in state.found if len(c) > 1 or len(c[0]) > 1]
+    found = _round(state, _everywhere(state), limits, tried, deadline)
+    while found:
+        for chain in found:
+            state.contract(chain)
+        if not rules.same_side:
+            break  # what is before a node that was left alone may have changed
+        found = _round(state, _near(state, state.changes()), limits, tried, deadline)
+    result: dict[int, list[tuple[int, ...]]] = {}
+    for v in state.in_order(filter(state.has, state.chains)):
+        segment = tuple([old[u] for u in state.operators(v)])
+        result.setdefault(state.chains[v], []).append(segment)
+    return [(chain[0], *chain[1:]) for _, chain in sorted(result.items())]
 
 
-@dataclass
-class _State:
-    """A contraction that may go on: the contracted graph, numbered topologically."""
+def _round(
+    state: Contraction,
+    sets: Iterable[tuple[int, int]],
+    limits: _Limits,
+    tried: set[tuple[int, int]],
+    deadline: float | None,
+) -> list[list[Block]]:
+    """New chains in `sets` of nodes that do not overlap, smaller modules first, then what contains
+    them.
 
-    graph: MemoryGraph
-    members: list[tuple[int, ...]]  # flat operators of each node
-    found: list[Chain]
-    units: list[int]  # nodes of each chain of several segments, as masks
-
-    @staticmethod
-    def of(
-        graph: MemoryGraph, found: list[Chain], nodes: dict[tuple[int, ...], Module]
-    ) -> "_State":
-        small, members = contract_chains(graph, found, nodes)
-        small, old = renumber(small)
-        members = [members[i] for i in old]
-        node = {v: i for i, ops in enumerate(members) for v in ops}
-        units = [mask_of([node[s[0]] for s in c]) for c in found if len(c) > 1]
-        return _State(small, members, found, units)
-
-    def untouched(self, found: list[Chain]) -> list[Chain]:
-        """The chains so far that are in none of the new ones."""
-        inside_new = {v for chain in found for segment in chain for v in segment}
-        return [c for c in self.found if c[0][0] not in inside_new]
-
-    def round(
-        self,
-        rules: Rules,
-        limits: _Limits,
-        tried: set[tuple[int, int]],
-        deadline: float | None,
-    ) -> list[Chain]:
-        """New chains that do not overlap, smaller modules first, then what contains them.
-
-        What was `tried` before, and has not been contracted since, is not looked at again.
-        """
+    What was `tried` before, and has not been contracted since, is not looked at again.
+    """
+    if clock.late(deadline):
+        return []
+    new: dict[int, list[Block]] = {}  # by mask
+    owner: dict[int, int] = {}  # of each node the one of `new` that it is in
+    for members, size in sets:
+        if size > DEEPEST:
+            break  # in the next round it is smaller
         if clock.late(deadline):
-            return []
-        graph, sides = self.graph, Sides.of(self.graph)
-        flat = [mask_of(ops) for ops in self.members]
-        units = set(self.units)
-        new: dict[int, Chain] = {}  # over the nodes of this round, by mask
-        owner: dict[int, int] = {}  # of each node the one of `new` that it is in
-        for members, size in smallest_first(self._candidates(sides)):
-            if size > DEEPEST:
-                break  # in the next round it is smaller
-            if clock.late(deadline):
-                break
-            if rules.same_side and ends_differ(members, sides):
-                continue  # in whatever contraction, so it need not be remembered
-            within = list(dict.fromkeys(owner[v] for v in bits(members) if v in owner))
-            if members in units or any(m & ~members for m in within):
-                continue
-            count = size - sum(m.bit_count() - len(new[m]) for m in within)
-            if not 2 <= count <= LARGEST:
-                continue
-            key = (sum(flat[i] for i in bits(members)), count)
-            if key in tried:
-                continue
-            tried.add(key)
-            if not separable(graph, members, sides, rules):
-                continue
-            if size == 2 and _stays_two(graph, members, sides, limits):
-                continue
-            chain = _chain_within(graph, members, sides, [new[m] for m in within], limits)
-            if chain is not None:
-                for m in within:
-                    del new[m]
-                new[members] = chain
-                owner.update(dict.fromkeys(bits(members), members))
-        return [_chain(chain, dict(enumerate(self.members))) for chain in new.values()]
+            break
+        if limits.rules.same_side and ends_differ(state, members):
+            continue  # in whatever contraction, so it need not be remembered
+        nodes = state.nodes(members)
+        within = list(dict.fromkeys([owner[v] for v in nodes if v in owner]))
+        if state.units.get(nodes[0]) == members or any(m & ~members for m in within):
+            continue
+        count = size - sum(state.count(m) - len(new[m]) for m in within)
+        if not 2 <= count <= LARGEST or (members, count) in tried:
+            continue
+        tried.add((members, count))
+        if not all_separable(state, nodes, members, state.sides, limits.rules):
+            continue
+        if size == 2 and _stays_two(state, nodes, limits):
+            continue
+        chain = _chain_within(state, nodes, members, [new[m] for m in within], limits)
+        if chain is not None:
+            for m in within:
+                del new[m]
+            new[members] = chain
+            owner.update(dict.fromkeys(nodes, members))
+    return list(new.values())
 
-    def _candidates(self, sides: Sides) -> Counted:
-        pairs = list(adjacent(self.graph, sides.up, sides.down))
-        found: Counted = {1 << p | 1 << v: 2 for v, p in pairs}
-        for members, size in (
-            *candidates(self.graph, sides.up, sides.down, DEEPEST),
-            *_runs(pairs),
-        ):
+
+def _chain_within(
+    state: Contraction,
+    nodes: Sequence[int],
+    members: int,
+    within: Sequence[Sequence[Block]],
+    limits: _Limits,
+) -> list[Block] | None:
+    """The chain of a module in which some chains are known; None if it is not found or no news."""
+    sub = alone(state, nodes, members, state.sides)
+    place = {v: (i,) for i, v in enumerate(nodes)}
+    known = [_chain([block.nodes for block in chain], place) for chain in within]
+    small, inner = contract_chains(sub, known)
+    found = chain_of(small, limits.chain_rules, limits.states)
+    if found is None or not _is_news(small, found):
+        return None
+    return [
+        Block(tuple([nodes[v] for i in s.operators for v in inner[i]]), s.hill - s.start)
+        for s in found
+    ]
+
+
+def _everywhere(state: Contraction) -> list[tuple[int, int]]:
+    """Where to look for chains, smaller sets first."""
+    pairs = list(adjacent(state, state.nodes(state.alive)))
+    return _whole(state, pairs, [*candidates(state, DEEPEST), *_runs(state, pairs)])
+
+
+def _near(state: Contraction, changes: Changes) -> list[tuple[int, int]]:
+    """The same, of sets that have to do with what has changed."""
+    pairs = adjacent_near(state, changes.nodes)
+    larger = candidates_near(state, changes, DEEPEST)
+    return _whole(state, pairs, [*larger, *runs_near(state, changes.nodes, DEEPEST)])
+
+
+def _whole(
+    state: Contraction, pairs: Iterable[tuple[int, int]], larger: Iterable[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Sets of nodes in which chains that were found are whole, smaller ones first."""
+    found: Counted = {}
+    for members, size in (*((state.mask(p) | state.mask(v), 2) for v, p in pairs), *larger):
+        touched = members & state.in_units & state.alive
+        if not touched:
             found.setdefault(members, size)
-        if not self.units:
-            return found
-        unit_of = {v: unit for unit in self.units for v in bits(unit)}
-        in_units = 0
-        for unit in self.units:
-            in_units |= unit
-        whole: Counted = {}
-        for members, size in found.items():
-            touched = {unit_of[v] for v in bits(members & in_units)}
-            grown = members
-            for unit in touched:
-                grown |= unit
-            whole.setdefault(grown, grown.bit_count() if touched else size)
-        return whole
+            continue
+        for v in bits(touched):
+            members |= state.units[v]
+        found.setdefault(members, state.count(members))
+    return smallest_first(found)
 
 
-def _stays_two(graph: MemoryGraph, members: int, sides: Sides, limits: _Limits) -> bool:
-    """Whether the module of two operators, one after the other, has a chain of two segments: no
-    news, which is seen without search."""
-    a, b = bits(members)
-    if a not in graph.predecessors[b] or limits.rules != ALL_CHAIN_RULES:
+def _stays_two(state: Contraction, nodes: Sequence[int], limits: _Limits) -> bool:
+    """Whether the module of two nodes, one after the other, has a chain of two segments: no news,
+    which is seen without search."""
+    a, b = nodes
+    if a not in state.predecessors[b] or limits.chain_rules != ALL_CHAIN_RULES:
         return False
-    return len(shape_along(*along_pair(graph, a, b, sides.up[a]))) == 2
+    return len(shape_along(*along_pair(state, a, b, state.sides.up[a]))) == 2
 
 
 def _is_news(sub: MemoryGraph, chain: Sequence[Segment]) -> bool:
@@ -272,18 +271,17 @@ def _is_news(sub: MemoryGraph, chain: Sequence[Segment]) -> bool:
     return any(a not in sub.predecessors[b] for a, b in pairwise(order))
 
 
-def _runs(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Longest sequences of operators in which each is next after the one before, for all others,
-    with their number."""
+def _runs(state: Contraction, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Longest sequences of nodes in which each is next after the one before, for all others, with
+    their number."""
     following = {p: v for v, p in pairs}
-    starts = set(following) - set(following.values())
     result: list[tuple[int, int]] = []
-    for v in starts:
+    for v in following.keys() - set(following.values()):
         run = [v]
         while run[-1] in following:
             run.append(following[run[-1]])
         if len(run) > 2:
-            result.append((mask_of(run), len(run)))
+            result.append((sum(map(state.mask, run)), len(run)))
     return result
 
 

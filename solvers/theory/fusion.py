@@ -15,9 +15,9 @@ Modules are contracted and found again until nothing changes. The contracted ope
 In place inside U is decided by U alone, because of (3), and is part of the hill.
 """
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from memopt.solvers import clock
 from memopt.solvers.problems.memory_graph import (
@@ -31,15 +31,19 @@ from memopt.solvers.problems.memory_graph import (
     topological_order,
 )
 from memopt.solvers.scheduling.methods import search
-from memopt.solvers.theory.ideals import Walker, ancestors, descendants, renumber
+from memopt.solvers.theory.contraction import Block, Changes, Contraction
+from memopt.solvers.theory.ideals import Sides, Walker, ancestors, renumber
 from memopt.solvers.theory.local import Local, along, along_pair, cut_out, is_sequence
 from memopt.solvers.theory.module_candidates import adjacent, candidates
+from memopt.solvers.theory.near_changes import adjacent_near, candidates_near
 from memopt.solvers.theory.network import Network
 
 # Modules of more (already contracted) operators are left alone, and so are those whose inner order
 # takes more states than this to prove: fusion must stay cheap.
 LARGEST = 48
 STATES = 2_000
+# To look around what changed takes about so many times as long as to look at any node.
+FEW = 64
 # Decisions about modules that are kept, for equal ones.
 DECISIONS = 16_384
 
@@ -72,40 +76,34 @@ class Rules:
 ALL_RULES = Rules()
 
 
-@dataclass(frozen=True)
-class Sides:
-    """Ancestors and descendants of every operator, as masks."""
-
-    up: list[int]
-    down: list[int]
-
-    @staticmethod
-    def of(graph: MemoryGraph) -> "Sides":
-        return Sides(ancestors(graph), descendants(graph))
-
-
 def separable(graph: MemoryGraph, members: int, sides: Sides, rules: Rules = ALL_RULES) -> bool:
     """Conditions (1) to (3) for the operators in the mask `members`."""
-    if rules.same_side and ends_differ(members, sides):
-        return False
-    operators = tuple(bits(members))
-    ends = _sides_of(operators, members, sides, rules)
+    return all_separable(graph, tuple(bits(members)), members, sides, rules)
+
+
+def all_separable(
+    graph: MemoryGraph | Contraction,
+    nodes: Sequence[int],
+    members: int,
+    sides: Sides,
+    rules: Rules = ALL_RULES,
+) -> bool:
+    """The same for nodes with their operators in the mask `members`."""
+    ends = _sides_of(nodes, members, sides, rules)
     if ends is None:
         return False
     before, after = ends
     if rules.unread_inputs and graph.unread_inputs and not before:
         return False  # run first, it would pay for the unread inputs throughout
-    return not _shares(graph, operators, members, members | before | after, rules)
+    return not _shares(graph, nodes, members, members | before | after, rules)
 
 
 def _shares(
-    graph: MemoryGraph, operators: tuple[int, ...], members: int, near: int, rules: Rules
+    graph: MemoryGraph | Contraction, nodes: Sequence[int], members: int, near: int, rules: Rules
 ) -> bool:
     """Whether (2) or (3) fails; what is not `near`, a mask with the members, is parallel to all."""
-    for v in operators:
+    for v in nodes:
         for g in graph.touches[v]:
-            if graph.touchers[g] == operators:
-                continue
             touchers = graph.toucher_masks[g]
             if touchers | near != near and graph.sizes[g]:
                 written = graph.writer_masks[g] & (members | touchers & ~near)
@@ -114,22 +112,22 @@ def _shares(
     return False
 
 
-def ends_differ(members: int, sides: Sides) -> bool:
-    """Whether (1) fails already for the first and the last of the members: asked first, since it
+def ends_differ(graph: Contraction, members: int) -> bool:
+    """Whether (1) fails already for two of the nodes with these operators: asked first, since it
     takes the same time for any number of them."""
-    first, last = (members & -members).bit_length() - 1, members.bit_length() - 1
-    up, down = sides.up, sides.down
+    nodes, up, down = members & graph.alive, graph.sides.up, graph.sides.down
+    first, last = (nodes & -nodes).bit_length() - 1, nodes.bit_length() - 1
     return up[first] | members != up[last] | members or down[first] | members != (
         down[last] | members
     )
 
 
 def _sides_of(
-    operators: Sequence[int], members: int, sides: Sides, rules: Rules
+    nodes: Sequence[int], members: int, sides: Sides, rules: Rules
 ) -> tuple[int, int] | None:
     """All that is before and after the members, as masks; None where (1) does not hold, or where
     they could not run in one go at all."""
-    first, *others = operators
+    first, *others = nodes
     if rules.same_side:
         up, down = sides.up[first] | members, sides.down[first] | members
         for v in others:  # the sides are the same, so nothing is on both
@@ -137,7 +135,7 @@ def _sides_of(
                 return None
     else:
         up = down = members
-        for v in operators:
+        for v in nodes:
             up |= sides.up[v]
             down |= sides.down[v]
         if up & down != members:  # not convex
@@ -151,20 +149,24 @@ def inside(graph: MemoryGraph, members: int, sides: Sides) -> tuple[MemoryGraph,
     What exists before it is an input; what is touched after it, or held, is an output.
     """
     operators = tuple(bits(members))
-    before = before_all(operators, members, sides)
-    local, touched = cut_out(graph, operators, members, before)
-    sub = MemoryGraph(
-        tuple(graph.names[v] for v in operators),
+    return alone(graph, operators, members, sides), operators
+
+
+def alone(
+    graph: MemoryGraph | Contraction, nodes: Sequence[int], members: int, sides: Sides
+) -> MemoryGraph:
+    """The same of nodes, in a legal order, with their operators in the mask `members`."""
+    local, touched = cut_out(graph, nodes, members, before_all(nodes, members, sides))
+    return MemoryGraph(
+        tuple(graph.names[v] for v in nodes),
         local.predecessors,
         tuple(
-            Group(graph.groups[g].name, graph.groups[g].size, *at[1:])
-            for g, at in zip(touched, local.groups, strict=True)
+            Group(graph.groups[g].name, *at) for g, at in zip(touched, local.groups, strict=True)
         ),
-        tuple(graph.workspace[v] for v in operators),
+        local.workspace,
         tuple(InPlace(*c) for c in local.inplace),
         graph.alignment,
     )
-    return sub, operators
 
 
 def least_inner_level(sub: MemoryGraph, enough: int = -1) -> int | None:
@@ -219,22 +221,27 @@ def module_of(
     graph: MemoryGraph, members: int, sides: Sides, rules: Rules = ALL_RULES
 ) -> Module | None:
     """The operators in the mask as a module, if they may be fused; None if not."""
-    count = members.bit_count()
-    if not 2 <= count <= LARGEST or not separable(graph, members, sides, rules):
+    return _module_of(graph, tuple(bits(members)), members, sides, rules)
+
+
+def _module_of(
+    graph: MemoryGraph | Contraction, nodes: Sequence[int], members: int, sides: Sides, rules: Rules
+) -> Module | None:
+    """The same of nodes, in a legal order, with their operators in the mask `members`."""
+    if not 2 <= len(nodes) <= LARGEST or not all_separable(graph, nodes, members, sides, rules):
         return None
-    operators = tuple(bits(members))
-    local, _ = cut_out(graph, operators, members, before_all(operators, members, sides))
+    local, _ = cut_out(graph, nodes, members, before_all(nodes, members, sides))
     decided = _decide(local, rules)
     if decided is None:
         return None
     order, hill = decided
-    return Module(tuple([operators[i] for i in order]), hill, local.first_level, local.last_level)
+    return Module(tuple([nodes[i] for i in order]), hill, local.first_level, local.last_level)
 
 
-def before_all(operators: Sequence[int], members: int, sides: Sides) -> int:
+def before_all(nodes: Sequence[int], members: int, sides: Sides) -> int:
     """Mask of all that must run before one of the members and is none."""
     before = members
-    for v in operators:
+    for v in nodes:
         before |= sides.up[v]
     return before ^ members
 
@@ -268,13 +275,13 @@ def _is_one_piece(levels: Sequence[int], steps: Sequence[int], rules: Rules) -> 
     return (first <= middle <= last and a <= b) or (first >= middle >= last and a >= b)
 
 
-def pair_of(graph: MemoryGraph, a: int, b: int, sides: Sides, rules: Rules) -> Module | None:
-    """`module_of` for two `adjacent` operators, the first first: (1) holds."""
-    before = sides.up[a]
+def pair_of(graph: Contraction, a: int, b: int, rules: Rules) -> Module | None:
+    """`module_of` for two `adjacent` nodes, the first first: (1) holds."""
+    before = graph.sides.up[a]
     if rules.unread_inputs and graph.unread_inputs and not before:
         return None
-    near = sides.up[b] | sides.down[a]
-    if _shares(graph, (a, b), 1 << a | 1 << b, near, rules):
+    near = graph.sides.up[b] | graph.sides.down[a]
+    if _shares(graph, (a, b), graph.mask(a) | graph.mask(b), near, rules):
         return None
     levels, steps = along_pair(graph, a, b, before)
     if not _is_one_piece(levels, steps, rules):
@@ -415,27 +422,18 @@ def modules(
     that have been found, which are as safe as all.
     """
     deadline = clock.deadline(time_limit)
-    return to_fixed_point(graph, lambda current, new: _round(current, new, rules, deadline))
-
-
-def to_fixed_point(
-    graph: MemoryGraph, fuse: Callable[[MemoryGraph, Sequence[bool]], list[Module]]
-) -> list[Module]:
-    """What `fuse` finds in the graph, then in what that leaves, until nothing, over `graph`.
-
-    `fuse` is told which operators are new since it was asked before, and gives modules of which no
-    two overlap.
-    """
-    current, old = renumber(graph)
-    inner: list[tuple[int, ...]] = [(v,) for v in old]
-    new = [True] * len(graph)
-    while found := fuse(current, new):
-        contracted, members = contract(current, found)
-        current, order = renumber(contracted)
-        inner = [tuple([v for i in members[at] for v in inner[i]]) for at in order]
-        new = [len(members[at]) > 1 for at in order]
+    numbered, old = renumber(graph)
+    state = Contraction.of(numbered)
+    changes: Changes | None = None
+    while found := _round(state, changes, rules, deadline):
+        for module in found:
+            state.contract([Block(module.operators, module.hill - module.level_in)])
+        if not rules.same_side:
+            break  # what is before a node that was left alone may have changed
+        changes = state.changes()
     sides = Sides.of(graph)
-    result = [in_order(graph, ops, sides) for ops in inner if len(ops) > 1]
+    inner = [[old[v] for v in state.operators(node)] for node in state.inner if state.has(node)]
+    result = [in_order(graph, operators, sides) for operators in inner]
     return sorted(result, key=lambda m: min(m.operators))
 
 
@@ -449,9 +447,11 @@ def in_order(graph: MemoryGraph, order: Sequence[int], sides: Sides) -> Module:
 
 
 def _round(
-    graph: MemoryGraph, new: Sequence[bool], rules: Rules, deadline: float | None
+    graph: Contraction, changes: Changes | None, rules: Rules, deadline: float | None
 ) -> list[Module]:
     """Modules that do not overlap, smaller ones first; none after the deadline.
+
+    Where there are few changes those are looked for that have to do with them.
 
     Two operators that were there before are still no module: what was contracted since is before,
     after or beside both of them as a whole, and has the same of their groups.
@@ -459,23 +459,29 @@ def _round(
     result: list[Module] = []
     if clock.late(deadline):
         return result
-    sides = Sides.of(graph)
-    used = bytearray(len(graph))
-    for v, p in adjacent(graph, sides.up, sides.down):
+    new = -1 if changes is None else sum(map(graph.mask, changes.nodes))
+    if changes is not None and FEW * len(changes.nodes) < graph.count(graph.alive):
+        pairs: Iterable[tuple[int, int]] = adjacent_near(graph, changes.nodes)
+        larger = partial(candidates_near, graph, changes, LARGEST)
+    else:
+        pairs = adjacent(graph, graph.nodes(graph.alive))
+        larger = partial(candidates, graph, LARGEST)
+    taken = 0
+    for v, p in pairs:
         if clock.late(deadline):
             return result
-        if not used[p] and not used[v] and (new[p] or new[v]):
-            module = pair_of(graph, p, v, sides, rules)
+        both = graph.mask(p) | graph.mask(v)
+        if both & new and not both & taken:
+            module = pair_of(graph, p, v, rules)
             if module is not None:
-                used[p] = used[v] = 1
+                taken |= both
                 result.append(module)
-    taken = mask_of([v for m in result for v in m.operators])
-    for members, _ in candidates(graph, sides.up, sides.down, LARGEST):
+    for members, _ in larger():
         if clock.late(deadline):
             break
-        if members & taken or (rules.same_side and ends_differ(members, sides)):
+        if members & taken or (rules.same_side and ends_differ(graph, members)):
             continue
-        module = module_of(graph, members, sides, rules)
+        module = _module_of(graph, graph.nodes(members), members, graph.sides, rules)
         if module is not None:
             taken |= members
             result.append(module)

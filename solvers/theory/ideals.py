@@ -59,6 +59,18 @@ def descendants(graph: MemoryGraph) -> list[int]:
     return result
 
 
+@dataclass(frozen=True)
+class Sides:
+    """Ancestors and descendants of every operator, as masks."""
+
+    up: list[int]
+    down: list[int]
+
+    @staticmethod
+    def of(graph: MemoryGraph) -> "Sides":
+        return Sides(ancestors(graph), descendants(graph))
+
+
 def mask_bytes(graph: MemoryGraph) -> int:
     """What Python takes for one set of operators."""
     return 28 + len(graph) // 30 * 4

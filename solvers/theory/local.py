@@ -7,7 +7,8 @@ rounded up, so that repeated cells that are written down in the same way are one
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph
+from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, bits
+from memopt.solvers.theory.contraction import Contraction
 
 
 class LocalGroup(NamedTuple):
@@ -50,10 +51,10 @@ class Local(NamedTuple):
 
 
 def cut_out(
-    graph: MemoryGraph, operators: Sequence[int], members: int, before: int
+    graph: MemoryGraph | Contraction, operators: Sequence[int], members: int, before: int
 ) -> tuple[Local, list[int]]:
-    """The operators (ascending, and as the mask `members`) as a problem of their own, and the
-    groups of `graph` that they touch.
+    """The operators (in a legal order, all they hold in the mask `members`) as a problem of their
+    own, and the groups of `graph` that they touch.
 
     What exists after `before`, all that runs before them, is an input; what is touched after them,
     or held, is an output.
@@ -67,8 +68,8 @@ def cut_out(
         groups.append(
             LocalGroup(
                 graph.sizes[g],
-                tuple([place[v] for v in group.writers if v in place]),
-                tuple([place[v] for v in group.readers if v in place]),
+                tuple([place[v] for v in bits(graph.writer_masks[g] & members)]),
+                tuple([place[v] for v in bits(graph.reader_masks[g] & members)]),
                 group.is_input or bool(graph.writer_masks[g] & before),
                 group.is_output or touchers & done != touchers,
             )
@@ -82,8 +83,9 @@ def cut_out(
             for c in graph.candidates[v]
             if not groups[index[c.operand]].is_output
         )
+    waited = graph.before if isinstance(graph, Contraction) else graph.predecessors.__getitem__
     local = Local(
-        tuple([tuple([place[p] for p in graph.predecessors[v] if p in place]) for v in operators]),
+        tuple([tuple([place[p] for p in waited(v) if p in place]) for v in operators]),
         tuple(groups),
         tuple([graph.extra[v] for v in operators]),
         inplace,
@@ -134,29 +136,27 @@ def along(local: Local, order: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def along_pair(
-    graph: MemoryGraph, a: int, b: int, before: int
+    graph: MemoryGraph | Contraction, a: int, b: int, before: int
 ) -> tuple[tuple[int, int, int], tuple[int, int]]:
     """`along` of `cut_out` for two operators that are next to each other for all others, which are
     most of the modules that are asked about. `before` is all that runs before `a`."""
     done = before | 1 << a | 1 << b
     first = middle = last = fresh_a = fresh_b = 0
     kept: set[int] = set()
-    for g in dict.fromkeys(graph.touches[a] + graph.touches[b]):
-        size, group, touchers = graph.sizes[g], graph.groups[g], graph.touchers[g]
-        there, stays = group.is_input, group.is_output
-        if touchers not in ((a, b), (a,), (b,)):
-            there = there or bool(graph.writer_masks[g] & before)
-            stays = stays or graph.toucher_masks[g] | done != done
+    for g in {*graph.touches[a], *graph.touches[b]}:
+        size, group, writers = graph.sizes[g], graph.groups[g], graph.writer_masks[g]
+        there = group.is_input or bool(writers & before)
+        stays = group.is_output or graph.toucher_masks[g] | done != done
         if stays:
             kept.add(g)
         if there:
             first += size
-        elif a in group.writers:
+        elif writers >> a & 1:
             there = True
             fresh_a += size
         if there and (stays or g in graph.touches[b]):
             middle += size
-        if not there and b in group.writers:
+        if not there and writers >> b & 1:
             there = True
             fresh_b += size
         if there and stays:

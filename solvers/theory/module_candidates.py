@@ -2,134 +2,124 @@
 
 Nothing here decides whether a set may be fused. All sets are cheap to list: the two ends of an
 edge, operators between the same neighbours, and what lies between a fork and the join that closes
-it. What is larger is found again after the small ones have been contracted.
+it. What is larger is found again after the small ones have been contracted: then `near_changes` has
+what there is around them.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
-from memopt.solvers.problems.memory_graph import MemoryGraph, mask_of
+from memopt.solvers.theory.contraction import Contraction
 
-# Sets of operators as masks, each with its number of operators: to count a mask takes long.
+# Sets of operators as masks, each with its number of nodes: to count a mask takes long.
 Counted = dict[int, int]
 
 
-def candidates(
-    graph: MemoryGraph, up: list[int], down: list[int], largest: int
-) -> list[tuple[int, int]]:
-    """Masks of 2 to `largest` operators with their number, smallest first, without repetition.
+def candidates(graph: Contraction, largest: int) -> list[tuple[int, int]]:
+    """Masks of 2 to `largest` nodes with their number, smallest first, without repetition.
 
-    `graph` is numbered topologically; `up` and `down` are the ancestors and descendants of each
-    operator. What is `adjacent` comes first, and is for whoever asks to add.
+    What is `adjacent` comes first, and is for whoever asks to add.
     """
-    above, below = list(map(int.bit_count, up)), list(map(int.bit_count, down))
+    nodes = graph.nodes(graph.alive)
     found: Counted = {}
-    _add_siblings(found, graph, (up, down), (above, below), largest)
-    _add_regions(found, graph, up, down, largest)
-    _add_open_regions(found, graph, (up, down), (above, below), largest)
+    add_siblings(found, graph, [alike for alike in graph.alike.values() if len(alike) > 1], largest)
+    ends = list(_closing(graph.successors, nodes[::-1]))
+    ends += [(w, u) for u, w in _closing(graph.predecessors, nodes)]
+    add_regions(found, graph, ends, largest)
+    add_open_regions(found, graph, nodes, largest)
     return smallest_first(found)
 
 
 def smallest_first(found: Counted) -> list[tuple[int, int]]:
-    """Masks with their numbers of operators; of as many in their order."""
+    """Masks with their numbers of nodes; of as many in their order."""
     return sorted(found.items(), key=lambda item: item[1])
 
 
-def adjacent(graph: MemoryGraph, up: list[int], down: list[int]) -> Iterator[tuple[int, int]]:
-    """(operator, predecessor) where each is next to the other for all others: what is before the
-    first is all that is before the second, and the other way round.
-
-    Whatever else the second needs is then before the first, so it has a lower number.
-    """
-    for v, before in enumerate(graph.predecessors):
-        if not before:
-            continue
-        p = max(before)
-        after = graph.successors[p]  # ascending
-        if (
-            after[0] == v
-            and (len(before) == 1 or all(up[p] >> q & 1 for q in before if q != p))
-            and (len(after) == 1 or all(down[v] >> s & 1 for s in after[1:]))
-        ):
+def adjacent(graph: Contraction, nodes: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """(node, predecessor), for some nodes, where each is next to the other for all others."""
+    for v in nodes:
+        p = next_before(graph, v)
+        if p is not None:
             yield v, p
 
 
-def _add_siblings(
-    found: Counted,
-    graph: MemoryGraph,
-    sides: tuple[list[int], list[int]],
-    counts: tuple[list[int], list[int]],
-    largest: int,
+def next_before(graph: Contraction, v: int) -> int | None:
+    """The node after which `v` comes next for all others: what is before the first is all that is
+    before the second, and the other way round."""
+    before = graph.predecessors[v]
+    if not before:
+        return None
+    p = max(before, key=graph.place.__getitem__) if len(before) > 1 else next(iter(before))
+    up, down = graph.sides.up, graph.sides.down
+    if up[v] == up[p] | graph.mask(p) and down[p] == down[v] | graph.mask(v):
+        return p
+    return None
+
+
+def next_after(graph: Contraction, p: int) -> int | None:
+    """The node that comes next after `p` for all others."""
+    after = graph.successors[p]
+    if not after:
+        return None
+    v = min(after, key=graph.place.__getitem__)
+    return v if next_before(graph, v) == p else None
+
+
+def add_siblings(
+    found: Counted, graph: Contraction, classes: Iterable[AbstractSet[int]], largest: int
 ) -> None:
-    """Operators with the same ancestors and the same descendants: all of them, and each pair."""
-    # equal masks have equal counts and ends, the next of which are neighbours; to hash the masks
-    # themselves takes longer
-    ends = zip(graph.predecessors, graph.successors, strict=True)
-    keys = [
-        (u, d, max(before, default=-1), after[0] if after else -1)
-        for u, d, (before, after) in zip(*counts, ends, strict=True)
-    ]
-    often = Counter(keys)
-    alike: dict[tuple[int, int], list[int]] = {}
-    for v, key in enumerate(keys):
-        if often[key] > 1:
-            alike.setdefault((sides[0][v], sides[1][v]), []).append(v)
-    for vs in alike.values():
+    """Nodes with the same ancestors and the same descendants: all of them, and each pair."""
+    for vs in sorted(map(graph.in_order, classes), key=lambda vs: graph.place[vs[0]]):
         if 1 < len(vs) <= largest:
-            found.setdefault(mask_of(vs), len(vs))
+            found.setdefault(sum(map(graph.mask, vs)), len(vs))
         if 1 < len(vs) <= 6:
-            found.update((1 << a | 1 << b, 2) for a in vs for b in vs if a < b)
+            masks = list(map(graph.mask, vs))
+            found.update((a | b, 2) for i, a in enumerate(masks) for b in masks[i + 1 :])
 
 
-def _add_regions(
-    found: Counted, graph: MemoryGraph, up: list[int], down: list[int], largest: int
+def add_regions(
+    found: Counted, graph: Contraction, ends: Iterable[tuple[int, int]], largest: int
 ) -> None:
     """What lies between a fork and the join that closes it, with and without the two."""
-    count = len(graph)
-    ends = list(_closing(graph.successors, range(count - 1, -1, -1))) + [
-        (w, u) for u, w in _closing(graph.predecessors, range(count))
-    ]
     for u, w in dict.fromkeys(ends):
-        inner = down[u] & up[w]
-        size = inner.bit_count()
+        inner = graph.sides.down[u] & graph.sides.up[w]
+        size = graph.count(inner)
         if 0 < size < largest:
-            found.setdefault(inner | 1 << u, size + 1)
-            found.setdefault(inner | 1 << w, size + 1)
+            found.setdefault(inner | graph.mask(u), size + 1)
+            found.setdefault(inner | graph.mask(w), size + 1)
             if size + 2 <= largest:
-                found.setdefault(inner | 1 << u | 1 << w, size + 2)
+                found.setdefault(inner | graph.mask(u) | graph.mask(w), size + 2)
         if 1 < size <= largest:
             found.setdefault(inner, size)
 
 
-def _add_open_regions(
-    found: Counted,
-    graph: MemoryGraph,
-    sides: tuple[list[int], list[int]],
-    counts: tuple[list[int], list[int]],
-    largest: int,
+def add_open_regions(
+    found: Counted, graph: Contraction, nodes: Iterable[int], largest: int
 ) -> None:
     """Regions whose fork is a graph input, or whose join is the end of the graph: all before, and
-    all after, an operator. So a module is found as well when it is looked at alone."""
-    directions = tuple(zip((graph.predecessors, graph.successors), sides, counts, strict=True))
-    for v in range(len(graph)):
-        for neighbours, masks, numbers in directions:
-            count = numbers[v]
-            if count <= largest and len(neighbours[v]) > 1:
+    all after, a node. So a module is found as well when it is looked at alone."""
+    directions = (
+        (graph.predecessors, graph.sides.up),
+        (graph.successors, graph.sides.down),
+    )
+    for v in nodes:
+        for neighbours, masks in directions:
+            if len(neighbours[v]) > 1 and (count := graph.count(masks[v])) <= largest:
                 if count > 1:
                     found.setdefault(masks[v], count)
                 if count < largest:
-                    found.setdefault(masks[v] | 1 << v, count + 1)
+                    found.setdefault(masks[v] | graph.mask(v), count + 1)
 
 
 def _closing(
-    neighbours: Sequence[tuple[int, ...]], order: Sequence[int]
+    neighbours: Sequence[Collection[int]], order: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """(operator, nearest operator that every path from it along `neighbours` meets), for operators
-    with several neighbours: between one and its only neighbour is nothing.
+    """(node, nearest node that every path from it along `neighbours` meets), for nodes with several
+    neighbours: between one and its only neighbour is nothing.
 
-    The nearest ones form a tree, in which that of an operator is where its neighbours' ways to the
-    root meet. A way takes steps and jumps, as long as each other's at the same depth, so that it
-    takes time logarithmic in its length (Myers 1983). `order` has neighbours first.
+    The nearest ones form a tree, in which that of a node is where its neighbours' ways to the root
+    meet. A way takes steps and jumps, as long as each other's at the same depth, so that it takes
+    time logarithmic in its length (Myers 1983). `order` has neighbours first.
     """
     root = len(neighbours)
     nearest, jump, depth = [root] * (root + 1), [root] * (root + 1), [0] * (root + 1)

@@ -5,6 +5,7 @@ import random
 from oracles import random_graph
 
 from memopt.solvers.problems.memory_graph import MemoryGraph
+from memopt.solvers.theory.contraction import Contraction
 from memopt.solvers.theory.fusion import ALL_RULES, Sides, module_of, pair_of
 from memopt.solvers.theory.ideals import renumber
 from memopt.solvers.theory.module_candidates import adjacent, candidates
@@ -34,11 +35,12 @@ def test_pairs_are_decided_as_any_module(fuzz: float) -> None:
     fused = refused = 0
     for graph in graphs(fuzz):
         sides = Sides.of(graph)
-        pairs = list(adjacent(graph, sides.up, sides.down))
+        state = Contraction.of(graph)
+        pairs = list(adjacent(state, range(len(graph))))
         assert pairs == next_to_each_other(graph, sides)
         for v, p in pairs:
             module = module_of(graph, 1 << p | 1 << v, sides)
-            assert pair_of(graph, p, v, sides, ALL_RULES) == module, graph
+            assert pair_of(state, p, v, ALL_RULES) == module, graph
             fused, refused = fused + (module is not None), refused + (module is None)
     assert fused > 20 and refused > 20
 
@@ -62,7 +64,7 @@ def test_regions_are_between_forks_and_their_joins(fuzz: float) -> None:
     found = 0
     for graph in graphs(fuzz)[::4]:
         sides = Sides.of(graph)
-        listed = candidates(graph, sides.up, sides.down, OPERATORS)
+        listed = candidates(Contraction.of(graph), OPERATORS)
         given = {mask for mask, _ in listed}
         assert len(given) == len(listed)
         assert all(mask.bit_count() == count for mask, count in listed)

@@ -21,6 +21,7 @@ from memopt.passes.extract import extract
 from memopt.passes.memgraph_memory import parse_banks
 from memopt.passes.memory_tenants import tenants_of
 from memopt.solvers.theory import bounds
+from memopt.solvers.theory.chains import chains
 from memopt.solvers.theory.fusion import forget
 
 MOST = 1.5  # lines per operator of the larger graph over those of the smaller one, per function
@@ -113,6 +114,17 @@ def test_lines_per_row_operator_stay(monkeypatch: pytest.MonkeyPatch) -> None:
         steps = passes.stages("rows", blocks, taken)
         counts.append({stage: _lines(action) for stage, action in steps})
     assert not _grown((8 * large.ROWS, 16 * large.ROWS), counts[0], counts[1], whole)
+
+
+@pytest.mark.parametrize(("family", "size"), [("nested", 80), ("training", 250)])
+def test_fusing_takes_so_many_lines_per_operator(family: str, size: int) -> None:
+    """Where each module is inside the next one, and a round finds one."""
+    lines: list[float] = []
+    for n in (size, 2 * size):
+        forget()
+        graph = extract(_function(family, n)).graph
+        lines.append(_lines(partial(chains, graph)).total() / len(graph))
+    assert lines[1] <= 1.25 * lines[0]
 
 
 def test_tenants_of_memories_are_found_in_so_many_lines_per_operator() -> None:

@@ -24,12 +24,13 @@ from memopt.solvers.theory.chains import Chain
 from memopt.solvers.theory.fusion import (
     STATES,
     Module,
-    Sides,
+    contract,
+    in_order,
     inside,
     least_inner_level,
     separable,
-    to_fixed_point,
 )
+from memopt.solvers.theory.ideals import Sides, renumber
 
 # The paper's M: a sub-graph of more operators is not looked for.
 LARGEST = 32
@@ -64,7 +65,15 @@ def modules(
     After `time_limit` seconds those that have been found.
     """
     deadline = clock.deadline(time_limit)
-    return to_fixed_point(graph, lambda current, _: _round(current, largest, rules, deadline))
+    current, old = renumber(graph)
+    inner: list[tuple[int, ...]] = [(v,) for v in old]
+    while found := _round(current, largest, rules, deadline):
+        contracted, members = contract(current, found)
+        current, order = renumber(contracted)
+        inner = [tuple([v for i in members[at] for v in inner[i]]) for at in order]
+    sides = Sides.of(graph)
+    result = [in_order(graph, operators, sides) for operators in inner if len(operators) > 1]
+    return sorted(result, key=lambda m: min(m.operators))
 
 
 def _round(
