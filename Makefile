@@ -30,7 +30,7 @@ TRACED = $(addprefix tests/property/test_, channels_last.py contraction.py expan
 	$(addprefix tests/firmware/test_c_, branches.py cmsis_nn.py computed_shapes.py custom.py detection.py fast.py hybrid.py int16.py \
 	integers.py layouts.py memories.py one_pixel_rows.py onnx.py onnx_dynamic.py picked.py pulled_rows.py \
 	random_operators.py \
-	rare.py rows_command.py scoreboard.py scratch.py sliding.py state.py sum_of_many.py sums.py truth.py use.py) \
+	rare.py rows_command.py scoreboard.py scratch.py sliding.py state.py sum_of_many.py sums.py truth.py uncommon.py use.py) \
 	$(addprefix tests/models/test_, captures.py cmsis_nn_scratch.py division.py evaluate.py onnx_exporters.py \
 	onnx_meaning.py onnx_nodes.py qdq_fold.py ram.py \
 	tflite_open_shapes.py tflm_folded.py tflm_kept.py tflm_refusals.py tflm_write.py tflm_wrong.py) \

@@ -7,16 +7,18 @@ from xdsl.dialects.builtin import I64, Float32Type, FloatAttr, IntegerAttr, Unit
 from xdsl.irdl import (
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
     opt_prop_def,
     prop_def,
     result_def,
     traits_def,
+    var_result_def,
 )
 from xdsl.traits import Pure
 
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, is_stored, per_tensor, unknown
-from memopt.dialects.tensors import AnyTensor, shape_of
+from memopt.dialects.stored import Array, dtype_of, is_stored, per_tensor, unknown
+from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 
 Real = FloatAttr[Float32Type]
 Found = tuple[float, int, int]
@@ -30,7 +32,7 @@ class DetectionPostprocessOp(ComputeOp):
     divided by the scales of these names; an object counts from `score` on, and what overlaps a
     better one by more than `overlap` (area in both by area in either) does not, of the same class
     alone with `per_class`, of which each class has at most so many objects. Elements of results
-    behind the last object are 0"""
+    behind the last object are 0."""
 
     name = "memgraph.detection_postprocess"
     WHOLE: ClassVar[bool] = True
@@ -152,6 +154,76 @@ class DetectionPostprocessOp(ComputeOp):
             limit: Array = np.float32(self.overlap.value.data)
             order = [i for i, o in zip(order, shared, strict=True) if not o > limit]
         return found
+
+
+@irdl_op_definition
+class NonMaxSuppressionOp(ComputeOp):
+    """Numbers of the best boxes (two corners, y and x of each) of more than the score `least`, of
+    which none shares as much as `overlap` with a better one, and how many these are; their scores
+    between, if there are three results. With `sigma` above 0 a score falls with what is shared.
+    Elements behind the last box are 0; of equal scores the first is first."""
+
+    name = "memgraph.non_max_suppression"
+    WHOLE: ClassVar[bool] = True
+    boxes = operand_def(AnyTensor)
+    scores = operand_def(AnyTensor)
+    overlap = operand_def(AnyTensor)
+    least = operand_def(AnyTensor)
+    sigma = opt_operand_def(AnyTensor)
+    kept = var_result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$boxes `,` $scores `,` $overlap `,` $least (`,` $sigma^)? " + TYPES
+
+    def verify_(self) -> None:
+        boxes, scores = shape_of(self.boxes), shape_of(self.scores)
+        self.require(len(boxes) == 2 and boxes[1] == 4, "boxes of four numbers")
+        self.require(scores == boxes[:1], "a score for each box")
+        self.require(all(elements_of(v) == 1 for v in self.operands[2:]), "one limit of each kind")
+        self.require(len(self.kept) in (2, 3), "numbers, scores and how many")
+        shapes = [shape_of(v) for v in self.kept]
+        self.require(len(shapes[0]) == 1 and shapes[0][0] > 0, "a list of numbers")
+        self.require(elements_of(self.kept[-1]) == 1, "one number of boxes")
+        self.require(len({*shapes[:-1]}) == 1, "lists of several lengths")
+
+    @property
+    def most(self) -> int:
+        """How many boxes there may be."""
+        return shape_of(self.kept[0])[0]
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        """non_max_suppression.h."""
+        import numpy as np
+
+        if any(str(v.dtype) != "float32" for v in operands):
+            raise unknown(self, "other numbers than float32")
+        boxes = np.sort(operands[0].reshape(-1, 2, 2), axis=1).reshape(-1, 4)
+        overlap, least, *rest = (v.reshape(-1)[0] for v in operands[2:])
+        sigma = rest[0] if rest else np.float32(0)
+        scale = np.float32(-0.5 / float(sigma)) if sigma > 0 else np.float32(0)
+        left = np.where(operands[1] > least, operands[1], -np.inf).astype(np.float32)
+        begin, found, scores = [0] * len(left), list[int](), list[Array]()
+        most = min(int((left > -np.inf).sum()), self.most)
+        while len(found) < most and left.max() > -np.inf:
+            box = int(left.argmax())
+            score, out = left[box], False
+            for other in found[begin[box] :][::-1]:
+                shared = overlaps(boxes[other], boxes[box : box + 1])[0]
+                out = bool(shared >= overlap)
+                if out:
+                    break
+                score = score * np.exp(scale * shared * shared) if sigma > 0 else score
+                if score <= least:
+                    break
+            begin[box] = len(found)
+            if not out and score == left[box]:
+                found.append(box)
+                scores.append(score)
+            left[box] = -np.inf if out or score <= least else score
+        numbers, values = np.zeros(self.most), np.zeros(self.most)
+        numbers[: len(found)], values[: len(found)] = found, scores
+        count = np.full(shape_of(self.kept[-1]), len(found))
+        made = [numbers, *([values] if len(self.kept) == 3 else []), count]
+        return [a.astype(dtype_of(v)) for a, v in zip(made, self.kept, strict=True)]
 
 
 def overlaps(one: Array, others: Array) -> Array:

@@ -43,6 +43,19 @@ class PowOp(RealBentOp):
 
 
 @irdl_op_definition
+class Atan2Op(RealBentOp):
+    """The angle whose tangent is the left operand by the right one, in the quadrant that both say,
+    with numpy's broadcasting."""
+
+    name = "memgraph.atan2"
+
+    def of_floats(self, a: Array, b: Array) -> Array:
+        import numpy as np
+
+        return np.arctan2(a, b)
+
+
+@irdl_op_definition
 class FloorDivOp(RealBentOp):
     """The quotient rounded down, with numpy's broadcasting; of integers by 0 it is 0."""
 

@@ -37,7 +37,7 @@ class RealLstmOp(StatefulOp):
     of `cell`, and biases, of the input, forget, cell and output gate; a projection of what is
     shown, and its bias; factors of gates that are normalized. Without an input gate, that is one
     less the forget gate. Weights may be int8: each vector that they take is quantized as it comes,
-    with `asymmetric` between its least and its largest number"""
+    with `asymmetric` between its least and its largest number."""
 
     name = "memgraph.real_lstm"
     input = operand_def(AnyTensor)

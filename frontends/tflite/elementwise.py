@@ -1,5 +1,7 @@
 """Operators of two tensors, element by element, and choices between them."""
 
+from math import frexp
+
 from xdsl.dialects.builtin import Float32Type, IntegerType, StringAttr, UnitAttr
 from xdsl.ir import Operation
 
@@ -22,8 +24,11 @@ def one_type(node: Node) -> None:
 
 def binary(node: Node, kind: Kind) -> Operation:
     one_type(node)
-    short = node.result.element_type == IntegerType(16) and node.options.get("potScaleInt16")
-    need(not short, "potScaleInt16 = true (false has one)")
+    if node.result.element_type == IntegerType(16) and node.options.get("potScaleInt16"):
+        types = node.type(0), node.type(1), node.result
+        scales = [s for t in types for s in getattr(t.encoding, "scales", ())]
+        powers = all(frexp(s)[0] == 0.5 for s in scales)
+        need(bool(scales) and not powers, "potScaleInt16 = true of powers of two (others have one)")
     properties = {"activation": activation(node), "rounding": rounding(node)}
     return build(kind, (node.operand(0), node.operand(1)), node.results, properties)
 

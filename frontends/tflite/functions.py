@@ -58,7 +58,8 @@ def reciprocal_root(node: Node, kind: Kind) -> Operation:
 def negation(node: Node, kind: Kind) -> Operation:
     """Of no stored integers."""
     need(not is_quantized(node.type(0)), "integers with a scale (f32 has one)")
-    return sign(node, kind)
+    wide = node.element(0) == IntegerType(64)
+    return (unary if wide else sign)(node, kind)
 
 
 def gelu(node: Node, kind: Kind) -> Operation:

@@ -39,7 +39,7 @@ from memopt.frontends.tflite.shape_rules import RULES, UNKNOWN, Known
 
 def with_known_shapes(module: ModuleOp) -> ModuleOp:
     """A copy in which they are; the module itself where nothing computes a shape."""
-    if not any(is_shape(op) or is_range(op) for op in module.walk()):
+    if not any(is_shape(op) or is_range(op) or is_rank(op) for op in module.walk()):
         return module
     copy = module.clone()
     weights = Weights.of(copy)
@@ -60,6 +60,8 @@ def known_operation(op: OpaqueOp, weights: Weights) -> Operation | None:
         if isinstance(made, OpaqueOp) and made.stateful is not None:
             return None  # a loop, say, of whose results the file need not know the size
         return _constant(shape_of(op.operands[0]), op.results[0].type)
+    if is_rank(op):
+        return _constant([len(shape_of(op.operands[0]))], op.results[0].type)
     if is_range(op):
         numbers = _counted(op, weights)
         return None if numbers is None else _constant(numbers, op.results[0].type)
@@ -82,6 +84,11 @@ def forget_unread(module: ModuleOp) -> None:
 
 def is_shape(op: Operation) -> bool:
     return isinstance(op, OpaqueOp) and op.op_name.data in SHAPES and len(op.operands) == 1
+
+
+def is_rank(op: Operation) -> bool:
+    """Whether it counts the dimensions of a tensor."""
+    return isinstance(op, OpaqueOp) and op.op_name.data == "RANK" and len(op.operands) == 1
 
 
 def is_range(op: Operation) -> bool:

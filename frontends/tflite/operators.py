@@ -30,8 +30,9 @@ from memopt.dialects.operators.comparison import (
     NotEqualOp,
 )
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.convolution_3d import Conv3DOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
-from memopt.dialects.operators.detection import DetectionPostprocessOp
+from memopt.dialects.operators.detection import DetectionPostprocessOp, NonMaxSuppressionOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp, ScatterNdOp
 from memopt.dialects.operators.hybrid import (
@@ -40,6 +41,7 @@ from memopt.dialects.operators.hybrid import (
     HybridFullyConnectedOp,
     HybridTransposeConv2DOp,
 )
+from memopt.dialects.operators.local_response import LocalResponseNormalizationOp
 from memopt.dialects.operators.lstm import LstmOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import CopyOp, ReshapeOp, TransposeOp
@@ -47,7 +49,7 @@ from memopt.dialects.operators.one_hot import OneHotOp
 from memopt.dialects.operators.pad import PadOp
 from memopt.dialects.operators.picked import MirroredOp, PickedOp
 from memopt.dialects.operators.pooling import AveragePool2DOp, L2Pool2DOp, MaxPool2DOp
-from memopt.dialects.operators.powers import FloorDivOp, FloorModOp, PowOp
+from memopt.dialects.operators.powers import Atan2Op, FloorDivOp, FloorModOp, PowOp
 from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 from memopt.dialects.operators.quantization import CastOp, DequantizeOp, QuantizeOp
 from memopt.dialects.operators.real_functions import (
@@ -77,9 +79,16 @@ from memopt.dialects.operators.reductions import (
 )
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.running import CumulativeSumOp
+from memopt.dialects.operators.segments import SegmentSumOp
 from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.space_to_depth import SpaceToDepthOp
+from memopt.dialects.operators.spectrum import (
+    ComplexAbsOp,
+    ImaginaryPartOp,
+    RealFft2DOp,
+    RealPartOp,
+)
 from memopt.dialects.operators.stacking import PackOp, UnpackOp
 from memopt.dialects.operators.strided import StridedOp
 from memopt.dialects.operators.svdf import SvdfOp
@@ -93,11 +102,12 @@ from memopt.dialects.operators.unary import (
     TanhOp,
 )
 from memopt.dialects.operators.unit_length import L2NormalizationOp, LogSoftmaxOp
+from memopt.dialects.operators.updating import DynamicUpdateSliceOp
 from memopt.dialects.quick import number, numbers
 from memopt.frontends.core import walks
 from memopt.frontends.core.node import Entry
 from memopt.frontends.core.typed import axis_of, build, need, real
-from memopt.frontends.tflite import customs, elementwise, indices, moves, picks, products
+from memopt.frontends.tflite import customs, elementwise, indices, moves, picks, products, rare
 from memopt.frontends.tflite.functions import (
     function,
     gelu,
@@ -175,6 +185,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "ADD_N": Entry(elementwise.plain, AddNOp),
     "ARG_MAX": Entry(arg, ArgMaxOp),
     "ARG_MIN": Entry(arg, ArgMinOp),
+    "ATAN2": Entry(elementwise.power, Atan2Op),
     "AVERAGE_POOL_2D": Entry(products.pool, AveragePool2DOp),
     "BATCH_MATMUL": Entry(products.batch_matmul, BatchMatmulOp),
     "BATCH_TO_SPACE_ND": Entry(
@@ -184,6 +195,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "CAST": Entry(unary, CastOp),
     "CEIL": Entry(real_function, CeilOp),
     "CONCATENATION": Entry(moves.concat, ConcatOp, ConcatRequantizedOp),
+    "COMPLEX_ABS": Entry(elementwise.plain, ComplexAbsOp),
+    "CONV_3D": Entry(rare.convolution_3d, Conv3DOp),
     "CONV_2D": Entry(products.convolution(depthwise=False), Conv2DOp, HybridConv2DOp),
     "COS": Entry(real_function, CosOp),
     "CUMSUM": Entry(indices.cumulative_sum, CumulativeSumOp),
@@ -201,6 +214,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "ELU": Entry(unary, EluOp),
     "EMBEDDING_LOOKUP": Entry(moves.embedding_lookup, GatherAlongOp),
     "EQUAL": Entry(elementwise.truth, EqualOp),
+    "DYNAMIC_UPDATE_SLICE": Entry(elementwise.plain, DynamicUpdateSliceOp),
     "EXP": Entry(function, ExpOp),
     "EXPAND_DIMS": Entry(moves.reshape, ReshapeOp),
     "FILL": Entry(moves.fill, StridedOp),
@@ -214,6 +228,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "GREATER": Entry(elementwise.truth, GreaterOp),
     "GREATER_EQUAL": Entry(elementwise.truth, GreaterEqualOp),
     "HARD_SWISH": Entry(unary, HardSwishOp),
+    "IMAG": Entry(elementwise.plain, ImaginaryPartOp),
     "L2_NORMALIZATION": Entry(vectors, L2NormalizationOp),
     "L2_POOL_2D": Entry(products.pool, L2Pool2DOp),
     "LEAKY_RELU": Entry(leaky_relu, LeakyReluOp),
@@ -221,6 +236,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "LOGISTIC": Entry(unary, LogisticOp),
     "LESS": Entry(elementwise.truth, LessOp),
     "LESS_EQUAL": Entry(elementwise.truth, LessEqualOp),
+    "LOCAL_RESPONSE_NORMALIZATION": Entry(rare.local_response, LocalResponseNormalizationOp),
     "LOGICAL_AND": Entry(elementwise.truth, LogicalAndOp),
     "LOGICAL_NOT": Entry(elementwise.plain, LogicalNotOp),
     "LOGICAL_OR": Entry(elementwise.truth, LogicalOrOp),
@@ -232,6 +248,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "MIRROR_PAD": Entry(picks.mirror_pad, MirroredOp),
     "MUL": Entry(elementwise.binary, MulOp),
     "NEG": Entry(negation, NegOp),
+    "NON_MAX_SUPPRESSION_V4": Entry(rare.non_max_suppression, NonMaxSuppressionOp),
+    "NON_MAX_SUPPRESSION_V5": Entry(rare.non_max_suppression, NonMaxSuppressionOp),
     "NOT_EQUAL": Entry(elementwise.truth, NotEqualOp),
     "ONE_HOT": Entry(indices.one_hot, OneHotOp),
     "PACK": Entry(moves.stack, PackOp),
@@ -240,6 +258,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "POW": Entry(elementwise.power, PowOp),
     "PRELU": Entry(elementwise.binary, PreluOp),
     "QUANTIZE": Entry(unary, QuantizeOp),
+    "REAL": Entry(elementwise.plain, RealPartOp),
     "REDUCE_ALL": Entry(over_axes, ReduceMinOp),
     "REDUCE_ANY": Entry(over_axes, ReduceMaxOp),
     "REDUCE_MAX": Entry(over_axes, ReduceMaxOp),
@@ -250,12 +269,14 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "RELU_0_TO_1": Entry(unary, Relu0To1Op),
     "RELU_N1_TO_1": Entry(unary, ReluN1To1Op),
     "RESHAPE": Entry(moves.reshape, ReshapeOp),
+    "RFFT2D": Entry(rare.spectrum, RealFft2DOp),
     "RESIZE_BILINEAR": Entry(moves.resize, ResizeBilinearOp),
     "RESIZE_NEAREST_NEIGHBOR": Entry(moves.resize, ResizeNearestOp),
     "REVERSE_V2": Entry(moves.reverse, StridedOp),
     "ROUND": Entry(real_function, RoundOp),
     "RSQRT": Entry(reciprocal_root, RsqrtOp),
     "SCATTER_ND": Entry(indices.scatter, ScatterNdOp),
+    "SEGMENT_SUM": Entry(rare.segments, SegmentSumOp),
     "SELECT": Entry(elementwise.choice, ChooseOp),
     "SELECT_V2": Entry(elementwise.plain, ChooseOp),
     "SIGN": Entry(real_function, SignOp),
@@ -285,6 +306,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     ),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(lstm, LstmOp, RealLstmOp),
     "UNPACK": Entry(moves.stack, UnpackOp),
+    "UNSORTED_SEGMENT_SUM": Entry(rare.segments, SegmentSumOp),
     "ZEROS_LIKE": Entry(picks.zeros, PickedOp),
 }
 """LiteRT's operator -> what it becomes."""

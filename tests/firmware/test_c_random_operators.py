@@ -224,11 +224,13 @@ NO_TFLITE = """
 !b = tensor<1x5x4x3xi8>
 !r = tensor<1x5x4x3xf32>
 !t = tensor<1x5x4x3xi1>
-func.func @main(%v: !w, %w: !w, %a: !b, %b: !b, %x: !r) -> (!t, !t, !r) {
+func.func @main(%v: !w, %w: !w, %a: !b, %b: !b, %x: !r) -> (!t, !t, !r, !r, !r) {
   %0 = memgraph.less %v, %w : (!w, !w) -> !t
   %1 = memgraph.less %a, %b : (!b, !b) -> !t
   %2 = memgraph.softmax %x axis 2 beta 1.0 : (!r) -> !r
-  func.return %0, %1, %2 : !t, !t, !r
+  %3 = memgraph.atan2 %x, %2 : (!r, !r) -> !r
+  %4 = memgraph.local_response_normalization %x radius 1 bias 1.0 alpha 0.5 beta 0.75 : (!r) -> !r
+  func.return %0, %1, %2, %3, %4 : !t, !t, !r, !r, !r
 }
 """
 

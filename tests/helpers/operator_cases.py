@@ -382,6 +382,7 @@ GENERATORS: dict[str, Callable[[str, Rng], Any]] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "maximum", "minimum"), binary),
     **dict.fromkeys(("prelu", "squared_difference", "pow", "floor_div", "floor_mod"), binary),
     "remainder": binary,
+    "atan2": binary,
     **{name: truth for name, op in KINDS.items() if issubclass(op, TruthOp | LogicalNotOp)},
     "choose": choose,
     "batch_matmul": product,

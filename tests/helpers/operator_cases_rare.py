@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from operator_parts import Rng, filters, image, made, tensor, value
-from xdsl.dialects.builtin import StringAttr, UnitAttr, i32
+from xdsl.dialects.builtin import ComplexType, StringAttr, UnitAttr, f32, i32
 
 from memopt.dialects.attributes import ActivationAttr
 from memopt.dialects.quick import number, numbers
@@ -95,6 +95,55 @@ def over_time(name: str, rng: Rng) -> Any:
     return made(name, operands, [tensor((batch, units), "")], rank=number(rank))
 
 
+def update(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    inner = [int(rng.integers(1, n + 1)) for n in shape]
+    return made(name, [value(shape), value(inner), value((4,), "", i32)], [tensor(shape)])
+
+
+def segments(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    depth = int(rng.integers(1, 4))
+    operands = [value(shape), value(shape[:depth], "", i32)]
+    return made(name, operands, [tensor((3, *shape[depth:]), "")])
+
+
+def suppression(name: str, rng: Rng) -> Any:
+    count, most = (int(v) for v in rng.integers(1, 9, 2))
+    limits = [value((), "") for _ in range(int(rng.integers(2, 4)))]
+    kinds = [i32, f32, i32] if len(limits) == 3 else [i32, i32]
+    shapes = [*[(most,)] * (len(kinds) - 1), ()]
+    results = [tensor(s, "", kind) for s, kind in zip(shapes, kinds, strict=True)]
+    return made(name, [value((count, 4), ""), value((count,), ""), *limits], results)
+
+
+def local_response(name: str, rng: Rng) -> Any:
+    shape, reals = image(rng), ("bias", "alpha", "beta")
+    properties = {key: real(float(rng.uniform(0.5, 1.5))) for key in reals}
+    return made(name, [value(shape)], [tensor(shape)], radius=number(2), **properties)
+
+
+def spectrum(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    height, width = (2 ** int(v) for v in rng.integers(1, 4, 2))
+    result = tensor((*shape[:2], height, width // 2 + 1), "", ComplexType(f32))
+    return made(name, [value(shape)], [result], sizes=numbers([height, width]))
+
+
+def complex_part(name: str, rng: Rng) -> Any:
+    shape = image(rng)
+    return made(name, [value(shape, "", ComplexType(f32))], [tensor(shape, "")])
+
+
+def convolution_3d(name: str, rng: Rng) -> Any:
+    kernel, out, strides = ([int(v) for v in rng.integers(1, 4, 3)] for _ in range(3))
+    size = [(n - 1) * s + k for n, s, k in zip(out, strides, kernel, strict=True)]
+    operands = [value((1, *size, 2), ""), value((*kernel, 2, 3), "")]
+    properties = {"strides": numbers(strides), "dilations": numbers([1] * 3)}
+    result = tensor((1, *out, 3), "")
+    return made(name, operands, [result], pad=numbers([0] * 3), **properties)
+
+
 RARE: dict[str, Callable[[str, Rng], Any]] = {
     "scatter_nd": scattered,
     "scatter_update": scatter_update,
@@ -105,4 +154,11 @@ RARE: dict[str, Callable[[str, Rng], Any]] = {
     "svdf": over_time,
     "lstm": recurrent,
     "real_lstm": layer_of_reals,
+    "dynamic_update_slice": update,
+    "segment_sum": segments,
+    "non_max_suppression": suppression,
+    "local_response_normalization": local_response,
+    "real_fft_2d": spectrum,
+    **dict.fromkeys(("complex_abs", "real_part", "imaginary_part"), complex_part),
+    "conv_3d": convolution_3d,
 }

@@ -43,7 +43,13 @@ from memopt.dialects.operators.comparison import (
     LogicalOp,
     LogicalOrOp,
 )
-from memopt.dialects.operators.powers import FloorDivOp, FloorModOp, PowOp, RemainderOp
+from memopt.dialects.operators.powers import (
+    Atan2Op,
+    FloorDivOp,
+    FloorModOp,
+    PowOp,
+    RemainderOp,
+)
 from memopt.dialects.operators.prelu import PreluOp, SquaredDifferenceOp
 from memopt.dialects.stored import is_stored, need_same_numbers
 from memopt.dialects.tensors import shape_of
@@ -282,6 +288,7 @@ def squared_difference_stored(op: SquaredDifferenceOp, constants: Constants) -> 
 
 
 @kernel(PowOp, "f32", rows=own_rows)
+@kernel(Atan2Op, "f32", rows=own_rows)
 @kernel(FloorDivOp, "f32", rows=own_rows)
 @kernel(FloorModOp, "f32", rows=own_rows)
 @kernel(FloorDivOp, "i32", rows=own_rows)

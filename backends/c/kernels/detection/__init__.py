@@ -1,10 +1,10 @@
 """Detections: a call finds the objects and leaves a list of them in scratch, one for each result
 writes what it says."""
 
-from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse
+from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse, tensor_or_table
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.rowwise import moved
-from memopt.dialects.operators.detection import DetectionPostprocessOp
+from memopt.dialects.operators.detection import DetectionPostprocessOp, NonMaxSuppressionOp
 from memopt.dialects.stored import is_stored, per_tensor
 from memopt.dialects.tensors import shape_of
 
@@ -52,3 +52,24 @@ def detection_postprocess(op: DetectionPostprocessOp, constants: Constants) -> l
         )
         for part in range(4)
     ]
+
+
+def _scores_and_candidates(op: NonMaxSuppressionOp) -> int:
+    return HEAD + 4 * op.most + 8 * shape_of(op.boxes)[0]
+
+
+@kernel(NonMaxSuppressionOp, "f32 to i32", workspace=_scores_and_candidates)
+@kernel(NonMaxSuppressionOp, "f32 to f32 and i32", workspace=_scores_and_candidates)
+def non_max_suppression(op: NonMaxSuppressionOp, constants: Constants) -> list[KernelCall]:
+    """The first call finds the boxes, the others write their scores and how many there are."""
+    operands = tuple(tensor_or_table(op, v, constants) for v in op.operands)
+    last, calls = len(op.kept) - 1, list[KernelCall]()
+    for number in range(len(op.kept)):
+        part = 2 if number == last else number
+        fields = (
+            *(("part", part), ("boxes", shape_of(op.boxes)[0]), ("most", op.most)),
+            ("has_sigma", int(op.sigma is not None)),
+        )
+        call = KernelCall("non_max_suppression", fields, operands, Rows(1, 0, 0))
+        calls.append(moved(call, 0, 0, number))
+    return calls

@@ -1,8 +1,8 @@
-"""ONE_HOT and SCATTER_ND: what is written where indices say."""
+"""ONE_HOT, SCATTER_ND, SEGMENT_SUM and DYNAMIC_UPDATE_SLICE: what is written where indices say."""
 
 import math
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.call import (
     Constants,
@@ -18,21 +18,25 @@ from memopt.backends.c.registry import ANY, kernel
 from memopt.backends.c.rowwise import tensor_or_bytes
 from memopt.dialects.operators.gathering import ScatterNdOp
 from memopt.dialects.operators.one_hot import OneHotOp
+from memopt.dialects.operators.segments import SegmentSumOp
+from memopt.dialects.operators.updating import DynamicUpdateSliceOp
 from memopt.dialects.stored import is_stored, need_same_numbers
 from memopt.dialects.tensors import elements_of, shape_of
 
 DIMENSIONS = 8  # of memopt_scatter_nd_params
 
 
-def _indices(op: OneHotOp | ScatterNdOp, constants: Constants) -> tuple[SSAValue | Table, int]:
+def _indices(
+    op: Operation, indices: SSAValue, constants: Constants
+) -> tuple[SSAValue | Table, int]:
     """The indices, a tensor or a table in flash, and whether they are int64."""
-    kind, array = element_kind(op.indices), constants(op.indices)
+    kind, array = element_kind(indices), constants(indices)
     if array is not None:  # what there is not is not there either as the last int32
         array = array.clip(-(1 << 31), (1 << 31) - 1).astype("int32")
         return Table("int32_t", array), 0
     if kind not in ("i32", "i64"):
         raise refuse(op, f"indices of {kind}")
-    return op.indices, int(kind == "i64")
+    return indices, int(kind == "i64")
 
 
 @kernel(OneHotOp, ANY)
@@ -42,7 +46,7 @@ def one_hot(op: OneHotOp, constants: Constants) -> KernelCall:
     outer, depth, inner = op.sizes
     if not outer * depth * inner:
         raise refuse(op, "a tensor without elements")
-    indices, wide = _indices(op, constants)
+    indices, wide = _indices(op, op.indices, constants)
     values = (tensor_or_bytes(v, constants) for v in (op.on_value, op.off_value))
     width = bytes_per_element(op, op.result)
     fields = (
@@ -59,9 +63,29 @@ def one_hot(op: OneHotOp, constants: Constants) -> KernelCall:
 def scatter_nd(op: ScatterNdOp, constants: Constants) -> KernelCall:
     if is_stored(op.updates) or is_stored(op.result):
         raise refuse(op, "quantized int32")
-    shape, depth, kind = shape_of(op.result), op.depth, element_kind(op.result)
-    indices, wide = _indices(op, constants)
-    count = elements_of(op.indices) // depth
+    return _added(op, op.indices, op.updates, op.depth, constants)
+
+
+@kernel(SegmentSumOp, "f32")
+@kernel(SegmentSumOp, "i32")
+def segment_sum(op: SegmentSumOp, constants: Constants) -> KernelCall:
+    """Pieces that are scattered by one index each."""
+    if is_stored(op.input) or is_stored(op.result):
+        raise refuse(op, "quantized int32")
+    return _added(op, op.segments, op.input, 1, constants)
+
+
+def _added(
+    op: ScatterNdOp | SegmentSumOp,
+    places: SSAValue,
+    pieces: SSAValue,
+    depth: int,
+    constants: Constants,
+) -> KernelCall:
+    """Pieces that are added where their indices, `depth` of each, say."""
+    shape, kind = shape_of(op.result), element_kind(op.result)
+    indices, wide = _indices(op, places, constants)
+    count = elements_of(places) // depth
     if depth > DIMENSIONS or not elements_of(op.result):
         raise refuse(op, f"indices of {depth} dimensions, or a tensor without elements")
     steps = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
@@ -71,5 +95,23 @@ def scatter_nd(op: ScatterNdOp, constants: Constants) -> KernelCall:
         ("limit", "{" + ", ".join(map(str, shape[:depth])) + "}"),
         ("step", "{" + ", ".join(map(str, steps)) + "}"),
     )
-    updates = tensor_or_table(op, op.updates, constants)
+    updates = tensor_or_table(op, pieces, constants)
     return KernelCall(f"scatter_nd_{kind}", fields, (indices, updates), Rows(1, 0, 0))
+
+
+@kernel(DynamicUpdateSliceOp, ANY)
+def dynamic_update_slice(op: DynamicUpdateSliceOp, constants: Constants) -> KernelCall:
+    """Of any type. Runs of bytes are one dimension more, the last."""
+    need_same_numbers(op, op.input, op.update, op.result)
+    shape, inner = shape_of(op.input), shape_of(op.update)
+    if len(shape) > DIMENSIONS or not elements_of(op.result):
+        raise refuse(op, f"{len(shape)} dimensions, or a tensor without elements")
+    starts, wide = _indices(op, op.starts, constants)
+    operands = (*(tensor_or_bytes(v, constants) for v in (op.input, op.update)), starts)
+    fields = (
+        *(("size", elements_of(op.input)), ("count", elements_of(op.update))),
+        *(("rank", len(shape)), ("bytes", bytes_per_element(op, op.result)), ("wide", wide)),
+        ("shape", "{" + ", ".join(map(str, shape)) + "}"),
+        ("update", "{" + ", ".join(map(str, inner)) + "}"),
+    )
+    return KernelCall("dynamic_update_slice", fields, operands, Rows(1, 0, 0))

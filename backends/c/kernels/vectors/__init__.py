@@ -1,4 +1,4 @@
-"""L2_NORMALIZATION and LOG_SOFTMAX over the last axis."""
+"""L2_NORMALIZATION, LOG_SOFTMAX and LOCAL_RESPONSE_NORMALIZATION over the last axis."""
 
 from memopt.backends.c.call import (
     Constants,
@@ -12,6 +12,7 @@ from memopt.backends.c.call import (
 from memopt.backends.c.int8 import Fields
 from memopt.backends.c.registry import kernel
 from memopt.backends.c.row_calls import own_rows
+from memopt.dialects.operators.local_response import LocalResponseNormalizationOp
 from memopt.dialects.operators.unit_length import (
     L2NormalizationOp,
     LogSoftmaxOp,
@@ -54,3 +55,11 @@ def log_softmax_s8(op: LogSoftmaxOp, constants: Constants) -> KernelCall:
         *(("inverse_multiplier", steps.inverse[0]), ("inverse_shift", steps.inverse[1])),
     )
     return _call(op, fields)
+
+
+@kernel(LocalResponseNormalizationOp, "f32", rows=own_rows)
+def local_response_normalization(
+    op: LocalResponseNormalizationOp, constants: Constants
+) -> KernelCall:
+    reals = tuple((name, getattr(op, name).value.data) for name in ("bias", "alpha", "beta"))
+    return _call(op, (("radius", op.radius.value.data), *reals))

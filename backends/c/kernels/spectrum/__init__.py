@@ -1,0 +1,46 @@
+"""RFFT2D, and what is read of complex numbers, which are two floats each."""
+
+import math
+
+from memopt.backends.c.call import Constants, KernelCall, Rows, Table, refuse
+from memopt.backends.c.registry import kernel
+from memopt.dialects.operators.spectrum import (
+    ComplexAbsOp,
+    ComplexPartOp,
+    ImaginaryPartOp,
+    RealFft2DOp,
+    RealPartOp,
+)
+from memopt.dialects.tensors import elements_of, shape_of
+
+
+def _all_numbers(op: RealFft2DOp) -> int:
+    return 8 * math.prod(op.lengths)
+
+
+@kernel(RealFft2DOp, "f32 to complex<f32>", workspace=_all_numbers)
+def real_fft_2d(op: RealFft2DOp, constants: Constants) -> KernelCall:
+    """One transform after the other, in scratch."""
+    import numpy as np
+
+    if not elements_of(op.input):
+        raise refuse(op, "a tensor without elements")
+    height, width = op.lengths
+    shape, longest = shape_of(op.input), max(height, width)
+    turns = 2 * np.pi * np.arange(max(longest // 2, 1)) / longest
+    table = np.stack([np.cos(turns), -np.sin(turns)], -1).astype(np.float32)
+    fields = (
+        *(("count", math.prod(shape[:-2])), ("in_h", shape[-2]), ("in_w", shape[-1])),
+        *(("height", height), ("width", width), ("longest", longest)),
+        ("turns", Table("float", table)),
+    )
+    return KernelCall("real_fft_2d_f32", fields, (op.input,), Rows(1, 0, 0))
+
+
+@kernel(ComplexAbsOp, "complex<f32> to f32")
+@kernel(RealPartOp, "complex<f32> to f32")
+@kernel(ImaginaryPartOp, "complex<f32> to f32")
+def complex_part(op: ComplexPartOp, constants: Constants) -> KernelCall:
+    part = (RealPartOp, ImaginaryPartOp, ComplexAbsOp).index(type(op))
+    fields = (("count", elements_of(op.input)), ("part", part))
+    return KernelCall("complex_part_f32", fields, (op.input,), Rows(1, 0, 0))

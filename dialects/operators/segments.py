@@ -1,0 +1,45 @@
+"""Rows that are added up by number."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, dtype_of, is_stored, unknown
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+
+@irdl_op_definition
+class SegmentSumOp(ComputeOp):
+    """For each index of the result's first dimension the sum of the pieces of the first operand
+    whose number in the second is that one; a number that the result does not have is left out."""
+
+    name = "memgraph.segment_sum"
+    WHOLE: ClassVar[bool] = True
+    INTEGERS: ClassVar[bool] = False
+    input = operand_def(AnyTensor)
+    segments = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input `,` $segments " + TYPES
+
+    def verify_(self) -> None:
+        shape, numbers, out = (shape_of(v) for v in (self.input, self.segments, self.result))
+        self.require(0 < len(numbers) <= len(shape), "numbers of the first dimensions")
+        self.require(shape[: len(numbers)] == numbers, "a number for each piece")
+        self.require(out[1:] == shape[len(numbers) :], "pieces of another shape")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        values, numbers = operands
+        if is_stored(self.input) or is_stored(self.result) or numbers.dtype.kind not in "iu":
+            raise unknown(self, "stored integers")
+        found = np.zeros(shape_of(self.result), dtype_of(self.result))
+        flat = numbers.reshape(-1)
+        there = (flat >= 0) & (flat < len(found))
+        with np.errstate(over="ignore"):  # integers wrap
+            np.add.at(found, flat[there], values.reshape(len(flat), *found.shape[1:])[there])
+        return [found]

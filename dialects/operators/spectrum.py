@@ -1,0 +1,104 @@
+"""Spectra of reals, and what is read of complex numbers."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import I64, DenseArrayBase
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, dtype_of, unknown
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+
+@irdl_op_definition
+class RealFft2DOp(ComputeOp):
+    """The Fourier transform of the reals in the last two dimensions, as many as `sizes` says, which
+    are powers of 2, cut off or with zeros behind; of the last one the first half and one number
+    more."""
+
+    name = "memgraph.real_fft_2d"
+    WHOLE: ClassVar[bool] = True
+    INTEGERS: ClassVar[bool] = False
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    sizes = prop_def(DenseArrayBase.constr(I64))
+    traits = traits_def(Pure())
+    assembly_format = "$input `sizes` $sizes " + TYPES
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return tuple(int(v) for v in self.sizes.get_values())
+
+    def verify_(self) -> None:
+        shape, sizes = shape_of(self.input), self.lengths
+        self.require(len(sizes) == 2 <= len(shape), "two dimensions")
+        self.require(all(n > 0 and not n & (n - 1) for n in sizes), "sizes are powers of 2")
+        made = (*shape[:-2], sizes[0], sizes[1] // 2 + 1)
+        self.require(shape_of(self.result) == made, f"the result's shape must be {made}")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if (str(operands[0].dtype), str(dtype_of(self.result))) != ("float32", "complex64"):
+            raise unknown(self, f"numbers of {operands[0].dtype}")
+        return [np.fft.rfft2(operands[0].astype(np.float64), self.lengths).astype(np.complex64)]
+
+
+class ComplexPartOp(ComputeOp):
+    """Base: a real of each complex number."""
+
+    WHOLE: ClassVar[bool] = True
+    INTEGERS: ClassVar[bool] = False
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input " + TYPES
+
+    def verify_(self) -> None:
+        self.require(shape_of(self.input) == shape_of(self.result), "shapes differ")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        if (str(operands[0].dtype), str(dtype_of(self.result))) != ("complex64", "float32"):
+            raise unknown(self, f"numbers of {operands[0].dtype}")
+        return [self.real_of(operands[0].astype(np.complex128)).astype(np.float32)]
+
+    def real_of(self, values: Array) -> Array:
+        """The real of each."""
+        raise NotImplementedError
+
+
+@irdl_op_definition
+class ComplexAbsOp(ComplexPartOp):
+    """The size of complex numbers, element-wise."""
+
+    name = "memgraph.complex_abs"
+
+    def real_of(self, values: Array) -> Array:
+        import numpy as np
+
+        return np.abs(values)
+
+
+@irdl_op_definition
+class RealPartOp(ComplexPartOp):
+    """The real part of complex numbers, element-wise."""
+
+    name = "memgraph.real_part"
+
+    def real_of(self, values: Array) -> Array:
+        return values.real
+
+
+@irdl_op_definition
+class ImaginaryPartOp(ComplexPartOp):
+    """The imaginary part of complex numbers, element-wise."""
+
+    name = "memgraph.imaginary_part"
+
+    def real_of(self, values: Array) -> Array:
+        return values.imag

@@ -1,0 +1,46 @@
+"""A tensor with another one written into it."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, is_stored, need_same_numbers, unknown
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+
+@irdl_op_definition
+class DynamicUpdateSliceOp(ComputeOp):
+    """The first operand, but the second one from the indices on that the third one has for each
+    dimension; where it would not fit, from the nearest on where it does."""
+
+    name = "memgraph.dynamic_update_slice"
+    WHOLE: ClassVar[bool] = True
+    input = operand_def(AnyTensor)
+    update = operand_def(AnyTensor)
+    starts = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    traits = traits_def(Pure())
+    assembly_format = "$input `,` $update `,` $starts " + TYPES
+
+    def verify_(self) -> None:
+        shape, inner = shape_of(self.input), shape_of(self.update)
+        self.require(shape_of(self.result) == shape and bool(shape), "another shape")
+        self.require(shape_of(self.starts) == (len(shape),), "a start for each dimension")
+        fits = len(inner) == len(shape) and all(a <= b for a, b in zip(inner, shape, strict=True))
+        self.require(fits, "an update that is larger")
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        need_same_numbers(self, self.input, self.update, self.result)
+        values, update, starts = operands
+        if starts.dtype.kind not in "iu" or is_stored(self.starts):
+            raise unknown(self, f"starts of {starts.dtype}")
+        last = np.array(values.shape) - update.shape
+        first = np.clip(starts.astype(np.int64), 0, last)
+        found = values.copy()
+        found[tuple(slice(a, a + n) for a, n in zip(first, update.shape, strict=True))] = update
+        return [found]

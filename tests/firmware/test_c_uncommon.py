@@ -1,0 +1,54 @@
+"""Operators that hardly any network has, as C and as `evaluate` says them, against LiteRT."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from against_runtime import compared
+from forge_model import INT16, INT32, INT64, Forge, schema
+from forge_uncommon import ADDED, BUILTIN, KINDS
+
+from memopt.cli import main as memopt
+
+COUNT = 6  # in a file
+
+
+@pytest.mark.parametrize("kind", ADDED)
+def test_equal_to_litert(kind: str, fuzz: float, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    for seed in range(max(2, int(40 * fuzz))):
+        forge = Forge(np.random.default_rng(seed), False)
+        for _ in range(COUNT):
+            ADDED[kind](forge)
+        # of the reference kernels one takes a neighbour less than TensorFlow, and one is not there
+        oracle = "litert" if kind in ("local response", "segments") else "litert_ref"
+        assert len(compared(lab, forge, seed, tmp_path, oracle)) >= COUNT
+
+
+def test_short_sums_whose_options_say_powers_of_two(tmp_path: Path, lab: Any) -> None:
+    """LiteRT and TensorFlow Lite Micro ignore the option of converters where a scale is none."""
+    lab.need_tools("host")
+    forge = Forge(np.random.default_rng(3), True, INT16)
+    for code, options, kind in (
+        (BUILTIN.ADD, schema.AddOptionsT(), KINDS.AddOptions),
+        (BUILTIN.SUB, schema.SubOptionsT(), KINDS.SubOptions),
+    ):
+        inputs, result = [forge.input([1, 50]) for _ in range(2)], forge.activation([1, 50])
+        options.potScaleInt16 = True
+        forge.operator(code, inputs, result, options, kind)
+    assert len(compared(lab, forge, 3, tmp_path, "tflm")) == 2
+
+
+def test_how_many_dimensions_there_are_is_known(tmp_path: Path, lab: Any) -> None:
+    """And what is negated of 64 bits."""
+    forge = Forge(np.random.default_rng(3), False)
+    source, rank = forge.input([1, 2, 3]), forge.tensor([], INT32)
+    forge.operator(BUILTIN.RANK, [source], rank, None, KINDS.NONE)
+    wide = [forge.tensor([4], INT64) for _ in range(2)]
+    forge.graph.inputs.append(wide[0])
+    forge.operator(BUILTIN.NEG, wide[:1], wide[1], schema.NegOptionsT(), KINDS.NegOptions)
+    path = forge.save(tmp_path / "rank.tflite")
+    command = ["compile", str(path), "--target=host", "-o", str(tmp_path / "c")]
+    assert memopt(command) == 0
+    assert list((tmp_path / "c").rglob("memopt_neg_i64.c"))

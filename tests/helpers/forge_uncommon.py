@@ -1,0 +1,135 @@
+"""Random builtin operators of a forged file that hardly any network has."""
+
+from typing import Any
+
+import numpy as np
+from forge_model import BOOL, FLOAT32, INT8, INT32, INT64, SAME, VALID, Forge, schema
+from forge_operators import random_shape
+
+BUILTIN, KINDS = schema.BuiltinOperator, schema.BuiltinOptions
+COMPLEX64 = schema.TensorType.COMPLEX64
+
+
+def _input(forge: Forge, shape: Any, element: int = FLOAT32) -> int:
+    index = forge.tensor(shape, element)
+    forge.graph.inputs.append(index)
+    return index
+
+
+def _real(forge: Forge, value: float) -> int:
+    return forge.tensor([], FLOAT32, np.array(value))
+
+
+def add_local_response(forge: Forge) -> None:
+    shape = [*random_shape(forge, 3), int(forge.rng.integers(1, 20))]
+    options: Any = schema.LocalResponseNormalizationOptionsT()
+    options.radius, options.bias = int(forge.rng.integers(0, 9)), float(forge.pick(1, 0.5))
+    options.alpha, options.beta = float(forge.pick(1e-4, 0.3)), float(forge.pick(0.75, 0.5, 1))
+    source, result = _input(forge, shape), forge.tensor(shape, FLOAT32)
+    kind = KINDS.LocalResponseNormalizationOptions
+    forge.operator(BUILTIN.LOCAL_RESPONSE_NORMALIZATION, [source], result, options, kind)
+
+
+def add_atan2(forge: Forge) -> None:
+    shape = random_shape(forge, 3)
+    inputs = [_input(forge, shape) for _ in range(2)]
+    result = forge.tensor(shape, FLOAT32)
+    forge.operator(BUILTIN.ATAN2, inputs, result, schema.ATan2OptionsT(), KINDS.ATan2Options)
+
+
+def add_segment_sum(forge: Forge) -> None:
+    """Of numbers that rise, as the operator wants them, and of any for the unsorted one."""
+    count, rest = int(forge.rng.integers(1, 9)), random_shape(forge, 2)
+    element, is_sorted = forge.pick(FLOAT32, INT32), bool(forge.rng.random() < 0.5)
+    numbers = np.cumsum([0, *forge.rng.integers(0, 2, count - 1)])
+    made = int(numbers.max()) + 1
+    source = _input(forge, [count, *rest], element)
+    result = forge.tensor([made, *rest], element)
+    if is_sorted:
+        inputs = [source, forge.tensor([count], INT32, numbers)]
+        options, kind = schema.SegmentSumOptionsT(), KINDS.SegmentSumOptions
+        forge.operator(BUILTIN.SEGMENT_SUM, inputs, result, options, kind)
+        return
+    numbers = forge.rng.permutation(numbers)
+    numbers[0] = forge.pick(-1, numbers[0])
+    inputs = [source, forge.tensor([count], INT32, numbers), forge.tensor([], INT32, made)]
+    options, kind = schema.UnsortedSegmentSumOptionsT(), KINDS.UnsortedSegmentSumOptions
+    forge.operator(BUILTIN.UNSORTED_SEGMENT_SUM, inputs, result, options, kind)
+
+
+def add_update(forge: Forge) -> None:
+    """Also where it does not fit."""
+    shape = random_shape(forge, int(forge.rng.integers(1, 5)))
+    inner = [int(forge.rng.integers(1, n + 1)) for n in shape]
+    element, wide = forge.pick(FLOAT32, INT8, INT64, BOOL), forge.pick(INT32, INT64)
+    starts = forge.tensor([len(shape)], wide, forge.rng.integers(-1, 5, len(shape)))
+    inputs = [*(_input(forge, s, element) for s in (shape, inner)), starts]
+    result = forge.tensor(shape, element)
+    forge.operator(BUILTIN.DYNAMIC_UPDATE_SLICE, inputs, result, None, KINDS.NONE)
+
+
+def add_convolution_3d(forge: Forge) -> None:
+    """LiteRT has dilations of 1 alone."""
+    rng = forge.rng
+    size, kernel, stride = ([int(v) for v in rng.integers(1, n, 3)] for n in (7, 4, 3))
+    padding, (images, channels, filters) = forge.pick(SAME, VALID), rng.integers(1, 4, 3)
+    if padding == VALID:
+        size = [max(s, k) for s, k in zip(size, kernel, strict=True)]
+    same = padding == SAME
+    out = [
+        -(-(s if same else s - k + 1) // t) for s, k, t in zip(size, kernel, stride, strict=True)
+    ]
+    options: Any = schema.Conv3DOptionsT()
+    options.padding, options.fusedActivationFunction = padding, forge.pick(0, 1, 3)
+    options.strideD, options.strideH, options.strideW = stride
+    options.dilationDFactor = options.dilationHFactor = options.dilationWFactor = 1
+    source = _input(forge, [images, *size, channels])
+    shape = [*kernel, channels, filters]
+    inputs = [source, forge.tensor(shape, FLOAT32, rng.normal(size=shape))]
+    if rng.random() < 0.7:
+        inputs.append(forge.tensor([filters], FLOAT32, rng.normal(size=filters)))
+    result = forge.tensor([images, *out, filters], FLOAT32)
+    forge.operator(BUILTIN.CONV_3D, inputs, result, options, KINDS.Conv3DOptions)
+
+
+def add_spectrum(forge: Forge) -> None:
+    """A transform, larger or smaller than what it is of, and what is read of its numbers."""
+    height, width = (2 ** int(v) for v in forge.rng.integers(0, (3, 6)))
+    height, width = (height, max(width, 2))
+    before = random_shape(forge, int(forge.rng.integers(0, 3)))
+    shape = [*before, *(int(v) for v in forge.rng.integers(1, (6, 40)))]
+    sizes = forge.tensor([2], INT32, [height, width])
+    made = [*before, height, width // 2 + 1]
+    numbers = forge.tensor(made, COMPLEX64)
+    inputs, kind = [_input(forge, shape), sizes], KINDS.Rfft2dOptions
+    forge.operator(BUILTIN.RFFT2D, inputs, numbers, schema.Rfft2dOptionsT(), kind)
+    forge.graph.outputs.pop()  # which is of no type of C
+    for code in (BUILTIN.REAL, BUILTIN.IMAG, BUILTIN.COMPLEX_ABS):
+        forge.operator(code, [numbers], forge.tensor(made, FLOAT32), None, KINDS.NONE)
+
+
+def add_suppression(forge: Forge) -> None:
+    """Boxes given by any two corners, some of no area."""
+    count, most, rng = int(forge.rng.integers(1, 20)), int(forge.rng.integers(1, 9)), forge.rng
+    inputs = [_input(forge, [count, 4]), _input(forge, [count])]
+    inputs += [forge.tensor([], INT32, most), _real(forge, 0.3), _real(forge, forge.pick(-9, 0.1))]
+    numbers, found = forge.tensor([most], INT32), forge.tensor([], INT32)
+    if rng.random() < 0.5:
+        kind, options = KINDS.NonMaxSuppressionV4Options, schema.NonMaxSuppressionV4OptionsT()
+        forge.operator(BUILTIN.NON_MAX_SUPPRESSION_V4, inputs, [numbers, found], options, kind)
+        return
+    inputs.append(_real(forge, forge.pick(0, 0.5)))
+    kind, options = KINDS.NonMaxSuppressionV5Options, schema.NonMaxSuppressionV5OptionsT()
+    results = [numbers, forge.tensor([most], FLOAT32), found]
+    forge.operator(BUILTIN.NON_MAX_SUPPRESSION_V5, inputs, results, options, kind)
+
+
+ADDED = {
+    "local response": add_local_response,
+    "atan2": add_atan2,
+    "segments": add_segment_sum,
+    "update": add_update,
+    "convolution 3d": add_convolution_3d,
+    "spectrum": add_spectrum,
+    "suppression": add_suppression,
+}
