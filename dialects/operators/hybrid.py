@@ -77,10 +77,10 @@ class HybridOp(ComputeOp):
     def need_stored_weights(self, channels: int) -> None:
         encoding = encoding_of(self.weights)
         self.require(
-            element_of(self.weights) == IntegerType(8)
+            element_of(self.weights) in (IntegerType(8), IntegerType(4))
             and len(encoding.scales) in (1, channels)
             and not any(encoding.zero_points),
-            "weights must be int8 with a scale, or one per channel, and no zero point",
+            "weights must be int8 or int4 with a scale, or one per channel, and no zero point",
         )
 
     @property

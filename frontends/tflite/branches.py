@@ -1,8 +1,9 @@
-"""IF and WHILE, whose branches are other subgraphs, as operators of the main one.
+"""IF, WHILE and calls, which run other subgraphs, as operators of the main one.
 
     %y = IF(%c, %x)             both branches, and memgraph.choose of what they make; one alone, if
                                 it is known which
     %y = WHILE(0, %x)           the body as often as it runs, if that is known
+    %y = CALL(%x)               the subgraph, and so what a STABLEHLO_COMPOSITE is composed of
 
 A choice of branches without effects changes no value, only what is computed in vain. Only for what
 is no `.tflite` again. What is not decided is refused by name.
@@ -39,8 +40,12 @@ SIZED = ("SLICE",)  # of which a file cannot say how large their results are in 
 SMALL = 64  # elements of integers that may count
 
 
+CALLS = {"CALL": "subgraph", "STABLEHLO_COMPOSITE": "decompositionSubgraphIndex"}
+"""Operators that run one subgraph, and the option that has its number."""
+
+
 def is_branch(op: Operation) -> bool:
-    return isinstance(op, OpaqueOp) and op.op_name.data in ("IF", "WHILE")
+    return isinstance(op, OpaqueOp) and op.op_name.data in ("IF", "WHILE", *CALLS)
 
 
 class UndecidedError(Exception):
@@ -85,8 +90,12 @@ class _Inliner:
     def replace(self, op: OpaqueOp) -> None:
         """The operator by what it runs."""
         operands = list(op.operands)
-        is_loop = op.op_name.data == "WHILE"
-        results = self._loop(op, operands) if is_loop else self._branch(op, operands)
+        name = op.op_name.data
+        is_loop = name == "WHILE"
+        if name in CALLS:
+            results = self._run(self._number(op, CALLS[name]), operands, op)
+        else:
+            results = self._loop(op, operands) if is_loop else self._branch(op, operands)
         for old, new in zip(op.results, results, strict=True):
             if _plain(old.type) != _plain(new.type) and not (is_loop and _only_sized(old, new)):
                 raise UndecidedError
@@ -96,7 +105,7 @@ class _Inliner:
 
     def _branch(self, op: OpaqueOp, operands: Sequence[SSAValue]) -> list[SSAValue]:
         condition, *arguments = operands
-        numbers = [self._number(op, f"{name}SubgraphIndex") for name in ("then", "else")]
+        numbers = [self._number(op, f"{side}SubgraphIndex") for side in ("then", "else")]
         known = known_value(condition, self.weights)
         if known is not None:
             return self._run(numbers[0 if known.all() else 1], arguments, op)
@@ -111,7 +120,7 @@ class _Inliner:
         return found
 
     def _loop(self, op: OpaqueOp, state: list[SSAValue]) -> list[SSAValue]:
-        condition, body = (self._number(op, f"{name}SubgraphIndex") for name in ("cond", "body"))
+        condition, body = (self._number(op, f"{side}SubgraphIndex") for side in ("cond", "body"))
         while True:
             (goes_on,) = self._run(condition, state, op)
             known = known_value(goes_on, self.weights)

@@ -1,7 +1,7 @@
 """Custom operators that many files have and whose source is public: those of MediaPipe, and what
 detectors end with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from math import isfinite
 from struct import unpack
@@ -45,6 +45,38 @@ def transpose_convolution(node: Node, kind: Kind) -> Operation:
     return build(
         kind, (node.operand(0), node.operand(1), node.operand(2)), node.results, properties
     )
+
+
+def _pool_window(node: Node, large: Sequence[int], small: Sequence[int]) -> WindowAttr:
+    """The window of options as TfLitePoolParams lies in memory: padding (1: SAME), strides of a row
+    and a column, sizes of both, activation. Padding is of the large image."""
+    options = bytes.fromhex(node.get(OPTIONS, ""))
+    need(len(options) >= 24, f"options of {len(options)} bytes (24 and more have one)")
+    padding, *sizes, bent = unpack("<6i", options[:24])
+    stride, kernel = tuple(sizes[1::-1]), tuple(sizes[:1:-1])
+    need(padding in (1, 2) and min(sizes) >= 1, f"padding {padding} and sizes {sizes}")
+    need(bent == 0, f"activation {bent} (none has one)")
+    need(len(large) == len(small) == 4, f"{len(large)} dimensions (4 have one)")
+    spans = zip(small[1:3], stride, kernel, large[1:3], strict=True)
+    pad = [max(0, (n - 1) * s + k - whole) // 2 for n, s, k, whole in spans]
+    return WindowAttr(kernel, stride, (1, 1), (*pad, *pad))
+
+
+def max_pool_places(node: Node, kind: Kind) -> Operation:
+    """MaxPoolingWithArgmax2D (mediapipe, max_pool_argmax.cc)."""
+    need(len(node.results) == 2, f"{len(node.results)} results (2 have one)")
+    large, small = node.shape(0), node.results[0].get_shape()
+    window = _pool_window(node, large, small)
+    return build(kind, (node.operand(0),), node.results, {"window": window})
+
+
+def max_unpool(node: Node, kind: Kind) -> Operation:
+    """MaxUnpooling2D, of a result that is as many windows (mediapipe, max_unpooling.cc)."""
+    large, small = node.result.get_shape(), node.shape(0)
+    window = _pool_window(node, large, small)
+    sizes = [n * k for n, k in zip(small[1:3], window.sizes[0], strict=True)]
+    need(sizes == list(large[1:3]), f"a result of another size than {sizes}")
+    return build(kind, (node.operand(0), node.operand(1)), node.results, {"window": window})
 
 
 def flexible_options(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -102,6 +102,7 @@ from memopt.dialects.operators.unary import (
     TanhOp,
 )
 from memopt.dialects.operators.unit_length import L2NormalizationOp, LogSoftmaxOp
+from memopt.dialects.operators.unpooling import MaxPoolPlacesOp, MaxUnpoolOp
 from memopt.dialects.operators.updating import DynamicUpdateSliceOp
 from memopt.dialects.quick import number, numbers
 from memopt.frontends.core import walks
@@ -201,6 +202,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "COS": Entry(real_function, CosOp),
     "CUMSUM": Entry(indices.cumulative_sum, CumulativeSumOp),
     "CUSTOM:Convolution2DTransposeBias": Entry(customs.transpose_convolution, TransposeConv2DOp),
+    "CUSTOM:MaxPoolingWithArgmax2D": Entry(customs.max_pool_places, MaxPoolPlacesOp),
+    "CUSTOM:MaxUnpooling2D": Entry(customs.max_unpool, MaxUnpoolOp),
     "CUSTOM:TFLite_Detection_PostProcess": Entry(
         customs.detection_postprocess, DetectionPostprocessOp
     ),

@@ -42,7 +42,8 @@ def window_of(node: Node, kernel: Sequence[int]) -> WindowAttr:
 def is_hybrid(node: Node) -> bool:
     """Whether reals are multiplied with stored weights."""
     reals = all(isinstance(t.element_type, Float32Type) for t in (node.type(0), node.result))
-    return reals and node.element(1) == ELEMENTS["int8"]
+    narrow = node.kind == "FULLY_CONNECTED" and node.element(1) == ELEMENTS["int4"]
+    return reals and (narrow or node.element(1) == ELEMENTS["int8"])
 
 
 def convolution(depthwise: bool) -> Callable[[Node, Kind, Kind], Operation]:

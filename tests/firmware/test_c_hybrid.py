@@ -4,6 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+from against_runtime import compared
+from forge_model import FLOAT32, UINT8, schema
 
 
 def forged(lab: Any, seed: int) -> Any:
@@ -65,3 +68,21 @@ def test_a_real_model(shared: Path, tmp_path: Path, lab: Any) -> None:
     assert run.code == 0, run.messages
     assert lab.worst_difference(run, {k: v[:1] for k, v in want.items()}) <= 0.02
     assert lab.unequal_tensors(run, {tensors[0]: want[tensors[0]][:1]}) == []
+
+
+@pytest.mark.parametrize("asymmetric", [False, True])
+def test_weights_of_four_bits(asymmetric: bool, tmp_path: Path, lab: Any) -> None:
+    lab.need_tools("host")
+    forge = lab.forge.Forge(np.random.default_rng(4), False)
+    data = forge.rng.integers(-7, 8, (4, 6)).reshape(-1, 2) & 15
+    packed = (data[:, 0] | data[:, 1] << 4).astype(np.uint8)
+    weights = forge.tensor([4, 6], UINT8, packed, [0.02] * 4, [0] * 4)
+    forge.graph.tensors[weights].type = schema.TensorType.INT4
+    bias = forge.tensor([4], FLOAT32, forge.rng.normal(size=4))
+    inputs, result = [forge.input([2, 6]), weights, bias], forge.activation([2, 4])
+    options = schema.FullyConnectedOptionsT()
+    options.asymmetricQuantizeInputs = asymmetric
+    code, kind = schema.BuiltinOperator.FULLY_CONNECTED, schema.BuiltinOptions.FullyConnectedOptions
+    forge.operator(code, inputs, result, options, kind)
+    forge.model.operatorCodes[0].version = 10
+    assert len(compared(lab, forge, 4, tmp_path)) == 1

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from against_runtime import compared
+from against_runtime import EVALUATE, compared
 from forge_model import INT16, INT32, INT64, Forge, schema
-from forge_uncommon import ADDED, BUILTIN, KINDS
+from forge_uncommon import ADDED, BUILTIN, KINDS, add_unpooling
 
 from memopt.cli import main as memopt
 
@@ -52,3 +52,23 @@ def test_how_many_dimensions_there_are_is_known(tmp_path: Path, lab: Any) -> Non
     command = ["compile", str(path), "--target=host", "-o", str(tmp_path / "c")]
     assert memopt(command) == 0
     assert list((tmp_path / "c").rglob("memopt_neg_i64.c"))
+
+
+def test_elements_go_back_to_where_they_stood(fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """No runtime here has MediaPipe's operators: C is what `evaluate` says, and that keeps of each
+    window the largest element where it is."""
+    lab.need_tools("host")
+    for seed in range(max(2, int(40 * fuzz))):
+        forge = Forge(np.random.default_rng(seed), False)
+        for _ in range(COUNT):
+            add_unpooling(forge)
+        given: list[Any] = []
+        found = compared(lab, forge, seed, tmp_path, EVALUATE, change=given.extend)
+        for number, source in enumerate(given):
+            largest, _, image = (found[4 * number + k] for k in (1, 2, 3))
+            kept = image == source
+            assert kept.sum() >= largest.size and (image[~kept] == 0).all()
+            sizes = largest.shape[2:4], image.shape[2:4]
+            factor = [b // a for a, b in zip(*sizes, strict=True)]
+            spread = largest.repeat(factor[0], 2).repeat(factor[1], 3)
+            assert (source <= spread).all() and (image[image != 0] == spread[image != 0]).all()

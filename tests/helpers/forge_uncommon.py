@@ -1,5 +1,6 @@
 """Random builtin operators of a forged file that hardly any network has."""
 
+import struct
 from typing import Any
 
 import numpy as np
@@ -133,3 +134,16 @@ ADDED = {
     "spectrum": add_spectrum,
     "suppression": add_suppression,
 }
+
+
+def add_unpooling(forge: Forge) -> None:
+    """MediaPipe's pool that remembers places, and what puts elements back there."""
+    rng, padding = forge.rng, int(forge.rng.integers(1, 3))
+    images, height, width, channels = (int(v) for v in rng.integers(1, 5, 4))
+    k_h, k_w = (int(v) for v in rng.integers(1, 4, 2))
+    large, small = [images, height * k_h, width * k_w, channels], [images, height, width, channels]
+    options = struct.pack("<10i", padding, k_w, k_h, k_w, k_h, 0, 0, 0, 0, 0)
+    source = _input(forge, large)
+    results = [forge.tensor(small, FLOAT32) for _ in range(2)]
+    forge.custom("MaxPoolingWithArgmax2D", [source], results, options)
+    forge.custom("MaxUnpooling2D", results, [forge.tensor(large, FLOAT32)], options)

@@ -6,7 +6,7 @@ from typing import Any
 from operator_parts import Rng, filters, image, made, tensor, value
 from xdsl.dialects.builtin import ComplexType, StringAttr, UnitAttr, f32, i32
 
-from memopt.dialects.attributes import ActivationAttr
+from memopt.dialects.attributes import ActivationAttr, WindowAttr
 from memopt.dialects.quick import number, numbers
 from memopt.frontends.core.typed import real
 
@@ -144,6 +144,16 @@ def convolution_3d(name: str, rng: Rng) -> Any:
     return made(name, operands, [result], pad=numbers([0] * 3), **properties)
 
 
+def places(name: str, rng: Rng) -> Any:
+    """Windows of two by two, side by side."""
+    n, h, w, c = image(rng)
+    small, large = (n, h, w, c), (n, 2 * h, 2 * w, c)
+    window = WindowAttr((2, 2), (2, 2), (1, 1), (0, 0, 0, 0))
+    if name == "max_unpool":
+        return made(name, [value(small), value(small)], [tensor(large)], window=window)
+    return made(name, [value(large)], [tensor(small)] * 2, window=window)
+
+
 RARE: dict[str, Callable[[str, Rng], Any]] = {
     "scatter_nd": scattered,
     "scatter_update": scatter_update,
@@ -161,4 +171,5 @@ RARE: dict[str, Callable[[str, Rng], Any]] = {
     "real_fft_2d": spectrum,
     **dict.fromkeys(("complex_abs", "real_part", "imaginary_part"), complex_part),
     "conv_3d": convolution_3d,
+    **dict.fromkeys(("max_pool_places", "max_unpool"), places),
 }

@@ -1,0 +1,111 @@
+"""Pools that remember where their elements stood, and what puts them back."""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+
+from memopt.dialects.attributes import WindowAttr
+from memopt.dialects.operators.base import TYPES, ComputeOp
+from memopt.dialects.stored import Array, need_reals
+from memopt.dialects.tensors import AnyTensor, shape_of
+
+AHEAD = 0.1
+"""What places have behind the point, so that they are rounded down right."""
+
+
+class PlacesOp(ComputeOp):
+    """Base: images of reals, channels last, in windows without dilation."""
+
+    WHOLE: ClassVar[bool] = True
+    INTEGERS: ClassVar[bool] = False
+    window = prop_def(WindowAttr)
+    traits = traits_def(Pure())
+
+    def sizes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
+        """Sizes of a window, strides, and what is padded above and on the left."""
+        kernel, stride, dilation, pad = self.window.sizes
+        self.require(tuple(dilation) == (1, 1), "no dilation")
+        return (kernel[0], kernel[1]), (stride[0], stride[1]), (pad[0], pad[1])
+
+    def places(self, large: Sequence[int], small: Sequence[int]) -> Iterator[tuple[int, Array]]:
+        """Each number of an element in a window, and which rows and columns it has of every window,
+        -1 where it lies outside."""
+        import numpy as np
+
+        kernel, stride, pad = self.sizes()
+        for number in range(kernel[0] * kernel[1]):
+            at = number // kernel[1], number % kernel[1]
+            lines = [np.arange(small[i + 1]) * stride[i] - pad[i] + at[i] for i in range(2)]
+            inside = [(v >= 0) & (v < large[i + 1]) for i, v in enumerate(lines)]
+            rows, columns = np.meshgrid(*lines, indexing="ij")
+            there = inside[0][:, None] & inside[1][None]
+            yield number, np.where(there, rows * large[2] + columns, -1)
+
+
+@irdl_op_definition
+class MaxPoolPlacesOp(PlacesOp):
+    """The largest element under a window, and its number in the window, the first of equal ones."""
+
+    name = "memgraph.max_pool_places"
+    input = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    numbers = result_def(AnyTensor)
+    assembly_format = "$input `window` `` $window " + TYPES
+
+    def verify_(self) -> None:
+        shape, out = shape_of(self.input), shape_of(self.result)
+        self.require(len(shape) == len(out) == 4, "images have four dimensions")
+        self.require(shape_of(self.numbers) == out, "a number for each element")
+        self.require((shape[0], shape[3]) == (out[0], out[3]), "other images or channels")
+        self.sizes()
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        need_reals(self, *operands)
+        shape, out = shape_of(self.input), shape_of(self.result)
+        flat = operands[0].reshape(shape[0], -1, shape[3])
+        best = np.full(out, np.finfo(np.float32).min, np.float32)
+        found = np.zeros(out, np.float32)
+        for number, at in self.places(shape, out):
+            seen = np.where((at >= 0)[None, :, :, None], flat[:, at.clip(0)], -np.inf)
+            larger = seen > best
+            best, found = np.where(larger, seen, best), np.where(larger, number, found)
+        made = found.astype(np.float32) + np.float32(AHEAD)
+        return [best.astype(np.float32), made]
+
+
+@irdl_op_definition
+class MaxUnpoolOp(PlacesOp):
+    """Zeros, but each element of the first operand in its window where the second one says; of what
+    falls on one place the last one stays."""
+
+    name = "memgraph.max_unpool"
+    input = operand_def(AnyTensor)
+    numbers = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    assembly_format = "$input `,` $numbers `window` `` $window " + TYPES
+
+    def verify_(self) -> None:
+        shape, out = shape_of(self.input), shape_of(self.result)
+        self.require(len(shape) == len(out) == 4, "images have four dimensions")
+        self.require(shape_of(self.numbers) == shape, "a number for each element")
+        self.require((shape[0], shape[3]) == (out[0], out[3]), "other images or channels")
+        self.sizes()
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        import numpy as np
+
+        need_reals(self, *operands)
+        shape, out = shape_of(self.input), shape_of(self.result)
+        found = np.zeros((out[0], out[1] * out[2], out[3]), np.float32)
+        targets = dict(self.places(out, shape))
+        numbers = np.trunc(operands[1]).astype(np.int64)
+        for index in np.ndindex(*shape):
+            at = targets.get(int(numbers[index]))
+            place = -1 if at is None else int(at[index[1], index[2]])
+            if place >= 0:
+                found[index[0], place, index[3]] = operands[0][index]
+        return [found.reshape(out)]
