@@ -308,6 +308,31 @@ def _range(op: Known) -> list[Shape]:
     return [(len(range(start, limit, delta)),)]
 
 
+def _volume(op: Known) -> list[Shape]:
+    sizes, kernel, o = op.shape(0), op.shape(1), op.options
+    same, found = o["padding"] == 0, list[int]()
+    for n, k, axis in zip(sizes[1:4], kernel[:3], "DHW", strict=True):
+        covered = 1 if same else (k - 1) * o[f"dilation{axis}Factor"] + 1
+        found.append((n - covered) // o[f"stride{axis}"] + 1)
+    return [(sizes[0], *found, kernel[4])]
+
+
+def _spectrum(op: Known) -> list[Shape]:
+    rows, columns = op.numbers(1)
+    return [(*op.shape(0)[:-2], rows, columns // 2 + 1)]
+
+
+def _suppressed(op: Known) -> list[Shape]:
+    kept = (op.numbers(2)[0],)
+    return [*[kept] * (op.results - 1), ()]
+
+
+def _segments(op: Known) -> list[Shape]:
+    """As many as there are, or as the last operand says."""
+    count = op.numbers(2)[0] if len(op.shapes) > 2 else op.numbers(1)[-1] + 1
+    return [(count, *op.shape(0)[len(op.shape(1)) :])]
+
+
 def _rules(names: str, rule: Rule) -> dict[str, Rule]:
     return dict.fromkeys(names.split(), rule)
 
@@ -317,12 +342,13 @@ RULES: Final[Mapping[str, Rule]] = {
         "ABS CAST CEIL COS CUMSUM DENSIFY DEQUANTIZE ELU EXP FAKE_QUANT FLOOR GELU HARD_SWISH"
         " L2_NORMALIZATION LEAKY_RELU LOCAL_RESPONSE_NORMALIZATION LOG LOGICAL_NOT LOGISTIC"
         " LOG_SOFTMAX NEG QUANTIZE RELU RELU6 RELU_0_TO_1 RELU_N1_TO_1 REVERSE_V2 ROUND RSQRT SIGN"
-        " SIN SOFTMAX SQRT SQUARE TANH ZEROS_LIKE DYNAMIC_UPDATE_SLICE",
+        " SIN SOFTMAX SQRT SQUARE TANH ZEROS_LIKE DYNAMIC_UPDATE_SLICE COMPLEX_ABS IMAG REAL",
         _same,
     ),
     **_rules(
-        "ADD ADD_N DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LOGICAL_AND"
-        " LOGICAL_OR MAXIMUM MINIMUM MUL NOT_EQUAL POW PRELU SELECT_V2 SQUARED_DIFFERENCE SUB",
+        "ADD ADD_N ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL"
+        " LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL NOT_EQUAL POW PRELU SELECT_V2"
+        " SQUARED_DIFFERENCE SUB",
         _broadcast,
     ),
     **_rules("AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D", _pool),
@@ -338,6 +364,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "BATCH_TO_SPACE_ND": _batches(into_space=True),
     "CONCATENATION": _concat,
     "CONV_2D": _conv(0),
+    "CONV_3D": _volume,
     "DEPTHWISE_CONV_2D": _conv(3),
     "DEPTH_TO_SPACE": _blocks(into_space=True),
     "EMBEDDING_LOOKUP": _lookup,
@@ -346,9 +373,14 @@ RULES: Final[Mapping[str, Rule]] = {
     "GATHER": _gather,
     "GATHER_ND": _gather_nd,
     "ONE_HOT": _one_hot,
+    "NON_MAX_SUPPRESSION_V4": _suppressed,
+    "NON_MAX_SUPPRESSION_V5": _suppressed,
     "PACK": _pack,
     "RANGE": _range,
+    "RANK": lambda _: [()],
     "RESHAPE": _reshape,
+    "RFFT2D": _spectrum,
+    "SEGMENT_SUM": _segments,
     "SELECT": _like(1),
     "SHAPE": lambda op: [(len(op.shape(0)),)],
     "SLICE": _slice,
@@ -364,4 +396,5 @@ RULES: Final[Mapping[str, Rule]] = {
     "TRANSPOSE": _transpose,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm,
     "UNPACK": _unpack,
+    "UNSORTED_SEGMENT_SUM": _segments,
 }

@@ -18,6 +18,7 @@ from memopt.dialects.row_steps import steps_of
 from memopt.dialects.rows import family_of
 from memopt.frontends.core.registry import Frontend
 from memopt.frontends.tflite.branches import without_branches
+from memopt.frontends.tflite.float32 import in_float32
 from memopt.frontends.tflite.known_shapes import with_known_shapes
 from memopt.passes.memgraph_expand_rows import ALL, AUTO, NONE
 from memopt.passes.memgraph_kernels import BALANCED
@@ -59,12 +60,12 @@ def is_tflite(frontend: Frontend | None) -> bool:
 
 def lowered(module: ModuleOp, target: str, frontend: Frontend | None) -> tuple[ModuleOp, ModuleOp]:
     """Return the imported module that a plan is compared with, and the one that is planned: for C
-    both without branches, and the second with shapes that are known before the run. Raises
-    MemoptError for a branch of which it is not known what it runs."""
+    both without branches, and the second with shapes that are known before the run and with reals
+    of float32. Raises MemoptError for a branch of which it is not known what it runs."""
     if target == "tflm" or not is_tflite(frontend):
         return module, module
     imported = without_branches(module)
-    return imported, with_known_shapes(imported)
+    return imported, with_known_shapes(in_float32(imported))
 
 
 def choices_of(request: PlanRequest, module: ModuleOp, frontend: Frontend | None) -> Choices:

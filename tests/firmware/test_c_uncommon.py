@@ -10,6 +10,8 @@ from forge_model import INT16, INT32, INT64, Forge, schema
 from forge_uncommon import ADDED, BUILTIN, KINDS, add_unpooling
 
 from memopt.cli import main as memopt
+from memopt.formats.tflite import read_model
+from memopt.frontends.tflite.infer import with_shapes
 
 COUNT = 6  # in a file
 
@@ -24,6 +26,22 @@ def test_equal_to_litert(kind: str, fuzz: float, tmp_path: Path, lab: Any) -> No
         # of the reference kernels one takes a neighbour less than TensorFlow, and one is not there
         oracle = "litert" if kind in ("local response", "segments") else "litert_ref"
         assert len(compared(lab, forge, seed, tmp_path, oracle)) >= COUNT
+
+
+@pytest.mark.parametrize("kind", ADDED)
+def test_shapes_of_results_that_are_open_are_inferred(kind: str, tmp_path: Path) -> None:
+    for seed in range(6):
+        forge = Forge(np.random.default_rng(seed), False)
+        ADDED[kind](forge)
+        tensors: list[Any] = forge.graph.tensors
+        outputs = [i for op in forge.graph.operators for i in op.outputs]
+        made: dict[int, Any] = {i: tuple(tensors[i].shape) for i in outputs}
+        for index, shape in made.items():
+            tensors[index].shape = [1] * len(shape)
+            tensors[index].shapeSignature = [-1] * len(shape)
+        data = forge.save(tmp_path / "open.tflite").read_bytes()
+        found = with_shapes(data, read_model(data, "m"), {}, "m").subgraphs[0].tensors
+        assert {i: tuple(found[i].shape) for i in made} == made
 
 
 def test_short_sums_whose_options_say_powers_of_two(tmp_path: Path, lab: Any) -> None:
