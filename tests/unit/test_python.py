@@ -21,9 +21,10 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PUBLIC = [name for name in memopt.__all__ if inspect.isfunction(getattr(memopt, name))]
 
 
-def onnx_model() -> onnx.ModelProto:
+def onnx_model(*shape: int | str) -> onnx.ModelProto:
     """Two operators, the first of them with a name; the batch is symbolic."""
-    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", 8]) for n in "xy"]
+    wide = shape or ("n", 8)
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, wide) for n in "xy"]
     nodes = [
         helper.make_node("Relu", ["x"], ["t"], name="first"),
         helper.make_node("Softmax", ["t"], ["y"]),
@@ -91,5 +92,6 @@ def test_onnx_objects_and_bytes_with_shapes() -> None:
         assert (model.kind, model.operators) == ("onnx", ("first", "softmax (y)"))
         assert (model.inputs, model.outputs) == (("x",), ("y",))
         assert memopt.peak(given, shapes=shapes).order == model.operators
-    with pytest.raises(memopt.MemoptError, match="has the shape nx8"):
-        memopt.peak(proto)
+    assert memopt.peak(proto) == memopt.peak(proto, shapes=shapes)  # a batch that is open is 1
+    with pytest.raises(memopt.MemoptError, match="has the shape 1xn"):
+        memopt.peak(onnx_model(1, "n"))
