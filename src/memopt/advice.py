@@ -76,16 +76,17 @@ class Advised:
 
 def advice_of(planned: Advised, seconds: Seconds, limit: int | None = None) -> tuple[Advice, ...]:
     """Return the options that save at least a twentieth of the RAM, or fit into `limit` bytes what
-    does not; the most first. `seconds` are those of the plan, of which a third is spent."""
+    does not; the most first. `seconds` are those of the plan, of which a third is spent; where
+    a time limit leaves less than the plan took, no option is planned."""
     spent = clock.now() - seconds.began
     deadline = clock.now() + min(MOST_SECONDS, max(LEAST_SECONDS, SHARE * spent))
     limited = seconds.deadline(planned.request.time_limit)
-    if clock.late(limited):
-        return ()
     if limited is not None:
         deadline = min(deadline, limited)
     found: list[Advice] = []
     for option in _options(planned):
+        if clock.late(clock.sooner(limited, spent)):
+            break  # what reads and writes a network takes about as long for each
         if option.searches and clock.late(deadline):
             continue
         with suppress(MemoptError):

@@ -9,6 +9,7 @@ import pytest
 import memopt
 from memopt import advice as module
 from memopt.cli import main
+from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.solvers import clock
 
 BIG_INPUT = """
@@ -120,3 +121,25 @@ def test_options_that_search_are_planned_in_the_time_there_is(
         step[0] = module.LEAST_SECONDS  # the options before have taken all of it
         advised(model, capsys)
         assert not limits
+
+
+@pytest.mark.parametrize(("limit", "planned"), [(9, False), (20, True)])
+def test_a_limit_that_leaves_less_than_the_plan_took_leaves_no_time_for_advice(
+    limit: int, planned: bool, model: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock on which placing takes four seconds, which is done twice, and nothing else any."""
+    seconds, options = [0.0], list[str]()
+    place = MemgraphPlacePass.plan
+
+    def slow(*known: Any) -> Any:
+        seconds[0] += 4.0
+        return place(*known)
+
+    def changed(planned: module.Advised, deadline: float, **words: Any) -> None:
+        options.extend(words)
+
+    monkeypatch.setattr(MemgraphPlacePass, "plan", slow)
+    monkeypatch.setattr(module, "_changed", changed)
+    with clock.reading(lambda: seconds[0]):
+        advised(model, capsys, "--rows=none", f"--time-limit={limit}")
+    assert bool(options) == planned
