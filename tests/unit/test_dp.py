@@ -68,10 +68,13 @@ def test_no_solution_proves_a_bound() -> None:
     best = schedule(graph, "auto").peak
     from memopt.solvers.theory.ideals import Walker
 
-    run = dp.Run(Walker(graph), 0, (1 << len(graph)) - 1, best - 1)
+    run = dp.Run(Walker(graph), 0, graph.level(0), (1 << len(graph)) - 1, best - 1)
     assert run.solve(None, 10**6, None) == "no solution"
     assert run.dropped is not None and run.dropped <= best
-    assert dp.Run(Walker(graph), 0, (1 << len(graph)) - 1, best).solve(2, 10**6, None) == "timeout"
+    assert (
+        dp.Run(Walker(graph), 0, graph.level(0), (1 << len(graph)) - 1, best).solve(2, 10**6, None)
+        == "timeout"
+    )
 
 
 def test_out_of_time_or_memory_is_no_proof() -> None:

@@ -18,7 +18,10 @@ solution" proves a bound: every order takes a dropped step, so none is below the
 Where the two sides meet, `width` grows, until time or memory is spent.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
 from memopt.solvers import clock
@@ -68,10 +71,14 @@ class Part:
 
 @dataclass
 class Run:
-    """Algorithm 1 from the ideal `start` to `end` without steps above `budget` (bytes)."""
+    """Algorithm 1 from the ideal `start` to `end` without steps above `budget` (bytes).
+
+    `level` is that of `start`.
+    """
 
     walker: Walker
     start: int
+    level: int
     end: int
     budget: int
     states: int = 0
@@ -82,18 +89,18 @@ class Run:
     ) -> Literal["timeout", "no solution"] | tuple[tuple[int, ...], int]:
         """The best order and its peak, or why there is none."""
         graph = self.walker.graph
-        level = graph.level(self.start) - (0 if self.start else graph.unread_inputs)
-        peak = graph.level(0) if not self.start else LOW
+        level = self.level - (0 if self.start else graph.unread_inputs)
+        peak = LOW if self.start else self.level
         memo: dict[int, State] = {self._ready(): (self.start, level, peak)}
         steps: list[dict[int, tuple[int, int]]] = []
         for _ in range((self.end & ~self.start).bit_count()):
             following: dict[int, State] = {}
             back: dict[int, tuple[int, int]] = {}
-            for turn, (signature, state) in enumerate(memo.items(), 1):
+            for signature, state in memo.items():
                 self._extend(signature, state, following, back)
-                if turn % 256 == 0 and clock.late(deadline):
-                    return "timeout"
                 if width is not None and len(following) > width:
+                    return "timeout"
+                if clock.late(deadline):
                     return "timeout"
             self.states += len(following)
             if not following:
@@ -150,40 +157,63 @@ def hourglasses(graph: MemoryGraph) -> list[int]:
     """The ideals at which the graph may be split, ascending, the whole graph last."""
     up, down = ancestors(graph), descendants(graph)
     full = (1 << len(graph)) - 1
+    live = _live(graph)
     found: list[int] = []
     for v in range(len(graph)):
         ideal = up[v] | 1 << v
-        if ideal | down[v] == full and ideal != full:
-            live = sum(graph.resident(g, ideal) for g in range(len(graph.groups)) if graph.sizes[g])
-            if live <= 1:
-                found.append(ideal)
+        if ideal | down[v] == full and ideal != full and live[ideal.bit_count()] <= 1:
+            found.append(ideal)
     return [*sorted(found, key=int.bit_count), full]
+
+
+def _live(graph: MemoryGraph) -> list[int]:
+    """The number of groups that are resident after so many operators in their order."""
+    change = [0] * (len(graph) + 2)
+    for group, size, touchers in zip(graph.groups, graph.sizes, graph.touchers, strict=True):
+        if size:
+            change[0 if group.is_input else min(group.writers) + 1] += 1
+            if not group.is_output:
+                change[max(touchers, default=0) + 1] -= 1
+    return list(accumulate(change))
 
 
 @dataclass
 class Serenity:
-    """One solve: the parts one after the other, each with its own budgets."""
+    """One solve: the parts one after the other, each with its own budgets.
+
+    `levels` are those after so many operators: all orders have the same between two parts.
+    """
 
     graph: MemoryGraph
+    levels: Sequence[int]
     budgets: bool
     width: int
     max_states: int
     deadline: float | None
     states: int = 0
 
+    @cached_property
+    def walker(self) -> Walker:
+        return Walker(self.graph)
+
+    @cached_property
+    def least_extra(self) -> int:
+        """The least workspace, at most 0, in bytes."""
+        return min((0, *self.graph.extra))
+
     def part(self, start: int, end: int, orders: list[tuple[int, ...]]) -> Part:
         """The operators of `end` without `start`; the first of `orders` sets the hard budget."""
-        walker = Walker(self.graph)
         known: list[tuple[int, tuple[int, ...]]] = []
         for order in orders:
-            mine = tuple(v for v in order if (end & ~start) >> v & 1)
+            mine = order[start.bit_count() : end.bit_count()]
             known.append((self._peak(start, mine), mine))
         hard = known[0][0]  # Kahn's algorithm, as in the paper
         peak, best = min(known)
         low = self.floor(start, end)
         high, budget, width = hard, hard, self.width
         while low < peak:
-            run = Run(walker, start, end, min(budget, hard) if self.budgets else HIGH)
+            most = min(budget, hard) if self.budgets else HIGH
+            run = Run(self.walker, start, self.levels[start.bit_count()], end, most)
             left = self.max_states - self.states
             found = run.solve(width if self.budgets else None, left, self.deadline)
             self.states += run.states
@@ -209,19 +239,21 @@ class Serenity:
         A step is at least the level before and after it, but for a negative workspace; the level at
         the start of the graph counts as it is.
         """
-        graph = self.graph
-        low = max(graph.level(start), graph.level(end)) + min((0, *graph.extra))
-        return low if start else max(low, graph.level(0))
+        first, last = self.levels[start.bit_count()], self.levels[end.bit_count()]
+        low = max(first, last) + self.least_extra
+        return low if start else max(low, first)
 
     def _late(self) -> bool:
         return clock.late(self.deadline)
 
     def _peak(self, done: int, order: tuple[int, ...]) -> int:
         """Largest step of `order` from the ideal `done` on; from the start, the level there too."""
-        graph = self.graph
-        peak = LOW if done else graph.level(0)
+        level = self.levels[done.bit_count()]
+        peak = LOW if done else level
+        level -= 0 if done else self.graph.unread_inputs
         for v in order:
-            peak = max(peak, graph.step(done, v))
+            step, level = self.walker.run(done, level, v)
+            peak = max(peak, step)
             done |= 1 << v
         return peak
 
@@ -246,7 +278,8 @@ def solve(
     deadline = clock.deadline(time_limit)
     numbered, old = renumber(graph)
     orders = [topological_order(numbered), greedy(numbered)]
-    run = Serenity(numbered, budgets, width, max_states, deadline)
+    levels = profile(numbered, orders[0]).levels
+    run = Serenity(numbered, levels, budgets, width, max_states, deadline)
     parts: list[Part] = []
     start = 0
     for end in hourglasses(numbered) if divide else [(1 << len(graph)) - 1]:

@@ -69,14 +69,12 @@ def _memo(
     memo: dict[int, tuple[int, int]] = {0: (graph.level(0), -1)}
     levels: dict[int, int] = {full: graph.level(full) if full else 0, 0: walker.start}
     stack = [full]
-    turns = 0
     while stack:
         done = stack[-1]
         if done in memo:
             stack.pop()
             continue
-        turns += 1
-        if turns % 256 == 0 and clock.late(deadline):
+        if clock.late(deadline):
             break
         lasts = last_of_some_order(done, followers)
         waiting = False
