@@ -43,6 +43,7 @@ from memopt.frontends.onnx.loading import Graph, kind_of
 from memopt.frontends.onnx.node import Node
 from memopt.frontends.onnx.operators import OPERATORS
 from memopt.frontends.onnx.ordering import captured, subgraphs
+from memopt.frontends.onnx.scope import OWN
 from memopt.frontends.onnx.types import NAMES
 
 KNOWN_DOMAINS: Final = frozenset({*DEFAULT_DOMAINS, "ai.onnx.ml", "com.microsoft"})
@@ -82,6 +83,8 @@ class Importer:
         for key, names in ((IN_FLOAT32, sorted(graph.others)), (OPEN_BATCH, graph.open_batch)):
             if names:
                 func.attributes[key] = ArrayAttr([StringAttr(name) for name in names])
+        if self.known.labels:
+            func.attributes["memgraph.labels"] = ArrayAttr(map(_label, self.known.labels.items()))
         return func
 
     def type(self, name: str, place: str) -> TensorType[Attribute]:
@@ -224,7 +227,7 @@ class Importer:
         op: Operation | str = NO_OPERATION
         if self.known.is_stated(node):
             op = "ONNX has no such operator on these operands, the file alone says its types"
-        elif node.domain in DEFAULT_DOMAINS:
+        elif node.domain in (*DEFAULT_DOMAINS, OWN):
             op = typed(OPERATORS, self._described(node, attributes, results, place))
         if isinstance(op, str):
             why = self.known.reasons.get(outputs[0], op) if outputs and op == NO_OPERATION else op
@@ -259,7 +262,7 @@ class Importer:
                 stated = "result" if node.op_type == "QuantizeLinear" else "operand"
                 attributes = {**attributes, "stated": stated}
         return Node(
-            node.op_type,
+            kind_of(node),
             attributes,
             [self.type(i, place) if i else None for i in inputs],
             results,
@@ -291,6 +294,12 @@ class Importer:
 
     def _is_outer(self, name: str) -> bool:
         return name in self.draft.values or self.known.is_constant(name)
+
+
+def _label(entry: tuple[str, list[str]]) -> ArrayAttr[StringAttr]:
+    """A result of indices, and the labels that they count."""
+    texts = [text.encode("ascii", "backslashreplace").decode() for text in (entry[0], *entry[1])]
+    return ArrayAttr([StringAttr(text) for text in texts])
 
 
 def is_random(node: NodeProto) -> bool:

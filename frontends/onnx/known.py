@@ -28,7 +28,8 @@ class Known:
     then a constant expression, is `steady`; `dequantized` is what `DequantizeLinear` makes.
     `numbers` are single real numbers that it makes of constants.
     `read` are the values that nodes, or the caller, read; `stated` what operators make whose types
-    only the file says. `reasons`: result of an operator -> what of it no expansion says."""
+    only the file says. `reasons`: result of an operator -> what of it no expansion says.
+    `labels`: result that is an index -> the texts, which the file has instead."""
 
     graph: Graph
     arrays: "dict[str, Array]" = field(default_factory=dict[str, Any])
@@ -40,6 +41,7 @@ class Known:
     numbers: dict[str, float] = field(default_factory=dict[str, float])
     read: set[str] = field(default_factory=set[str])
     stated: set[str] = field(default_factory=set[str])
+    labels: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     reasons: dict[str, str] = field(default_factory=dict[str, str])
     count: int = 0
 

@@ -76,6 +76,7 @@ from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.strided import StridedOp
 from memopt.dialects.operators.top_k import TopKOp
 from memopt.dialects.operators.transpose_convolution import TransposeConv2DOp
+from memopt.dialects.operators.tree_ensemble import TreeEnsembleOp
 from memopt.dialects.operators.unary import (
     HardSwishOp,
     LogisticOp,
@@ -321,6 +322,12 @@ def running_sum(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0),), (node.result,), properties)
 
 
+def trees(node: Node, kind: Kind) -> Operation:
+    """What an expansion made of an ensemble: tables as operands."""
+    floating(node)
+    return build(kind, node.operands, (node.result,), {})
+
+
 def scatter(node: Node, kind: Kind) -> Operation:
     """Of indices from zero on."""
     plain(node)
@@ -420,5 +427,6 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Transpose": Entry(movement.transpose, TransposeOp),
     "Unsqueeze": Entry(movement.reshape, ReshapeOp),
     "Where": Entry(choose, ChooseOp),
+    "memopt.TreeEnsemble": Entry(trees, TreeEnsembleOp),
 }
 """ONNX's operator -> what it becomes."""

@@ -8,6 +8,7 @@ from onnx import NodeProto, TensorProto, helper
 
 from memopt.frontends.onnx.attributes import read_attributes
 from memopt.frontends.onnx.known import Known as Known
+from memopt.frontends.onnx.loading import ValueType
 from memopt.frontends.onnx.types import NAMES
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+OWN: Final = "memopt"  # the domain of what expansions make that ONNX has no operator for
 FLOAT: Final = TensorProto.FLOAT
 INT32: Final = TensorProto.INT32
 INT64: Final = TensorProto.INT64
@@ -130,11 +132,20 @@ class Scope:
         self._make(kind, inputs, names, attributes)
         return names
 
+    def own(self, kind: str, element: int, shape: Sequence[int], *inputs: str) -> str:
+        """A new node of no operator of ONNX: of one that `operators.py` calls `memopt.KIND`."""
+        name = self._name()
+        self.known.graph.types[name] = ValueType(element, tuple(shape))
+        self._make(kind, inputs, [name], {"domain": OWN})
+        return name
+
     def done(self, kind: str, *inputs: str, result: int = 0, **attributes: Any) -> bool:
         """The new node that makes a result of the expanded one; of `Identity` the one before, if
         that made what is passed on."""
         if kind == "Identity" and self.made and list(self.made[-1].output) == list(inputs):
-            self.made[-1].output[0] = self.node.output[result]
+            self.made[-1].output[0] = name = self.node.output[result]
+            if self.made[-1].domain == OWN:  # whose types nobody infers
+                self.known.graph.types[name] = self.known.graph.types[inputs[0]]
             return True
         self._make(kind, inputs, [self.node.output[result]], attributes)
         return True

@@ -4,7 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from operator_parts import Rng, filters, image, made, tensor, value
-from xdsl.dialects.builtin import ComplexType, StringAttr, UnitAttr, f32, i32
+from xdsl.dialects.builtin import (
+    ComplexType,
+    IntegerType,
+    Signedness,
+    StringAttr,
+    UnitAttr,
+    f32,
+    i32,
+)
 
 from memopt.dialects.attributes import ActivationAttr, WindowAttr
 from memopt.dialects.quick import number, numbers
@@ -154,6 +162,15 @@ def places(name: str, rng: Rng) -> Any:
     return made(name, [value(large)], [tensor(small)] * 2, window=window)
 
 
+def trees(name: str, rng: Rng) -> Any:
+    """One of three nodes, of which two are leaves."""
+    rows, size = (int(v) for v in rng.integers(1, 5, 2))
+    kinds = (i32, IntegerType(8, Signedness.UNSIGNED), f32, i32, i32, i32, f32, i32)
+    sizes = (3, 3, 3, 3, 3, 2, 2, 1)
+    tables = [value((n,), "", kind) for n, kind in zip(sizes, kinds, strict=True)]
+    return made(name, [value((rows, size), ""), *tables], [tensor((rows, 1), "")])
+
+
 RARE: dict[str, Callable[[str, Rng], Any]] = {
     "scatter_nd": scattered,
     "scatter_update": scatter_update,
@@ -161,6 +178,7 @@ RARE: dict[str, Callable[[str, Rng], Any]] = {
     "top_k": top_k,
     "detection_postprocess": detections,
     "cumulative_sum": cumulative,
+    "tree_ensemble": trees,
     "svdf": over_time,
     "lstm": recurrent,
     "real_lstm": layer_of_reals,

@@ -383,7 +383,7 @@ def run_python(code: str) -> str:
     return done.stdout
 
 
-WINDOW = {"kernel", "kernel_shape"}  # a window's size
+WINDOW = {"kernel", "kernel_shape", "kernel_params", "kernel_type"}  # of windows, or vectors
 
 
 def kernels_in(path: Path) -> list[str]:
