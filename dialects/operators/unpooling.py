@@ -8,7 +8,7 @@ from xdsl.traits import Pure
 
 from memopt.dialects.attributes import WindowAttr
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, need_reals
+from memopt.dialects.stored import Array, unknown
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 AHEAD = 0.1
@@ -22,6 +22,11 @@ class PlacesOp(ComputeOp):
     INTEGERS: ClassVar[bool] = False
     window = prop_def(WindowAttr)
     traits = traits_def(Pure())
+
+    def need_floats(self, operands: Sequence[Array]) -> None:
+        """Raise MemoptError for operands that are not all float32."""
+        if any(str(v.dtype) != "float32" for v in operands):
+            raise unknown(self, "other numbers than float32")
 
     def sizes(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
         """Sizes of a window, strides, and what is padded above and on the left."""
@@ -64,7 +69,7 @@ class MaxPoolPlacesOp(PlacesOp):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
-        need_reals(self, *operands)
+        self.need_floats(operands)
         shape, out = shape_of(self.input), shape_of(self.result)
         flat = operands[0].reshape(shape[0], -1, shape[3])
         best = np.full(out, np.finfo(np.float32).min, np.float32)
@@ -98,7 +103,7 @@ class MaxUnpoolOp(PlacesOp):
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         import numpy as np
 
-        need_reals(self, *operands)
+        self.need_floats(operands)
         shape, out = shape_of(self.input), shape_of(self.result)
         found = np.zeros((out[0], out[1] * out[2], out[3]), np.float32)
         targets = dict(self.places(out, shape))

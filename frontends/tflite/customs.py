@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 
 from memopt.dialects.attributes import WindowAttr
 from memopt.dialects.custom import OPTIONS
-from memopt.dialects.quick import number
+from memopt.dialects.quick import number, numbers
 from memopt.frontends.core.typed import NotTyped, build, need, real
 from memopt.frontends.core.types import ELEMENTS
 from memopt.frontends.tflite.node import Kind, Node
@@ -89,6 +89,36 @@ def flexible_options(options: Mapping[str, Any]) -> dict[str, Any]:
         raise NotTyped("options that are no flexbuffer") from error
     need(isinstance(found, dict), "options that are no map")
     return found
+
+
+def landmarks_to_matrix(node: Node, kind: Kind) -> Operation:
+    """Landmarks2TransformMatrix, version 2 (mediapipe, landmarks_to_transform_matrix.cc)."""
+    o = flexible_options(node.options)
+    whole = {"left": "left_rotation_idx", "right": "right_rotation_idx"}
+    whole |= {"height": "output_height", "width": "output_width"}
+    reals = {"target": "target_rotation_radians", "scale_x": "scale_x", "scale_y": "scale_y"}
+    need("subset_idxs" in o, "options of another version than 2")
+    subset = [int(v) for v in o["subset_idxs"]]
+    scales = [float(o[said]) for said in reals.values()]
+    need(all(isfinite(v) for v in scales) and min(scales[1:]) > 0, f"scales {scales}")
+    properties = {
+        "subset": numbers(subset),
+        **{name: number(int(o[said])) for name, said in whole.items()},
+        **{name: real(value) for name, value in zip(reals, scales, strict=True)},
+    }
+    return build(kind, (node.operand(0),), node.results, properties)
+
+
+def transformed(node: Node, kind: Kind) -> Operation:
+    """TransformTensorBilinear and TransformLandmarks, version 2 (mediapipe). The first version of
+    the second has a scale and images of landmarks."""
+    o = flexible_options(node.options)
+    need("scale" not in o and len(node.types) == 2, "options of another version than 2")
+    said = o.get("output_height"), o.get("output_width"), o.get("dimensions")
+    shape = node.result.get_shape()
+    fits = said[2] == shape[-1] if said[2] is not None else said[:2] == shape[1:3]
+    need(fits, f"a result of another size than {said}")
+    return build(kind, (node.operand(0), node.operand(1)), node.results, {})
 
 
 def detection_postprocess(node: Node, kind: Kind) -> Operation:

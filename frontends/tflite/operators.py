@@ -41,6 +41,11 @@ from memopt.dialects.operators.hybrid import (
     HybridFullyConnectedOp,
     HybridTransposeConv2DOp,
 )
+from memopt.dialects.operators.landmarks import (
+    LandmarksToMatrixOp,
+    TransformBilinearOp,
+    TransformLandmarksOp,
+)
 from memopt.dialects.operators.local_response import LocalResponseNormalizationOp
 from memopt.dialects.operators.lstm import LstmOp
 from memopt.dialects.operators.mean import MeanOp
@@ -202,8 +207,11 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "COS": Entry(real_function, CosOp),
     "CUMSUM": Entry(indices.cumulative_sum, CumulativeSumOp),
     "CUSTOM:Convolution2DTransposeBias": Entry(customs.transpose_convolution, TransposeConv2DOp),
+    "CUSTOM:Landmarks2TransformMatrix": Entry(customs.landmarks_to_matrix, LandmarksToMatrixOp),
     "CUSTOM:MaxPoolingWithArgmax2D": Entry(customs.max_pool_places, MaxPoolPlacesOp),
     "CUSTOM:MaxUnpooling2D": Entry(customs.max_unpool, MaxUnpoolOp),
+    "CUSTOM:TransformLandmarks": Entry(customs.transformed, TransformLandmarksOp),
+    "CUSTOM:TransformTensorBilinear": Entry(customs.transformed, TransformBilinearOp),
     "CUSTOM:TFLite_Detection_PostProcess": Entry(
         customs.detection_postprocess, DetectionPostprocessOp
     ),

@@ -151,7 +151,8 @@ def row_kernels(quantized: bool) -> set[str]:
     found = {k for k in found if not k.startswith(rare)}  # whole: test_c_rare.py
     found = {k for k in found if not k.startswith("detection_")}  # test_c_detection.py
     found -= {"non_max_suppression", "conv_3d_f32", "real_fft_2d_f32", "complex_part_f32"}
-    found -= {"max_pool_places_f32", "max_unpool_f32"}
+    found -= {"max_pool_places_f32", "max_unpool_f32", "landmarks_to_matrix_f32"}
+    found = {k for k in found if not k.startswith("transform_")}
     found -= {"dynamic_update_slice"}  # whole: test_c_uncommon.py, as all of these
     stays = ("svdf_", "lstm_", "real_lstm_")
     found = {k for k in found if not k.startswith(stays)}  # test_c_state.py

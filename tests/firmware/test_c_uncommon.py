@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from against_runtime import EVALUATE, compared
 from forge_model import INT16, INT32, INT64, Forge, schema
-from forge_uncommon import ADDED, BUILTIN, KINDS, add_unpooling
+from forge_uncommon import ADDED, BUILTIN, KINDS, add_landmarks, add_unpooling
 
 from memopt.cli import main as memopt
 from memopt.formats.tflite import read_model
@@ -90,3 +90,26 @@ def test_elements_go_back_to_where_they_stood(fuzz: float, tmp_path: Path, lab: 
             factor = [b // a for a, b in zip(*sizes, strict=True)]
             spread = largest.repeat(factor[0], 2).repeat(factor[1], 3)
             assert (source <= spread).all() and (image[image != 0] == spread[image != 0]).all()
+
+
+def test_parts_of_images_around_landmarks(fuzz: float, tmp_path: Path, lab: Any) -> None:
+    """As MediaPipe's, of which no runtime here has one: landmarks in the middle of what is around
+    them are in the middle of the part, whose pixels are those of the image."""
+    lab.need_tools("host")
+    inside = 0
+    for seed in range(max(3, int(40 * fuzz))):
+        forge = Forge(np.random.default_rng(seed), False)
+        for _ in range(COUNT):
+            add_landmarks(forge)
+
+        def spread(inputs: Any) -> None:
+            for number in range(0, len(inputs), 2):
+                inputs[number] *= 6
+                inputs[number] += 2
+                inputs[number + 1][:] = 1
+
+        found = compared(lab, forge, seed, tmp_path, EVALUATE, change=spread, close=1e-4)
+        parts = [a for a in found.values() if a.ndim == 5]
+        assert all(a.max() <= 1 + 1e-5 and a.min() >= 0 for a in parts)
+        inside += sum(int((a > 0.99).sum()) for a in parts)
+    assert inside > 100

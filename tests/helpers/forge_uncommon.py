@@ -1,5 +1,6 @@
 """Random builtin operators of a forged file that hardly any network has."""
 
+import importlib
 import struct
 from typing import Any
 
@@ -147,3 +148,23 @@ def add_unpooling(forge: Forge) -> None:
     results = [forge.tensor(small, FLOAT32) for _ in range(2)]
     forge.custom("MaxPoolingWithArgmax2D", [source], results, options)
     forge.custom("MaxUnpooling2D", results, [forge.tensor(large, FLOAT32)], options)
+
+
+def add_landmarks(forge: Forge) -> None:
+    """MediaPipe's part of an image around landmarks, and landmarks of it in the image."""
+    rng, flexbuffers = forge.rng, importlib.import_module("flatbuffers.flexbuffers")
+    count, channels = int(rng.integers(2, 9)), int(rng.integers(1, 4))
+    height, width, high, wide = (int(v) for v in rng.integers(2, 9, 4))
+    options = {"subset_idxs": [int(v) for v in rng.integers(0, count, 3)], "left_rotation_idx": 0}
+    options |= {"right_rotation_idx": 1, "target_rotation_radians": float(rng.normal())}
+    sizes = {"output_height": high, "output_width": wide}
+    options |= {**sizes, "scale_x": 1.5, "scale_y": 2.0}
+    marks, image = _input(forge, [1, count, 3]), _input(forge, [1, height, width, channels])
+    matrix, part = (forge.tensor(s, FLOAT32) for s in ([1, 4, 4], [1, high, wide, channels]))
+    moved = forge.tensor([1, count, 3], FLOAT32)
+    for name, inputs, result, said in (
+        ("Landmarks2TransformMatrix", [marks], matrix, options),
+        ("TransformTensorBilinear", [image, matrix], part, sizes),
+        ("TransformLandmarks", [marks, matrix], moved, {"dimensions": 3}),
+    ):
+        forge.custom(name, inputs, [result], bytes(flexbuffers.Dumps(said)))

@@ -171,6 +171,21 @@ def trees(name: str, rng: Rng) -> Any:
     return made(name, [value((rows, size), ""), *tables], [tensor((rows, 1), "")])
 
 
+def landmarks(name: str, rng: Rng) -> Any:
+    names = ("target", "scale_x", "scale_y")
+    properties: dict[str, Any] = {key: real(float(rng.uniform(0.5, 1.5))) for key in names}
+    properties |= {"height": number(3), "width": number(4), "subset": numbers([0, 1, 2])}
+    ends = {"left": number(0), "right": number(int(rng.integers(1, 4)))}
+    return made(name, [value((1, 4, 3), "")], [tensor((1, 4, 4), "")], **ends, **properties)
+
+
+def transformed(name: str, rng: Rng) -> Any:
+    shape, matrix = image(rng), value((1, 4, 4), "")
+    if name == "transform_landmarks":
+        return made(name, [value((1, shape[1], 3), ""), matrix], [tensor((1, shape[1], 3), "")])
+    return made(name, [value(shape), matrix], [tensor((1, 3, 2, shape[3]))])
+
+
 RARE: dict[str, Callable[[str, Rng], Any]] = {
     "scatter_nd": scattered,
     "scatter_update": scatter_update,
@@ -189,5 +204,7 @@ RARE: dict[str, Callable[[str, Rng], Any]] = {
     "real_fft_2d": spectrum,
     **dict.fromkeys(("complex_abs", "real_part", "imaginary_part"), complex_part),
     "conv_3d": convolution_3d,
+    "landmarks_to_matrix": landmarks,
+    **dict.fromkeys(("transform_bilinear", "transform_landmarks"), transformed),
     **dict.fromkeys(("max_pool_places", "max_unpool"), places),
 }
