@@ -34,6 +34,7 @@ from memopt.dialects.operators.comparison import (
     LogicalOrOp,
 )
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.convolution_integer import ConvIntegerOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp
@@ -361,6 +362,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Concat": Entry(movement.concat, ConcatOp),
     "CumSum": Entry(running_sum, CumulativeSumOp),
     "Conv": Entry(windows.convolution, Conv2DOp, DepthwiseConv2DOp),
+    "ConvInteger": Entry(windows.convolution_of_integers, ConvIntegerOp),
     "ConvTranspose": Entry(windows.transpose_convolution, TransposeConv2DOp),
     "Cos": Entry(of_reals, CosOp),
     "DepthToSpace": Entry(movement.depth_to_space, DepthToSpaceOp),

@@ -21,6 +21,7 @@ FLOAT: Final = TensorProto.FLOAT
 INT32: Final = TensorProto.INT32
 INT64: Final = TensorProto.INT64
 BOOL: Final = TensorProto.BOOL
+BYTES: Final = (TensorProto.UINT8, TensorProto.INT8)
 
 
 class RefusedError(Exception):

@@ -62,6 +62,18 @@ def convolution(node: Node, conv: type[Operation], depthwise: type[Operation]) -
     )
 
 
+def convolution_of_integers(node: Node, kind: type[Operation]) -> Operation:
+    """Of images, with both zero points."""
+    plain(node)
+    need(len(node.shape(0)) == len(node.shape(1)) == 4, images(len(node.shape(0))))
+    need(node.has(2) and node.has(3), "a zero point is left out")
+    properties = {
+        "window": window_of(node, node.shape(1)[2:4]),
+        "groups": number(node.get("group", 1)),
+    }
+    return build(kind, node.operands, (node.result,), properties)
+
+
 def transpose_convolution(node: Node, kind: type[Operation]) -> Operation:
     """With the padding that is given; what `output_padding` adds is in the result's shape."""
     plain(node)

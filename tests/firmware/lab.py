@@ -139,7 +139,9 @@ def row_kernels(quantized: bool) -> set[str]:
     found -= {"atan_f32", "erf_f32"}  # of ONNX: test_onnx_nodes.py, whole as all of one number are
     whole = ("floor_div_i32", "floor_mod_i32", "div_i32", "abs_i32", "neg_i32")
     found -= {"remainder_f32", "remainder_i32"}  # of ONNX: test_onnx_nodes.py
-    found = {k for k in found if not k.startswith(("scatter_update", "tree_"))}  # the same
+    found = {
+        k for k in found if not k.startswith(("scatter_update", "tree_", "conv_integer"))
+    }  # the same
     whole += tuple(k for k in found if k.endswith("_i64"))  # test_c_onnx_integers.py
     found = {k for k in found if k not in whole}  # the same
     found -= NO_TFLITE_KERNELS  # test_c_random_operators.py, without forged files

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
+from onnx_programs import compare
 
 from memopt.cli import main
 
@@ -58,6 +59,37 @@ def computed_scale() -> tuple[list[Any], dict[str, Any]]:
         make("DequantizeLinear", ["q", "m", "z"], ["y"]),
     ]
     return nodes, {"z": np.int8(3)}
+
+
+def dynamic_images(weights: Any, zero: Any, **attributes: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Return what quantize_dynamic makes of a convolution."""
+    make = helper.make_node
+    nodes = [
+        make("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        make("ConvInteger", ["q", "w", "z", "wz"], ["i"], **attributes),
+        make("Cast", ["i"], ["f"], to=1),
+        make("Mul", ["s", "ws"], ["ss"]),
+        make("Mul", ["f", "ss"], ["y"]),
+    ]
+    return nodes, {"w": weights, "wz": zero, "ws": np.array([0.01], "f4")}
+
+
+IMAGES = {
+    "pads": (ints(-128, 128, 5, 4, 3, 2), np.int8(0), {"pads": [1, 0, 2, 1], "strides": [2, 1]}),
+    "groups": (ints(0, 256, 6, 2, 3, 3, dtype="u1"), np.uint8(120), {"group": 2}),
+    "dilated": (ints(-128, 128, 4, 4, 2, 3), np.int8(-3), {"dilations": [3, 2]}),
+    "one dimension": (ints(-128, 128, 3, 4, 3), np.int8(0), {"pads": [1, 1]}),
+}
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_convolutions_of_integers(name: str, tmp_path: Path, lab: Any) -> None:
+    """With the zero point that the run time finds."""
+    lab.need_tools("host")
+    weights, zero, attributes = IMAGES[name]
+    nodes, constants = dynamic_images(weights, zero, **attributes)
+    x = RNG.normal(size=(2, 4, 7, 6)[: weights.ndim]).astype("f4")
+    compare(lab, saved(tmp_path / "m.onnx", nodes, constants, x.shape), {"x": x}, 0, 0)
 
 
 CASES = {

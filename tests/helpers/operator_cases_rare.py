@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     f32,
+    i8,
     i32,
 )
 
@@ -162,6 +163,15 @@ def places(name: str, rng: Rng) -> Any:
     return made(name, [value(large)], [tensor(small)] * 2, window=window)
 
 
+def of_integers(name: str, rng: Rng) -> Any:
+    n, h, w, c = image(rng)
+    filters = int(rng.integers(1, 4))
+    shapes = [(n, c, h, w), (filters, c, 1, 1), (), (filters,)]
+    operands = [value(shape, "", i8) for shape in shapes]
+    result = tensor((n, filters, h, w), "", i32)
+    return made(name, operands, [result], window=WindowAttr([1, 1]), groups=number(1))
+
+
 def trees(name: str, rng: Rng) -> Any:
     """One of three nodes, of which two are leaves."""
     rows, size = (int(v) for v in rng.integers(1, 5, 2))
@@ -194,6 +204,7 @@ RARE: dict[str, Callable[[str, Rng], Any]] = {
     "detection_postprocess": detections,
     "cumulative_sum": cumulative,
     "tree_ensemble": trees,
+    "conv_integer": of_integers,
     "svdf": over_time,
     "lstm": recurrent,
     "real_lstm": layer_of_reals,

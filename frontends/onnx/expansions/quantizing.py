@@ -9,7 +9,7 @@ from onnx import TensorProto
 
 from memopt.frontends.onnx.annotations import quantization_of
 from memopt.frontends.onnx.expansions import expands
-from memopt.frontends.onnx.scope import FLOAT, INT32, INT64, RefusedError, Scope
+from memopt.frontends.onnx.scope import BYTES, FLOAT, INT32, INT64, RefusedError, Scope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,6 @@ LIMITS: Final[
     TensorProto.INT8: (-128, 127),
     TensorProto.INT16: (-32768, 32767),
 }
-BYTES: Final = (TensorProto.UINT8, TensorProto.INT8)
 
 
 @expands("QuantizeLinear")

@@ -6,7 +6,7 @@ from typing import Any
 from memopt.frontends.core.windows import same_padding
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.reductions import over
-from memopt.frontends.onnx.scope import INT64, Scope
+from memopt.frontends.onnx.scope import BYTES, INT64, Scope
 
 
 def pads_of(s: Scope, kernel: Sequence[int]) -> list[int]:
@@ -57,6 +57,20 @@ def convolution(s: Scope) -> bool:
             more["output_padding"] = [0, *s.get("output_padding", [0])]
         return flat(s, s.node.op_type, s.shape(1)[2:], weights, *bias, **more)
     return s.node.op_type == "ConvTranspose" and len(s.shape()) == 4 and _transposed(s)
+
+
+@expands("ConvInteger")
+def convolution_of_integers(s: Scope) -> bool:
+    """Zero points that are left out are 0; over one dimension as over two."""
+    if s.element(0) not in BYTES or s.element(1) not in BYTES:
+        return s.lacks("other integers than those of 8 bits")
+    zeros = [s.input(i + 2) if s.has(i + 2) else s.const(0, s.element(i)) for i in (0, 1)]
+    if len(s.shape()) == 3:
+        weights = s.reshaped(s.input(1), (*s.shape(1)[:2], 1, s.shape(1)[2]))
+        return flat(s, "ConvInteger", s.shape(1)[2:], weights, *zeros, group=s.get("group", 1))
+    if s.has(2) and s.has(3):
+        return False
+    return s.done("ConvInteger", s.x, s.input(1), *zeros, **s.attributes)
 
 
 def _transposed(s: Scope) -> bool:
