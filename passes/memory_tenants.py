@@ -86,7 +86,7 @@ def tenants_of(extracted: Extracted, banks: tuple[Bank, ...], spill: bool) -> Te
                 movable,
                 copied or 0,
                 b.alignment,
-                in_pieces,
+                in_pieces or any(h.at for h in heights),  # a row in place of a part of it, too
             )
         )
     return Tenants(MemoryProblem(banks, tuple(tenants), steps), buffers, tenant_of, scratch_of)
