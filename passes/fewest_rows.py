@@ -7,7 +7,7 @@ rest keeps to the order of all rows (`wholes.py`), half of them, halves of what 
 on; then the same is asked of any order. What is not decided after so much work stays cut.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.func import FuncOp
@@ -30,6 +30,9 @@ LEAST = 20_000  # states for the least peak of all rows
 STATES = 3_000  # for one question; what fits takes hardly more of them than it has rows
 LOOKED = 100_000  # steps of the graphs in which choices are tried out as numbers
 CALLS = 1_500  # of the graphs of choices that are cut and searched
+
+
+Worth = Callable[[MemoryGraph, Sequence[int]], bool]
 
 
 class DoesNotFitError(MemoptError):
@@ -80,9 +83,11 @@ def fewer_rows(
     most: int,
     deadline: float | None,
     calls: int = CALLS,
+    worth: Worth = lambda graph, order: True,
 ) -> list[Chosen]:
     """Return ever fewer rows, where `order` of all `rows` has a peak of at most `most` bytes;
-    `calls` are those of all choices that are searched for another order."""
+    `calls` are those of all choices that are searched for another order, and only what is `worth`
+    it in numbers is cut."""
     whole, running, able = cuts.whole, computing(cuts.func), rows.cut
     step = {op: k for k, op in enumerate(whole.memory.operations)}
     needed = frozenset(
@@ -97,16 +102,17 @@ def fewer_rows(
         return [Chosen(able, tuple(order), True)]
     some = rows.numbers.with_whole(able - needed)
     own = order_within(some.graph, most, deadline)
-    few = _kept(cuts, rows, some, own, needed, most, deadline)
+    few = _kept(cuts, rows, some, own, needed, most, deadline, worth)
     if few is None and calls:
         few = order_within(cuts.of(needed).graph, most, deadline)
     if few is not None:
         return [Chosen(needed, few, True)]
     found = [Chosen(able, tuple(order), False)]
     left = _whole(rows.numbers, order, most, sorted(able - needed), deadline)
-    if left:
+    if left and (calls or able - left != needed):  # else those that were looked at
         some = rows.numbers.with_whole(left)
-        fewer = _kept(cuts, rows, some, some.like(order), able - left, most, deadline)
+        like = some.like(order)
+        fewer = _kept(cuts, rows, some, like, able - left, most, deadline, worth)
         if fewer is not None:
             found.append(Chosen(able - left, fewer, False))
     seen = 0
@@ -133,10 +139,12 @@ def _kept(
     positions: frozenset[int],
     most: int,
     deadline: float | None,
+    worth: Worth,
 ) -> tuple[int, ...] | None:
     """Return an order with only these operators cut, of a peak of at most `most` bytes: the one
-    that is this `order` of `some`, or another one; None where there is no order to begin with."""
-    if order is None:
+    that is this `order` of `some`, or another one; None where there is no order to begin with, or
+    none that is `worth` it."""
+    if order is None or not worth(some.graph, order):
         return None
     small = cuts.of(positions)
     alike = carried(rows, order, some, small)

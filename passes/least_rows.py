@@ -4,11 +4,11 @@
 
 No rows have an arena below the peak of all rows, unless whole operators have it. So operators are
 left whole as long as that peak is kept (`fewest_rows.py`), and the choice of the fewest calls that
-is placed in so many bytes is taken. Placing without a search comes first, of some rows and of all;
-CP-SAT is asked about some rows only where that saves more calls than it takes time
-(`solvers/joint/capacity.py`). Where nothing fits, all rows are placed as the pipeline would place
-them, and the goal is the smaller arena of theirs and of whole operators. When the time is over the
-smallest arena that is known by then is handed over.
+is placed in so many bytes is taken. What takes no search comes first, for some rows and for all;
+calmer orders of some rows, and questions to CP-SAT about them (`solvers/joint/capacity.py`), come
+only where that saves more calls than it takes time. Where nothing fits, all rows are placed as the
+pipeline would place them, and the goal is the smaller arena of theirs and of whole operators. When
+the time is over the smallest arena that is known by then is handed over.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ from xdsl.dialects.func import FuncOp
 
 from memopt.passes.expand_rows import computing
 from memopt.passes.extract import Extracted, extract
-from memopt.passes.fewest_rows import fewer_rows, keeps, order_within
+from memopt.passes.fewest_rows import CALLS, fewer_rows, keeps, order_within
 from memopt.passes.fitting_rows import worth_placing
 from memopt.passes.planned import Arrangement, Planned, RowBounds
 from memopt.passes.reorder import reorder
@@ -29,18 +29,22 @@ from memopt.solvers import clock
 from memopt.solvers.joint import Joint, solve
 from memopt.solvers.joint.calmer import calmer_orders
 from memopt.solvers.joint.capacity import nearest
-from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, profile
+from memopt.solvers.placement import place
+from memopt.solvers.problems.memory_graph import MemoryGraph, Schedule, live_ranges, profile
 from memopt.solvers.scheduling import schedule
 from memopt.solvers.scheduling.methods.auto import heuristics
-from memopt.solvers.theory.bounds import flow_bound
+from memopt.solvers.theory.bounds import flow_bound, trivial
 
 NO_BOUNDS = RowBounds()
 CALM = 1  # orders with fewer bytes near their peak, of one choice of rows
-NEAR = 1 / 4  # of the goal: what is placed so much above it has no such orders looked for
+# Parts of the goal: what is placed so much above it has no such orders looked for; where most calls
+# would be saved, twice as much.
+NEAR, FAR = 1 / 8, 1 / 4
 # Calls that have to be saved for a search among calmer orders, and for a question to CP-SAT, which
 # takes as long as it takes to plan so many, and longer where more than half of the calls are left.
 CALMED, ASKED = 50, 300
 LARGE = 300  # rows; fewer are planned sooner than such orders are found, or asked about
+QUICK = ("greedy-by-size", "best-fit")  # what fits at once most often fits by these
 # Parts of the time that is left: for whole operators, for the order of all rows, for what is cut.
 WHOLE, ORDER, FEWER = 1 / 6, 1 / 3, 1 / 3
 
@@ -116,12 +120,14 @@ def choose_rows(func: FuncOp, deadline: float | None = None, streamed: bool = Fa
     known: list[Placed] = []
     if not rows.cut or (deadline is not None and not streamed):
         known.append(_whole(cuts, _until(deadline, WHOLE)))
-    if not rows.cut or (known and clock.late(deadline)):
+    if not rows.cut:  # any choice is the same
+        return replace(known[0], bounds=RowBounds(known[0].arena, known[0].arena))
+    if known and clock.late(deadline):
         return known[0]
     ordered = schedule(rows.graph, "auto", clock.left(deadline, ORDER))
     bounds = RowBounds(rows=ordered.lower_bound)
     if not streamed:
-        bounds = replace(bounds, whole=_least_peak(cuts.whole.graph))
+        bounds = replace(bounds, whole=_least_peak(cuts.whole.graph, ordered.peak))
         if not known and bounds.whole <= ordered.peak:
             known.append(_whole(cuts, None))
     if known and known[0].arena <= ordered.peak:
@@ -150,6 +156,7 @@ def cut_chosen(
     graph = extracted.graph
     if close is not None:
         close(func)
+        reorder(extracted.memory, range(len(graph)))
         extracted = extract(func, known=extracted.asked())
         if extracted.graph != graph:
             return Planned(extracted)
@@ -184,9 +191,11 @@ def _proven(graph: MemoryGraph, time_limit: float | None) -> Schedule:
     return schedule(graph, "auto", time_limit)
 
 
-def _least_peak(graph: MemoryGraph) -> int:
-    """Bytes below which no order has its peak, without a search."""
-    return flow_bound(graph, heuristics(graph)).value
+def _least_peak(graph: MemoryGraph, enough: int) -> int:
+    """Bytes below which no order has its peak, without a search; no more than shows that they are
+    more than `enough`."""
+    least = trivial(graph)
+    return least if least > enough else flow_bound(graph, heuristics(graph)).value
 
 
 def _until(deadline: float | None, share: float) -> float | None:
@@ -204,29 +213,40 @@ def _in_some_rows(
 
     def fitting(placed: Placed, orders: Orders, searched: bool = True) -> Placed | None:
         """The candidate in one of its orders, if it is placed at the goal so."""
-        if clock.late(deadline) or placed.arena > goal * (1 + NEAR):
+        near = FAR if placed.saves_most(calls) else NEAR
+        if clock.late(deadline) or placed.arena > goal * (1 + near):
             return None
         found = _nearest(placed, orders(placed, deadline), goal, deadline, searched)
         asked.extend([found] if found is not None else ())
         return found if found is not None and found.arena <= goal else None
 
-    for candidate in _candidates(cuts, rows, ordered, _until(deadline, FEWER)):
-        if clock.late(deadline):
-            break
-        few.append(_unsearched(candidate))
-        if few[-1].arena <= goal:
-            return few[-1]
-        if few[-1].saves_most(calls) and (found := fitting(few[-1], _own_order)):
-            return found
+    def first(looked: int) -> Placed | None:
+        """The first candidate that is placed at the goal, of those found with so many calls."""
+        end = _until(deadline, FEWER)
+        for candidate in _candidates(cuts, rows, ordered, end, looked):
+            if clock.late(deadline):
+                return None
+            if any(candidate.order == p.candidate.order for p in few):
+                continue
+            few.append(_unsearched(candidate))
+            if few[-1].arena <= goal:
+                return few[-1]
+            if few[-1].saves_most(calls) and (found := fitting(few[-1], _own_order)):
+                return found
+        return None
+
+    if found := first(0):
+        return found
     every = _standing(rows, ordered)
-    fits, large = every.arena <= goal, calls >= LARGE
-    for placed in few:
-        if calls - placed.calls < CALMED or (fits and not large):
+    if every.arena <= goal and calls >= LARGE and (found := first(CALLS)):
+        return found
+    for placed in few if calls >= LARGE else ():
+        if calls - placed.calls < CALMED:
             continue
-        searched = (large and not fits) or placed.saves_most(calls)
+        searched = every.arena > goal or placed.saves_most(calls)
         if found := fitting(placed, _calm_orders, searched):
             return found
-    if fits:
+    if every.arena <= goal:
         return every
     best = min([*known, _solved(every, deadline), *few, *asked], key=lambda p: p.cost)
     for placed in few if best.arena > goal else ():
@@ -239,44 +259,55 @@ def _in_some_rows(
 
 
 def _candidates(
-    cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | None
+    cuts: Cuts, rows: InRows, ordered: Schedule, deadline: float | None, calls: int
 ) -> Iterator[Candidate]:
     """Yield choices of rows that are worth placing, each in the order of all `rows`, which may be
     placed well, and in one of its own, of a peak that is no higher; those of the fewest calls
-    first."""
-    found = fewer_rows(cuts, rows, ordered.order, ordered.peak, deadline, calls=0)
+    first. `calls` are those of all choices that are searched for another order."""
+    most = ordered.peak
+
+    def worth(graph: MemoryGraph, order: Sequence[int]) -> bool:
+        """Whether the numbers fit already, where no more is done for them."""
+        if len(rows.graph) >= LARGE:
+            return True
+        problem = live_ranges(graph, order)
+        return any(place(problem, method).arena <= most for method in QUICK)
+
+    found = fewer_rows(cuts, rows, ordered.order, most, deadline, calls, worth)
     orders = {chosen.positions: chosen.order for chosen in found}
-    worth = [positions for positions in worth_placing(found) if positions != rows.cut]
-    some = {positions: rows.numbers.with_whole(rows.cut - positions) for positions in worth}
-    worth.sort(key=lambda positions: len(some[positions].graph))
-    for positions in worth:
-        if positions != worth[0] and len(rows.graph) - len(some[positions].graph) < CALMED:
-            return
+    chosen = [positions for positions in worth_placing(found) if positions != rows.cut]
+    some = {positions: rows.numbers.with_whole(rows.cut - positions) for positions in chosen}
+    chosen.sort(key=lambda positions: len(some[positions].graph))
+    for positions in chosen:
+        like, own = some[positions].like(ordered.order), orders.get(positions)
+        if own is None and not worth(some[positions].graph, like):
+            continue
         small = cuts.of(positions)
-        like = some[positions].like(ordered.order)
-        alike, own = carried(rows, like, some[positions], small), orders.get(positions)
-        if keeps(small.graph, alike, ordered.peak):
+        alike = carried(rows, like, some[positions], small)
+        if keeps(small.graph, alike, most):
             yield Candidate(small, alike)
         elif own is None:
-            own = order_within(small.graph, ordered.peak, deadline)
+            own = order_within(small.graph, most, deadline)
         if own is not None and own != alike:
             yield Candidate(small, own)
 
 
 def _unsearched(candidate: Candidate) -> Placed:
     """The candidate placed by what takes no search."""
-    joint = nearest(candidate.rows.graph, [candidate.order], 0, searched=False)
+    return Placed(candidate, _at_once(candidate.rows.graph, candidate.order))
+
+
+def _at_once(graph: MemoryGraph, order: Sequence[int]) -> Joint:
+    joint = nearest(graph, [order], 0, searched=False)
     assert joint is not None
-    return Placed(candidate, joint)
+    return joint
 
 
 def _standing(rows: InRows, ordered: Schedule) -> Placed:
     """The function in the order that was found, placed by what takes no search."""
     candidate = Candidate(rows, ordered.order)
     stands = candidate.arranged()
-    joint = nearest(stands.graph, [range(len(ordered.order))], 0, searched=False)
-    assert joint is not None
-    return Placed(candidate, joint, ordered, stands)
+    return Placed(candidate, _at_once(stands.graph, range(len(ordered.order))), ordered, stands)
 
 
 def _solved(placed: Placed, deadline: float | None) -> Placed:

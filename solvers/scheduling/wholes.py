@@ -10,7 +10,7 @@ differ in a few bytes.
 """
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from memopt.solvers.problems.memory_graph import Group, InPlace, MemoryGraph, round_up
@@ -90,13 +90,34 @@ class _Groups:
             if whole:
                 self.pieces.add(tensor)
             readers = [step[v] for g in old for v in g.readers if not self._is_row(v)]
+            first = len(self.made)
             for g in its:
                 self._add([g], sizes[g], readers)
+            if whole:
+                self._tie(first)
             for at in dict.fromkeys(readers):  # also what its rows would not read
                 self.needed.setdefault(at, []).extend(step[v] for g in old for v in g.writers)
         for g, tensor in enumerate(rows.tensor):
             if tensor < 0:
                 self._add([g], 0 if self._is_inside(g) else graph.sizes[g])
+
+        for g, old in enumerate(graph.groups):
+            if old.piece is not None and rows.tensor[g] not in self.single | self.pieces:
+                self._lay(self.of[g], self.of[old.piece[0]], old.piece[1])
+
+    def _tie(self, first: int) -> None:
+        """Lay the rows from there on one behind the other, as the parts of one tensor."""
+        its = self.made[first:]
+        writers = tuple(dict.fromkeys(v for g in its for v in g.writers))
+        ends = any(g.is_input for g in its), any(g.is_output for g in its)
+        at = 0
+        for k, g in enumerate(its):
+            self._lay(first + k, first + len(its), at)
+            at += g.size
+        self.made.append(Group(its[0].name, 0, writers, (), *ends))
+
+    def _lay(self, part: int, whole: int, at: int) -> None:
+        self.made[part] = replace(self.made[part], piece=(whole, at))
 
     def _is_row(self, v: int) -> bool:
         return self.rows.operator[v] in self.in_rows

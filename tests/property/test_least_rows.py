@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import pytest
+from cnn_families import MOBILE, detector, mobilenet_v2
 from cnn_text import KINDS, network
 from xdsl.dialects.func import FuncOp
 from xdsl.parser import Parser
@@ -18,6 +19,7 @@ from memopt.passes.extract import extract
 from memopt.passes.least_rows import choose_rows
 from memopt.passes.pipelines import Choices
 from memopt.planning import Seconds, plan_module
+from memopt.solvers import joint
 from memopt.solvers.problems.memory_graph import live_ranges
 from memopt.solvers.programs import worker
 
@@ -26,11 +28,19 @@ QUICK = 5
 ROWS = ("auto", "none", "all")
 
 
-def arena(text: str, rows: str, target: str = "generic", time_limit: float | None = None) -> int:
+def arena(
+    text: str,
+    rows: str,
+    target: str = "generic",
+    time_limit: float | None = None,
+    streamed: bool = False,
+) -> int:
     """Bytes of the whole plan."""
     context = new_context()
     module = Parser(context, text).parse_module()
-    choices = Choices(rows=(rows,), optimize="balanced", time_limit=time_limit)
+    choices = Choices(
+        rows=(rows,), optimize="balanced", time_limit=time_limit, stream_input=streamed
+    )
     plan_module(context, module, target, choices, Seconds())
     plan = plan_of(only_function(module))
     assert plan is not None
@@ -79,6 +89,38 @@ def test_a_deadline_leaves_whole_operators_at_the_most(seconds: float) -> None:
     text = network(4, "f32")
     whole = arena(text, "none")
     assert arena(text, "auto", time_limit=seconds) <= whole
+
+
+def test_nor_where_the_input_is_received_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows that were chosen are those that are planned, each received when it is needed: they
+    are placed once."""
+    placed: list[int] = []
+    solve = joint.solve
+
+    def counted(*arguments: Any, **options: Any) -> joint.Joint:
+        placed.append(1)
+        return solve(*arguments, **options)
+
+    text = mobilenet_v2(24, MOBILE[:3])
+    every = arena(text, "all", streamed=True)
+    monkeypatch.setattr(joint, "solve", counted)
+    assert arena(text, "auto", streamed=True) <= every
+    assert not placed
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("side", [48, 96])
+def test_nor_in_a_streamed_mobilenet(side: int) -> None:
+    text = mobilenet_v2(side)
+    assert arena(text, "auto", streamed=True) <= arena(text, "all", streamed=True)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("side", [32, 64])
+def test_nor_in_a_detector(side: int) -> None:
+    """Many concatenations and upsamplings."""
+    text = detector(side)
+    assert arena(text, "auto") <= min(arena(text, "all"), arena(text, "none"))
 
 
 @pytest.mark.parametrize("seed", [3, 24, 34])
