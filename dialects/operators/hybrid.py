@@ -198,22 +198,24 @@ class HybridTransposeConv2DOp(HybridConvBase):
 
 @irdl_op_definition
 class HybridFullyConnectedOp(HybridOp):
-    """input (rows of `weights`' last dimension) times transposed int8 weights, plus bias; each row
-    is quantized as it comes, with `asymmetric` between its least and its largest number."""
+    """input (rows of `weights`' last dimension) times transposed int8 weights, or with `by_columns`
+    times weights that are not transposed, plus bias; each row is quantized as it comes, with
+    `asymmetric` between its least and its largest number."""
 
     name = "memgraph.hybrid_fully_connected"
     keep_dims = opt_prop_def(UnitAttr)
     asymmetric = opt_prop_def(UnitAttr)
+    by_columns = opt_prop_def(UnitAttr)
     assembly_format = (
         "$input `,` $weights (`,` $bias^)? (`keep_dims` $keep_dims^)? (`asymmetric` $asymmetric^)?"
-        + ACTIVATION
-        + " "
-        + TYPES
+        " (`by_columns` $by_columns^)?" + ACTIVATION + " " + TYPES
     )
 
     def verify_(self) -> None:
-        weights = shape_of(self.weights)
-        self.require(len(weights) == 2 and weights[1] > 0, "weights must have two dimensions")
+        self.require(len(shape_of(self.weights)) == 2, "weights must have two dimensions")
+        weights = self.matrix
+        self.require(weights[1] > 0, "weights without elements")
+        self.require(self.by_columns is None or len(self.scales) == 1, "one scale of columns")
         size, out = elements_of(self.input), elements_of(self.result)
         self.require(
             size % weights[1] == 0 and out == size // weights[1] * weights[0],
@@ -223,8 +225,14 @@ class HybridFullyConnectedOp(HybridOp):
         self.require(bias == weights[0], f"a bias of {bias} for {weights[0]} columns")
         self.need_stored_weights(weights[0])
 
+    @property
+    def matrix(self) -> tuple[int, int]:
+        """Columns of the result, and elements of an input row."""
+        first, second = shape_of(self.weights)
+        return (first, second) if self.by_columns is None else (second, first)
+
     def macs(self) -> int:
-        return elements_of(self.result) * shape_of(self.weights)[1]
+        return elements_of(self.result) * self.matrix[1]
 
     def evaluate(self, operands: Sequence[Array]) -> list[Array]:
         """fully_connected.cc: EvalHybrid; the products are added to the bias."""
@@ -234,6 +242,7 @@ class HybridFullyConnectedOp(HybridOp):
             raise unknown(self, f"{operands[0].dtype} with stored weights")
         rule = symmetric if self.asymmetric is None else asymmetric
         weights = operands[1].astype(np.int64)
+        weights = weights if self.by_columns is None else weights.T
         rows = [rule(row) for row in operands[0].reshape(-1, weights.shape[1])]
         sums = whole_products(np.stack([q - zero for q, _, zero in rows]), weights)
         steps = np.array([scale for _, scale, _ in rows], np.float32)[:, None]

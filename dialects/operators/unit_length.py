@@ -21,7 +21,14 @@ from memopt.dialects.arithmetic import (
 )
 from memopt.dialects.fixed_point import by_table, rescale
 from memopt.dialects.operators.base import TYPES, ComputeOp
-from memopt.dialects.stored import Array, is_stored, per_tensor, stored_bits, unknown
+from memopt.dialects.stored import (
+    Array,
+    is_stored,
+    is_unsigned,
+    per_tensor,
+    stored_bits,
+    unknown,
+)
 from memopt.dialects.tensors import AnyTensor, shape_of
 
 
@@ -61,14 +68,20 @@ class L2NormalizationOp(VectorsOp):
         squares = (values * values).sum(-1, keepdims=True)
         multiplier = by_table(squares, lambda v: inverse_root(v)[0])
         shift = by_table(squares, lambda v: inverse_root(v)[1])
+        if is_unsigned(self.input):  # whose kernel multiplies first
+            made = rescale(self, 128 * values, multiplier, shift) + 128
+            return [np.clip(made, 0, 255).astype(np.uint8)]
         made = rescale(self, values, multiplier, shift + 7)
         return [np.clip(made, -128, 127).astype(np.int8)]
 
 
 def need_unit_scale(op: L2NormalizationOp) -> None:
-    """Raise MemoptError for other stored integers than TFLM has (l2norm.cc)."""
-    if stored_bits(op, op.input, op.result) != 8 or per_tensor(op, op.result) != (1 / 128, 0):
-        raise unknown(op, "an int8 vector of length 1 needs scale 1/128 and zero point 0")
+    """Raise MemoptError for other stored integers than TFLM and LiteRT have (l2norm.cc)."""
+    bits = stored_bits(op, op.input, op.result, unsigned=True)
+    zero = 128 if is_unsigned(op.result) else 0
+    alike = is_unsigned(op.input) == is_unsigned(op.result)
+    if bits != 8 or not alike or per_tensor(op, op.result) != (1 / 128, zero):
+        raise unknown(op, "bytes of length 1 need scale 1/128 and zero point 0, 128 of uint8")
     if shape_of(op.input)[-1] > 1 << 15:
         raise unknown(op, "a vector whose squares could overflow")
 

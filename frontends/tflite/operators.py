@@ -193,7 +193,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "ARG_MIN": Entry(arg, ArgMinOp),
     "ATAN2": Entry(elementwise.power, Atan2Op),
     "AVERAGE_POOL_2D": Entry(products.pool, AveragePool2DOp),
-    "BATCH_MATMUL": Entry(products.batch_matmul, BatchMatmulOp),
+    "BATCH_MATMUL": Entry(products.batch_matmul, BatchMatmulOp, HybridFullyConnectedOp),
     "BATCH_TO_SPACE_ND": Entry(
         moves.batches(walks.batch_to_space, picks.batch_to_space), StridedOp, PickedOp
     ),

@@ -105,7 +105,10 @@ def fully_connected(node: Node, plain: Kind, hybrid: Kind) -> Operation:
     )
 
 
-def batch_matmul(node: Node, kind: Kind) -> Operation:
+def batch_matmul(node: Node, kind: Kind, hybrid: Kind) -> Operation:
+    """Of reals with a stored matrix as of FULLY_CONNECTED, whose weights are transposed."""
+    if is_hybrid(node):
+        return _hybrid_product(node, hybrid)
     one_type(node)
     properties = {
         "adj_x": UnitAttr() if node.options["adjX"] else None,
@@ -149,3 +152,16 @@ def transpose_convolution(node: Node, plain: Kind, hybrid: Kind) -> Operation:
             "rounding": rounding(node),
         },
     )
+
+
+def _hybrid_product(node: Node, kind: Kind) -> Operation:
+    need(not node.options["adjX"], "a transposed left operand")
+    need(
+        len(node.shape(1)) == 2, f"stored matrices of {len(node.shape(1))} dimensions (2 have one)"
+    )
+    properties = {
+        "keep_dims": UnitAttr(),
+        "asymmetric": UnitAttr() if node.options["asymmetricQuantizeInputs"] else None,
+        "by_columns": None if node.options["adjY"] else UnitAttr(),
+    }
+    return build(kind, (node.operand(0), node.operand(1)), node.results, properties)

@@ -364,6 +364,7 @@ def add_uint8(forge: Forge) -> None:
         add(forge)
     for add in (add_slice, add_split, add_concat_requantized):
         add(forge)
+    add_vectors(forge, "L2_NORMALIZATION")
     forge.store_as(INT8)
 
 

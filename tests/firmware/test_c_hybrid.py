@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from against_runtime import compared
-from forge_model import FLOAT32, UINT8, schema
+from forge_model import FLOAT32, INT8, UINT8, schema
 
 
 def forged(lab: Any, seed: int) -> Any:
@@ -86,3 +86,24 @@ def test_weights_of_four_bits(asymmetric: bool, tmp_path: Path, lab: Any) -> Non
     forge.operator(code, inputs, result, options, kind)
     forge.model.operatorCodes[0].version = 10
     assert len(compared(lab, forge, 4, tmp_path)) == 1
+
+
+@pytest.mark.parametrize("asymmetric", [False, True])
+def test_products_with_a_stored_matrix(asymmetric: bool, tmp_path: Path, lab: Any) -> None:
+    """BATCH_MATMUL, of which the right operand is int8."""
+    lab.need_tools("host")
+    forge = lab.forge.Forge(np.random.default_rng(5), False)
+    code, kind = schema.BuiltinOperator.BATCH_MATMUL, schema.BuiltinOptions.BatchMatMulOptions
+    for rows, depth, columns, transposed in ((3, 7, 5, False), (1, 16, 4, True), (6, 2, 9, False)):
+        shape = [columns, depth] if transposed else [depth, columns]
+        data = forge.rng.integers(-127, 128, shape)
+        matrix = forge.tensor(shape, INT8, data, [0.013], [0])
+        inputs, result = (
+            [forge.input([2, rows, depth]), matrix],
+            forge.activation([2, rows, columns]),
+        )
+        options = schema.BatchMatMulOptionsT()
+        options.adjY, options.asymmetricQuantizeInputs = transposed, asymmetric
+        forge.operator(code, inputs, result, options, kind)
+    forge.model.operatorCodes[0].version = 3
+    assert len(compared(lab, forge, 5, tmp_path)) == 3

@@ -82,7 +82,7 @@ def add_vectors(forge: Forge, name: str) -> None:
     source, result = forge.input(shape), forge.activation(shape)
     if forge.quantized:
         numbers = forge.graph.tensors[result].quantization
-        numbers.scale, numbers.zeroPoint = [1 / 128], [0]
+        numbers.scale, numbers.zeroPoint = [1 / 128], [forge.low + 128]
         if name == "LOG_SOFTMAX":
             numbers.scale, numbers.zeroPoint = [1 / 16], [127]
             steps = forge.pick(0.05, 0.3, 2e-8, 1e-4, 5.0, 50.0)

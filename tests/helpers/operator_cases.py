@@ -80,8 +80,11 @@ def hybrid_transposed(name: str, rng: Rng) -> Any:
 def hybrid_matrix(name: str, rng: Rng) -> Any:
     rows, depth, columns = (int(v) for v in rng.integers(1, 7, 3))
     asymmetric = UnitAttr() if rng.random() < 0.5 else None
-    operands = [value((rows, depth), ""), filters((columns, depth), "")]
-    return made(name, operands, [tensor((rows, columns), "")], asymmetric=asymmetric)
+    by_columns = UnitAttr() if rng.random() < 0.5 else None
+    weights = filters((columns, depth) if by_columns is None else (depth, columns), "")
+    ways = {"asymmetric": asymmetric, "by_columns": by_columns}
+    result = tensor((rows, columns), "")
+    return made(name, [value((rows, depth), ""), weights], [result], **ways)
 
 
 def pool(name: str, rng: Rng) -> Any:

@@ -28,7 +28,7 @@ def _image(op: HybridConvBase) -> int:
 
 
 def _row(op: HybridFullyConnectedOp) -> int:
-    return shape_of(op.weights)[1]
+    return op.matrix[1]
 
 
 def _filters(op: HybridOp, channels: int, constants: Constants) -> Fields:
@@ -40,6 +40,8 @@ def _filters(op: HybridOp, channels: int, constants: Constants) -> Fields:
         raise refuse(op, "weights that are only known at run time")
     if 255 * 128 * weights.size // channels >= 1 << 31:
         raise refuse(op, "the int32 accumulator could overflow")
+    if isinstance(op, HybridFullyConnectedOp) and op.by_columns is not None:
+        weights = np.ascontiguousarray(weights.T)
     return (
         ("weights", Table("int8_t", weights)),
         ("scale", Table("float", np.array(op.scales, np.float32))),
@@ -87,7 +89,7 @@ def hybrid_transpose_conv_2d(op: HybridTransposeConv2DOp, constants: Constants) 
 
 @kernel(HybridFullyConnectedOp, "f32", workspace=_row)
 def hybrid_fully_connected(op: HybridFullyConnectedOp, constants: Constants) -> KernelCall:
-    out_n, in_n = shape_of(op.weights)
+    out_n, in_n = op.matrix
     if 0 in (out_n, in_n):
         raise refuse(op, "a tensor without elements")
     return KernelCall(

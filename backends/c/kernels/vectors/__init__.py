@@ -38,6 +38,7 @@ def vectors_f32(op: VectorsOp, constants: Constants) -> KernelCall:
 
 
 @kernel(L2NormalizationOp, "s8", rows=own_rows)
+@kernel(L2NormalizationOp, "u8", rows=own_rows)
 def l2_normalization_s8(op: L2NormalizationOp, constants: Constants) -> KernelCall:
     need_unit_scale(op)
     return _call(op, (("input_zero_point", per_tensor(op, op.input)[1]),))
