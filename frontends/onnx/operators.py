@@ -34,10 +34,12 @@ from memopt.dialects.operators.comparison import (
     LogicalOrOp,
 )
 from memopt.dialects.operators.convolution import Conv2DOp, DepthwiseConv2DOp
+from memopt.dialects.operators.convolution_3d import Conv3DOp
 from memopt.dialects.operators.convolution_integer import ConvIntegerOp
 from memopt.dialects.operators.depth_to_space import DepthToSpaceOp
 from memopt.dialects.operators.fully_connected import FullyConnectedOp
 from memopt.dialects.operators.gathering import GatherAlongOp, GatherNdOp
+from memopt.dialects.operators.local_response import LocalResponseNormalizationOp
 from memopt.dialects.operators.mean import MeanOp
 from memopt.dialects.operators.movement import ReshapeOp, TransposeOp
 from memopt.dialects.operators.normalization import BatchNormalizationOp
@@ -329,6 +331,22 @@ def trees(node: Node, kind: Kind) -> Operation:
     return build(kind, node.operands, (node.result,), {})
 
 
+def convolution_3d(node: Node, kind: Kind) -> Operation:
+    """What an expansion made of a convolution: channels last, with the pads in front."""
+    floating(node)
+    names = ("strides", "dilations", "pad")
+    properties = {name: numbers(list(node.get(name))) for name in names}
+    return build(kind, node.operands, (node.result,), properties)
+
+
+def local_response(node: Node, kind: Kind) -> Operation:
+    """What an expansion made of LRN: along the last axis."""
+    floating(node)
+    reals = {name: real(node.get(name)) for name in ("bias", "alpha", "beta")}
+    properties = {"radius": number(node.get("radius")), **reals}
+    return build(kind, (node.operand(0),), (node.result,), properties)
+
+
 def scatter(node: Node, kind: Kind) -> Operation:
     """Of indices from zero on."""
     plain(node)
@@ -429,6 +447,8 @@ OPERATORS: Final[Mapping[str, Entry]] = {
     "Transpose": Entry(movement.transpose, TransposeOp),
     "Unsqueeze": Entry(movement.reshape, ReshapeOp),
     "Where": Entry(choose, ChooseOp),
+    "memopt.Conv3D": Entry(convolution_3d, Conv3DOp),
+    "memopt.LocalResponse": Entry(local_response, LocalResponseNormalizationOp),
     "memopt.TreeEnsemble": Entry(trees, TreeEnsembleOp),
 }
 """ONNX's operator -> what it becomes."""

@@ -133,11 +133,13 @@ class Scope:
         self._make(kind, inputs, names, attributes)
         return names
 
-    def own(self, kind: str, element: int, shape: Sequence[int], *inputs: str) -> str:
+    def own(
+        self, kind: str, element: int, shape: Sequence[int], *inputs: str, **attributes: Any
+    ) -> str:
         """A new node of no operator of ONNX: of one that `operators.py` calls `memopt.KIND`."""
         name = self._name()
         self.known.graph.types[name] = ValueType(element, tuple(shape))
-        self._make(kind, inputs, [name], {"domain": OWN})
+        self._make(kind, inputs, [name], {**attributes, "domain": OWN})
         return name
 
     def done(self, kind: str, *inputs: str, result: int = 0, **attributes: Any) -> bool:

@@ -158,7 +158,8 @@ def batch_normalization(s: Scope) -> bool:
 
 @expands("LRN")
 def local_response(s: Scope) -> bool:
-    """x / (bias + alpha / size * sum of squares of neighbouring channels) ** beta."""
+    """x / (bias + alpha / size * sum of squares of neighbouring channels) ** beta: of an odd number
+    of them one operation, along the last dimension."""
     import numpy as np
 
     if not s.is_float:
@@ -166,12 +167,18 @@ def local_response(s: Scope) -> bool:
     if len(s.shape()) < 3:
         return s.lacks(f"{len(s.shape())} dimensions (3 and more have one)")
     shape, size = s.shape(), s.get("size", 1)
-    count = shape[1]
+    rank, count = len(shape), shape[1]
+    alpha, bias, beta = s.get("alpha", 1e-4) / size, s.get("bias", 1.0), s.get("beta", 0.75)
+    if size % 2:
+        order = [0, *range(2, rank), 1]
+        x = s.transposed(s.x, order)
+        numbers = {"radius": size // 2, "alpha": alpha, "bias": bias, "beta": beta}
+        made = s.own("LocalResponse", FLOAT, [shape[d] for d in order], x, **numbers)
+        return s.done("Transpose", made, perm=[order.index(d) for d in range(rank)])
     before, after = (size - 1) // 2, size // 2
     places = np.arange(count)
     near = (places[None] >= places[:, None] - before) & (places[None] <= places[:, None] + after)
     squares = s.reshaped(s.add("Mul", s.x, s.x), (shape[0], count, -1))
-    matrix = s.const(near * (s.get("alpha", 1e-4) / size))
-    sums = s.reshaped(s.add("MatMul", matrix, squares), shape)
-    base = s.add("Add", sums, s.const(s.get("bias", 1.0)))
-    return s.done("Div", s.x, s.add("Pow", base, s.const(s.get("beta", 0.75), FLOAT)))
+    sums = s.reshaped(s.add("MatMul", s.const(near * alpha), squares), shape)
+    base = s.add("Add", sums, s.const(bias))
+    return s.done("Div", s.x, s.add("Pow", base, s.const(beta)))

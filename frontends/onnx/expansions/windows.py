@@ -6,7 +6,7 @@ from typing import Any
 from memopt.frontends.core.windows import same_padding
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.expansions.reductions import over
-from memopt.frontends.onnx.scope import BYTES, INT64, Scope
+from memopt.frontends.onnx.scope import BYTES, FLOAT, INT64, Scope
 
 
 def pads_of(s: Scope, kernel: Sequence[int]) -> list[int]:
@@ -56,7 +56,30 @@ def convolution(s: Scope) -> bool:
                 return False
             more["output_padding"] = [0, *s.get("output_padding", [0])]
         return flat(s, s.node.op_type, s.shape(1)[2:], weights, *bias, **more)
+    if s.node.op_type == "Conv" and len(s.shape()) == 5:
+        return _volumes(s)
     return s.node.op_type == "ConvTranspose" and len(s.shape()) == 4 and _transposed(s)
+
+
+def _volumes(s: Scope) -> bool:
+    """Over three dimensions, channels last as the operation has them."""
+    if (groups := s.get("group", 1)) != 1:
+        return s.lacks(f"group = {groups} of three dimensions (1 has one)")
+    last, out = [0, 2, 3, 4, 1], s.out_shape()
+    weights = s.transposed(s.input(1), [2, 3, 4, 1, 0])
+    bias = [s.input(2)] if s.has(2) else []
+    made = s.own(
+        "Conv3D",
+        FLOAT,
+        [out[d] for d in last],
+        s.transposed(s.x, last),
+        weights,
+        *bias,
+        strides=s.get("strides", [1] * 3),
+        dilations=s.get("dilations", [1] * 3),
+        pad=pads_of(s, s.shape(1)[2:])[:3],
+    )
+    return s.done("Transpose", made, perm=[0, 4, 1, 2, 3])
 
 
 @expands("ConvInteger")
@@ -137,9 +160,13 @@ def pool(s: Scope) -> bool:
     if kind == "MaxPool" and any(d != 1 for d in dilations):
         return _dilated_max(s, kernel, strides, dilations, more)
     if counts and not spread and not clipped:
-        n_pads = [0, 0, *pads[:n], 0, 0, *pads[n:]]
-        x = s.add("Pad", s.x, s.const(n_pads, INT64)) if any(pads) else s.x
-        return s.done(kind, x, kernel_shape=kernel, strides=strides)
+        sizes = zip(
+            s.shape()[2:], s.out_shape()[2:], kernel, strides, dilations, pads, strict=False
+        )
+        if all(all(_taps(*each)) for each in sizes):
+            return n == 1 and flat(s, kind, kernel, count_include_pad=1)
+        around = s.const([0, 0, *pads[:n], 0, 0, *pads[n:]], INT64)
+        return s.done(kind, s.add("Pad", s.x, around), kernel_shape=kernel, strides=strides)
     if counts or spread:
         return _weighed(s, kernel, strides, dilations, pads, counts)
     if n == 1 and more == pads:

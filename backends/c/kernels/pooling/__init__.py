@@ -28,7 +28,7 @@ def _pool_fields(op: PoolBase) -> str:
         raise refuse(op, f"a pool over {len(shape) - 2} spatial dimensions")
     if 0 in shape or 0 in out:
         raise refuse(op, "a tensor without elements")
-    if op.count_include_pad is not None:
+    if op.count_include_pad is not None and element_kind(op.input) != "f32":
         raise refuse(op, "a pool whose padding counts")
     kernel, stride, dilation, pad = op.window.sizes
     if dilation != (1, 1):
@@ -83,8 +83,12 @@ def pool_2d_stored(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> K
 @kernel(AveragePool2DOp, "f32", "nhwc", rows=window_rows)
 @kernel(MaxPool2DOp, "f32", "nhwc", rows=window_rows)
 def pool_2d_f32(op: AveragePool2DOp | MaxPool2DOp, constants: Constants) -> KernelCall:
-    kernel = "average_pool_2d_f32" if isinstance(op, AveragePool2DOp) else "max_pool_2d_f32"
-    return image_call(op, kernel, (("window", _pool_fields(op)), *float_result_range(op)))
+    """Of reals; a mean may count padding."""
+    fields = (("window", _pool_fields(op)), *float_result_range(op))
+    if isinstance(op, MaxPool2DOp):
+        return image_call(op, "max_pool_2d_f32", fields)
+    counted = prod(op.window.sizes[0]) if op.count_include_pad is not None else 0
+    return image_call(op, "average_pool_2d_f32", (*fields, ("counted", counted)))
 
 
 @kernel(L2Pool2DOp, "f32", "nhwc", rows=window_rows)
