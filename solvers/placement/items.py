@@ -1,6 +1,6 @@
 """Items: what is given one offset. Buffers that share a base are one item with several pieces."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
 
 from memopt.solvers.errors import ProblemError
@@ -59,7 +59,7 @@ def refuse_parts(items: Iterable[Item], who: str) -> None:
         raise ProblemError(f"{who}: takes no buffers in parts that die alone")
 
 
-def cliques_of(items: Sequence[Item]) -> list[list[tuple[int, Piece]]]:
+def cliques_of(items: Sequence[Item]) -> Iterator[list[tuple[int, Piece]]]:
     """The maximal sets of pieces that are live together, by time, each as (item, piece)."""
     events = sorted(
         (
@@ -71,14 +71,12 @@ def cliques_of(items: Sequence[Item]) -> list[list[tuple[int, Piece]]]:
     )
     pieces = {(i.index, n): p for i in items for n, p in enumerate(i.pieces)}
     live: dict[tuple[int, int], Piece] = {}
-    result: list[list[tuple[int, Piece]]] = []
     grown = False
     for _, starts, i, n in events:
         if starts:
             live[i, n], grown = pieces[i, n], True
             continue
         if grown:
-            result.append([(j, p) for (j, _), p in live.items()])
+            yield [(j, p) for (j, _), p in live.items()]
             grown = False
         del live[i, n]
-    return result

@@ -6,7 +6,7 @@ that lie above their offsets shift it by at(q) - at(p): an item may lie between 
 one, so then there are several, each a `Neighbour`.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from typing import NamedTuple
 
 from memopt.solvers import clock
@@ -27,10 +27,14 @@ PAIRS = 3_000_000  # that are listed at all, 200 B each
 
 def crowded(items: tuple[Item, ...]) -> bool:
     """Whether there are more than `PAIRS` of pieces that are live together."""
-    pieces = [p for i in items for p in i.pieces]
-    starts = sorted(p.lower for p in pieces)
-    pairs = sum(bisect_left(starts, p.upper) - bisect_right(starts, p.lower) for p in pieces)
-    return pairs > PAIRS
+    return pairs_of(items) > PAIRS
+
+
+def pairs_of(items: tuple[Item, ...]) -> int:
+    """The number of pairs of pieces that are live together, without listing them."""
+    pieces = sorted([(p.lower, p.upper) for i in items for p in i.pieces])
+    starts = [lower for lower, _ in pieces]
+    return sum(bisect_left(starts, upper) - at for at, (_, upper) in enumerate(pieces, 1))
 
 
 def neighbours_of(items: tuple[Item, ...], deadline: float | None = None) -> list[list[Neighbour]]:

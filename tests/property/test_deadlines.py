@@ -143,9 +143,19 @@ def test_integer_programs_are_stated_in_time(method: str, limit: float) -> None:
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("method", ["auto", "exact", "hill-climb"])
-@pytest.mark.parametrize(("buffers", "live"), [(600, 60), (2_600, 100)])
+@pytest.mark.parametrize(
+    ("method", "buffers", "live"),
+    [
+        *(
+            (m, *size)
+            for m in ("auto", "exact", "hill-climb")
+            for size in ((600, 60), (2_600, 100))
+        ),
+        ("ilp", 600, 60),
+    ],
+)
 def test_placements(method: str, limit: float, buffers: int, live: int) -> None:
+    new_model()  # OR-Tools is loaded
     problem = thousands(buffers, live)
     greedy = least(buffers, live, "greedy-by-size")
     taken = work_of(lambda: prove(problem, method, limit))

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from ortools.sat.python import cp_model
 
+from memopt.solvers import clock
 from memopt.solvers.placement.items import cliques_of, floor_of, placement_of, unit_of
 from memopt.solvers.placement.methods import best_fit, greedy_by_size
 from memopt.solvers.placement.strips import is_plain
@@ -41,6 +42,7 @@ def prove(
     With `capacity` (bytes) it ends at an arena that fits, or with a bound above it. `cuts` and
     `symmetry` leave out what the file's docstring says beyond NoOverlap2D.
     """
+    deadline = clock.deadline(time_limit)
     best = min((greedy_by_size.solve(problem), best_fit.solve(problem)), key=lambda p: p.arena)
     items = problem.items
     floor = floor_of(problem, items)
@@ -65,7 +67,7 @@ def prove(
         model.minimize(arena)
 
     told = _Told(unit, floor, progress) if progress and capacity is None else None
-    solver = solve(model, Limit(time_limit, WORK), told=told)
+    solver = solve(model, Limit(clock.left(deadline), WORK), told=told)
     if solver.infeasible:
         return Proven(best, bound)
     if not solver.found:
@@ -121,10 +123,21 @@ def _rectangles(
                 offsets[item.index] + p.at // unit, p.size // unit, ""
             )
     model.add_no_overlap_2d(times, list(addresses.values()))
-    cliques = cliques_of(active)
-    if cuts and sum(map(len, cliques)) <= CLIQUES:
-        for clique in cliques:
-            model.add_no_overlap([addresses[i, p] for i, p in clique])
+    for clique in _few_cliques(active) if cuts else ():
+        model.add_no_overlap([addresses[i, p] for i, p in clique])
+
+
+def _few_cliques(active: list[Item]) -> list[list[tuple[int, Piece]]]:
+    """`cliques_of`; none where they have more than `CLIQUES` entries, which may be too many to be
+    listed."""
+    result: list[list[tuple[int, Piece]]] = []
+    entries = 0
+    for clique in cliques_of(active):
+        entries += len(clique)
+        if entries > CLIQUES:
+            return []
+        result.append(clique)
+    return result
 
 
 def _symmetry(

@@ -27,7 +27,7 @@ from memopt.solvers.errors import ProblemError
 from memopt.solvers.placement.address_space import address_space, first_fit_in
 from memopt.solvers.placement.items import fixed_first, floor_of, placement_of, refuse_parts
 from memopt.solvers.placement.methods.greedy_by_size import by_size
-from memopt.solvers.placement.neighbours import Neighbour, neighbours_of
+from memopt.solvers.placement.neighbours import Neighbour, neighbours_of, pairs_of
 from memopt.solvers.problems.placement import Item, Placement, PlacementProblem, Proven
 from memopt.solvers.programs.mathopt import Model, new_model
 
@@ -181,10 +181,13 @@ def prove(
     model = new_model(solver)
     if start.arena == floor:
         return Proven(start, floor)
-    near = neighbours_of(items)
-    pairs = len(items) ** 2 // 2 if not pruning else sum(map(len, near)) // 2
+    pairs = len(items) ** 2 // 2 if not pruning else pairs_of(items)
     if pairs > PAIRS:
         raise ProblemError(f"ilp: {pairs:,} pairs of buffers, at most {PAIRS:,} can be stated")
+    try:
+        near = neighbours_of(items, deadline)
+    except clock.TimeIsOverError:
+        return Proven(start, floor)
     program = Program(items, model, near, start.arena, at, pruning)
     arena = program.build(floor, deadline)
     if arena is None:
