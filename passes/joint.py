@@ -17,7 +17,7 @@ from memopt.passes.inplace import Chosen, chosen_by, only_chosen
 from memopt.passes.memgraph_partition import partition_of
 from memopt.passes.memgraph_schedule import write_order
 from memopt.passes.planned import Planned, undecided
-from memopt.solvers import joint
+from memopt.solvers import clock, joint
 from memopt.solvers.joint.choices import first_choice
 from memopt.solvers.problems.memory_graph import ProblemError, Schedule, profile
 from memopt.solvers.problems.placement import Placement
@@ -41,10 +41,12 @@ def find_order(
 
     Raises PassFailedException where a solver refuses.
     """
-    func = planned.func
+    func, started, deadline = planned.func, clock.now(), clock.deadline(time_limit)
     order = range(len(planned.extracted.graph))
     chosen = first_choice(planned.extracted.graph, order)
     extracted = undecided(func, planned)
+    # the answer has to be written too, which takes as long as it took to read the function
+    seconds = clock.left(clock.sooner(deadline, clock.now() - started))
     if (arranged := planned.arranged(extracted.graph)) is not None:
         return extracted, arranged.joint
     usual = first_choice(extracted.graph, order)
@@ -54,7 +56,7 @@ def find_order(
             extracted.graph,
             order,
             facts.lower_bound,
-            time_limit,
+            seconds,
             known=known,
             calm_first=known is None and facts.family == "rows",
             chosen=None if alike else chosen,

@@ -84,11 +84,13 @@ def solve(
     tried = ORDERS if searched else max(4, WITHOUT_SEARCH // len(graph))
 
     def placed(problem: PlacementProblem, limit: float | None) -> Placement:
-        return place(problem, method, limit) if searched else _without_search(problem)
+        return place(problem, method, limit) if searched else _without_search(problem, limit)
 
     own = live_ranges(restricted(graph, chosen), order)
     placement = known or (
-        _without_search(own) if calm_first else placed(own, clock.left(deadline, 0.25))
+        _without_search(own, clock.left(deadline, 0.25))
+        if calm_first
+        else placed(own, clock.left(deadline, 0.25))
     )
     best = Joint(tuple(order), placement, min(bound, placement.arena), 1, chosen)
     if not best.settled and len(graph) <= exact_operators and _aligned_alike(graph):
@@ -165,7 +167,8 @@ def _among_calm(
         calm.append(order)
         if order != best.order:
             best = replace(best, schedules=best.schedules + 1)
-            best = _better(best, order, _without_search(live_ranges(graph, order)))
+            quick = _without_search(live_ranges(graph, order), clock.left(deadline))
+            best = _better(best, order, quick)
         least = height = peak
         failures = 0
         most = 1 if order == own else FAILURES  # a calmer one fits into less
@@ -187,9 +190,9 @@ def _among_calm(
     return best
 
 
-def _without_search(problem: PlacementProblem) -> Placement:
+def _without_search(problem: PlacementProblem, time_limit: float | None) -> Placement:
     auto: Any = import_module("memopt.solvers.placement.methods.auto")  # when it is needed
-    return auto.without_search(problem)
+    return auto.without_search(problem, time_limit)
 
 
 def _better(

@@ -10,7 +10,7 @@ gone through until nothing gets better. What is found depends on what a byte nea
 so that is varied.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,16 +76,21 @@ def _settled(
     found = profile(graph, current)
     for turn in range(ROUNDS):
         levels, steps = list(found.levels), found.steps
+        place = {v: i for i, v in enumerate(current)}
         for first in range(turn % 2 * (LENGTH // 4), len(current) - 1, LENGTH // 2):
             last = min(first + LENGTH, len(current))
             if clock.late(deadline) or looked > most:
                 return tuple(current)
             if not any(map(cost.of, steps[first:last])):
                 continue
-            stretch = _Stretch(graph, current, first, last)
-            path, states = stretch.best(levels[first], cost)
+            stretch = _Stretch(graph, current, first, last, place)
+            try:
+                path, states = stretch.best(levels[first], cost, deadline)
+            except clock.TimeIsOverError:
+                return tuple(current)
             looked += states
             current[first:last] = [current[first + i] for i, _ in path]
+            place.update((v, first + i) for i, v in enumerate(current[first:last]))
             levels[first + 1 : last + 1] = [level for _, level in path]
         found = profile(graph, current)
         if sum(map(cost.of, found.steps)) >= sum(map(cost.of, steps)):
@@ -97,13 +102,19 @@ class _Stretch:
     """The operators at [first, last) of an order, as numbers from 0, and what they do to memory.
 
     Masks are over them. `leaves` are the bytes of inputs that nobody reads, which are gone after
-    step 0.
+    step 0. `place` is that of each operator in the order.
     """
 
-    def __init__(self, graph: MemoryGraph, order: Sequence[int], first: int, last: int) -> None:
+    def __init__(
+        self,
+        graph: MemoryGraph,
+        order: Sequence[int],
+        first: int,
+        last: int,
+        place: Mapping[int, int],
+    ) -> None:
         inside = order[first:last]
         bit = {v: 1 << i for i, v in enumerate(inside)}
-        earlier = set(order[:first])
         touching = {g for v in inside for g in graph.touches[v]}
         self.count = len(inside)
         self.leaves = graph.unread_inputs if first == 0 else 0
@@ -114,12 +125,13 @@ class _Stretch:
             g
             for g in touching
             if graph.groups[g].is_output
-            or any(v not in bit and v not in earlier for v in graph.touchers[g])
+            or any(v not in bit and place[v] >= first for v in graph.touchers[g])
         }
         resident = {
             g
             for g in touching
-            if graph.groups[g].is_input or not earlier.isdisjoint(graph.groups[g].writers)
+            if graph.groups[g].is_input
+            or any(v not in bit and place[v] < first for v in graph.groups[g].writers)
         }
         # (who writes it, bytes), (who touches it, bytes), (who touches the operand, bytes)
         self.fresh = [
@@ -143,12 +155,15 @@ class _Stretch:
             for v in inside
         ]
 
-    def best(self, level: int, cost: _Cost) -> tuple[list[tuple[int, int]], int]:
+    def best(
+        self, level: int, cost: _Cost, deadline: float | None
+    ) -> tuple[list[tuple[int, int]], int]:
         """The operators in the best order found, each with the level after it, and how many
-        downsets were looked at; `level` in bytes before the first."""
+        downsets were looked at; `level` in bytes before the first. Raises TimeIsOverError."""
         layers = [{0: _State(0.0, level, -1, 0)}]
         already = states = 0
         for size in range(self.count):
+            clock.in_time(deadline)
             already |= 1 << size
             layer = self._after(layers[-1], cost, self.leaves if size == 0 else 0)
             states += len(layer)

@@ -16,7 +16,7 @@ from exhaustive import optimum
 from oracles import random_graph, random_order
 
 from memopt.benchmarks.generator import planted
-from memopt.solvers import clock
+from memopt.solvers import clock, joint
 from memopt.solvers.placement import prove
 from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
@@ -160,6 +160,17 @@ def test_placements(method: str, limit: float, buffers: int, live: int) -> None:
     greedy = least(buffers, live, "greedy-by-size")
     taken = work_of(lambda: prove(problem, method, limit))
     assert taken <= 1.1 * limit + 2 * greedy, (taken, limit, greedy)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_orders_for_a_smaller_arena(name: str, limit: float) -> None:
+    graph = GRAPHS[name]
+    order = tuple(range(len(graph)))
+    work_of(lambda: joint.solve(graph, order, 0, 0.0))  # what is loaded at first use
+    least = work_of(lambda: joint.solve(graph, order, 0, 0.0))
+    taken = work_of(lambda: joint.solve(graph, order, 0, limit))
+    assert taken <= 1.1 * limit + 2 * least, (taken, limit, least)
 
 
 @pytest.mark.parametrize("limit", LIMITS)

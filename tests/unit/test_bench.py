@@ -230,19 +230,40 @@ def test_limits_makes_its_own_problems(capsys: pytest.CaptureFixture[str]) -> No
 def test_limits_prints_seconds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two of its rows, small ones: what is printed, not how long it took."""
-    rows = (("--schedule=auto", "butterfly", 9, 3), ("place", "buffers", 900, 30))
-    monkeypatch.setattr(limits, "ROWS", rows)
+    """Three rows, small ones: what is printed, not how long it took."""
+    few = (
+        ("--schedule=auto", "butterfly", 3),
+        ("place --strategy=planar", "buffers", 30),
+        ("compile", "network", 1),
+    )
+
+    def rows(quick: bool) -> tuple[limits.Row, ...]:
+        return few if quick else ()
+
+    monkeypatch.setattr(limits, "rows", rows)
     assert main(["bench", "limits", "--quick", "--time-limit=60"]) == 0
     out = capsys.readouterr().out
-    assert "Large problems within 60 s" in out
-    assert "| butterfly 3 |" in out and "| buffers 30 " in out and out.count("| yes") == 2
+    assert "Commands within 60 s" in out and out.count("| yes") == 3
+    assert "| butterfly 3 |" in out and "| buffers 30 " in out and "| network 1 " in out
+    assert out.count("| yes, refused") == 1
     monkeypatch.setattr(limits, "OVER", 0.0)
     monkeypatch.setattr(limits, "MORE", 0.0)
     assert main(["bench", "limits", "--quick", "--time-limit=60"]) == 1
     streams = capsys.readouterr()
-    assert streams.out.count("| no") == 2
-    assert "2 limits were not kept: --schedule=auto of butterfly 3; place of" in streams.err
+    assert streams.out.count("| no") == 3
+    assert "3 limits were not kept: --schedule=auto of butterfly 3; place" in streams.err
+
+
+def test_limits_has_each_method_with_a_graph_of_each_size() -> None:
+    """Forty graphs of 100 to 20,000 operators, all of which have a row."""
+    found = list(limits.rows(False))
+    graphs = {(family, size) for _, family, size in found if family in limits.GRAPHS}
+    assert len(graphs) == 40
+    for command in limits.commands():
+        sizes = [(family, size) for row, family, size in found if row == command]
+        assert [limits.GRAPHS[family].index(size) for family, size in sizes] == [0, 1, 2, 3]
+    few = list(limits.rows(True))
+    assert 10 < len(few) < 20
 
 
 def test_passes_prints_a_column_per_family(

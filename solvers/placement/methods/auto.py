@@ -104,14 +104,15 @@ def _greedy(
         yield _ordered(problem, items, order)
 
 
-def without_search(problem: PlacementProblem) -> Placement:
-    """The best answer of the strategies that take no search."""
-    floor = floor_of(problem, problem.items)
+def without_search(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
+    """The best answer of the strategies that take no search; after `time_limit` seconds, of those
+    that have given one."""
+    deadline, floor = clock.deadline(time_limit), floor_of(problem, problem.items)
     best: Placement | None = None
-    for answer in _greedy(problem, problem.items, None):
+    for answer in _greedy(problem, problem.items, deadline):
         if best is None or answer.arena < best.arena:
             best = answer
-        if best.arena <= floor:
+        if best.arena <= floor or clock.late(deadline):
             break
     assert best is not None
     return best
