@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import I64, IntegerAttr
+from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -17,6 +17,7 @@ from memopt.dialects.arithmetic import float32, quantize_multiplier
 from memopt.dialects.attributes import ActivationAttr, RoundingAttr
 from memopt.dialects.fixed_point import rescale
 from memopt.dialects.operators.base import ACTIVATION, ROUNDING, TYPES, Kernels
+from memopt.dialects.operators.hybrid import asymmetric, symmetric
 from memopt.dialects.operators.products import whole_products
 from memopt.dialects.operators.stateful import Left, StatefulOp
 from memopt.dialects.stored import (
@@ -33,7 +34,9 @@ from memopt.dialects.tensors import AnyTensor, elements_of, shape_of
 @irdl_op_definition
 class SvdfOp(StatefulOp):
     """Each filter remembers the last products of the input with its row of `feature` in `state`;
-    the sum of these times its row of `time` is added to that of the other filters of its unit."""
+    the sum of these times its row of `time` is added to that of the other filters of its unit. Of
+    reals `feature` and `time` may be int8: inputs are quantized as they come, with `asymmetric`
+    between their least and their largest number."""
 
     name = "memgraph.svdf"
     input = operand_def(AnyTensor)
@@ -45,12 +48,10 @@ class SvdfOp(StatefulOp):
     rank = prop_def(IntegerAttr[I64])
     activation = opt_prop_def(ActivationAttr)
     rounding = opt_prop_def(RoundingAttr)
+    asymmetric = opt_prop_def(UnitAttr)
     assembly_format = (
         "$input `,` $feature `,` $time (`bias` $bias^)? `state` $state `rank` $rank"
-        + ACTIVATION
-        + ROUNDING
-        + " "
-        + TYPES
+        " (`asymmetric` $asymmetric^)?" + ACTIVATION + ROUNDING + " " + TYPES
     )
 
     def verify_(self) -> None:
@@ -69,6 +70,19 @@ class SvdfOp(StatefulOp):
         self.require(shape_of(self.result) == (batch, units), f"the result is not of {units} units")
         bias = units if self.bias is None else elements_of(self.bias)
         self.require(bias == units, f"a bias of {bias} for {units} units")
+        self.require(self.asymmetric is None or self.is_hybrid, "weights that are not stored")
+
+    @property
+    def is_hybrid(self) -> bool:
+        """Whether reals are multiplied with stored weights."""
+        return is_stored(self.feature) and not is_stored(self.input)
+
+    def real_time(self, time: Array) -> Array:
+        """The weights over time as float32."""
+        import numpy as np
+
+        scale = per_tensor(self, self.time)[0] if is_stored(self.time) else 1.0
+        return time.astype(np.float32) * np.float32(scale)
 
     @property
     def states(self) -> tuple[SSAValue, ...]:
@@ -112,7 +126,8 @@ class SvdfOp(StatefulOp):
             limits = np.iinfo(dtype_of(self.result))
             made = np.clip(scaled + per_tensor(self, self.result)[1], limits.min, limits.max)
         else:
-            sums = (held.astype(np.float64) * time).sum(2).reshape(units).sum(2)
+            weights = self.real_time(time)
+            sums = (held.astype(np.float64) * weights).sum(2).reshape(units).sum(2)
             made = self.activated(sums + bias)
         result = made.astype(dtype_of(self.result))
         return [result], [(self.state, held.reshape(state.shape))]
@@ -121,6 +136,12 @@ class SvdfOp(StatefulOp):
         """What is remembered of this run, [batch, filters]."""
         import numpy as np
 
+        if self.is_hybrid:
+            rule = symmetric if self.asymmetric is None else asymmetric
+            rows = [rule(row) for row in source]
+            made = whole_products(np.stack([q - zero for q, _, zero in rows]), feature)
+            steps: Array = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
+            return made.astype(np.float32) * (steps * np.float32(per_tensor(self, self.feature)[0]))
         if not is_stored(self.input):
             need_reals(self, source, feature)
             return source.astype(np.float64) @ feature.astype(np.float64).T

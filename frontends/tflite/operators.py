@@ -85,6 +85,7 @@ from memopt.dialects.operators.reductions import (
 from memopt.dialects.operators.resize import ResizeBilinearOp, ResizeNearestOp
 from memopt.dialects.operators.running import CumulativeSumOp
 from memopt.dialects.operators.segments import SegmentSumOp
+from memopt.dialects.operators.sequence_rnn import SequenceRnnOp
 from memopt.dialects.operators.slices import ConcatOp, ConcatRequantizedOp, SliceOp, SplitOp
 from memopt.dialects.operators.softmax import SoftmaxOp
 from memopt.dialects.operators.space_to_depth import SpaceToDepthOp
@@ -129,7 +130,7 @@ from memopt.frontends.tflite.node import (
     Node,
     rounding,
 )
-from memopt.frontends.tflite.recurrent import lstm, svdf
+from memopt.frontends.tflite.recurrent import lstm, sequence_rnn, svdf
 
 
 def densified(node: Node, kind: Kind) -> Operation:
@@ -316,6 +317,7 @@ OPERATORS: Final[Mapping[str, Entry]] = {
         products.transpose_convolution, TransposeConv2DOp, HybridTransposeConv2DOp
     ),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(lstm, LstmOp, RealLstmOp),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": Entry(sequence_rnn, SequenceRnnOp),
     "UNPACK": Entry(moves.stack, UnpackOp),
     "UNSORTED_SEGMENT_SUM": Entry(rare.segments, SegmentSumOp),
     "ZEROS_LIKE": Entry(picks.zeros, PickedOp),

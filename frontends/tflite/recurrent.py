@@ -21,8 +21,8 @@ def need_variables(*values: SSAValue) -> None:
 
 
 def svdf(node: Node, kind: Kind) -> Operation:
-    """Of float32, or of int8 with memories of int8 or int16, whose activation TFLM takes for that
-    of the type."""
+    """Of float32, also with int8 weights, or of int8 with memories of int8 or int16, whose
+    activation TFLM takes for that of the type."""
     values = [node.operand(i) for i in (0, 1, 2, 4)]
     source, feature, time, state = map(element_of, values)
     stored, made = is_stored(values[0]), node.result.element_type
@@ -38,11 +38,18 @@ def svdf(node: Node, kind: Kind) -> Operation:
         needs_none = values[1:3] if time == ELEMENTS["int8"] else values[1:]
         need(not any(encoding_of(v).zero_points[0] for v in needs_none), ZERO_POINT)
     else:
-        reals = all(isinstance(e, Float32Type) for e in (source, feature, time, state, made))
-        need(reals, f"on {source}, weights of {feature} (all f32, or stored integers)")
+        reals = all(isinstance(e, Float32Type) for e in (source, state, made))
+        hybrid = reals and feature == ELEMENTS["int8"] and time in (feature, source)
+        known = hybrid or (reals and feature == time == source)
+        need(known, f"on {source}, weights of {feature} (f32 with f32 or i8, or all i8)")
+        for v in values[1:3] if hybrid else ():
+            plain = not is_stored(v) or [*encoding_of(v).zero_points] == [0]
+            need(plain, ZERO_POINT)
     need_variables(values[3])
+    asymmetric = feature != source and node.options.get("asymmetricQuantizeInputs")
     properties = {
         "rank": number(node.options["rank"]),
+        "asymmetric": UnitAttr() if asymmetric else None,
         "activation": None if stored else activation(node),
         "rounding": rounding(node),
     }
@@ -135,3 +142,19 @@ def _real_lstm(node: Node, kind: Kind) -> Operation:
     }
     values = [node.operand(i) for i in (0, *parts.values(), 18, 19)]
     return build(kind, values, node.results, properties)
+
+
+def sequence_rnn(node: Node, kind: Kind) -> Operation:
+    """Operands are the sequence, weights of it and of what is hidden, a bias, what is hidden."""
+    o, plain = node.options, ELEMENTS["float32"]
+    reals = all(node.element(i) == plain for i in (0, 3, 4))
+    known = reals and node.element(1) == node.element(2) in (plain, ELEMENTS["int8"])
+    need(known, f"on {node.element(0)}, weights of {node.element(1)} (f32 with f32 or i8)")
+    need_variables(node.operand(4))
+    hybrid = node.element(1) != plain and o.get("asymmetricQuantizeInputs")
+    properties = {
+        "time_major": UnitAttr() if o["timeMajor"] else None,
+        "asymmetric": UnitAttr() if hybrid else None,
+        "activation": activation(node),
+    }
+    return build(kind, [node.operand(i) for i in range(5)], node.results, properties)

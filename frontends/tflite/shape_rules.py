@@ -395,6 +395,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "TOPK_V2": _top_k,
     "TRANSPOSE": _transpose,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _lstm,
+    "UNIDIRECTIONAL_SEQUENCE_RNN": lambda op: [(*op.shape(0)[:2], op.shape(1)[0])],
     "UNPACK": _unpack,
     "UNSORTED_SEGMENT_SUM": _segments,
 }

@@ -156,7 +156,7 @@ def row_kernels(quantized: bool) -> set[str]:
     found -= {"max_pool_places_f32", "max_unpool_f32", "landmarks_to_matrix_f32"}
     found = {k for k in found if not k.startswith("transform_")}
     found -= {"dynamic_update_slice"}  # whole: test_c_uncommon.py, as all of these
-    stays = ("svdf_", "lstm_", "real_lstm_")
+    stays = ("svdf_", "lstm_", "real_lstm_", "sequence_rnn_")
     found = {k for k in found if not k.startswith(stays)}  # test_c_state.py
     integers = {"s8", "u8", "s16", "i32", "bool"}
     floats = {k for k in found if k.endswith("_f32") and not integers & set(k.split("_"))}

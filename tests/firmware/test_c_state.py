@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from against_runtime import compared
 from deep import deep_but
-from forge_state import add_lstm, add_real_lstm, add_svdf
+from forge_state import add_hybrid_svdf, add_lstm, add_real_lstm, add_sequence_rnn, add_svdf
 from forge_variables import Streams
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, i64
 
@@ -101,6 +101,30 @@ def test_layers_that_go_through_sequences(kind: str, fuzz: float, tmp_path: Path
     if kind != "FLOAT32":
         lab.need_tools("cortex-m4")
         compare(tmp_path / "0.tflite", tmp_path / "board", lab, "cortex-m4")
+
+
+def test_filters_over_time_of_reals_with_stored_weights(
+    fuzz: float, tmp_path: Path, lab: Any
+) -> None:
+    lab.need_tools("host")
+    for seed in range(max(2, int(40 * fuzz))):
+        forge = lab.forge.Forge(np.random.default_rng(seed), False)
+        for _ in range(10):
+            add_hybrid_svdf(forge)
+        compared(lab, forge, seed, tmp_path, runs=1)
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_layers_that_take_what_they_gave(
+    hybrid: bool, fuzz: float, tmp_path: Path, lab: Any
+) -> None:
+    lab.need_tools("host")
+    for seed in range(max(2, int(40 * fuzz))):
+        forge = lab.forge.Forge(np.random.default_rng(seed), False)
+        forge.hybrid = hybrid
+        for _ in range(10):
+            add_sequence_rnn(forge)
+        compared(lab, forge, seed, tmp_path, runs=1, close=0.01 if hybrid else 1e-5)
 
 
 @pytest.mark.parametrize("hybrid", [False, True])

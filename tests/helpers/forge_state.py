@@ -36,6 +36,27 @@ def add_svdf(forge: Forge, remembered: int) -> None:
     forge.operator(schema.BuiltinOperator.SVDF, inputs, result, options, which)
 
 
+def add_hybrid_svdf(forge: Forge) -> None:
+    """A filter over time of reals with int8 weights."""
+    rng = forge.rng
+    batch, size, units, rank, memory = (int(rng.integers(1, n)) for n in (3, 9, 6, 3, 7))
+
+    def weights(*shape: int) -> int:
+        return forge.tensor(shape, INT8, rng.integers(-127, 128, shape), [0.011], [0])
+
+    source, feature = forge.input([batch, size]), weights(units * rank, size)
+    time = weights(units * rank, memory)
+    bias = forge.tensor([units], FLOAT32, rng.normal(size=units))
+    state = forge.tensor([batch, units * rank * memory], FLOAT32)
+    forge.graph.tensors[state].isVariable = True
+    options: Any = schema.SVDFOptionsT()
+    options.rank, options.fusedActivationFunction = rank, forge.pick(0, 1)
+    options.asymmetricQuantizeInputs = bool(rng.random() < 0.5)
+    inputs, result = [source, feature, time, bias, state], forge.activation([batch, units])
+    which = schema.BuiltinOptions.SVDFOptions
+    forge.operator(schema.BuiltinOperator.SVDF, inputs, result, options, which)
+
+
 def add_lstm(forge: Forge, element: int) -> None:
     """A layer of `element` that goes through a sequence, with a cell of int16 or float32."""
     rng, real = forge.rng, element == FLOAT32
@@ -131,4 +152,28 @@ def add_real_lstm(forge: Forge) -> None:
     result = forge.tensor([*lengths, out], FLOAT32)
     which = schema.BuiltinOptions.UnidirectionalSequenceLSTMOptions
     code = schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM
+    forge.operator(code, inputs, result, options, which)
+
+
+def add_sequence_rnn(forge: Forge) -> None:
+    """A layer that takes what it gave before, of weights of float32 or int8."""
+    rng, stored = forge.rng, forge.hybrid
+    batch, steps, size, units = (int(rng.integers(1, n)) for n in (3, 5, 20, 14))
+    options: Any = schema.SequenceRNNOptionsT()
+    options.timeMajor = bool(rng.random() < 0.5)
+    options.fusedActivationFunction = forge.pick(4, 4, 1, 3, 0)
+    options.asymmetricQuantizeInputs = bool(rng.random() < 0.5)
+    lengths = [steps, batch] if options.timeMajor else [batch, steps]
+
+    def weights(*shape: int) -> int:
+        if not stored:
+            return forge.tensor(shape, FLOAT32, rng.normal(size=shape) / 4)
+        return forge.tensor(shape, INT8, rng.integers(-127, 128, shape), [0.003], [0])
+
+    inputs = [forge.input([*lengths, size]), weights(units, size), weights(units, units)]
+    inputs.append(forge.tensor([units], FLOAT32, rng.normal(size=units)))
+    inputs.append(forge.tensor([batch, units], FLOAT32))
+    forge.graph.tensors[inputs[-1]].isVariable = True
+    result, which = forge.activation([*lengths, units]), schema.BuiltinOptions.SequenceRNNOptions
+    code = schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_RNN
     forge.operator(code, inputs, result, options, which)

@@ -196,6 +196,17 @@ def transformed(name: str, rng: Rng) -> Any:
     return made(name, [value(shape), matrix], [tensor((1, 3, 2, shape[3]))])
 
 
+def recurrent_rows(name: str, rng: Rng) -> Any:
+    batch, steps, size, units = (int(v) for v in rng.integers(1, 4, 4))
+    stored = bool(rng.integers(2))
+    shapes = [(units, size), (units, units)]
+    weights = [filters(s, "") if stored else value(s, "") for s in shapes]
+    operands = [value((batch, steps, size), ""), *weights]
+    operands += [value((units,), ""), value((batch, units), "")]
+    bent = ActivationAttr.new((StringAttr("tanh"),))
+    return made(name, operands, [tensor((batch, steps, units), "")], activation=bent)
+
+
 RARE: dict[str, Callable[[str, Rng], Any]] = {
     "scatter_nd": scattered,
     "scatter_update": scatter_update,
@@ -208,6 +219,7 @@ RARE: dict[str, Callable[[str, Rng], Any]] = {
     "svdf": over_time,
     "lstm": recurrent,
     "real_lstm": layer_of_reals,
+    "sequence_rnn": recurrent_rows,
     "dynamic_update_slice": update,
     "segment_sum": segments,
     "non_max_suppression": suppression,

@@ -1,4 +1,4 @@
-"""UNIDIRECTIONAL_SEQUENCE_LSTM."""
+"""UNIDIRECTIONAL_SEQUENCE_LSTM and UNIDIRECTIONAL_SEQUENCE_RNN."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,6 +22,7 @@ from memopt.dialects.operators.real_lstm import (
     PROJECTION_BIAS,
     RealLstmOp,
 )
+from memopt.dialects.operators.sequence_rnn import SequenceRnnOp
 from memopt.dialects.tensors import encoding_of, shape_of
 
 GATES = range(4)
@@ -189,3 +190,38 @@ def real_lstm(op: RealLstmOp, constants: Constants) -> KernelCall:
     )
     name = "hybrid_lstm_f32" if op.is_hybrid else "real_lstm_f32"
     return _call(op, name, tuple((f"layer.{key}", value) for key, value in fields))
+
+
+def _two_vectors(op: SequenceRnnOp) -> int:
+    """Bytes of a step's sums and, where weights are stored, of two vectors as bytes."""
+    size, units = shape_of(op.input)[2], shape_of(op.result)[2]
+    return 4 * units + (size + units if op.is_hybrid else 0)
+
+
+@kernel(SequenceRnnOp, "f32", workspace=_two_vectors)
+def sequence_rnn(op: SequenceRnnOp, constants: Constants) -> KernelCall:
+    import numpy as np
+
+    values: list[Array] = [constants(v) for v in (op.weights, op.recurrent, op.bias)]
+    if any(a is None for a in values):
+        raise refuse(op, "weights that are only known at run time")
+    size, units = shape_of(op.input)[2], shape_of(op.result)[2]
+    if 0 in (op.batches, op.steps, size, units):
+        raise refuse(op, "a tensor without elements")
+    bent = "" if op.activation is None else op.activation.data
+    if bent not in ("", *BENT) or (op.is_hybrid and 255 * 128 * max(size, units) >= 1 << 31):
+        raise refuse(op, f"activation {bent}, or an int32 accumulator that could overflow")
+    c_type, dtype = ("int8_t", np.int8) if op.is_hybrid else ("float", np.float32)
+    pair = (op.weights, op.recurrent)
+    scales = [encoding_of(v).scales[0] if op.is_hybrid else 1.0 for v in pair]
+    steps = (op.steps, 1) if op.time_major is None else (1, op.batches)
+    fields: tuple[tuple[str, Any], ...] = (
+        *(("batches", op.batches), ("steps", op.steps), ("in_n", size), ("units", units)),
+        *(("batch_step", steps[0]), ("time_step", steps[1]), ("hybrid", int(op.is_hybrid))),
+        *(("symmetric", int(op.asymmetric is None)), ("bent", BENT.get(bent, 0))),
+        *(("input_scale", scales[0]), ("hidden_scale", scales[1])),
+        ("from_input", Table(c_type, values[0].astype(dtype))),
+        ("from_hidden", Table(c_type, values[1].astype(dtype))),
+        ("bias", Table("float", values[2].astype(np.float32))),
+    )
+    return KernelCall("sequence_rnn_f32", fields, (op.input, op.hidden), Rows(1, 0, 0))

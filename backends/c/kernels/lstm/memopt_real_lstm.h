@@ -2,7 +2,7 @@
 #ifndef MEMOPT_REAL_LSTM_H
 #define MEMOPT_REAL_LSTM_H
 
-#include "memopt_hybrid.h"
+#include "memopt_lstm_vectors.h"
 
 #include <string.h>
 
@@ -24,60 +24,7 @@ typedef struct {
   float input_scale[4], hidden_scale[4], projection_scale;
 } memopt_real_lstm_params;
 
-/* A vector as products take it: float32, or int8. */
-typedef struct {
-  const float *real;
-  const int8_t *stored;
-  int32_t zero_point;
-  float scale;
-} memopt_lstm_vector;
-
-/* Whether a vector is quantized, into `to`. */
-static inline memopt_lstm_vector memopt_lstm_taken(const memopt_real_lstm_params *p, const float *x,
-                                                   int32_t n, int32_t hybrid, int8_t *to) {
-  memopt_lstm_vector taken = {0, 0, 0, 1.0f};
-  taken.real = x;
-  if (hybrid) {
-    memopt_steps steps = {0.0f, 0.0f, 1.0f, 0.0f, 0, 0};
-    memopt_steps_see(&steps, x, n);
-    memopt_steps_choose(&steps, p->symmetric);
-    memopt_steps_quantize(&steps, x, n, to);
-    taken.stored = to;
-    taken.zero_point = steps.zero_point;
-    taken.scale = steps.scale;
-  }
-  return taken;
-}
-
-static inline float memopt_lstm_product(const memopt_lstm_vector *x, const void *weights,
-                                        float scale, int32_t row, int32_t n, int32_t hybrid) {
-  int32_t i;
-  if (hybrid) {
-    const int8_t *w = (const int8_t *)weights + row * n;
-    int32_t sum = 0;
-    for (i = 0; i < n; ++i) {
-      sum += (x->stored[i] - x->zero_point) * w[i];
-    }
-    return (float)sum * (scale * x->scale);
-  } else {
-    const float *w = (const float *)weights + row * n;
-    float sum = 0.0f;
-    for (i = 0; i < n; ++i) {
-      sum += x->real[i] * w[i];
-    }
-    return sum;
-  }
-}
-
 static inline float memopt_lstm_logistic(float x) { return 1.0f / (1.0f + expf(-x)); }
-
-static inline float memopt_lstm_bent(float x, int32_t how) {
-  if (how == 4) {
-    return tanhf(x);
-  }
-  x = x < 0.0f ? 0.0f : x;
-  return how == 3 && x > 6.0f ? 6.0f : x;
-}
 
 /* What the function of a gate takes, of all units. */
 static inline void memopt_lstm_gate(const memopt_real_lstm_params *p, int32_t gate,
@@ -118,9 +65,9 @@ static inline void memopt_lstm_step(const memopt_real_lstm_params *p, const floa
   float *const made = forget + p->units;
   float *const shown = made + p->units;
   int8_t *const bytes = (int8_t *)(void *)(shown + p->units);
-  const memopt_lstm_vector x = memopt_lstm_taken(p, input, p->in_n, hybrid, bytes);
+  const memopt_lstm_vector x = memopt_lstm_taken(p->symmetric, input, p->in_n, hybrid, bytes);
   const memopt_lstm_vector h =
-      memopt_lstm_taken(p, hidden, p->out_n, hybrid, bytes + p->in_n);
+      memopt_lstm_taken(p->symmetric, hidden, p->out_n, hybrid, bytes + p->in_n);
   int32_t i;
   if (!p->coupled) {
     memopt_lstm_gate(p, 0, &x, &h, cell, hybrid, scratch);
@@ -139,7 +86,7 @@ static inline void memopt_lstm_step(const memopt_real_lstm_params *p, const floa
   }
   if (p->projection) {
     const memopt_lstm_vector v =
-        memopt_lstm_taken(p, shown, p->units, hybrid, bytes + p->in_n + p->out_n);
+        memopt_lstm_taken(p->symmetric, shown, p->units, hybrid, bytes + p->in_n + p->out_n);
     const float most = p->projection_clip;
     for (i = 0; i < p->out_n; ++i) {
       float sum = p->projection_bias ? p->projection_bias[i] : 0.0f;

@@ -64,8 +64,33 @@ def svdf_s8(op: SvdfOp, constants: Constants) -> KernelCall:
     return _call(op, "svdf_s8_s16" if wraps else "svdf_s8", (*fields, *tables))
 
 
-@kernel(SvdfOp, "f32")
+def _input_bytes(op: SvdfOp) -> int:
+    """Bytes of an input that is quantized."""
+    return shape_of(op.input)[1] if op.is_hybrid else 0
+
+
+def _hybrid(op: SvdfOp, constants: Constants) -> KernelCall:
+    """Of float32 with int8 weights."""
+    feature, scales = int8_weights(op, op.feature, 1, constants)
+    time = constants(op.time)
+    if time is None:
+        raise refuse(op, "weights that are only known at run time")
+    if 255 * 128 * shape_of(op.input)[1] >= 1 << 31:
+        raise refuse(op, "the int32 accumulator could overflow")
+    fields = (
+        *(*_sizes(op), *float_result_range(op)),
+        *(("symmetric", int(op.asymmetric is None)), ("scale", scales[0])),
+        ("feature", Table("int8_t", feature)),
+        ("time", Table("float", op.real_time(time))),
+        ("bias", float_bias(op, op.bias, shape_of(op.result)[1], constants)),
+    )
+    return _call(op, "hybrid_svdf_f32", fields)
+
+
+@kernel(SvdfOp, "f32", workspace=_input_bytes)
 def svdf_f32(op: SvdfOp, constants: Constants) -> KernelCall:
+    if op.is_hybrid:
+        return _hybrid(op, constants)
     return _call(
         op,
         "svdf_f32",

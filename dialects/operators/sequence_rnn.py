@@ -1,0 +1,113 @@
+"""A layer that goes through a sequence and takes what it gave in the step before."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IntegerType, UnitAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
+
+from memopt.dialects.attributes import ActivationAttr
+from memopt.dialects.operators.base import ACTIVATION, TYPES
+from memopt.dialects.operators.hybrid import asymmetric, symmetric
+from memopt.dialects.operators.products import real_products, whole_products
+from memopt.dialects.operators.stateful import Left, StatefulOp
+from memopt.dialects.stored import Array, element_of, unknown
+from memopt.dialects.tensors import AnyTensor, elements_of, encoding_of, shape_of
+
+
+@irdl_op_definition
+class SequenceRnnOp(StatefulOp):
+    """Of each step of `input`, [batch, step, size] or with `time_major` [step, batch, size],
+    products with `weights`, those of what `hidden` holds of the step before with `recurrent`, and a
+    bias. Weights may be int8: each vector is quantized as it comes, with `asymmetric` between its
+    least and its largest number."""
+
+    name = "memgraph.sequence_rnn"
+    input = operand_def(AnyTensor)
+    weights = operand_def(AnyTensor)
+    recurrent = operand_def(AnyTensor)
+    bias = operand_def(AnyTensor)
+    hidden = operand_def(AnyTensor)
+    result = result_def(AnyTensor)
+    time_major = opt_prop_def(UnitAttr)
+    asymmetric = opt_prop_def(UnitAttr)
+    activation = opt_prop_def(ActivationAttr)
+    assembly_format = (
+        "$input `,` $weights `,` $recurrent `,` $bias `hidden` $hidden (`time_major` $time_major^)?"
+        " (`asymmetric` $asymmetric^)?" + ACTIVATION + " " + TYPES
+    )
+
+    def verify_(self) -> None:
+        shape, out = shape_of(self.input), shape_of(self.result)
+        self.require(len(shape) == len(out) == 3, "a sequence has three dimensions")
+        self.require(shape[:2] == out[:2], "the result has other steps or batches")
+        units = out[2]
+        self.require(shape_of(self.weights) == (units, shape[2]), "weights of another input")
+        self.require(shape_of(self.recurrent) == (units, units), "weights of other units")
+        self.require(elements_of(self.bias) == units, "a bias of other units")
+        self.require(elements_of(self.hidden) == self.batches * units, "a state of another size")
+        pair = self.weights, self.recurrent
+        self.require(len({str(element_of(v)) for v in pair}) == 1, "weights of two types")
+        for value in pair if self.is_hybrid else ():
+            plain = len(encoding_of(value).scales) == 1 and not any(encoding_of(value).zero_points)
+            self.require(plain, "int8 weights with one scale and no zero point")
+
+    @property
+    def states(self) -> tuple[SSAValue, ...]:
+        return (self.hidden,)
+
+    @property
+    def is_hybrid(self) -> bool:
+        """Whether the weights are stored."""
+        return element_of(self.weights) == IntegerType(8)
+
+    @property
+    def batches(self) -> int:
+        return shape_of(self.input)[0 if self.time_major is None else 1]
+
+    @property
+    def steps(self) -> int:
+        return shape_of(self.input)[1 if self.time_major is None else 0]
+
+    def macs(self) -> int:
+        each = elements_of(self.weights) + elements_of(self.recurrent)
+        return self.batches * self.steps * each
+
+    def evaluate(self, operands: Sequence[Array]) -> list[Array]:
+        return self.run(operands)[0]
+
+    def run(self, operands: Sequence[Array]) -> tuple[list[Array], Left]:
+        """kernel_utils.cc: RnnBatchStep."""
+        import numpy as np
+
+        source, weights, recurrent, bias, hidden = operands
+        if any(str(v.dtype) != "float32" for v in (source, bias, hidden)):
+            raise unknown(self, "other numbers than float32")
+        sequence = source if self.time_major is not None else np.swapaxes(source, 0, 1)
+        shown, made = hidden.reshape(self.batches, -1), list[Array]()
+        for x in sequence:
+            total = self._product(x, weights, self.weights)
+            total = total + self._product(shown, recurrent, self.recurrent) + bias.reshape(-1)
+            shown = self._bent(total).astype(np.float32)
+            made.append(shown)
+        result: Array = np.stack(made).reshape(*sequence.shape[:2], -1)
+        if self.time_major is None:
+            result = np.ascontiguousarray(np.swapaxes(result, 0, 1))
+        return [result], [(self.hidden, shown.reshape(hidden.shape))]
+
+    def _bent(self, values: Array) -> Array:
+        import numpy as np
+
+        is_tanh = self.activation is not None and self.activation.data == "tanh"
+        return np.tanh(values) if is_tanh else self.activated(values)
+
+    def _product(self, values: Array, weights: Array, operand: SSAValue) -> Array:
+        import numpy as np
+
+        if not self.is_hybrid:
+            return real_products(values, weights)
+        rule = symmetric if self.asymmetric is None else asymmetric
+        rows = [rule(row) for row in values]
+        steps: Array = np.array([scale for _, scale, _ in rows], np.float32)[:, None]
+        sums = whole_products(np.stack([q - zero for q, _, zero in rows]), weights.astype(np.int64))
+        return sums.astype(np.float32) * (steps * np.float32(encoding_of(operand).scales[0]))
