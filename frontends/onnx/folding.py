@@ -22,6 +22,7 @@ from memopt.frontends.onnx.expansions import expanded
 from memopt.frontends.onnx.functions import Body, branch, inlined
 from memopt.frontends.onnx.known import Known
 from memopt.frontends.onnx.loading import Graph, ValueType, kind_of
+from memopt.frontends.onnx.loops import steps
 from memopt.frontends.onnx.operators import OPERATORS
 from memopt.frontends.onnx.result_types import Opsets, complete_types, drop_unread
 from memopt.frontends.onnx.scope import RefusedError
@@ -71,6 +72,10 @@ def _take(known: Known, index: int, node: NodeProto, opsets: Opsets) -> None:
         return
     if (nodes := branch(known, node)) is not None:  # first: the other branch may have another shape
         _take_all(known, index, nodes, opsets)
+        return
+    if (turns := steps(known, node)) is not None:
+        for nodes, are_own in turns:
+            _take_all(known, index, nodes, opsets if are_own else NEWEST)
         return
     drop_unread(known, node, opsets)
     complete_types(known, index, node, opsets)

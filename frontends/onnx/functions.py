@@ -32,7 +32,7 @@ def inlined(known: Known, node: NodeProto, opsets: Mapping[str, int]) -> Body | 
     given = {a.name: a for a in (*function.attribute_proto, *node.attribute)}
     bare = [_with_attributes(one, given) for one in function.node]
     versions = {o.domain: o.version for o in function.opset_import}
-    return _renamed(known, bare, names, node.output[0]), {**opsets, **versions}
+    return renamed(known, bare, names, node.output[0]), {**opsets, **versions}
 
 
 def _function(schema: Any, known: Known, node: NodeProto, opset: int) -> FunctionProto | None:
@@ -92,7 +92,7 @@ def branch(known: Known, node: NodeProto) -> list[NodeProto] | None:
     names = {t.name: known.fresh(node.output[0]) for t in graph.initializer}
     for tensor in graph.initializer:
         known.made_constant(known.elements(tensor, tensor.name), names[tensor.name])
-    nodes = _renamed(known, list(graph.node), names, node.output[0])
+    nodes = renamed(known, list(graph.node), names, node.output[0])
     for value, result in zip(graph.output, node.output, strict=True):
         if result:
             source = names.get(value.name, value.name)
@@ -100,7 +100,7 @@ def branch(known: Known, node: NodeProto) -> list[NodeProto] | None:
     return nodes
 
 
-def _renamed(
+def renamed(
     known: Known, nodes: list[NodeProto], names: dict[str, str], near: str
 ) -> list[NodeProto]:
     """Copies in which what the nodes make has names of its own, unless `names` has them."""

@@ -76,11 +76,12 @@ def _set_named(inputs: Sequence[ValueInfoProto], sizes: Mapping[str, int]) -> No
 
 
 def _is_open_batch(value: ValueInfoProto) -> bool:
-    """Whether only the first dimension is open, and may be a batch. Some write 0 for it."""
+    """Whether only the first dimension is open, and may be a batch. Some write 0 for that of
+    images."""
     dims = list(value.type.tensor_type.shape.dim)
     if not dims or (is_known(dims[0]) and dims[0].dim_value) or not all(map(is_known, dims[1:])):
         return False
-    if is_known(dims[0]) and not all(d.dim_value for d in dims[1:]):
+    if is_known(dims[0]) and not (len(dims) > 2 and all(d.dim_value for d in dims[1:])):
         return False
     said = dims[0].dim_param.lower()
     return not NO_BATCH.search(said) and (len(dims) > 1 or bool(A_BATCH.match(said)))

@@ -53,7 +53,9 @@ def test_symbols_in_the_middle_and_at_the_end() -> None:
     assert str(load(model, {"x": (3, 4)})).count("tensor<3x4xf32>") >= 4
 
 
-@pytest.mark.parametrize("shape", [("N", 4), (-1, 4), (0, 4), (None, 4), ("unk__7", 4), ("s0", 4)])
+@pytest.mark.parametrize(
+    "shape", [("N", 4), (-1, 4), (0, 3, 4), (None, 4), ("unk__7", 4), ("s0", 4)]
+)
 def test_a_batch_that_is_open_is_one(shape: tuple[Any, ...]) -> None:
     module = read(make([node("Relu")], shape, y=shape).SerializeToString(), "m.onnx")
     assert 'memgraph.open_batch = ["x"]' in str(module)
