@@ -79,16 +79,37 @@ def max_unpool(node: Node, kind: Kind) -> Operation:
     return build(kind, (node.operand(0), node.operand(1)), node.results, {"window": window})
 
 
+MOST_OPTIONS, MOST_ENTRIES = 64, 4096
+
+
 def flexible_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a custom operator that are a flexbuffer's map. Raises NotTyped for
-    anything else."""
+    """Return the numbers, and lists of numbers, of the flexbuffer's map that a custom operator's
+    options are. What is nested further is left out. Raises NotTyped for anything else."""
     try:
-        found: Any = import_module("flatbuffers.flexbuffers").Loads(bytes.fromhex(options[OPTIONS]))
-    except Exception as error:
-        # bytes that a library reads unchecked
+        data = bytes.fromhex(options[OPTIONS])
+        root: Any = import_module("flatbuffers.flexbuffers").GetRoot(data)
+        need(bool(root.IsMap), "options that are no map")
+        keys, values = root.AsMap.Keys, root.AsMap.Values
+        need(len(keys) == len(values) <= MOST_OPTIONS, "options that are no map")
+        read = ((keys[n].AsKey, _flexible_value(values[n])) for n in range(len(keys)))
+        return {str(key): value for key, value in read if value is not None}
+    except NotTyped:
+        raise
+    except Exception as error:  # bytes that a library reads unchecked
         raise NotTyped("options that are no flexbuffer") from error
-    need(isinstance(found, dict), "options that are no map")
-    return found
+
+
+def _flexible_value(value: Any) -> Any:
+    """A number, or a list of a few; None for all else."""
+    if value.IsBool or value.IsInt or value.IsFloat:
+        return value.Value
+    if value.IsMap or not (value.IsTypedVector or value.IsVector):
+        return None
+    entries = value.AsTypedVector if value.IsTypedVector else value.AsVector
+    if len(entries) > MOST_ENTRIES:
+        return None
+    refs = [entries[n] for n in range(len(entries))]
+    return [v.Value for v in refs if v.IsInt or v.IsFloat]
 
 
 def landmarks_to_matrix(node: Node, kind: Kind) -> Operation:

@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 from against_runtime import compared
-from forge_detection import POSTPROCESS, add_detection
+from forge_detection import POSTPROCESS, add_detection, flexbuffers
 from forge_model import Forge
 
 from memopt.cli import main as memopt
+from memopt.dialects.custom import OPTIONS
+from memopt.frontends.core.typed import NotTyped
+from memopt.frontends.tflite.customs import flexible_options
 
 
 @pytest.mark.parametrize("quantized", [False, True])
@@ -71,3 +74,23 @@ def test_a_custom_operator_that_is_known_is_not_declared(
     command = ["compile", str(path), "--target=host", f"--custom={needs}"]
     assert memopt([*command, "-o", str(tmp_path / "c")]) == 1
     assert f"{POSTPROCESS} has a kernel here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("fuzzed", range(3))
+def test_options_that_no_flexbuffer_has(fuzzed: int) -> None:
+    """Bytes that are changed are read or refused, in no time: nothing nested is followed."""
+    rng = np.random.default_rng(fuzzed)
+    said = {"a": 1, "b": 2.5, "list": [1, 2, 3], "nested": {"x": [[1, 2], [3]]}, "text": "y"}
+    data = bytes(flexbuffers.Dumps(said))
+    known = flexible_options({OPTIONS: data.hex()})
+    assert known == {"a": 1, "b": 2.5, "list": [1, 2, 3]}
+    refused = 0
+    for _ in range(300):
+        changed = bytearray(data)
+        for place in rng.integers(0, len(data), 3):
+            changed[place] = int(rng.integers(256))
+        try:
+            flexible_options({OPTIONS: changed.hex()})
+        except NotTyped:
+            refused += 1
+    assert 30 < refused < 300
