@@ -3,22 +3,23 @@
     advice = advice_of(advised, seconds)
     advice[0].option, advice[0].arena          # "--int8-io", 24640
 
-Options are planned by heuristics, with all operators in rows: what an option gives is at most what
-stands here. Those that take little are always planned, so that the same input has the same advice;
-those that search are left out where there is no time for them.
+Options are planned by heuristics, with all operators in rows: an option gives at most what stands
+here, and where that meets the bound of such plans it is `solved`. So that the same input has the
+same advice on every machine, the limits of the heuristics are work and not time: each look at the
+clock counts as a millisecond. With a time limit for the whole command they are seconds.
 """
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from memopt.backends.checked import Checked
 from memopt.before_after import Task, plan_alone, plan_task, task_of
 from memopt.cli.target_facts import facts_without_a_build, tflm_facts
 from memopt.diagnostics import write_file
@@ -29,18 +30,20 @@ from memopt.frontends.core.registry import Frontend
 from memopt.narrowing import narrowed
 from memopt.passes.memgraph_expand_rows import ALL
 from memopt.passes.memgraph_int8_io import store_border
-from memopt.passes.memgraph_kernels import RAM, SPEED
+from memopt.passes.memgraph_kernels import BALANCED, RAM, SPEED, may_become
 from memopt.passes.pipelines import Choices
 from memopt.plan_request import PlanRequest
 from memopt.planning import Seconds, check_kernels_first
 from memopt.rewrites import SAFE
 from memopt.solvers import clock
-from memopt.targets.core.registry import target_names
+from memopt.targets.core.kernels import may_be_fast
+from memopt.targets.core.registry import target_named, target_names
 
 WORTH = 0.05  # of the RAM: an option that saves less is not named
-SHARE = 1 / 3  # of the time that the plan took, for all options together
-LEAST_SECONDS = 1.0  # for all options together
-MOST_SECONDS = 5.0  # for all options that search, and for one that takes little
+SECONDS = 80.0  # of work, for an option that only changes the borders
+SEARCHING = 15.0  # for all options that search together
+LOOK = 1e-3  # seconds of work that a look at the clock stands for: .05 to 2.5 ms by measurement
+SHARE = 1 / 3  # of the time that the plan took, for all options together where time is limited
 DEVICE = "cortex-m4"  # the C target that is named to who plans for TFLM
 HEURISTIC = "greedy-by-size"
 PLACES = ("auto", Choices.place)  # other plans than of the least arena are asked for on purpose
@@ -48,16 +51,24 @@ PLACES = ("auto", Choices.place)  # other plans than of the least arena are aske
 
 @dataclass(frozen=True)
 class Advice:
-    """An option of the command line, the bytes of the arena that it gives, and those of all RAM as
-    `--ram` counts them, None where they are not known."""
+    """An option of the command line, the bytes of the arena that it gives at most, and those of all
+    RAM as `--ram` counts them, None where they are not known; `solved`: it gives no other arena.
+    Of these bytes fast kernels may take so many as are `for_speed`."""
 
     option: str
     arena: int
     ram: int | None
+    solved: bool
+    for_speed: int = 0
 
     def entry(self) -> dict[str, Any]:
         """Return the entry of report.json."""
-        return {"option": self.option, "ram": self.ram, "arena": self.arena}
+        return {
+            "option": self.option,
+            "ram": self.ram,
+            "arena": self.arena,
+            "solved": self.solved,
+        }
 
 
 @dataclass(frozen=True)
@@ -76,25 +87,41 @@ class Advised:
 
 def advice_of(planned: Advised, seconds: Seconds, limit: int | None = None) -> tuple[Advice, ...]:
     """Return the options that save at least a twentieth of the RAM, or fit into `limit` bytes what
-    does not; the most first. `seconds` are those of the plan, of which a third is spent; where
-    a time limit leaves less than the plan took, no option is planned."""
-    spent = clock.now() - seconds.began
-    deadline = clock.now() + min(MOST_SECONDS, max(LEAST_SECONDS, SHARE * spent))
-    limited = seconds.deadline(planned.request.time_limit)
+    does not; the most first. `seconds` are those of the plan; where a time limit leaves less than
+    the plan took, no option is planned."""
+    spent, limited = clock.now() - seconds.began, seconds.deadline(planned.request.time_limit)
     if limited is not None:
-        deadline = min(deadline, limited)
-    found: list[Advice] = []
-    for option in _options(planned):
-        if clock.late(clock.sooner(limited, spent)):
-            break  # what reads and writes a network takes about as long for each
-        if option.searches and clock.late(deadline):
-            continue
-        with suppress(MemoptError):
-            solved = option.plan(deadline if option.searches else _while_busy(deadline, limited))
-            if solved is not None and not (option.searches and clock.late(deadline)):
-                found.append(replace(solved, option=option.name))
+        # what reads and writes a network takes about as long for each option
+        begin = clock.sooner(limited, spent)
+        found = _planned(planned, None, min(SHARE * spent, clock.left(limited) or 0.0), begin)
+    else:
+        looks = count(1)
+        with clock.reading(lambda: LOOK * next(looks)):
+            found = _planned(planned, SECONDS, SEARCHING)
     worth = [advice for advice in found if _is_worth(advice, planned, limit)]
     return tuple(sorted(worth, key=lambda advice: (advice.ram or advice.arena, advice.option)))
+
+
+def _planned(
+    planned: Advised, each: float | None, together: float, begin: float | None = None
+) -> list[Advice]:
+    """Return what options give: one that does not search is planned in the seconds that `each` has,
+    those that do, or all where that is None, in the seconds that they have `together`; none begins
+    after the moment `begin`."""
+    left, found = together, list[Advice]()
+    for option in _options(planned):
+        alone = each if not option.searches else None
+        began = clock.now()
+        deadline = began + (left if alone is None else alone)
+        if clock.late(deadline) or clock.late(begin):
+            continue
+        with suppress(MemoptError):
+            advice = option.plan(deadline)
+            if advice is not None and not (option.searches and clock.late(deadline)):
+                found.append(replace(advice, option=option.name))
+        if alone is None:
+            left -= clock.now() - began
+    return found
 
 
 def fitting_text(advice: Sequence[Advice], limit: int) -> str:
@@ -104,19 +131,13 @@ def fitting_text(advice: Sequence[Advice], limit: int) -> str:
     return f"; what would fit: {', '.join(named)}" if fitting else ""
 
 
-def _while_busy(deadline: float, limited: float | None) -> float:
-    """Return until when an option that takes little is planned, at the latest."""
-    latest = max(deadline, clock.now() + MOST_SECONDS)
-    return latest if limited is None else min(latest, limited)
-
-
 def _is_worth(advice: Advice, planned: Advised, limit: int | None) -> bool:
     if planned.ram is None or advice.ram is None:
         before, after = planned.arena, advice.arena
     else:
         before, after = planned.ram, advice.ram
     fits = limit is not None and before > limit >= after
-    return fits or before - after >= WORTH * before
+    return fits or (after < before and before - after + advice.for_speed >= WORTH * before)
 
 
 @dataclass(frozen=True)
@@ -175,9 +196,8 @@ def _as_c(planned: Advised, deadline: float) -> Advice | None:
     how = planned.context, planned.module, request, planned.frontend, Seconds()
     task = task_of(*how)
     check_kernels_first(planned.context, task.ready, task.target, task.choices)
-    after, known = _quickly(planned.context, task, deadline)
-    arena = known.plan.arena
-    return Advice("", arena, facts_without_a_build(after, DEVICE, arena)["ram"])
+    advice, after = _quickly(planned.context, task, deadline)
+    return replace(advice, ram=facts_without_a_build(after, DEVICE, advice.arena)["ram"])
 
 
 def _narrowed(planned: Advised, deadline: float) -> Advice | None:
@@ -192,14 +212,15 @@ def _narrowed(planned: Advised, deadline: float) -> Advice | None:
         task = replace(planned.task, imported=module, ready=module)
         _, after, known = plan_task(planned.context, task, Seconds())
         arena = known.plan.arena
-        return Advice("", arena, tflm_facts(after, arena, path)["ram"])
+        return Advice("", arena, tflm_facts(after, arena, path)["ram"], True)
 
 
 def _solved(planned: Advised, task: Task, deadline: float) -> Advice:
     """Plan a task for the same target. What the device needs beside the arena stays."""
-    arena = _quickly(planned.context, task, deadline)[1].plan.arena
-    ram = None if planned.ram is None else planned.ram - planned.arena + arena
-    return Advice("", arena, ram)
+    advice = _quickly(planned.context, task, deadline)[0]
+    if planned.ram is None:
+        return advice
+    return replace(advice, ram=planned.ram - planned.arena + advice.arena)
 
 
 def _left(deadline: float) -> float:
@@ -207,15 +228,21 @@ def _left(deadline: float) -> float:
     return max(0.1, deadline - clock.now())
 
 
-def _quickly(context: Context, task: Task, deadline: float) -> tuple[ModuleOp, Checked]:
-    """Return the plan of a task by heuristics, all operators in rows if any are."""
-    rows = (ALL,) if task.choices.in_rows else task.choices.rows
+def _quickly(context: Context, task: Task, deadline: float) -> tuple[Advice, ModuleOp]:
+    """Return what a task's plan by heuristics gives, all operators in rows if any are, and that
+    plan. Fast kernels may then take what `balanced` allows."""
+    choices = task.choices
+    is_balanced = choices.optimize == BALANCED and may_be_fast(target_named(task.target))
     choices = replace(
-        task.choices,
-        rows=rows,
+        choices,
+        rows=(ALL,) if choices.in_rows else choices.rows,
         fit=None,
-        optimize=RAM,
+        optimize=RAM if is_balanced else choices.optimize,
         place=HEURISTIC,
         time_limit=_left(deadline),
     )
-    return plan_alone(context, replace(task, choices=choices), Seconds())
+    after, known = plan_alone(context, replace(task, choices=choices), Seconds())
+    plan = known.plan
+    arena = may_become(plan.arena) if is_balanced else plan.arena
+    least = plan.proof.data != "none" and arena == plan.arena_lower_bound.data
+    return Advice("", arena, None, least, arena - plan.arena), after

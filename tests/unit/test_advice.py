@@ -1,6 +1,7 @@
 """Options that would save RAM: each is planned before it is named, and worth its line."""
 
 import json
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import memopt
 from memopt import advice as module
 from memopt.cli import main
+from memopt.cli.summary import advice_lines
 from memopt.passes.memgraph_place import MemgraphPlacePass
 from memopt.solvers import clock
 
@@ -55,7 +57,9 @@ def test_what_an_option_gives_is_what_the_option_gives(model: Path, capsys: Any)
     }
     for option, words in given.items():
         arena = memopt.plan(model, **words).arena
-        assert arena <= found[option]["arena"] <= (1 - module.WORTH) * without
+        said = found[option]["arena"]
+        assert arena <= said <= (1 - module.WORTH) * without
+        assert arena == said or not found[option]["solved"]
         assert option not in advised(model, capsys, option)
 
 
@@ -66,9 +70,13 @@ def test_a_line_for_people_and_an_entry_in_the_report(
     assert main(["compile", str(model), "-o", str(out)]) == 0
     said = capsys.readouterr().out
     entries = json.loads((out / "report.json").read_text())["advice"]
-    assert [list(entry) for entry in entries] == [["option", "ram", "arena"]] * len(entries)
+    assert [list(entry) for entry in entries] == [["option", "ram", "arena", "solved"]] * len(
+        entries
+    )
     for entry in entries:
-        assert f"advice    {entry['option']} gives an arena of at most {entry['arena']:,} B" in said
+        least = "" if entry["solved"] else "at most "
+        text = f"advice    {entry['option']} gives an arena of {least}{entry['arena']:,} B"
+        assert text in said
     assert [e["arena"] for e in entries] == sorted(e["arena"] for e in entries)
 
 
@@ -99,10 +107,18 @@ def test_for_tflm_fewer_channels_and_c_are_named(shared: Path, tmp_path: Path, c
     assert found["--target=cortex-m4"]["ram"] < 68_720
 
 
-def test_options_that_search_are_planned_in_the_time_there_is(
+def test_the_advice_is_the_same_on_every_machine(model: Path, capsys: Any) -> None:
+    """By a clock on which each reading takes a minute."""
+    minutes = count()
+    found = advised(model, capsys)
+    with clock.reading(lambda: 60.0 * next(minutes)):
+        assert advised(model, capsys) == found
+
+
+def test_with_a_time_limit_options_have_a_third_of_the_time_of_the_plan(
     model: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A third of the plan's: by a clock on which each reading takes as long as it is told."""
+    """By a clock on which each reading takes as long as it is told."""
     seconds, limits = [0.0], list[float]()
     step = [1e-4]
 
@@ -110,16 +126,16 @@ def test_options_that_search_are_planned_in_the_time_there_is(
         seconds[0] += step[0]
         return seconds[0]
 
-    def rewritten(planned: module.Advised, deadline: float) -> None:
+    def changed(planned: module.Advised, deadline: float, **options: Any) -> None:
         limits.append(deadline - seconds[0])
 
-    monkeypatch.setattr(module, "_rewritten", rewritten)
+    monkeypatch.setattr(module, "_changed", changed)
     with clock.reading(reading):
-        advised(model, capsys)
-        assert limits and 0 < limits[0] <= module.LEAST_SECONDS
+        advised(model, capsys, "--time-limit=1000")
+        assert limits and 0 < limits[0] <= seconds[0] * module.SHARE
         limits.clear()
-        step[0] = module.LEAST_SECONDS  # the options before have taken all of it
-        advised(model, capsys)
+        step[0] = 100.0  # the plan has taken all of it
+        advised(model, capsys, "--time-limit=1000")
         assert not limits
 
 
@@ -143,3 +159,19 @@ def test_a_limit_that_leaves_less_than_the_plan_took_leaves_no_time_for_advice(
     with clock.reading(lambda: seconds[0]):
         advised(model, capsys, "--rows=none", f"--time-limit={limit}")
     assert bool(options) == planned
+
+
+@pytest.mark.deep
+def test_fast_kernels_of_the_option_are_in_what_it_gives(shared: Path, capsys: Any) -> None:
+    path = shared / "models" / "resnet8_int8.tflite"
+    found = advised(path, capsys, "--target=cortex-m4")
+    plan = memopt.plan(path, target="cortex-m4", stream_input=True)
+    assert plan.arena <= found["--stream-input"]["arena"] < found["plan"]["arena"]
+
+
+def test_a_figure_that_is_solved_is_said_as_such() -> None:
+    entry = {"option": "--int8-io", "ram": 300, "arena": 200, "solved": True}
+    (line,) = advice_lines([entry])
+    assert line == "advice    --int8-io gives an arena of 200 B (0.2 KiB), RAM of 300 B (0.3 KiB)"
+    (line,) = advice_lines([entry | {"solved": False}])
+    assert "at most 200 B" in line and "at most 300 B" in line

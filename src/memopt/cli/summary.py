@@ -48,11 +48,13 @@ def summary(report: dict[str, Any]) -> str:
 
 def advice_lines(advice: Sequence[dict[str, Any]]) -> list[str]:
     """Return a line for people per entry of report.json's `advice`."""
-    return [
-        f"advice    {entry['option']} gives an arena of at most {sizes(entry['arena'])}"
-        + ("" if entry["ram"] is None else f", RAM of at most {sizes(entry['ram'])}")
-        for entry in advice
-    ]
+    lines: list[str] = []
+    for entry in advice:
+        least = "" if entry["solved"] else "at most "
+        ram = "" if entry["ram"] is None else f", RAM of {least}{sizes(entry['ram'])}"
+        text = f"{entry['option']} gives an arena of {least}{sizes(entry['arena'])}{ram}"
+        lines.append(f"advice    {text}")
+    return lines
 
 
 STEPS = {"float16": "2^-11", "bfloat16": "2^-8", "float64": "2^-24"}
