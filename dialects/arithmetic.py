@@ -9,8 +9,11 @@ left. Raw fixed-point values are plain integers in the range of an int32.
 import math
 import struct
 
+from memopt.dialects.errors import MemoptError
+
 INT32_MAX = (1 << 31) - 1
 INT32_MIN = -(1 << 31)
+MOST_LEFT = 30  # bits: what an int32 is shifted by further to the left is gone
 FLOAT32_MAX = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 
 
@@ -22,8 +25,9 @@ def float32(value: float) -> float:
         return math.copysign(math.inf, value)
 
 
-def quantize_multiplier(real: float) -> tuple[int, int]:
-    """(multiplier, shift) of a real number >= 0 (QuantizeMultiplier, double rounding)."""
+def quantize_multiplier(real: float, most: int = MOST_LEFT) -> tuple[int, int]:
+    """(multiplier, shift) of a real number >= 0 (QuantizeMultiplier, double rounding). Raises
+    MemoptError for a shift of more bits than `most`, of which runtimes make anything."""
     if real == 0.0:
         return 0, 0
     fraction, shift = math.frexp(real)
@@ -33,6 +37,8 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
         shift += 1
     if shift < -31:
         return 0, 0
+    if shift > most:
+        raise MemoptError(f"scales too far apart to compute with: a quotient is {real:g}")
     return multiplier, shift
 
 
@@ -150,7 +156,7 @@ def input_radius(integer_bits: int, shift: int) -> int:
 def softmax_scaling(beta: float, input_scale: float) -> tuple[int, int]:
     """(multiplier, shift to the left) of differences of stored inputs, to Q5.26
     (PreprocessSoftmaxScaling)."""
-    return quantize_multiplier(min(beta * input_scale * (1 << 26), float(INT32_MAX)))
+    return quantize_multiplier(min(beta * input_scale * (1 << 26), float(INT32_MAX)), most=31)
 
 
 def softmax_exponentials(beta: float, input_scale: float) -> tuple[int, ...]:
@@ -168,11 +174,14 @@ def softmax_exponentials(beta: float, input_scale: float) -> tuple[int, ...]:
 def quantized_range(
     activation: str, scale: float, zero_point: int, low: int = -128, high: int = 127
 ) -> tuple[int, int]:
-    """What a fused activation leaves of low .. high (CalculateActivationRangeQuantized)."""
+    """What a fused activation leaves of low .. high (CalculateActivationRangeQuantized). Raises
+    MemoptError where its ends in steps of the scale are no int32."""
 
     def quantize(real: float) -> int:
         # std::round of a float quotient: ties away from zero.
         steps = float32(float32(real) / float32(scale))
+        if abs(steps) > INT32_MAX:
+            raise MemoptError(f"the scale {scale:g} is too small for {activation}")
         return zero_point + int(math.copysign(math.floor(abs(steps) + 0.5), steps))
 
     reals = {

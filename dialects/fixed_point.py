@@ -6,6 +6,7 @@ from collections.abc import Callable
 from xdsl.ir import Operation
 
 from memopt.dialects.arithmetic import INT32_MAX, quantize_multiplier
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.stored import Array, rounds_once, unknown
 
 
@@ -41,12 +42,14 @@ def rescale(op: Operation, value: Array, multiplier: Array, shift: Array) -> Arr
 
 def rescale_wide(value: Array, multiplier: Array, shift: Array) -> Array:
     """The same of sums in an int64, with 16 bits of the multiplier, rounded once (the overload of
-    MultiplyByQuantizedMultiplier for int64)."""
+    MultiplyByQuantizedMultiplier for int64). Raises MemoptError for shifts that it has not."""
     import numpy as np
 
     multiplier, shift = np.asarray(multiplier, np.int64), np.asarray(shift, np.int64)
     reduced = np.where(multiplier < 0x7FFF0000, (multiplier + (1 << 15)) >> 16, 0x7FFF)
     total = 15 - shift
+    if (total < 1).any():
+        raise MemoptError("scales too far apart to compute with in 16 bits")
     return (value * reduced + (np.int64(1) << (total - 1))) >> total
 
 

@@ -6,7 +6,7 @@ from xdsl.ir import Operation, SSAValue
 
 from memopt.backends.c.call import Array, Constants, Table, per_tensor, refuse
 from memopt.backends.c.int8 import Fields, codes, int8_range, int8_weights, int32_bias
-from memopt.dialects.arithmetic import quantize_multiplier
+from memopt.dialects.arithmetic import INT32_MAX, quantize_multiplier
 from memopt.dialects.int16_tables import sigmoid_table
 
 WIDEST = 1 << 46  # of a sum, whose product with 16 bits is rounded in 64
@@ -34,7 +34,10 @@ def wide_codes(op: Operation, largest: Array, reals: Sequence[float]) -> tuple[A
     if (largest >= WIDEST).any() or max(s for _, s in pairs) > 14:
         raise refuse(op, "the int64 accumulator could overflow")
     reduced = [(m + (1 << 15)) >> 16 if m < 0x7FFF0000 else 0x7FFF for m, _ in pairs]
-    return np.array(reduced, np.int32), np.array([15 - s for _, s in pairs], np.int8)
+    right = np.array([15 - s for _, s in pairs], np.int8)
+    if (largest * np.array(reduced, np.int64) >> right > INT32_MAX).any():  # which TFLM cuts off
+        raise refuse(op, "a result in steps of its scale that could leave an int32")
+    return np.array(reduced, np.int32), right
 
 
 def wide_sums(

@@ -1,5 +1,7 @@
 """From an executing operation to its kernel calls, whole or row by row."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -12,11 +14,14 @@ from memopt.backends.c.pulling import pulling_of, pulls
 from memopt.backends.c.registry import Kernel, matching, own_workspace
 from memopt.backends.c.row_calls import RowCall
 from memopt.backends.c.sums import computed
+from memopt.dialects.errors import MemoptError
 from memopt.dialects.functions import body_of
+from memopt.dialects.names import name_of
 from memopt.dialects.operators.base import ComputeOp
 from memopt.dialects.plan import is_gathered, model_of
 from memopt.dialects.rows import ReceiveOp, RowOp
 from memopt.dialects.state import MOVING
+from memopt.dialects.tensors import encoding_of
 
 
 def check_kernels(func: FuncOp, isa: tuple[str, ...]) -> None:
@@ -46,6 +51,11 @@ def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> lis
     """The kernel calls of each row of an operator. Raises MemoptError if there is no kernel, or
     none that computes rows."""
     kernel = matching(op, isa)
+    with _placed(op):
+        return _rows(kernel, op, constants)
+
+
+def _rows(kernel: Kernel, op: ComputeOp, constants: Constants) -> list[RowCall]:
     if kernel.rows is None:
         raise refuse(op, f"the kernel of {op.name} computes no rows, only the whole tensor")
     if kernel.workspace is not None and kernel.workspace(op) and not kernel.fast:
@@ -56,8 +66,22 @@ def lower_rows(op: ComputeOp, constants: Constants, isa: tuple[str, ...]) -> lis
 
 
 def _calls(kernel: Kernel, op: Operation, constants: Constants) -> list[KernelCall]:
-    calls = kernel.lower(op, constants)
+    with _placed(op):
+        calls = kernel.lower(op, constants)
     return calls if isinstance(calls, list) else [calls]
+
+
+@contextmanager
+def _placed(op: Operation) -> Generator[None]:
+    """Say of which operation a number is that its arithmetic has not."""
+    try:
+        yield
+    except MemoptError as error:
+        if error.place:
+            raise
+        values = [v for v in (*op.operands, *op.results) if encoding_of(v).quantized]
+        scales = ", ".join(f"{name_of(v)} {encoding_of(v).scales[0]:g}" for v in values)
+        raise refuse(op, f"{error.text} (scales: {scales})") from None
 
 
 def _reads_flash(call: KernelCall, op: Operation, constants: Constants) -> KernelCall:

@@ -59,7 +59,9 @@ def requantized(
         return rescaled(total, reals)
     factors, shift = multipliers(list(reals))
     if bits == 16 and (bias is None or str(bias.dtype) == "int64"):
-        return rescale_wide(total, factors, shift)
+        steps = rescale_wide(total, factors, shift)
+        need_int32(op, steps)  # TFLM cuts it off
+        return steps
     need_int32(op, total)
     return rescale(op, total, factors, shift)
 

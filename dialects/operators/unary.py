@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from math import copysign, floor
+from math import copysign, floor, frexp
 from typing import Any, ClassVar
 
 from xdsl.irdl import (
@@ -244,8 +244,9 @@ class SigmoidOp(FunctionOp):
     ) -> Callable[[int], int]:
         """`function` (Q4.27 to Q0.31) of an int8, the result shifted by `shift`, plus `zero`."""
         scale, zero_point = per_tensor(self, self.input)
-        multiplier, left = quantize_multiplier(scale * (1 << 27))
-        if not 0 <= left <= 62:
+        multiplier, left = quantize_multiplier(scale * (1 << 27), most=62)
+        left = left if multiplier or not scale else frexp(scale)[1] + 27
+        if left < 0:
             raise unknown(
                 self, f"an input scale of {scale:g}, with which TFLM shifts by {left} bits"
             )
