@@ -18,7 +18,7 @@ from memopt.dialects.functions import only_function
 from memopt.dialects.operators.quantization import QuantizeOp
 from memopt.dialects.tensors import encoding_of
 
-RATIOS = (2.0**-36, 2.0**-31, 1e-6, 2.0**-16, 0.0123, 0.4999, 0.5, 0.77, 1.0, 1.7, 900.0, 1e12)
+RATIOS = (2.0**-36, 2.0**-31, 1e-6, 2.0**-16, 0.0123, 0.4999, 0.5, 0.77, 1.0, 1.7, 900.0, 1e9)
 LARGEST = (1 << 31) - 1
 
 
