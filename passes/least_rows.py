@@ -45,6 +45,7 @@ NEAR, FAR = 1 / 8, 1 / 4
 CALMED, ASKED = 50, 300
 LARGE = 300  # rows; fewer are planned sooner than such orders are found, or asked about
 QUICK = ("greedy-by-size", "best-fit")  # what fits at once most often fits by these
+NUMBERS = 1 / 100  # of the arena: by which what is counted in numbers alone may be too much
 # Parts of the time that is left: for whole operators, for the order of all rows, for what is cut.
 WHOLE, ORDER, FEWER = 1 / 6, 1 / 3, 1 / 3
 
@@ -267,11 +268,11 @@ def _candidates(
     most = ordered.peak
 
     def worth(graph: MemoryGraph, order: Sequence[int]) -> bool:
-        """Whether the numbers fit already, where no more is done for them."""
+        """Whether the numbers fit already, or nearly, where no more is done for them."""
         if len(rows.graph) >= LARGE:
             return True
         problem = live_ranges(graph, order)
-        return any(place(problem, method).arena <= most for method in QUICK)
+        return any(place(problem, method).arena <= most * (1 + NUMBERS) for method in QUICK)
 
     found = fewer_rows(cuts, rows, ordered.order, most, deadline, calls, worth)
     orders = {chosen.positions: chosen.order for chosen in found}
