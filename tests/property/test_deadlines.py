@@ -17,8 +17,8 @@ from oracles import random_graph, random_order
 
 from memopt.benchmarks.generator import planted
 from memopt.solvers import clock, joint
-from memopt.solvers.placement import prove
-from memopt.solvers.problems.memory_graph import Group, MemoryGraph, profile
+from memopt.solvers.placement import place, prove
+from memopt.solvers.problems.memory_graph import Group, MemoryGraph, live_ranges, profile
 from memopt.solvers.problems.placement import Buffer, PlacementProblem
 from memopt.solvers.programs.mathopt import new_model
 from memopt.solvers.scheduling import schedule
@@ -160,6 +160,34 @@ def test_placements(method: str, limit: float, buffers: int, live: int) -> None:
     greedy = least(buffers, live, "greedy-by-size")
     taken = work_of(lambda: prove(problem, method, limit))
     assert taken <= 1.1 * limit + 2 * greedy, (taken, limit, greedy)
+
+
+@pytest.mark.parametrize("method", ["auto", "exact", "hill-climb"])
+@pytest.mark.parametrize(("buffers", "live"), [(60, 20), (600, 60), (2_600, 100)])
+def test_whenever_the_limit_strikes_the_answer_is_no_worse_than_greedy(
+    method: str, buffers: int, live: int
+) -> None:
+    """By a clock that goes on whenever it is looked at: a limit is so many looks."""
+    problem = thousands(buffers, live)
+    greedy = prove(problem, "greedy-by-size").placement.arena
+    for limit in (0, 1, 3, 10, 100, 1_000):
+        ticks = count()
+        with clock.reading(lambda: float(next(ticks))):  # noqa: B023
+            assert prove(problem, method, float(limit)).placement.arena <= greedy
+
+
+@pytest.mark.parametrize("limit", [0, 1, 10, 100])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_whenever_the_limit_strikes_the_arena_is_no_larger_than_without_another_order(
+    name: str, limit: int
+) -> None:
+    graph = GRAPHS[name]
+    order = tuple(range(len(graph)))
+    known = place(live_ranges(graph, order), "greedy-by-size")
+    ticks = count()
+    with clock.reading(lambda: float(next(ticks))):
+        found = joint.solve(graph, order, 0, float(limit), known=known)
+    assert found.placement.arena <= known.arena
 
 
 @pytest.mark.parametrize("limit", LIMITS)

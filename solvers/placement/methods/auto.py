@@ -87,6 +87,7 @@ def _greedy(
     """Yield answers that take no search, those first that are most likely to meet the bound."""
     if len(items) > SEARCHED_ITEMS:
         if deadline is not None:
+            yield greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
             yield slots.solve_items(problem, items)
             yield best_fit.by_deadline(problem, deadline)  # the soonest there
         if len(items) <= PLANAR_PER_SECOND * (clock.left(deadline) or len(items)):

@@ -20,7 +20,7 @@ ROUNDS = 500
 def solve(problem: PlacementProblem, time_limit: float | None = None) -> Placement:
     """`time_limit` in seconds; without one the work is bounded."""
     deadline = clock.deadline(time_limit)
-    best = greedy_by_size.solve(problem, time_limit)
+    best = greedy_by_size.solve(problem)  # whenever the limit strikes, no worse than this
     if not clock.late(deadline):
         best = min(best, best_fit.by_deadline(problem, deadline), key=lambda p: p.arena)
     return improve(problem, problem.items, best, clock.left(deadline))
