@@ -57,7 +57,7 @@ ONNX = [
     (model("Det", (3, 3)), "no operation of memopt computes it"),
     (model("LpPool", IMAGE, kernel_shape=[2, 2], p=3), "p = 3 (1 and 2 have one)"),
     (model("RNN", (4, 1, 3), (1, 5, 3), (1, 5, 5), activations=["Affine"], hidden_size=5),
-     "activation Affine (relu, tanh, sigmoid, softsign have one)"),
+     "activation Affine (relu, tanh, sigmoid, softsign, "),
     (model("Einsum", (3, 3), equation="ii->i"),
      "equation = ii->i (without diagonals it has one)"),
     (model("com.microsoft.FusedMatMul", (2, 2, 2), (2, 2, 2), transBatchA=1),

@@ -100,10 +100,10 @@ def instance_normalization(s: Scope) -> bool:
 @expands("GroupNormalization", "com.microsoft.GroupNorm")
 def group_normalization(s: Scope) -> bool:
     """Of groups of channels; before opset 21 with a number for each group."""
-    if s.node.domain == "com.microsoft":
-        return s.lacks("images of channels last")
     if not s.is_float:
         return False
+    if s.node.domain == "com.microsoft":
+        return _grouped_last(s)
     shape, groups = s.shape(), s.get("num_groups", 1)
     parts = s.reshaped(s.x, (shape[0], groups, -1))
     _, rest, variance = centred(s, parts, [2])
@@ -114,6 +114,21 @@ def group_normalization(s: Scope) -> bool:
         return s.done("Reshape", name, s.const(list(shape), INT64))
     name = s.add("Mul", s.reshaped(name, shape), along_channels(s, 1, len(shape)))
     return s.done("Add", name, along_channels(s, 2, len(shape)))
+
+
+def _grouped_last(s: Scope) -> bool:
+    """onnxruntime's own: of images channels last, perhaps times the logistic function of it."""
+    shape, groups = s.shape(), s.get("groups", 1)
+    if not s.get("channels_last", 1):
+        return s.lacks("channels_last = 0 (1 has one)")
+    parts = s.reshaped(s.x, (shape[0], -1, groups, shape[-1] // groups))
+    _, rest, variance = centred(s, parts, [1, 3])
+    name = s.add("Mul", rest, inverse(s, variance, s.get("epsilon", 1e-5)))
+    name = s.add("Mul", s.reshaped(name, shape), s.input(1))
+    name = s.add("Add", name, s.input(2))
+    if not s.get("activation", 0):
+        return s.done("Identity", name)
+    return s.done("Mul", name, s.add("Sigmoid", name))
 
 
 @expands("MeanVarianceNormalization")
@@ -131,8 +146,12 @@ def mean_variance_normalization(s: Scope) -> bool:
 def batch_normalization(s: Scope) -> bool:
     """With statistics of its own in training, or with some that only the run time knows."""
     rank, training = len(s.shape()), bool(s.get("training_mode", 0))
-    if not s.is_float or s.get("spatial", 1) != 1 or rank < 2:
+    if not s.is_float or rank < 2:
         return False
+    if not s.get("spatial", 1) and not training:  # of each element, before opset 9
+        factor = inverse(s, s.input(4), s.get("epsilon", 1e-5))
+        name = s.add("Mul", s.add("Sub", s.x, s.input(3)), factor)
+        return s.done("Add", s.add("Mul", name, s.input(1)), s.input(2))
     if len(s.node.output) > 1 and not training and any(s.node.output[1:]):
         return False
     constant = all(s.is_constant(i) for i in range(1, 5))

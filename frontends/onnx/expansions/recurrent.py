@@ -1,6 +1,6 @@
 """Networks with a memory, step by step, as ONNX defines them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from memopt.frontends.onnx.expansions import expands
 from memopt.frontends.onnx.scope import INT64, Scope
@@ -8,10 +8,22 @@ from memopt.frontends.onnx.scope import INT64, Scope
 STEPS = 4096  # operators would be some ten times as many
 
 
+Activation = tuple[str, dict[str, float]]
+ACTIVATIONS: Mapping[str, dict[str, float]] = {
+    **{kind: {} for kind in ("Relu", "Tanh", "Sigmoid", "Softsign", "Softplus")},
+    **{kind: {"alpha": a} for kind, a in (("LeakyRelu", 0.01), ("Elu", 1.0))},
+    "ThresholdedRelu": {"alpha": 1.0},
+    "HardSigmoid": {"alpha": 0.2, "beta": 0.5},
+}
+"""Activations, and their numbers where the file has none."""
+
+
 class Unrolled:
     """One direction of a recurrent operator: x [steps, batch, size] in, hidden states out."""
 
-    def __init__(self, s: Scope, gates: int, direction: int, reverse: bool, kinds: Sequence[str]):
+    def __init__(
+        self, s: Scope, gates: int, direction: int, reverse: bool, kinds: Sequence[Activation]
+    ):
         self.s, self.d, self.reverse, self.kinds, self.gates = s, direction, reverse, kinds, gates
         layout = s.get("layout", 0)
         self.batch = s.shape()[0 if layout else 1]
@@ -62,7 +74,13 @@ class Unrolled:
         s, kind = self.s, self.kinds[which]
         if clip := s.get("clip", 0.0):
             name = s.add("Min", s.add("Max", name, s.const(-clip)), s.const(clip))
-        return s.add(kind, name)
+        return s.add(kind[0], name, **kind[1])
+
+
+def _numbered(kind: str, numbers: dict[str, list[float]]) -> Activation:
+    """An activation with the next of the numbers that it takes."""
+    defaults = ACTIVATIONS[kind]
+    return kind, {k: numbers[k].pop(0) if numbers[k] else v for k, v in defaults.items()}
 
 
 def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] | None:
@@ -71,19 +89,20 @@ def directions(s: Scope, gates: int, defaults: Sequence[str]) -> list[Unrolled] 
     way = s.get("direction", "forward")
     count = 2 if way == "bidirectional" else 1
     kinds = [str(k) for k in s.get("activations", [*defaults] * count)]
-    known = {"relu": "Relu", "tanh": "Tanh", "sigmoid": "Sigmoid", "softsign": "Softsign"}
-    if s.get("activation_alpha") or s.get("activation_beta") or len(kinds) != count * len(defaults):
-        s.lacks("activation_alpha or activation_beta (activations without numbers have one)")
+    if len(kinds) != count * len(defaults):
+        s.lacks(f"{len(kinds)} activations of {count * len(defaults)}")
         return None
     if not s.is_float:
         return None
+    known = {kind.lower(): kind for kind in ACTIVATIONS}
     if unknown := [k for k in kinds if k.lower() not in known]:
         s.lacks(f"activation {unknown[0]} ({', '.join(known)} have one)")
         return None
-    kinds = [known[k.lower()] for k in kinds]
+    numbers = {key: list(s.get(f"activation_{key}", [])) for key in ("alpha", "beta")}
+    named = [_numbered(known[k.lower()], numbers) for k in kinds]
     n = len(defaults)
     found = [
-        Unrolled(s, gates, d, way == "reverse" or d == 1, kinds[d * n : (d + 1) * n])
+        Unrolled(s, gates, d, way == "reverse" or d == 1, named[d * n : (d + 1) * n])
         for d in range(count)
     ]
     if s.has(4):
@@ -215,7 +234,7 @@ def lstm(s: Scope) -> bool:
             c = s.add("Add", s.add("Mul", kept, c), new)
             if holes:
                 o = s.add("Add", o, s.add("Mul", holes[1], c))
-            h = s.add("Mul", way.activated(0, o), s.add(way.kinds[2], c))
+            h = s.add("Mul", way.activated(0, o), s.add(way.kinds[2][0], c, **way.kinds[2][1]))
             found.append(h)
         states.append(found)
         cells.append(c)

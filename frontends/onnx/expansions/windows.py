@@ -52,13 +52,29 @@ def convolution(s: Scope) -> bool:
         bias = [s.input(2)] if s.has(2) else []
         more: dict[str, Any] = {"group": s.get("group", 1)}
         if s.node.op_type == "ConvTranspose":
-            if s.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID"):
-                return False
+            if (auto := s.get("auto_pad", "NOTSET")) not in ("NOTSET", "VALID"):
+                return _transposed_row(s, weights, bias, auto)
             more["output_padding"] = [0, *s.get("output_padding", [0])]
         return flat(s, s.node.op_type, s.shape(1)[2:], weights, *bias, **more)
     if s.node.op_type == "Conv" and len(s.shape()) == 5:
         return _volumes(s)
     return s.node.op_type == "ConvTranspose" and len(s.shape()) == 4 and _transposed(s)
+
+
+def _transposed_row(s: Scope, weights: str, bias: list[str], auto: str) -> bool:
+    """Over images of one row, of a padding that follows from the sizes."""
+    shape = s.shape()
+    made = s.add(
+        "ConvTranspose",
+        s.reshaped(s.x, (*shape[:2], 1, shape[2])),
+        weights,
+        *bias,
+        auto_pad=auto,
+        group=s.get("group", 1),
+        strides=[1, *s.get("strides", [1])],
+        dilations=[1, *s.get("dilations", [1])],
+    )
+    return s.done("Reshape", made, s.const(list(s.out_shape()), INT64))
 
 
 def _volumes(s: Scope) -> bool:
