@@ -33,7 +33,7 @@ TRACED = $(addprefix tests/property/test_, channels_last.py contraction.py expan
 	rare.py rows_command.py scoreboard.py scratch.py sliding.py state.py sum_of_many.py sums.py truth.py uncommon.py use.py) \
 	$(addprefix tests/models/test_, captures.py cmsis_nn_scratch.py division.py evaluate.py onnx_exporters.py \
 	onnx_meaning.py onnx_nodes.py qdq_fold.py ram.py \
-	tflite_open_shapes.py tflm_folded.py tflm_kept.py tflm_refusals.py tflm_write.py tflm_wrong.py) \
+	tflite_calls.py tflite_float32.py tflite_open_shapes.py tflm_folded.py tflm_kept.py tflm_refusals.py tflm_write.py tflm_wrong.py) \
 	$(filter-out $(addprefix tests/unit/test_, architecture.py commands.py covered.py demo_model.py freed_rows.py growth.py \
 	hash_seeds.py int8_io.py interrupts.py joint_abort.py liberis.py memory_cli.py not_measured.py \
 	operator_matrix.py outputs.py page_commands.py place_capacity.py python.py quick_parser.py readme.py report_rows.py \
