@@ -41,8 +41,8 @@ CALM = 1  # orders with fewer bytes near their peak, of one choice of rows
 # would be saved, twice as much.
 NEAR, FAR = 1 / 8, 1 / 4
 # Calls that have to be saved for a search among calmer orders, and for a question to CP-SAT, which
-# takes as long as it takes to plan so many, and longer where more than half of the calls are left.
-CALMED, ASKED = 50, 300
+# takes as long as it takes to plan so many, and longer where more than `SOON` and half are left.
+CALMED, ASKED, SOON = 50, 300, 600
 LARGE = 300  # rows; fewer are planned sooner than such orders are found, or asked about
 QUICK = ("greedy-by-size", "best-fit")  # what fits at once most often fits by these
 NUMBERS = 1 / 100  # of the arena: by which what is counted in numbers alone may be too much
@@ -90,7 +90,7 @@ class Placed:
 
     def saves_most(self, calls: int) -> bool:
         """Return whether so few of `calls` are left that a question to CP-SAT pays."""
-        return calls - self.calls >= ASKED and self.calls <= calls // 2
+        return calls - self.calls >= ASKED and self.calls <= max(SOON, calls // 2)
 
     def arranged(self) -> tuple[Extracted, Joint]:
         """Return the function in the order of the candidate, and the places there."""
